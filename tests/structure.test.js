@@ -103,7 +103,7 @@ test('web: neither the store nor the worker imports a component, and parts of ui
 });
 
 /** Files of features that draw, save or read files, or that are hooks. */
-const USES_DOCUMENT = /(paint|paintAligned|savePicture|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
+const USES_DOCUMENT = /(paint|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
 
 test('web: what a feature computes uses no document, no window and no worker', () => {
   for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {
@@ -113,12 +113,39 @@ test('web: what a feature computes uses no document, no window and no worker', (
   }
 });
 
+/** Assignments to `.value` of something other than an element or a signal that the file makes itself. */
+function assignedSignals(text) {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+  const assigned = /([\w$.?]+)\.value\s*(?:(?:\?\?|\|\||&&|\*\*|<<|>>>?|[-+*/%&|^])?=(?![=>])|\+\+|--)/g;
+  const own = [...code.matchAll(/const (\w+) = signal\(|currentTarget: (\w+)/g)].map(
+    ([, made, element]) => made ?? element,
+  );
+  return [...code.matchAll(assigned)]
+    .map(([, owner]) => owner)
+    .filter((owner) => !/(^|\.)(currentTarget|current)$/.test(owner) && !own.includes(owner));
+}
+
+test('web: outside the store no signal of the session is assigned, only its actions are called', () => {
+  const files = ['features', 'ui', 'entries'].flatMap((folder) => filesIn(`web/${folder}`, /\.jsx?$/));
+  assert.ok(files.length > 100);
+  for (const file of files) assert.deepEqual(assignedSignals(readFileSync(join(ROOT, file), 'utf8')), [], file);
+  const wrong = 'session.hover.value = null; hover.value ??= 1; a.count.value++; event.currentTarget.value = ""';
+  assert.deepEqual(assignedSignals(wrong), ['session.hover', 'hover', 'a.count']);
+  assert.deepEqual(assignedSignals('const own = signal(0); own.value = 1; if (own.value === 2) go();'), []);
+});
+
 test('web: the workers reach no component and no store of signals', () => {
   const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
   assert.ok(reached.has('web/worker/trainer/trainer.js'));
   assert.deepEqual([...reached].filter(isComponent), []);
-  for (const name of ['session', 'answers', 'training', 'openModels'])
-    assert.ok(!reached.has(`web/store/${name}.js`), name);
+  const withSignals = filesIn('web/store', /\.js$/).filter((file) =>
+    readFileSync(join(ROOT, file), 'utf8').includes("from '@preact/signals';"),
+  );
+  assert.ok(withSignals.includes('web/store/session.js'));
+  assert.deepEqual(
+    withSignals.filter((file) => reached.has(file)),
+    [],
+  );
 });
 
 test('src/js: check → memory, io → ops, text → models → analysis, onnx; index → load', () => {

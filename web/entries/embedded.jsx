@@ -1,29 +1,38 @@
-// The instrument, or one of its parts, in another page: as wide as the element that it stands in, as high as that
-// element where it has a height of its own.
+// The instrument, or one of its parts, in another page: as wide as its element, and as high as the element if that has
+// a height of its own.
 
 import { Model } from '../features/heads/headGrid.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';
-import { useSession, useSize } from '../ui/context.js';
-import { App } from './app.jsx';
+import { useSession } from '../ui/context.js';
+import { between } from '../ui/layout.js';
+import { useSize } from '../ui/useSize.js';
+import { Announcement, App, Failed } from './app.jsx';
 
-/** @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape what is shown, of how many tokens */
+/** @import { Run } from '../store/types.js' */
+/**
+ * T and S: numbers of queries and keys, 0 if they are unknown. height: 0 if it is free.
+ * @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape
+ * @typedef {{ view: string, width: number, height: number, T: number, S: number }} PartProps
+ */
 
-/** Room of the model's stream, and between thumbnails. */
+/** Width of the stream next to the model's heads, and the gap between thumbnails. */
 const [STREAM, GAP] = [22, 5];
-/** Cells of a picture that stands alone, and its thumbnails, are not larger than this. */
-const [CELL, THUMBNAIL] = [48, 96];
-/** Room around a thumbnail for the names of layers and heads. */
-const WORDS = 56;
-/** Smaller ones have no names. */
-const NAMED = 32;
+/** Maximal side of a cell and of a thumbnail, if the height is free. */
+const [MAX_CELL, MAX_THUMBNAIL] = [48, 96];
+/** Height of the names above and below a thumbnail. */
+const NAMES = 56;
+/** Smaller thumbnails have no names. */
+const MIN_NAMED = 32;
 /** A smaller picture has no room for its name in the corner. */
 const CORNER = 300;
-const between = (least, x, most) => Math.round(Math.min(Math.max(x, least), most));
+/** Height of the line below a picture. */
+const LINE = 34;
 
 /** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills the element has a height of its own */
 export function embedded(shape, fills) {
+  /** @param {{ host: HTMLElement }} props */
   return function Embedded({ host }) {
     const { width, height } = useSize(host);
     const { view, controls, T, S } = shape.value;
@@ -32,54 +41,45 @@ export function embedded(shape, fills) {
       const tall = fills ? height : between(600, 0.62 * width, 920);
       return <App host={host} height={tall} controls={controls} />;
     }
-    return <Part view={view} width={width} height={fills ? height : 0} tokens={[T || 8, S || T || 8]} />;
+    return <Part view={view} width={width} height={fills ? height : 0} T={T || 8} S={S || T || 8} />;
   };
 }
 
+/** @type {(width: number) => 'phone' | 'tablet' | 'desk'} */
 const kindOf = (width) => (width < 560 ? 'phone' : width < 900 ? 'tablet' : 'desk');
-const LETTERS = { phone: 14, tablet: 15, desk: 15 };
+const MAX_LETTERS = { phone: 14, tablet: 15, desk: 15 };
 
-/** One part alone, with what is read of it under it. */
-function Part({ view, width, height, tokens }) {
+/** One part alone. @param {PartProps} props */
+function Part(props) {
   const session = useSession();
-  const words = session.words.value;
-  const failure = session.failure.value;
-  const kind = kindOf(width);
+  const { view, width, height } = props;
   return (
-    <div class={`page part ${kind}`} data-busy={session.busy.value}>
-      {failure !== null ? (
-        <p class="failure" role="alert">
-          {words.failed(failure)}{' '}
-          <button type="button" class="word strong" onClick={session.retry}>
-            {words.again}
-          </button>
-        </p>
+    <div class={`page part ${kindOf(width)}`} data-busy={session.busy.value}>
+      {session.failure.value !== null ? (
+        <Failed />
       ) : view === 'heads' ? (
         <Heads width={width} height={height} />
       ) : (
-        <One view={view} width={width} height={height} most={LETTERS[kind]} tokens={tokens} />
+        <One {...props} />
       )}
-      <div class="spoken" role="status" aria-live="polite">
-        {session.spoken.value}
-      </div>
+      <Announcement />
     </div>
   );
 }
 
-/** The line under a picture. */
-const LINE = 34;
-
-function One({ view, width, height, most, tokens }) {
+/** A view, with the cell that is read in the line below it. @param {PartProps} props */
+function One({ view, width, height, ...expected }) {
   const session = useSession();
   const run = session.run.value;
   const cell = session.cell.value;
   const { Component: View, Marks } = viewNamed(view === 'head' ? 'heatmap' : view);
   const matrix = view === 'head';
-  const [T, S] = run ? [run.T, run.S] : tokens;
+  const { T, S } = run ?? expected;
+  const most = MAX_LETTERS[kindOf(width)];
   const room = { width, height: height ? Math.max(height - LINE, 40) : heightFor(T, S), most };
   const picture = usePicture({ ...room, bare: matrix });
-  // Where only the width is given the cells decide: a few tokens need no large picture.
-  const cells = picture ? Math.min(picture.cell, height ? picture.cell : CELL) : 0;
+  // If only the width is fixed the cells decide: a few tokens need no large picture.
+  const cells = picture ? Math.min(picture.cell, height ? picture.cell : MAX_CELL) : 0;
   if (!height && matrix && picture) room.height = picture.top + T * cells;
   const small = matrix && cells * S < CORNER;
   if (!height && !matrix) room.height = between(240, 0.62 * width, 620);
@@ -94,27 +94,30 @@ function One({ view, width, height, most, tokens }) {
           <Marks />
         </div>
       )}
-      <div class="line">{run?.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
+      <div class="line">{run && run.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
     </>
   );
 }
-/** Enough for cells as large as may be, and what stands above them. */
-const heightFor = (T, S) => CELL * Math.max(T, S) + 160;
 
+/** Room for the largest cells, and the labels above them. @param {number} T @param {number} S */
+const heightFor = (T, S) => MAX_CELL * Math.max(T, S) + 160;
+
+/** @param {{ run: Run }} props */
 function Name({ run: { about, layer, head } }) {
   const words = useSession().words.value;
   const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   return name ? <h2 class="name">{name}</h2> : null;
 }
 
+/** All heads. @param {{ width: number, height: number }} props */
 function Heads({ width, height }) {
   const session = useSession();
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
   const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
-  const room = Math.min(Math.floor((width - STREAM) / heads) - GAP, THUMBNAIL);
-  // Whole multiples of the tokens, as the thumbnails are.
+  const room = Math.min(Math.floor((width - STREAM) / heads) - GAP, MAX_THUMBNAIL);
+  // Whole multiples of the tokens, as in the model's own layout.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
   const wide = Math.min(width, STREAM + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
-  const words = size < NAMED ? 8 : WORDS;
-  return <Model width={wide} height={height || layers * (Math.max(size, 8) + words) + 44} />;
+  const names = size < MIN_NAMED ? 8 : NAMES;
+  return <Model width={wide} height={height || layers * (Math.max(size, 8) + names) + 44} />;
 }

@@ -7,6 +7,7 @@ import { customProperties } from '../ui/palette.js';
 import { App } from './app.jsx';
 import { styles as parts } from './styles.js';
 
+/** @import { About } from '../store/protocol.js' */
 /** @import { State } from '../store/state.js' */
 
 /**
@@ -14,19 +15,19 @@ import { styles as parts } from './styles.js';
  * @property {Partial<State> | string} [state] some fields, or the part of an address after #
  * @property {'en' | 'zh'} [language] otherwise the browser's
  * @property {'light' | 'dark'} [theme] otherwise the browser's
- * @property {(state: State, instead: boolean) => void} [onState] after every change; whether it stands in the place of
- *   what could not be shown
+ * @property {(state: State, substituted: boolean) => void} [onState] after every change; true if the model that was
+ *   chosen could not be shown
  * @property {(language: string, title: string) => void} [onLanguage]
- * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] what a page may remember
- * @property {() => import('../worker/client.js').WorkerLike} start the worker, or what stands for it
- * @property {Promise<string>} [first] the answer to a page that begins with nothing changed: see firstAnswer.js
- * @property {import('../worker/sources/programInput.js').ProgramInput | null} [given] the first model, called GIVEN
- * @property {(about: any) => string | null} [refuses] what is wrong with what is asked of a source that has been read
- * @property {boolean} [embedded] it stands in another page
- * @property {readonly string[]} [models] of the menu, those whose files are there
+ * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] to be stored between visits
+ * @property {() => import('../worker/client.js').WorkerLike} start the worker, or an object like it
+ * @property {Promise<string>} [first] the answer to an address without changes: see firstAnswer.js
+ * @property {import('../worker/sources/programInput.js').ProgramInput | null} [given] the model PROGRAM_MODEL
+ * @property {(about: About) => string | null} [refuses] what is wrong with the options, once the model has been read
+ * @property {boolean} [embedded] it is a part of another page
+ * @property {readonly string[]} [models] models of the menu whose files are there
  */
 
-const sheetOf = (text) => {
+const sheetOf = (/** @type {string} */ text) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);
   return sheet;
@@ -37,8 +38,8 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
 /**
  * @param {HTMLElement} element
  * @param {MountOptions} options
- * @param {import('preact').ComponentType<any>} [Root]
- * @param {string[]} [styles] more style sheets, which come last
+ * @param {import('preact').ComponentType<{ host: HTMLElement }>} [Root]
+ * @param {string[]} [styles] more style sheets, after all others
  */
 export function mount(element, options, Root = App, styles = []) {
   const host = document.createElement('div');
@@ -46,20 +47,22 @@ export function mount(element, options, Root = App, styles = []) {
   const last = styles.map(sheetOf);
   let sheets = [colours, ...parts].map(sheetOf);
   root.adoptedStyleSheets = [...sheets, ...last];
-  const worn = new Set();
-  /** Parts that are loaded later bring their styles. @param {string} text */
-  const wear = (text) => {
-    if (worn.has(text)) return;
-    worn.add(text);
+  const added = new Set();
+  /** Adds the styles of a part that is loaded later. @param {string} text */
+  const addStyles = (text) => {
+    if (added.has(text)) return;
+    added.add(text);
     sheets = [...sheets, sheetOf(text)];
     root.adoptedStyleSheets = [...sheets, ...last];
   };
-  const session = { ...createSession(options), wear };
-  const dress = session.theme.subscribe((theme) => {
+  const session = { ...createSession(options), addStyles };
+  const stopTheme = session.theme.subscribe((theme) => {
     host.dataset.theme = theme;
     if (element === document.body) document.documentElement.style.colorScheme = theme;
   });
-  const speak = session.language.subscribe((language) => (host.lang = language === 'zh' ? 'zh-Hans' : language));
+  const stopLanguage = session.language.subscribe((language) => {
+    host.lang = language === 'zh' ? 'zh-Hans' : language;
+  });
   element.append(host);
   render(
     <SessionContext.Provider value={session}>
@@ -73,12 +76,13 @@ export function mount(element, options, Root = App, styles = []) {
     get state() {
       return session.state.value;
     },
-    update: (patch) => (typeof patch === 'string' ? session.open(patch) : session.update(patch)),
+    update: (/** @type {Partial<State> | string} */ patch) =>
+      typeof patch === 'string' ? session.open(patch) : session.update(patch),
     address: session.address,
     destroy() {
       render(null, root);
-      dress();
-      speak();
+      stopTheme();
+      stopLanguage();
       session.stop();
       host.remove();
     },

@@ -2,8 +2,8 @@
 // metadata what they are called and how they are to be shown.
 
 import { readSafetensors } from '../../src/js/io/formats.js';
+import { createView } from './createView.js';
 import { unfold } from './embeddedFiles.js';
-import { createView } from './mountOptions.js';
 import { models, startWorker } from './onefile.startWorker.js';
 
 /** Views that fill the window; the others are as high as what they show. */

@@ -3,7 +3,7 @@
 /** @module headlight-attention/view */
 
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
-import { createView } from './mountOptions.js';
+import { createView } from './createView.js';
 import { models, startWorker } from './view.startWorker.js';
 
 /** @typedef {import('./mountOptions.js').Part} Part */

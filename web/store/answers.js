@@ -1,101 +1,110 @@
-// All that is shown of a source, in one signal, so that its name, picture, numbers and guess change together: when
-// another source is chosen nothing of the one before stays, and parts of an answer about another one are passed over.
+// Everything that is shown of a model, in one signal, so that its name, picture, numbers and guess change together:
+// when another model is chosen nothing of the previous one remains, and late parts of its answers are dropped.
 
 import { batch, computed, signal } from '@preact/signals';
+
+/** @import { About, Ablation, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
+/** @import { ShownRun, TokenProbabilities } from './protocol.js' */
+/** @import { Run } from './types.js' */
+/** @import { History } from './history.js' */
 
 /**
  * @typedef {object} Shown
  * @property {string} source the name of state.model
- * @property {any} about what the source is; null until it has said so
- * @property {any} run the last run; null until the first answer has come
- * @property {any} other its other case
- * @property {any} versus the head shown, in the pinned run
- * @property {any} trades names of heads
- * @property {any} real what the tokens that stand in the text were given: see the worker's verb `real`
- * @property {any} feeds lines between heads, { layer, head, feeds }
- * @property {any} tried what is lost without each head, { token, before, tried, total }
- * @property {Record<string, any>} pooled small pictures of the heads of a large run, by 'layer.head'
+ * @property {About | null} about null until the model is known
+ * @property {Run | null} run the last run; null until the first answer has come
+ * @property {Comparison | null} comparison
+ * @property {PinnedHead | null} pinnedHead
+ * @property {Roles | null} roles
+ * @property {TokenProbabilities | null} tokenProbabilities
+ * @property {Parts['composition'] | null} composition lines between heads
+ * @property {Ablation | null} ablation
+ * @property {Record<string, Omit<PooledHead, 'layer' | 'head'>>} pooled by 'layer.head'
  */
 
-/** @param {string} source @param {any} about @returns {Shown} */
+/** @param {string} source @param {About | null} about @returns {Shown} */
 const nothingOf = (source, about) => ({
   source,
   about,
   run: null,
-  other: null,
-  versus: null,
-  trades: null,
-  real: null,
-  feeds: null,
-  tried: null,
+  comparison: null,
+  pinnedHead: null,
+  roles: null,
+  tokenProbabilities: null,
+  composition: null,
+  ablation: null,
   pooled: {},
 });
 
-const isSame = (/** @type {any} */ a, /** @type {any} */ b) => JSON.stringify(a) === JSON.stringify(b);
+const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** @param {string} source the name of state.model */
-export function createShown(source) {
-  const all = signal(nothingOf(source, null));
-  /** What was shown whole when another source was chosen, with what belongs to it. @type {any} */
-  let kept = null;
-  /** What the source is, once the run comes that belongs to it. @type {any} */
-  let coming = null;
+export function createAnswers(source) {
+  const shown = signal(nothingOf(source, null));
+  /** The last model with a run, and the history of that time. @type {{ shown: Shown, history: History } | null} */
+  let previous = null;
+  /** What the model is, until the run comes that belongs to it. @type {About | null} */
+  let announced = null;
   const set = (/** @type {Partial<Shown>} */ fields) => {
-    all.value = { ...all.peek(), ...fields };
+    shown.value = { ...shown.peek(), ...fields };
   };
-  const field = (/** @type {keyof Shown} */ name) => computed(() => all.value[name]);
 
   return {
-    about: field('about'),
-    run: field('run'),
-    other: field('other'),
-    versus: field('versus'),
-    trades: field('trades'),
-    real: field('real'),
-    feeds: field('feeds'),
-    tried: field('tried'),
-    pooled: field('pooled'),
+    fields: {
+      about: computed(() => shown.value.about),
+      run: computed(() => shown.value.run),
+      comparison: computed(() => shown.value.comparison),
+      pinnedHead: computed(() => shown.value.pinnedHead),
+      roles: computed(() => shown.value.roles),
+      tokenProbabilities: computed(() => shown.value.tokenProbabilities),
+      composition: computed(() => shown.value.composition),
+      ablation: computed(() => shown.value.ablation),
+      pooled: computed(() => shown.value.pooled),
+    },
     set,
-    /** Whether an answer is about what is shown. @param {string | undefined} of the model that was asked about */
-    isOf: (of) => of === undefined || of === all.peek().source,
+    /** @param {string | undefined} model of a question @returns {boolean} true if its answer can be shown */
+    isAbout: (model) => model === undefined || model === shown.peek().source,
     /**
-     * Another source is chosen.
+     * Another model is chosen.
      * @param {string} name
-     * @param {any} about what it is, where that is known
-     * @param {any} mark what is to be restored with what is shown now, if the source fails
+     * @param {About | null} about if it is known
+     * @param {History} history to be restored with what is shown now, if the model cannot be shown
      */
-    change(name, about, mark) {
-      const now = all.peek();
-      if (now.run) kept = { shown: now, mark };
-      coming = null;
-      all.value = nothingOf(name, about);
+    change(name, about, history) {
+      if (shown.peek().run) previous = { shown: shown.peek(), history };
+      announced = null;
+      shown.value = nothingOf(name, about);
     },
-    /**
-     * The source has failed before its first answer: what was shown before is shown again.
-     * @returns {any} the mark that was given with it; null where there is nothing to go back to
-     */
+    /** Shows the previous model again. @returns {History | null} null if there is none, or this one has been shown */
     restore() {
-      if (all.peek().run || !kept) return null;
-      const { shown, mark } = kept;
-      kept = null;
-      all.value = shown;
-      return mark;
+      if (shown.peek().run || !previous) return null;
+      const { shown: before, history } = previous;
+      previous = null;
+      shown.value = before;
+      return history;
     },
-    /** What the source is holds from its run on. @param {any} about */
+    /** A changed `about` is shown from the next run on. @param {About} about */
     announce(about) {
-      coming = about;
-      if (!all.peek().run && !isSame(about, all.peek().about)) set({ about });
+      announced = about;
+      if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });
     },
-    /** @param {any} run */
-    answer(run) {
+    /** @param {ShownRun} run */
+    setRun(run) {
       batch(() => {
-        const now = all.peek();
-        const about = coming && !isSame(coming, now.about) ? coming : now.about;
-        kept = null;
-        set({ about, run: { ...run, about }, other: null, ...(run.large ? {} : { pooled: {} }) });
+        const { about: before } = shown.peek();
+        const about = /** @type {About} */ (announced && !isSame(announced, before) ? announced : before);
+        previous = null;
+        // Keys that are the same tokens as the queries are not sent.
+        const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
+        set({ about, run: whole, comparison: null, ...(run.large ? {} : { pooled: {} }) });
       });
     },
-    /** @param {any} trades */
-    name: (trades) => !isSame(trades, all.peek().trades) && set({ trades }),
+    /** @param {Roles | null} roles */
+    setRoles(roles) {
+      if (!isSame(roles, shown.peek().roles)) set({ roles });
+    },
+    /** @param {number} layer @param {number} head @param {Omit<PooledHead, 'layer' | 'head'>} picture */
+    addPooled: (layer, head, picture) => set({ pooled: { ...shown.peek().pooled, [`${layer}.${head}`]: picture } }),
   };
 }
+/** @typedef {ReturnType<typeof createAnswers>} Answers */

@@ -1,8 +1,8 @@
-// Which changes are steps that one goes Back to, in the browser's history.
+// The changes that become entries of the browser's history.
 
 /** @import { State } from './state.js' */
 
-/** What is changed together is one kind, the first that fits. @type {Record<string, (state: State) => any>} */
+/** Fields by kind of change; the first kind that differs counts. @type {Record<string, (state: State) => unknown>} */
 const KINDS = {
   page: ({ model, view, versus, panel, step }) => [
     model,
@@ -17,15 +17,15 @@ const KINDS = {
 };
 
 /**
- * What a change is of, or null where it is no step.
+ * The kind of a change; null if it is no entry.
  * @param {State} before @param {State} after
  */
 export const kindOf = (before, after) =>
   Object.keys(KINDS).find((kind) => JSON.stringify(KINDS[kind](before)) !== JSON.stringify(KINDS[kind](after))) ?? null;
 
 /**
- * Whether a change is a step of its own. Changes of one kind after each other are one step: who paints a mask or
- * walks over heads goes Back at once to what was before.
+ * True if a change is an entry of its own. Successive changes of one kind are one entry: after painting a mask, Back
+ * leads to the state before it.
  * @param {string | null} kind @param {string | null} last the kind of the step before
  */
 export const isStep = (kind, last) => kind === 'page' || (kind !== null && kind !== last);

@@ -1,7 +1,7 @@
-// The answer to the question that the page begins with, as a file: the first picture stands before the model has been
-// read. The worker's own answer takes its place.
+// The answer for an address without changes, as a file: the first picture is shown before the model has been read. The
+// worker's own answer replaces it.
 
-/** @typedef {{ part: string } & Record<string, any>} Part of an answer */
+/** @typedef {{ part: string } & Record<string, unknown>} Part of an answer */
 
 /** @param {Float32Array} numbers */
 const letters = ({ buffer, byteOffset, byteLength }) =>
@@ -14,7 +14,7 @@ const numbers = (text) => new Float32Array(Uint8Array.from(atob(text), (letter) 
 export const foldAnswer = (parts) =>
   JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
 
-/** @param {string} text @returns {Part[]} none where it is no such file: the worker answers anyway */
+/** @param {string} text @returns {Part[]} none if the file is invalid: the worker answers anyway */
 export function unfoldAnswer(text) {
   try {
     return JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));

@@ -1,10 +1,10 @@
-// What was, so that it can be undone and done again. Changes of one gesture (a drag, a word being typed) are one step.
+// The history of the state, for undo and redo. Changes of one gesture (a drag, a word being typed) are one step.
 
 /** @import { State } from './state.js' */
 
 /** @typedef {{ past: State[], now: State, future: State[], gesture: string | null }} History */
 
-const MOST = 200;
+const MAX_STEPS = 200;
 
 /** @param {State} now @returns {History} */
 export const startHistory = (now) => ({ past: [], now, future: [], gesture: null });
@@ -12,23 +12,23 @@ export const startHistory = (now) => ({ past: [], now, future: [], gesture: null
 /**
  * @param {History} history
  * @param {State} next
- * @param {string | null} [gesture] changes that follow each other with the same name are one step
+ * @param {string | null} [gesture] successive changes with the same name are one step
  * @returns {History}
  */
 export function record(history, next, gesture = null) {
   if (next === history.now) return history;
-  const goesOn = gesture !== null && gesture === history.gesture;
-  const past = goesOn ? history.past : [...history.past, history.now].slice(-MOST);
+  const continues = gesture !== null && gesture === history.gesture;
+  const past = continues ? history.past : [...history.past, history.now].slice(-MAX_STEPS);
   return { past, now: next, future: [], gesture };
 }
 
 /**
- * What is no step of its own: the cell that is looked at.
+ * A change that is no step: the cell that is read.
  * @param {History} history @param {State} next @returns {History}
  */
 export const replace = (history, next) => ({ ...history, now: next });
 
-/** The gesture is over: what comes next is a step of its own. @param {History} history @returns {History} */
+/** Ends the gesture: the next change is a step of its own. @param {History} history @returns {History} */
 export const settle = (history) => (history.gesture === null ? history : { ...history, gesture: null });
 
 /** @param {History} history @returns {History} */

@@ -1,21 +1,21 @@
-// What a model is run with: the text, and what is changed in the model. It is a part of the state.
+// The input of a run: the text, and the changes of the model. It is a part of the state.
 
 /**
- * What decides the numbers: with these a model can be run again.
+ * All that the numbers of a run depend on, besides the model.
  * @typedef {object} Run
  * @property {string} text
- * @property {string} [second] what follows in a model with an encoder
+ * @property {string} [second] the decoder's text, in a model with an encoder
  * @property {Record<string, number>} temperature by place
- * @property {Record<string, string>} mask by place: 'none', 'past' where a model sees ahead by itself, or the number of
- *   keys of a window
- * @property {Record<string, string>} painted by place: what is hidden by hand, see hiddenCells.js
- * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
- * @property {Record<string, number>} patch by place: 1 where what a head writes is that of the pinned run
+ * @property {Record<string, string>} mask by place: 'none', 'past' in a model without a causal mask, or the
+ *   number of keys of a window
+ * @property {Record<string, string>} painted by place: cells that were hidden by hand, see hiddenCells.js
+ * @property {Record<string, number>} scale by place: factor of a head's output, 0 is off
+ * @property {Record<string, number>} patch by place: 1 replaces a head's output by that of the pinned run
  */
 
 /** The names of its fields. */
 export const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
-/** In the state: the model that is trained here. */
+/** Name of the model that is trained on the page. */
 export const TRAINED = 'trained';
 
 /** @param {Run} state @returns {Run} */
@@ -31,8 +31,8 @@ export const runOf = ({ text, second = '', temperature, mask, painted = {}, scal
 
 /** @param {Record<string, unknown>} map */
 const isEmpty = (map) => Object.keys(map).length === 0;
-/** Whether anything is changed in the model. @param {Run} run */
+/** True if the model is changed. @param {Run} run */
 export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
   ![temperature, mask, painted, scale, patch].every(isEmpty);
-/** Nothing is changed in the model. */
+/** The fields of an unchanged model. */
 export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };

@@ -1,8 +1,8 @@
-// What is shown, as one plain object that fits into the address, and what one may change in it. Layers, heads, tokens
-// and entries of a batch are counted from 0 here and wherever a visitor reads them, the address included. Only the
-// steps of the story are counted from 1 there.
+// The state: everything that the address contains, as one plain object; its changes, and the address itself. Layers,
+// heads, tokens and entries of a batch are counted from 0 here and on the page, the address included. Only the steps of
+// the story are counted from 1 there.
 //
-// A place says where something is changed: 'all', a layer '3', or one head '3.1'.
+// Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'.
 
 import { cut, quote } from '../../src/js/check/quote.js';
 import { SCALES } from '../features/heatmap/colourRamp.js';
@@ -11,7 +11,7 @@ import { firstHead, isTraining, readTraining, usualTraining, writeTraining } fro
 import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
 /** @import { Training } from '../features/train/lessons.js' */
-/** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
+/** @typedef {{ t: number, s: number }} Cell the positions of a query and a key */
 /** @typedef {import('./runInput.js').Run} Run */
 /**
  * @typedef {Run & {
@@ -20,24 +20,20 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State
- * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
- * entry: of a batch. token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how
- * it compares. colours: how weights become colours. mean: of which heads the picture is. panel: what the reading column
- * shows. step: of the story. hide: what is smaller flow does not draw.
- * scope: where the what-if line changes temperature and mask.
+ * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
+ * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
+ * of the reading column. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
+ * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
  */
 
-/**
- * Ahab's words, said once and begun again: the model guesses the next word at 86%, and at 1% without the head that is
- * shown first.
- */
+/** The model gives the next word a probability of 86%, and 1% without the head that is shown first. */
 export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
-/** The model that a program has handed over. */
-export const GIVEN = 'given';
+/** The model that a program has passed to the page. */
+export const PROGRAM_MODEL = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
-export const MOST_TEXT = 100_000;
+export const MAX_TEXT = 100_000;
 /** A longer lesson does not fit into an address. */
-const MOST_WRITTEN = 2000;
+const MAX_WRITTEN = 2000;
 
 /** @type {State} */
 export const initialState = {
@@ -70,25 +66,27 @@ export const initialState = {
 
 const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
 const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
-/** @param {(value: any) => boolean} each */
-const byPlace = (each) => (/** @type {unknown} */ map) =>
+/** @typedef {(value: any) => boolean} Check true for a valid value, of any type */
+
+/** A check of a map by place. @param {Check} each @returns {Check} */
+const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
   Object.entries(map).every(([place, value]) => /^(all|\d+(\.\d+)?)$/.test(place) && each(value));
-const isNumber = (/** @type {number} */ least, /** @type {number} */ most) => (/** @type {unknown} */ x) =>
-  typeof x === 'number' && x >= least && x <= most;
+/** @param {number} least @param {number} most @returns {Check} */
+const isNumber = (least, most) => (x) => typeof x === 'number' && x >= least && x <= most;
 
-/** @type {Record<string, (value: any) => boolean>} */
+/** @type {Record<string, Check>} */
 const OF_RUN = {
-  text: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
-  second: (x) => x === undefined || (typeof x === 'string' && x.length <= MOST_TEXT),
+  text: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
+  second: (x) => x === undefined || (typeof x === 'string' && x.length <= MAX_TEXT),
   temperature: byPlace(isNumber(0.01, 100)),
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
   patch: byPlace((x) => x === 1 || x === 0),
 };
-/** @type {Record<string, (value: any) => boolean>} */
+/** @type {Record<string, Check>} */
 const FIELDS = {
   ...OF_RUN,
   model: isWord,
@@ -108,10 +106,10 @@ const FIELDS = {
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
-  lesson: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
+  lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
 };
 
-/** A head that the model in training has: otherwise the one that is shown first. @param {State} state */
+/** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
 function withinTraining(state) {
   const { model, training, layer, head } = state;
   if (model !== TRAINED || (layer < training.layers && head < training.heads)) return state;
@@ -119,7 +117,7 @@ function withinTraining(state) {
 }
 
 /**
- * The state after a change. What cannot be is refused by name.
+ * The state after a change. Invalid values are refused by name.
  * @param {State} state
  * @param {Partial<State>} patch
  * @returns {State}
@@ -128,13 +126,13 @@ export function change(state, patch) {
   for (const [name, value] of Object.entries(patch))
     if (!Object.hasOwn(FIELDS, name) || !FIELDS[name](value))
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
-  // Another text has other tokens: what pointed at one of them points at nothing.
+  // Another text has other tokens: positions in the previous one mean nothing.
   const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
-  // One trains one model alone; and nothing that was changed in one model is changed in another.
+  // Only one model is trained; and changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
-  // A head that is chosen is shown.
+  // A head that is chosen is shown alone.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
   return withinTraining({
@@ -161,13 +159,18 @@ const readMap = (/** @type {string} */ text, /** @type {(value: string) => unkno
       .map(([place, value]) => [place, read(value)]),
   );
 
-/** How fields are written and read. @type {any} */
+/** @typedef {[write: (value: any) => string, read: (text: string) => unknown]} Format of a field in the address */
+/** @type {Format} */
 const text = [String, String];
+/** @type {Format} */
 const count = [String, Number];
-const fromOne = [(/** @type {number} */ n) => String(n + 1), (/** @type {string} */ n) => Number(n) - 1];
-const numbers = [writeMap, (/** @type {string} */ map) => readMap(map, Number)];
-const words = [writeMap, (/** @type {string} */ map) => readMap(map, String)];
-/** @type {Record<string, any>} */
+/** @type {Format} */
+const fromOne = [(n) => String(n + 1), (n) => Number(n) - 1];
+/** @type {Format} */
+const numbers = [writeMap, (map) => readMap(map, Number)];
+/** @type {Format} */
+const words = [writeMap, (map) => readMap(map, String)];
+/** @type {Record<string, Format>} */
 const WRITTEN = {
   model: text,
   text,
@@ -203,16 +206,17 @@ const WRITTEN = {
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],
-  lesson: [(/** @type {string} */ lesson) => (lesson.length > MOST_WRITTEN ? '' : lesson), String],
+  lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
 };
 
-/** @param {any} state @param {any} [base] @returns {string} */
+/** @param {Run | State} state @param {State} [base] */
 function writeFields(state, base = initialState) {
   const fields = new URLSearchParams();
+  const [now, before] = [new Map(Object.entries(state)), new Map(Object.entries(base))];
   for (const [name, [write]] of Object.entries(WRITTEN)) {
-    const value = state[name];
+    const value = now.get(name);
     if (value === undefined || value === null) continue;
-    if (JSON.stringify(value) !== JSON.stringify(base[name])) fields.set(name, write(value));
+    if (JSON.stringify(value) !== JSON.stringify(before.get(name))) fields.set(name, write(value));
   }
   return fields.toString();
 }
@@ -220,10 +224,10 @@ function writeFields(state, base = initialState) {
 /** @param {string} address @returns {Run} */
 const readRun = (address) => runOf(readAddress(address));
 
-/** The part of an address after #: what is not as in `base`. @param {State} state @param {State} [base] */
+/** The part of an address after #: the fields that differ from `base`. @param {State} state @param {State} [base] */
 export const writeAddress = (state, base) => writeFields(state, base);
 
-/** An address is read as far as it makes sense. @param {string} address @param {State} [base] @returns {State} */
+/** Reads the valid fields of an address. @param {string} address @param {State} [base] @returns {State} */
 export function readAddress(address, base = initialState) {
   let state = base;
   for (const [name, value] of new URLSearchParams(address)) {

@@ -1,11 +1,11 @@
-// What the page remembers between visits. Where there is no storage, as for a page from disk, nothing is stored.
+// Values that the page stores between visits. A page from disk may have no storage: then nothing is stored.
 
 /** @param {string} name @param {string} value */
 export function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // It is forgotten, then.
+    // There is no storage.
   }
 }
 

@@ -1,246 +1,163 @@
-// Training as the page knows it: how far it is, its curves, its film, what is kept. The worker trains; while the panel
-// `train` is open, what the screen shows comes from there.
+// Training as the page knows it: progress, curves, film and saved models. The worker trains; while the panel `train` is
+// open, everything on the screen comes from there.
 
 import { computed, signal } from '@preact/signals';
-import { extended, nearest, noCurves } from '../features/train/curves.js';
-import {
-  firstHead,
-  isOpen,
-  keyOf,
-  LESSONS,
-  settingsOf,
-  trainingOf,
-  USUAL_SPEED,
-  usualTraining,
-} from '../features/train/lessons.js';
+import { firstHead, LESSONS, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/lessons.js';
+import { download } from '../ui/download.js';
+import { createFilm } from './film.js';
+import { readOnly } from './readOnly.js';
 import { TRAINED } from './runInput.js';
+import { createTrainingRun } from './trainingRun.js';
 
-/** @import { PartListeners } from './protocol.js' */
+/** @import { ReadonlySignal, Signal } from '@preact/signals' */
+/** @import { Training as TrainingChoice } from '../features/train/lessons.js' */
+/** @import { About, PartListeners, ReportDetails, StoredModel } from './protocol.js' */
+/** @import { TrainingControl, TrainingProgress } from './protocol.js' */
 /** @import { State } from './state.js' */
+/** @import { Settings } from './types.js' */
+/** @typedef {import('./document.js').Document['update']} Update */
 
-/** A run of fewer steps says nothing beside the next one. */
-const WORTH = 20;
-/** Milliseconds between two frames when the film is played. */
-const FRAME = 220;
-
-/**
- * @param {object} given
- * @param {import('@preact/signals').ReadonlySignal<State>} given.state
- * @param {(patch: Partial<State>, gesture?: string) => void} given.update
- * @param {() => string} given.sample the text that is learned where a visitor has given none
- * @param {(name: string, bytes: Uint8Array) => void} given.onSaved
- */
-export function createTraining({ state, update, sample, onSaved }) {
-  /** { steps, end, at, playing, key, settings, perSecond } */
-  const progress = signal(/** @type {any} */ (null));
-  const curves = signal(noCurves());
-  /** The curves of the run before. */
-  const before = signal(/** @type {ReturnType<typeof noCurves> | null} */ (null));
-  const film = signal(/** @type {{ step: number, weights: Float32Array }[]} */ ([]));
-  const shelf = signal(/** @type {any[]} */ ([]));
-  const problem = signal(/** @type {string | null} */ (null));
-  /** Steps of the model that was saved as a file. */
-  const saved = signal(-1);
-  /** Where it has gone astray: { step, nan, back, rate }. */
-  const astray = signal(/** @type {any} */ (null));
-  const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
-  /** The film is being played from an earlier step on. */
-  const replaying = signal(false);
-  /** @type {any} */
-  let ask;
-  /** @type {any} */
-  let timer;
-  let pending = false;
-  let asked = '';
-
-  const steer = (action, fields = {}) => ask.ask({ verb: 'controlTraining', action, ...fields });
-  const settings = (now) => settingsOf(now.training, now.lesson);
-
-  function begin({ afresh = false, go = true } = {}) {
-    stopFilm();
-    astray.value = null;
-    const now = state.peek();
-    asked = keyOf(settings(now));
-    pending = true;
-    ask.ask({ verb: 'train', state: now, speed: speed.peek(), fresh: afresh, start: go, paced: true });
-  }
-
-  function stopFilm() {
-    clearTimeout(timer);
-    replaying.value = false;
-  }
-
-  function back(step) {
-    const frame = film.peek()[nearest(film.peek(), step)];
-    if (!frame) return;
-    // The numbers move with the hand; the rest comes from the worker.
-    progress.value = { ...progress.peek(), at: frame.step, playing: false };
-    steer('back', { step: frame.step });
-  }
-
-  function replay() {
-    const frames = film.peek();
-    const at = progress.peek()?.at;
-    const next = frames.find(({ step }) => step > (at ?? Number.POSITIVE_INFINITY));
-    if (!next) {
-      replaying.value = false;
-      if (progress.peek().steps < progress.peek().end) steer('play');
-      return;
-    }
-    replaying.value = true;
-    back(next.step);
-    timer = setTimeout(replay, FRAME);
-  }
-
-  const actions = {
-    /** Play goes on from what is shown: first the film, then training. */
-    play() {
-      astray.value = null;
-      if (replaying.peek()) return stopFilm();
-      const { at, playing } = progress.peek() ?? {};
-      if (playing) return steer('pause');
-      if (at !== null && at !== undefined) return replay();
-      steer('play');
-    },
-    step() {
-      stopFilm();
-      steer('step');
-    },
-    again: () => begin({ afresh: true }),
-    back(step) {
-      stopFilm();
-      back(step);
-    },
-    setSpeed(value) {
-      speed.value = value;
-      steer('speed', { speed: value });
-    },
-    /** Another task, or other sizes: a training of its own. */
+/** Changes of the state that concern training. @param {ReadonlySignal<State>} state @param {Update} update */
+function createChoices(state, update, /** @type {() => string} */ sampleText) {
+  return {
+    /** Another task, or other sizes: a new training. @param {Partial<TrainingChoice>} patch */
     choose(patch) {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
-      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample() } : {};
+      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sampleText() } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
-    learn: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
+    /** @param {string} lesson the text to learn */
+    setLesson: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
+    /** @param {number} rate */
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
-    save: () => steer('save'),
-    saveFolder: () => steer('folder'),
-    saveOnnx: () => steer('onnx'),
-    remove: (key) => steer('remove', { key }),
-    /** A model that is kept. */
-    open: ({ settings: kept }, panel = 'train') =>
+    /** Shows a saved model. @param {{ settings: Settings }} saved @param {string} [panel] */
+    open: ({ settings }, panel = 'train') =>
       update({
         model: TRAINED,
         panel,
-        training: trainingOf(kept),
-        ...(kept.task === 'text' && { lesson: kept.text }),
-        ...firstHead(kept),
+        training: trainingOf(settings),
+        ...(settings.task === 'text' && { lesson: settings.text }),
+        ...firstHead(settings),
       }),
-    /** The header's word. */
+    /** Opens the panel. */
     enter() {
       const { training, model } = state.peek();
-      update({
-        panel: 'train',
-        model: TRAINED,
-        ...(model === TRAINED ? {} : firstHead(training)),
-      });
+      update({ panel: 'train', model: TRAINED, ...(model === TRAINED ? {} : firstHead(training)) });
     },
-    /** One writes into it. */
-    tryIt() {
-      const trained = about();
-      stopFilm();
-      update({ panel: 'reading', text: trained?.probe ?? '' });
-    },
-    /** The file of a model that was saved here. */
-    load(bytes) {
-      stopFilm();
-      pending = true;
-      loading = true;
-      ask.ask({ verb: 'train', state: state.peek(), speed: speed.peek(), bytes, paced: true });
-    },
-  };
-  let loading = false;
-  /** @type {() => any} */
-  let about = () => null;
-
-  return {
-    progress,
-    curves,
-    before,
-    film,
-    shelf,
-    problem,
-    astray,
-    speed,
-    replaying,
-    /** The browser could not keep it, and neither was it saved as a file. */
-    unkept: computed(() => problem.value !== null && progress.value?.steps > 0 && saved.value !== progress.value.steps),
-    watch: computed(() => LESSONS[progress.value?.settings.task ?? state.value.training.task].watch),
-    ...actions,
-    /** Once the worker is there. @param {any} given */
-    connect(given) {
-      ask = given.ask;
-      about = given.about;
-    },
-    steer,
-    /**
-     * After a change of the state.
-     * @param {State | null} was @param {State} now
-     * @returns {boolean} whether the screen shows training: then nothing else is asked
-     */
-    follow(was, now) {
-      if (!isOpen(now)) {
-        if (was && isOpen(was)) {
-          stopFilm();
-          ask.cancel('train');
-          steer('pause');
-        }
-        return false;
-      }
-      ask.cancel('show');
-      const opened = !was || !isOpen(was);
-      if (opened || asked !== keyOf(settings(now))) {
-        if (!loading) begin({ go: was !== null });
-      } else {
-        if (was.training.rate !== now.training.rate) steer('rate', { rate: now.training.rate });
-        if (was.layer !== now.layer || was.head !== now.head) steer('look', { layer: now.layer, head: now.head });
-      }
-      return true;
-    },
-    parts: /** @type {Pick<PartListeners, 'trainingReport' | 'storedModels' | 'savedFile'>} */ ({
-      trainingReport(part) {
-        ask.ask({ verb: 'acknowledgeReport' });
-        const { progress: now, points, scores, frame, started: began, snapshots: kept, diverged: lost } = part;
-        if (began) {
-          const old = curves.peek();
-          if (pending && old.loss.length > WORTH) before.value = old;
-          pending = false;
-          curves.value = began.curves;
-          film.value = began.frames;
-          if (loading) {
-            loading = false;
-            asked = keyOf(began.settings);
-            actions.open({ settings: began.settings });
-          }
-        }
-        curves.value = extended(curves.peek(), { points, step: now.steps, scores });
-        if (frame) {
-          const frames = film.peek().filter(({ step }) => step < frame.step && (!kept || kept.includes(step)));
-          film.value = [...frames, frame];
-        }
-        if (lost) astray.value = lost;
-        progress.value = now;
-      },
-      storedModels({ list, problem: said }) {
-        if (list) shelf.value = list;
-        problem.value = said ?? null;
-      },
-      savedFile({ bytes, settings: of, extension: ending = 'safetensors' }) {
-        // What is taken elsewhere is not opened here again.
-        if (ending === 'safetensors') saved.value = progress.peek()?.steps ?? 0;
-        onSaved(`headlight-${of.task}.${ending}`, bytes);
-      },
-    }),
   };
 }
+
+/**
+ * What steers the training in the worker.
+ * @param {object} store
+ * @param {(control: TrainingControl) => void} store.steer
+ * @param {import('./film.js').FilmPlayer} store.film
+ * @param {ReadonlySignal<TrainingProgress | null>} store.progress
+ * @param {Signal<ReportDetails['diverged']>} store.diverged
+ * @param {Signal<number | null>} store.speed
+ */
+const createControls = ({ steer, film, progress, diverged, speed }) => ({
+  /** Plays the film after the step shown, then trains; pauses whichever is running. */
+  play() {
+    diverged.value = undefined;
+    if (film.replaying.peek()) return film.stop();
+    const now = progress.peek();
+    if (now?.playing) return steer({ action: 'pause' });
+    if (now && now.at !== null) return film.replay();
+    steer({ action: 'play' });
+  },
+  step() {
+    film.stop();
+    steer({ action: 'step' });
+  },
+  /** @param {number} step */
+  showStep(step) {
+    film.stop();
+    film.show(step);
+  },
+  /** @param {number | null} value */
+  setSpeed(value) {
+    speed.value = value;
+    steer({ action: 'speed', speed: value });
+  },
+  save: () => steer({ action: 'save' }),
+  saveFolder: () => steer({ action: 'folder' }),
+  saveOnnx: () => steer({ action: 'onnx' }),
+  /** @param {string} key */
+  removeSaved: (key) => steer({ action: 'remove', key }),
+});
+
+/**
+ * @param {object} store
+ * @param {import('./requests.js').Requests} store.requests
+ * @param {ReadonlySignal<State>} store.state
+ * @param {Update} store.update
+ * @param {ReadonlySignal<About | null>} store.about
+ * @param {import('./preferences.js').Preferences['words']} store.words
+ */
+export function createTraining({ requests, state, update, about, words }) {
+  const progress = signal(/** @type {TrainingProgress | null} */ (null));
+  const diverged = signal(/** @type {ReportDetails['diverged']} */ (undefined));
+  const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
+  const savedModels = signal(/** @type {StoredModel[]} */ ([]));
+  const problem = signal(/** @type {string | null} */ (null));
+  /** Steps of the model when it was last saved as a file. */
+  const savedSteps = signal(-1);
+  const steer = (/** @type {TrainingControl} */ control) => requests.send({ verb: 'controlTraining', ...control });
+  const film = createFilm(progress, steer);
+  // The text that is learned until the visitor has entered one.
+  const choices = createChoices(state, update, () => words.peek().train.sample);
+  const onLoaded = (/** @type {Settings} */ settings) => choices.open({ settings });
+  const run = createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded });
+
+  /** @type {Pick<PartListeners, 'trainingReport' | 'storedModels' | 'savedFile'>} */
+  const parts = {
+    trainingReport: run.receive,
+    storedModels(report) {
+      if (report.list) savedModels.value = report.list;
+      problem.value = report.problem ?? null;
+    },
+    savedFile({ bytes, settings, extension = 'safetensors' }) {
+      // Files of other kinds cannot be opened here again.
+      if (extension === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
+      download(`headlight-${settings.task}.${extension}`, 'application/octet-stream', bytes);
+    },
+  };
+
+  return {
+    ...choices,
+    ...createControls({ steer, film, progress, diverged, speed }),
+    parts,
+    follow: run.follow,
+    restart: run.restart,
+    loadFile: run.loadFile,
+    progress: readOnly(progress),
+    /** Set when the loss diverged, until training continues. */
+    diverged: readOnly(diverged),
+    /** Steps per second; null without a limit. */
+    speed: readOnly(speed),
+    curves: run.curves.now,
+    /** The curves of the run before, for comparison. */
+    previousCurves: run.curves.previous,
+    film: film.frames,
+    replaying: film.replaying,
+    /** Models in the browser's storage. */
+    savedModels: readOnly(savedModels),
+    /** Why the browser could not store the model. */
+    problem: readOnly(problem),
+    /** True if the model is neither in the browser's storage nor in a file. */
+    unsaved: computed(() => {
+      const steps = progress.value?.steps ?? 0;
+      return problem.value !== null && steps > 0 && savedSteps.value !== steps;
+    }),
+    /** Scores of heads that belong to the task. */
+    watch: computed(() => LESSONS[progress.value?.settings.task ?? state.value.training.task].watch),
+    /** Leaves the panel for the sentence, with a text of the task. */
+    readText() {
+      film.stop();
+      update({ panel: 'reading', text: about.peek()?.trained?.probe ?? '' });
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createTraining>} Training */

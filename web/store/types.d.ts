@@ -1,4 +1,6 @@
-// What the model, the worker and the views hand each other.
+// Types that store, worker and features share.
+
+import type { About, Piece, ShownRun, Summary } from './protocol.js';
 
 export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.js').load>>;
 
@@ -20,9 +22,9 @@ export interface TaskKind {
   tokens: string[];
   context: number;
   sequence(random: Random): Sequence;
-  /** Sequences that are never learned from, where those of `sequence` could be. */
+  /** Validation sequences, if those of `sequence` could be training sequences. */
   heldOut?(random: Random): Sequence;
-  /** Whether a sequence is a good one to be shown. */
+  /** True if a sequence is a good example. */
   suits?(labels: number[]): boolean;
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };
@@ -45,4 +47,17 @@ export interface Settings {
 export interface Labels {
   data: Int32Array;
   shape: number[];
+}
+
+/** A run as components see it: always with keys, and with the properties of its model. */
+export interface Run extends ShownRun {
+  keys: Piece[];
+  S: number;
+  about: About;
+}
+
+/** A model of the visitor's files or of a program. */
+export interface OpenedModel {
+  about: About;
+  summary: Summary | null;
 }

@@ -1,4 +1,4 @@
-// Files and texts on their way out of the page.
+// Downloads, the clipboard, and pictures as files.
 
 /** @param {string} name @param {string} type @param {BlobPart | Uint8Array} content */
 export function download(name, type, content) {
@@ -8,7 +8,7 @@ export function download(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** Says whether the browser let it. */
+/** @param {string} text @returns {Promise<boolean>} false if the browser does not allow it */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -18,4 +18,6 @@ export async function copyText(text) {
   }
 }
 
-export const pngOf = (canvas) => new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+/** @param {HTMLCanvasElement} canvas @returns {Promise<Blob>} */
+export const pngOf = (canvas) =>
+  new Promise((resolve) => canvas.toBlob((blob) => resolve(/** @type {Blob} */ (blob)), 'image/png'));

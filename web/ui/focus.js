@@ -1,10 +1,11 @@
-// What has the focus may go away with what it has done: a word that is there no longer, a panel that is closed. Who
-// does not see the page would then begin at its top. So the focus goes to what stands nearest to where it was.
+// Keeps the keyboard focus on the page when the focused element disappears: a button that is no longer needed, a panel
+// that is closed. A user of a screen reader would start again at the top of the page, so the focus moves to the nearest
+// element.
 
 import { useEffect } from 'preact/hooks';
 
-/** A field is left out: on a phone it would bring up the keyboard. */
-const TAKES = 'button:not(:disabled, .skip), input:not([type=file]), [tabindex="0"]';
+/** Text fields are excluded: on a phone they would bring up the keyboard. */
+const FOCUSABLE = 'button:not(:disabled, .skip), input:not([type=file]), [tabindex="0"]';
 
 /** @param {Element} element */
 function ancestorsOf(element) {
@@ -13,52 +14,57 @@ function ancestorsOf(element) {
   return list;
 }
 
-/** The place of an ancestor that has gone: what is there now by its name. @param {ShadowRoot} root */
-const instead = (root, { tagName, classList }) =>
+/** The section that replaces a removed one: it has the same class. @param {ShadowRoot} root @param {Element} old */
+const replacementOf = (root, { tagName, classList }) =>
   tagName === 'SECTION' && classList.length > 0 ? root.querySelector(`section.${classList[0]}`) : null;
 
-/**
- * What has the same words: it stands in the place of one that was drawn anew.
- * @param {Element[]} all @param {Element} one
- */
+/** The element with the same text: one that was removed and drawn again. @param {Element[]} all @param {Element} old */
 const twinOf = (all, { tagName, textContent }) =>
   textContent ? all.find((other) => other.tagName === tagName && other.textContent === textContent) : undefined;
 
-/** Does not let the focus of the page in an element's shadow root be lost. @param {HTMLElement} host */
+/** The element that is to have the focus. @param {ShadowRoot} root @param {Element} old @param {Element[]} ancestors */
+function nearestTo(root, old, ancestors) {
+  for (const ancestor of ancestors) {
+    const place = ancestor.isConnected ? ancestor : replacementOf(root, ancestor);
+    const all = [...(place?.querySelectorAll(FOCUSABLE) ?? [])].filter((element) => element.checkVisibility());
+    const next = twinOf(all, old) ?? all[0];
+    if (next) return /** @type {HTMLElement} */ (next);
+  }
+}
+
+/** @param {HTMLElement} host an element with the page in its shadow root */
 export function useKeptFocus(host) {
   useEffect(() => {
     const root = /** @type {ShadowRoot} */ (host.shadowRoot);
-    /** What had the focus last, and what it stood in. */
-    let last = /** @type {any} */ (null);
-    let around = /** @type {Element[]} */ ([]);
-    const take = (/** @type {any} */ { target }) => {
-      last = target;
-      around = ancestorsOf(target);
+    /** The element that had the focus last, and its ancestors. @type {HTMLElement | null} */
+    let last = null;
+    let ancestors = /** @type {Element[]} */ ([]);
+    const isGone = (/** @type {HTMLElement} */ element) =>
+      !element.isConnected || /** @type {HTMLButtonElement} */ (element).disabled;
+    const onFocus = (/** @type {Event} */ { target }) => {
+      last = /** @type {HTMLElement} */ (target);
+      ancestors = ancestorsOf(last);
     };
-    const look = () => {
-      if (!last || root.activeElement || (last.isConnected && !last.disabled)) return;
-      for (const one of around) {
-        const place = one.isConnected ? one : instead(root, one);
-        const all = [...(place?.querySelectorAll(TAKES) ?? [])].filter((element) => element.checkVisibility());
-        const heir = twinOf(all, last) ?? all[0];
-        if (!heir) continue;
-        return /** @type {HTMLElement} */ (heir).focus({ preventScroll: true });
-      }
+    const restore = () => {
+      if (last && !root.activeElement && isGone(last)) nearestTo(root, last, ancestors)?.focus({ preventScroll: true });
     };
-    // Some browsers tell of it while the element is still there. Who has gone elsewhere has let it go.
-    const leave = (/** @type {any} */ { relatedTarget, target }) =>
+    // Some browsers send this event while the element is still there. A focus that moved elsewhere is not restored.
+    const onBlur = (/** @type {Event} */ event) => {
+      const { relatedTarget, target } = /** @type {FocusEvent} */ (event);
+      const element = /** @type {HTMLElement} */ (target);
       queueMicrotask(() => {
-        if (relatedTarget || (target.isConnected && !target.disabled)) last = last === target ? null : last;
-        else look();
+        if (!relatedTarget && isGone(element)) restore();
+        else if (last === element) last = null;
       });
-    const observer = new MutationObserver(look);
+    };
+    const observer = new MutationObserver(restore);
     observer.observe(root, { childList: true, subtree: true });
-    root.addEventListener('focusin', take);
-    root.addEventListener('focusout', leave);
+    root.addEventListener('focusin', onFocus);
+    root.addEventListener('focusout', onBlur);
     return () => {
       observer.disconnect();
-      root.removeEventListener('focusin', take);
-      root.removeEventListener('focusout', leave);
+      root.removeEventListener('focusin', onFocus);
+      root.removeEventListener('focusout', onBlur);
     };
   }, [host]);
 }

@@ -7,7 +7,7 @@
  *   reading: number }} Screen
  */
 
-const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
+export const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
   Math.round(Math.min(Math.max(x, least), most));
 
 /** Below this height, and this width, a window is a phone held sideways. */

@@ -1,29 +1,31 @@
-// Parts of the view that few visitors need are loaded when they are first shown.
+// Components that few visitors need are loaded when they are first shown.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from './context.js';
 
+/** @typedef {import('preact').ComponentType<any>} Component */
+
 /**
- * A component of a module, whose `styles` are put on with it. Until it is there its place is empty.
+ * A component of a module, whose `styles` are added with it. Until it is loaded its place is empty.
  * @param {() => Promise<any>} load
  * @param {string} name
- * @returns {import('preact').ComponentType<any>}
+ * @returns {Component}
  */
 export function later(load, name) {
-  /** @type {any} */
+  /** @type {Component | undefined} */
   let Loaded;
   return function Later(props) {
     const session = useSession();
-    const [, again] = useState(false);
+    const [, update] = useState(false);
     useEffect(() => {
       if (Loaded) return;
       load().then(
         (module) => {
-          if (module.styles) session.wear(module.styles);
+          if (module.styles) session.addStyles(module.styles);
           Loaded = module[name];
-          again(true);
+          update(true);
         },
-        (error) => (session.failure.value = error.message),
+        (error) => session.fail(error.message),
       );
     }, []);
     return Loaded ? <Loaded {...props} /> : null;

@@ -1,39 +1,48 @@
-// A word that opens a list: no select box. Arrow keys walk it, Escape closes it.
+// A button that opens a list. Arrow keys move through it, Escape closes it.
 
 import { useId, useLayoutEffect } from 'preact/hooks';
-import { useOpening } from './context.js';
+import { useOpening } from './useOpening.js';
+
+/** @import { ComponentChildren } from 'preact' */
+/**
+ * name: for screen readers. more: other items in the same line.
+ * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
+ *   act?: () => void, more?: Item[] }} Item
+ */
+
+/** @param {Element} element */
+const asHtml = (element) => /** @type {HTMLElement} */ (element);
+
+/** The step of each arrow key. @type {Record<string, number>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 /**
- * more: what stands beside it in its line, with a name for those who do not see where.
- * @typedef {{ key: string, label: any, name?: string, about?: any, chosen?: boolean, act?: () => void,
- *   more?: Item[] }} Item
- */
-/**
- * @param {object} given
- * @param {any} given.label what the word says
- * @param {string} [given.name] what it is, for those who do not see where it stands
- * @param {string} [given.className]
- * @param {boolean} [given.up] opens upwards
- * @param {boolean} [given.disabled]
- * @param {boolean} [given.right] its right edges meet
- * @param {Item[]} given.items
+ * @param {object} props
+ * @param {ComponentChildren} props.label
+ * @param {string} [props.name] for screen readers
+ * @param {string} [props.className]
+ * @param {boolean} [props.up] opens upwards
+ * @param {boolean} [props.disabled]
+ * @param {boolean} [props.right] the list ends at the button's right edge
+ * @param {Item[]} props.items
  */
 export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
   const { open, setOpen, ref } = useOpening();
   const id = useId();
-  // At once: the next key is for the list.
+  /** @param {string} selector */
+  const all = (selector) => [.../** @type {HTMLElement} */ (ref.current).querySelectorAll(selector)].map(asHtml);
+  // Not after painting: the next key is for the list.
   useLayoutEffect(() => {
-    if (open)
-      (ref.current.querySelector('[aria-checked=true]') ?? ref.current.querySelector('[role^=menuitem]'))?.focus();
+    if (open) (all('[aria-checked=true]')[0] ?? all('[role^=menuitem]')[0])?.focus();
   }, [open]);
-  const walk = (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const walk = (/** @type {KeyboardEvent} */ event) => {
+    const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
     if (!open) return setOpen(true);
-    const list = [...ref.current.querySelectorAll('[role^=menuitem]')];
-    const at = list.indexOf(event.target);
+    const list = all('[role^=menuitem]');
+    const at = list.indexOf(/** @type {HTMLElement} */ (event.target));
     list[(at + step + list.length) % list.length].focus();
   };
   /** @param {Item} item */
@@ -46,7 +55,7 @@ export function Menu({ label, name, items, className = '', up = false, right = f
       {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
       onClick={() => {
         setOpen(false);
-        ref.current.querySelector('button').focus();
+        all('button')[0].focus();
         act?.();
       }}
     >

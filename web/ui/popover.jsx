@@ -1,8 +1,14 @@
-// A sign, and what it opens until Escape or a press elsewhere. On a phone three dots hold what is seldom used.
+// A sign that opens a popover. On a phone three dots open the controls that are rarely used.
 
-import { useOpening, useSession } from './context.js';
+import { useSession } from './context.js';
+import { useOpening } from './useOpening.js';
 
-/** @param {{ around: string, sign: string, name: string, look: string, children: any }} given */
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * @param {{ around: string, sign: string, name: string, look: string, children: ComponentChildren }} props around and
+ *   look: classes of the whole and of the sign
+ */
 export function Opens({ around, sign, name, look, children }) {
   const { open, setOpen, ref } = useOpening();
   return (
@@ -21,6 +27,7 @@ export function Opens({ around, sign, name, look, children }) {
   );
 }
 
+/** @param {{ children: ComponentChildren }} props */
 export function More({ children }) {
   const words = useSession().words.value;
   return (

@@ -1,5 +1,16 @@
-// A line with a knob: an input of the browser's, drawn as a line.
+// A range input, drawn as a line with a knob.
 
+/**
+ * @param {object} props
+ * @param {string} props.label
+ * @param {number} props.value
+ * @param {string} props.text the value as it is shown and spoken
+ * @param {number} props.least
+ * @param {number} props.most
+ * @param {number | 'any'} props.step
+ * @param {(value: number) => void} props.onInput
+ * @param {() => void} [props.onSettle] the knob was released
+ */
 export function Slider({ label, value, text, least, most, step, onInput, onSettle }) {
   return (
     <label class="slider">

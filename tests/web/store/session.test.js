@@ -47,14 +47,14 @@ const runOf = (pieces) => ({
   weights: new Float32Array(6 * pieces.length ** 2),
 });
 /** What is shown, by name. */
-const seen = ({ about, run, other, trades, state }) => ({
+const seen = ({ about, run, comparison, roles, state }) => ({
   model: state.value.model,
   about: about.value?.name ?? null,
   tokens: run.value?.pieces.map(({ name }) => name) ?? null,
-  other: other.value?.kind ?? null,
-  trades: trades.value,
+  other: comparison.value?.kind ?? null,
+  roles: roles.value,
 });
-const whole = { model: 'whale', about: 'whale', tokens: ['a', 'b'], other: 'without', trades: [['previous']] };
+const whole = { model: 'whale', about: 'whale', tokens: ['a', 'b'], other: 'without', roles: [['previous']] };
 
 /** A session that shows the whale, and a worker that is told what to answer. */
 function begun() {
@@ -80,7 +80,7 @@ function opens({ session, worker }, title) {
 
 test('a BERT whose tokenizer is another one leaves what was shown, and says why', async () => {
   const session = createSession({ language: 'en', theme: 'light', start: answering });
-  await until(() => session.trades.value && !session.busy.value);
+  await until(() => session.roles.value && !session.busy.value);
   const before = seen(session);
   const vocab = Object.fromEntries(['[UNK]', 'to', 'the', 'last'].map((token, i) => [token, 90_000 + i]));
   const tokenizer = {
@@ -94,7 +94,7 @@ test('a BERT whose tokenizer is another one leaves what was shown, and says why'
   await until(() => session.refused.value || session.opening.problem.value || session.failure.value);
   assert.deepEqual(session.refused.value?.title, 'bert');
   assert.match(session.refused.value.why, /9000\d/);
-  await until(() => session.trades.value && !session.busy.value);
+  await until(() => session.roles.value && !session.busy.value);
   assert.deepEqual(seen(session), before);
   assert.deepEqual(session.opening.opened.value, []);
   assert.equal(session.failure.value, null);
@@ -105,15 +105,15 @@ test('until the first answer of another source comes, nothing of the one before 
   const page = begun();
   const { session, worker } = page;
   const { name, show } = opens(page, 'l32.npy');
-  assert.deepEqual(seen(session), { model: name, about: name, tokens: null, other: null, trades: null });
-  assert.ok(session.coming.value);
+  assert.deepEqual(seen(session), { model: name, about: name, tokens: null, other: null, roles: null });
+  assert.ok(session.loading.value);
   // What the worker had still to say about the whale.
   worker.say(page.show, 'roles', { roles: [['first']] });
   worker.say(page.show, 'run', runOf(['a', 'b']));
-  assert.deepEqual([session.run.value, session.trades.value], [null, null]);
+  assert.deepEqual([session.run.value, session.roles.value], [null, null]);
   worker.say(show, 'source', { about: aboutOf(name, 'l32.npy') });
   worker.say(show, 'run', runOf(['x']));
-  assert.ok(!session.coming.value || session.busy.value);
+  assert.ok(!session.loading.value || session.busy.value);
   assert.deepEqual(seen(session).tokens, ['x']);
   session.stop();
 });

@@ -1,9 +1,11 @@
 // A picture whose tokens are at positions of a grid that two runs share: one of two side by side, or their difference.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { cellText, px, signed, useSession, weightText } from '../../ui/context.js';
+import { cellText, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { FIGURES, LABELS } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.jsx';
 import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.js';
@@ -126,7 +128,7 @@ function useAlignedInput(picture, canvas) {
       const [T, S] = [names.length, keys.length];
       const next = nextCell(event.key, hasCell(picture, read) ? read : { t: T - 1, s: 0 }, { T, S, full });
       if (!next) return;
-      session.hover.value = null;
+      session.setHover(null);
       pointing.hold(pairOf(next), false);
       announce(next);
     },
@@ -144,7 +146,7 @@ function useAnnouncement({ names, keys, runs, pairOf }) {
   return (/** @type {Cell} */ cell) => {
     const pair = pairOf(cell);
     const [query, key] = [spokenName(names, cell.t), spokenName(keys, cell.s)];
-    session.say(texts.both(query, key, weightOf(runs.now, pair.now), weightOf(runs.old, pair.old)));
+    session.announce(texts.both(query, key, weightOf(runs.now, pair.now), weightOf(runs.old, pair.old)));
   };
 }
 

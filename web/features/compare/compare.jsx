@@ -1,6 +1,7 @@
 // This run and the pinned one: side by side, or their difference.
 
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { Picture } from '../heatmap/heatmap.jsx';
 import { isOpen } from '../train/lessons.js';
 import { Difference } from './difference.jsx';

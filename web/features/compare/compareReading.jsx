@@ -1,7 +1,8 @@
 // The cell that is read and its row as numbers: in this run, in the pinned one, and their difference.
 
 import { runOf } from '../../store/runInput.js';
-import { plain, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
 import { Named } from '../reading/cellTitle.jsx';
 import { readingOf } from '../reading/derivation.js';

@@ -1,7 +1,9 @@
 // The difference of two runs in one picture, and the legend of its colours.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
 import { TitleArea } from '../heatmap/headTitle.jsx';
 import { paintRamp, Ramp } from '../heatmap/legend.jsx';

@@ -1,7 +1,8 @@
 // Two runs side by side, or one below the other: the tokens of a pair are in the same row and column.
 
 import { runOf } from '../../store/runInput.js';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
 import { Matrix } from './alignedHeatmap.jsx';
 import { BETWEEN, planOf } from './alignedLayout.js';

@@ -23,13 +23,13 @@ export const useTexts = () => textsIn(useSession());
  */
 export function runPairIn(session) {
   const run = session.run.value;
-  return run?.T ? runPairOf(run, session.state.value.pinned && session.versus.value) : null;
+  return run?.T ? runPairOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
 }
 
 /** The cell that is read. @param {RunPair | null} runs @returns {CellPair | null} */
 export function useCell(runs) {
   const session = useSession();
-  const alone = session.hover.value ? null : session.beside.value;
+  const alone = session.hover.value ? null : session.pinnedHover.value;
   const cell = session.cell.value;
   if (!runs || !cell) return null;
   const { rows, columns, old } = runs;
@@ -44,17 +44,17 @@ export function usePointing() {
   const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
   return {
     leave() {
-      session.hover.value = null;
-      session.beside.value = null;
+      session.setHover(null);
+      session.setPinnedHover(null);
     },
     point(/** @type {CellPair} */ { now, old }) {
       const was = session.hover.value;
-      if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.hover.value = isThere(now) ? now : null;
-      session.beside.value = isThere(now) ? null : old;
+      if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
+      session.setPinnedHover(isThere(now) ? null : old);
     },
     /** @param {CellPair} pair @param {boolean} [toggle] true if a kept cell is released */
     hold({ now, old }, toggle = true) {
-      session.beside.value = isThere(now) ? null : old;
+      session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;
       const { cell } = session.state.peek();
       session.look({ cell: toggle && cell?.t === now.t && cell?.s === now.s ? null : now });

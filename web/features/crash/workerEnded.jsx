@@ -13,7 +13,7 @@ export function Ended() {
   return (
     <p class="failure" role="alert">
       {texts.ended} {lost.length > 0 && texts.lost(lost.join(', '))} {training && texts.training}{' '}
-      <button type="button" class="word strong" onClick={() => (session.ended.value = null)}>
+      <button type="button" class="word strong" onClick={() => session.dismissEnded()}>
         {session.words.value.close}
       </button>
     </p>

@@ -1,7 +1,9 @@
 // The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
 // head, part or line.
 
-import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
@@ -72,7 +74,7 @@ function Indirect() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const found = session.tried.value;
+  const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
   const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
   if (heads.length === 0) return null;
@@ -154,9 +156,7 @@ const MAX_TOKENS = 3;
 function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;
-  const role = /** @type {keyof typeof words.does | null | undefined} */ (
-    session.trades.value?.[run.layer]?.[run.head]
-  );
+  const role = /** @type {keyof typeof words.does | null | undefined} */ (session.roles.value?.[run.layer]?.[run.head]);
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
@@ -206,7 +206,7 @@ function Neighbours() {
   const session = useSession();
   const words = session.words.value;
   const { layer, head, hide } = session.state.value;
-  const found = session.feeds.value;
+  const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
   /** @type {Feed[]} */
   const feeds = found.feeds;
@@ -221,7 +221,7 @@ function Neighbours() {
           const other = below ? feed.from : feed.to;
           return (
             <li key={JSON.stringify(feed)}>
-              <button type="button" onClick={() => (session.picked.value = { kind: 'line', feed })}>
+              <button type="button" onClick={() => session.pick({ kind: 'line', feed })}>
                 <span class={`dash ${COLOURS[feed.kind]}`} />
                 <span>
                   {below
@@ -243,7 +243,7 @@ function ChosenLine({ feed }) {
   const session = useSession();
   const words = session.words.value;
   /** @type {Feed[]} */
-  const feeds = session.feeds.value?.feeds ?? [];
+  const feeds = session.composition.value?.feeds ?? [];
   const all = feeds.filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
   const name = (/** @type {Place} */ { layer, head }) => words.headInText(layer, head);
   return (
@@ -267,7 +267,7 @@ function ChosenLine({ feed }) {
           ))}
         </tbody>
       </table>
-      <button type="button" class="word" onClick={() => (session.picked.value = null)}>
+      <button type="button" class="word" onClick={() => session.pick(null)}>
         {words.flow.back}
       </button>
     </div>

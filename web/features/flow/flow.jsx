@@ -1,7 +1,8 @@
 // Flow: a large drawing of the model in place of the picture. The contribution of each part to the chosen next token is
 // a ribbon up to the token; lines are the composition of the chosen head with others, by query, key and value.
 
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
 import { Drawing } from './flowDrawing.jsx';
 import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
@@ -38,7 +39,7 @@ function useFlow({ width, height }) {
   const run = session.run.value;
   const { hide, layer, head } = session.state.value;
   if (!run?.added || width <= 0 || height <= 0) return null;
-  const found = session.feeds.value;
+  const found = session.composition.value;
   const feeds = found && found.layer === layer && found.head === head ? found.feeds : [];
   const side = width < NARROW ? NARROW_SIDE : SIDE;
   const { layers, heads, mlps } = run.about;

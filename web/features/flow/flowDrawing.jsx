@@ -83,7 +83,7 @@ function FeedLine({ line }) {
         class="touch"
         data-line={lineName(line)}
         d={line.d}
-        onClick={() => (session.picked.value = on ? null : { kind: 'line', feed: line })}
+        onClick={() => session.pick(on ? null : { kind: 'line', feed: line })}
       />
     </g>
   );

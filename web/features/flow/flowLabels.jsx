@@ -1,6 +1,8 @@
 // The texts around the drawing of flow: title, next token, layers, feed-forward parts, contributions, tokens.
 
-import { px, signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { feetOf, isSlanted } from './flowTokens.js';
@@ -110,7 +112,7 @@ export function Piece({ part, narrow }) {
       aria-label={`${label}, ${signed(part.value)}`}
       title={label}
       style={px({ left: part.x, top: part.y, width: part.width, height: part.height })}
-      onClick={() => (session.picked.value = on ? null : { kind: part.kind, layer: part.layer })}
+      onClick={() => session.pick(on ? null : { kind: part.kind, layer: part.layer })}
     >
       {part.height >= TEXT_HEIGHT && (
         <span>{mlp ? (narrow ? words.flow.mlpTiny : words.flow.mlpShort) : `+${part.heads.length}`}</span>

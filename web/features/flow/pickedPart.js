@@ -29,13 +29,13 @@ export const isPicked = (part, picked, state) =>
 /**
  * Chooses a part. A head becomes the current head.
  * @param {Session} session
- * @param {{ kind: Part['kind'] | 'bias', layer: number, head: number }} part
+ * @param {{ kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, head: number }} part
  */
 export function pick(session, { kind, layer, head }) {
   if (kind === 'head') {
     session.update({ layer, head }, 'head');
-    session.picked.value = null;
-  } else session.picked.value = { kind, layer };
+    session.pick(null);
+  } else session.pick({ kind, layer });
 }
 
 /** A name of a part for tests and keys: head4.2, mlp3. @param {Part} part */

@@ -94,7 +94,7 @@ function ModelMenu({ phone }) {
     chosen: entry.name === model,
     act: () => entry.name !== model && session.opening.choose(entry.name),
   }));
-  const trained = session.training.shelf.value.slice(0, MAX_TRAINED).map((one) => ({
+  const trained = session.training.savedModels.value.slice(0, MAX_TRAINED).map((one) => ({
     key: one.key,
     label: words.train.trained(one.settings.task, one.steps),
     about: words.train.keptHere(one.settings),
@@ -113,7 +113,7 @@ function ModelMenu({ phone }) {
     key: 'open',
     label: words.open.open,
     about: words.open.title,
-    act: () => (session.opening.panel.value = 'choose'),
+    act: () => session.opening.setPanel('choose'),
   };
   const items = /** @type {Item[]} */ ([...models, ...trained, ...(phone ? buttons : []), open]);
   return <Menu className="model-menu" name={`${words.models}: ${label}`} label={label} items={items} />;
@@ -128,7 +128,7 @@ function Progress({ phone }) {
   const label = labelOf(session, phone);
   if (share === null)
     return (
-      session.coming.value && (
+      session.loading.value && (
         <span class="progress" role="progressbar" aria-label={label}>
           {words.coming}
         </span>

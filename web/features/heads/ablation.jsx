@@ -1,7 +1,8 @@
 // Ablation of every head: the change of the next token's probability without it, in percentage points, and the list of
 // heads with the greatest fall first.
 
-import { signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
 
 /**
@@ -43,10 +44,10 @@ export const pointsOf = (ablation) =>
 export function AblationButton({ opensPanel = true }) {
   const session = useSession();
   const words = session.words.value;
-  const { about, trying, tried } = session;
+  const { about, ablating, ablation } = session;
   if (!about.value?.predicts || !about.value.edits || session.state.value.panel === 'story') return null;
   const begin = () => {
-    session.tryHeads();
+    session.runAblation();
     if (opensPanel) session.update({ panel: 'tried' });
   };
   return (
@@ -55,9 +56,11 @@ export function AblationButton({ opensPanel = true }) {
       class="word try"
       // Without a text no token is predicted.
       disabled={!session.run.value?.T}
-      onClick={trying.value ? session.stopTrying : begin}
+      onClick={ablating.value ? session.stopAblation : begin}
     >
-      {trying.value ? words.tried.stop(tried.value?.tried.length ?? 0, tried.value?.total ?? 0) : words.tried.begin}
+      {ablating.value
+        ? words.tried.stop(ablation.value?.tried.length ?? 0, ablation.value?.total ?? 0)
+        : words.tried.begin}
     </button>
   );
 }
@@ -67,7 +70,7 @@ export function AblationPanel() {
   const session = useSession();
   const words = session.words.value;
   /** @type {Ablation | null} */
-  const ablation = session.tried.value;
+  const ablation = session.ablation.value;
   return (
     <section class="adding tried" aria-label={words.tried.title}>
       <h2 class="title">{words.tried.title}</h2>

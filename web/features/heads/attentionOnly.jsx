@@ -1,9 +1,11 @@
 // For heads without a language model: a description in the place of the next token; for the sentence encoder, the
 // similarity of two sentences.
 
-import { GIVEN } from '../../store/state.js';
-import { plain, px, useSession } from '../../ui/context.js';
+import { PROGRAM_MODEL } from '../../store/state.js';
+import { plain } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { px } from '../../ui/px.js';
 import { heads as inEnglish } from './attentionOnly.en.js';
 import { heads as inChinese } from './attentionOnly.zh.js';
 
@@ -16,7 +18,7 @@ export function AboutHeads() {
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
   if (about.name === 'sentence')
     return <Likeness own={own} likeness={session.run.value?.likeness} second={session.state.value.second ?? ''} />;
-  if (found?.told) return <OpenedHeads own={own} summary={found.told} />;
+  if (found?.summary) return <OpenedHeads own={own} summary={found.summary} />;
   const lines = own[/** @type {'constructed' | 'patches'} */ (about.name)];
   return (
     <section class="prediction about" aria-label={own.about}>
@@ -54,12 +56,12 @@ function OpenedHeads({ own, summary }) {
                 key: String(n),
                 label: n,
                 chosen: n === about.heads,
-                act: () => session.opening.split(n),
+                act: () => session.opening.splitHeads(n),
               }))}
             />
           </>
         )}
-        {about.name !== GIVEN && (
+        {about.name !== PROGRAM_MODEL && (
           <button type="button" class="word" onClick={() => session.opening.close(about.name)}>
             {words.open.forget}
           </button>
@@ -87,7 +89,7 @@ function Likeness({ own, likeness = Number.NaN, second }) {
         placeholder={own.second}
         value={second}
         onInput={(event) => session.update({ second: event.currentTarget.value, cell: null }, 'second')}
-        onBlur={session.rest}
+        onBlur={session.endGesture}
         onKeyDown={(event) => event.stopPropagation()}
       />
       <p class="likeness">

@@ -2,9 +2,10 @@
 // residual stream on the left.
 
 import { useState } from 'preact/hooks';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { namesWithRoom, nameWidth, rowsOf, TILE } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
+import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
 import { shownTrade } from '../story/shownRoles.js';
 import { isEmpty } from '../views.js';

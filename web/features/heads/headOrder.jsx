@@ -14,16 +14,16 @@ import { isOpen } from '../train/lessons.js';
  */
 export function useOrder() {
   const session = useSession();
-  const { sort, run, tried, state } = session;
+  const { sort, run, ablation, state } = session;
   const [module, setModule] = useState(/** @type {typeof import('./sortHeads.js') | null} */ (null));
   const by = isOpen(state.value) ? 'place' : sort.value;
   useEffect(() => {
     if (by !== 'place' && !module) import('./sortHeads.js').then(setModule);
   }, [by]);
-  const isComplete = tried.value?.tried.length === tried.value?.total;
+  const isComplete = ablation.value?.tried.length === ablation.value?.total;
   return useMemo(
-    () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, tried.value)),
-    [by, module, run.value, isComplete && tried.value],
+    () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, ablation.value)),
+    [by, module, run.value, isComplete && ablation.value],
   );
 }
 
@@ -50,8 +50,8 @@ export function SortMenu() {
             label: nameOf(by),
             chosen: by === session.sort.value,
             act() {
-              session.sort.value = by;
-              if (by === 'effect' && !session.tried.value) session.tryHeads();
+              session.setSort(by);
+              if (by === 'effect' && !session.ablation.value) session.runAblation();
             },
           })),
           { key: 'table', label: words.exports.table, act: () => session.update({ panel: 'table' }) },

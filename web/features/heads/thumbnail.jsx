@@ -1,8 +1,10 @@
 // A head as a small picture of its weights, with its role or its ablation under it; arrow keys choose the next one.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
 import { paintWeights } from '../heatmap/paint.js';
 import { useColours } from '../heatmap/useColours.js';
 import { weightsOf } from '../reading/derivation.js';
@@ -114,7 +116,7 @@ function useThumbnailCanvas(layer, head, size) {
 function usePoints() {
   const session = useSession();
   const { panel, step } = session.state.value;
-  return panel === 'story' ? costsOf(step, session.log.value) : pointsOf(session.tried.value);
+  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
 }
 
 /** Layers and places that an arrow key goes on. @type {Record<string, [layers: number, places: number]>} */

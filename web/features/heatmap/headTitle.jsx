@@ -2,7 +2,9 @@
 // it by the custom properties of `geometryOf`, and hides the parts that a narrow picture has no room for.
 
 import { writeAddress } from '../../store/state.js';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
 import { goTo } from '../story/goTo.js';
 import { effective } from '../whatif/edits.js';
@@ -83,20 +85,20 @@ function Name({ run: { about, layer, head }, scale }) {
 function roleText(session, run, scale) {
   const words = session.words.value;
   const { about, layer, head } = run;
-  const role = session.trades.value?.[layer]?.[head] ?? null;
+  const role = session.roles.value?.[layer]?.[head] ?? null;
   if (scale === 0) return words.offMeans(layer === about.layers - 1);
   if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
   if (role)
     return words.does[/** @type {RoleName} */ (role)] ?? session.about.value.terms?.[session.language.value][role][1];
   // The roles of all heads come after the picture.
-  return session.trades.value !== null && words.doesNot;
+  return session.roles.value !== null && words.doesNot;
 }
 
 /** Where the pale rows look instead. @param {{ picture: Titled }} props */
 function UnmatchedText({ picture: { run, weights, unmatchedRows = [] } }) {
   const session = useSession();
   const words = session.words.value;
-  const role = session.trades.value?.[run.layer]?.[run.head];
+  const role = session.roles.value?.[run.layer]?.[run.head];
   if (!weights || unmatchedRows.length === 0 || findsNothing(role, run)) return null;
   return (
     <p class="rests">{words.nothingFound[attendsToFirst(weights, run.T, unmatchedRows) ? 'first' : 'elsewhere']}</p>
@@ -122,7 +124,7 @@ function Scores({ scores }) {
 function Begin() {
   const session = useSession();
   const { begin } = session.words.value;
-  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.log.value).length > 0;
+  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.storyLog.value).length > 0;
   if (session.embedded || !session.models.includes('whale') || touched) return null;
   return (
     <div class="begin">

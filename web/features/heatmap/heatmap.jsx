@@ -2,9 +2,11 @@
 // along its diagonal, and the empty half has the head's title.
 
 import { useRef } from 'preact/hooks';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { LABELS } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
+import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
 import { isOff } from '../whatif/edits.js';
@@ -62,7 +64,7 @@ function Matrix({ picture, canvas }) {
       aria-label={words.picture(words.headInText(run.layer, run.head))}
       style={px({ left: x, top: y, width: matrixWidth, height: matrixHeight })}
       onPointerMove={input.point}
-      onPointerLeave={() => (session.hover.value = null)}
+      onPointerLeave={() => session.setHover(null)}
       onPointerDown={input.press}
       onPointerUp={input.release}
       onKeyDown={(event) => onKey(event, session, picture)}
@@ -89,7 +91,7 @@ function useMatrixInput({ weights, T, S, cell, full }, canvas) {
       if (event.pointerType === 'touch' && !isTouching.current) return;
       const found = cellAt(event);
       const was = session.hover.value;
-      if (found?.t !== was?.t || found?.s !== was?.s) session.hover.value = found;
+      if (found?.t !== was?.t || found?.s !== was?.s) session.setHover(found);
     },
     press(/** @type {PointerEvent} */ event) {
       const found = cellAt(event);
@@ -119,9 +121,9 @@ function onKey(event, session, { names, keys, weights, T, S, full }) {
   event.preventDefault();
   event.stopPropagation();
   const { t, s } = next;
-  session.hover.value = null;
+  session.setHover(null);
   session.look({ cell: next });
-  session.say(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
+  session.announce(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
 }
 
 /**

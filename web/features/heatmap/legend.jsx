@@ -1,8 +1,9 @@
 // The line under the picture: the colour ramp with its marks on the left, the views on the right.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { px } from '../../ui/px.js';
 import { weightsOf } from '../reading/derivation.js';
 import { isOpen } from '../train/lessons.js';
 import { canShow, VIEWS, viewOf } from '../views.js';

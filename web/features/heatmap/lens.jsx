@@ -1,8 +1,10 @@
 // Enlarged parts of what is too small to read: cells of a dense picture, heads of a model with a thousand.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
+import { useSize } from '../../ui/useSize.js';
 import { weightsOf } from '../reading/derivation.js';
 import { RAMP } from './colourRamp.js';
 import { paintCells, paintWeights, sized } from './paint.js';

@@ -1,7 +1,9 @@
 // Labels of the rows and columns of a matrix, and the marks of the cell that is read.
 
-import { cellText, px, useSession } from '../../ui/context.js';
+import { cellText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { FIGURES, LABELS } from '../../ui/layout.js';
+import { px } from '../../ui/px.js';
 import { isAhead } from '../reading/derivation.js';
 import { useColours } from './useColours.js';
 
@@ -33,10 +35,10 @@ export const keyLabel = ({ cell, full, level }, left, top) => ({
 export function Labels({ picture }) {
   const { names, keys, unmatchedRows, x, y, cell, full } = picture;
   const session = useSession();
-  const row = (/** @type {number} */ t) => () => (session.hover.value = { t, s: -1 });
+  const row = (/** @type {number} */ t) => () => session.setHover({ t, s: -1 });
   const column = (/** @type {number} */ s) => () =>
-    (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
-  const leave = () => (session.hover.value = null);
+    session.setHover({ t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
+  const leave = () => session.setHover(null);
   return (
     <div class="labels" lang="en" style={labelGeometry(picture)} aria-hidden="true">
       {names.map((name, t) => (

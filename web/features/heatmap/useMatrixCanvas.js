@@ -1,8 +1,9 @@
 // Paints the weights of a picture on its canvas; weights fade into those of the next run.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { reducedMotion, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { DENSE } from '../../ui/layout.js';
+import { reducedMotion } from '../../ui/motion.js';
 import { PALETTE } from '../../ui/palette.js';
 import { eachRun } from '../mask/hiddenCells.js';
 import { effective } from '../whatif/edits.js';

@@ -1,6 +1,8 @@
 // The weights as lines between two columns of tokens: keys on the left, queries on the right.
 
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { HeadTitle } from '../heatmap/headTitle.jsx';
 import { maxTextWidth } from '../heatmap/textWidth.js';
 import { useColours } from '../heatmap/useColours.js';
@@ -123,7 +125,7 @@ function Names({ picture: { names, keys }, read, layout: { left, right, middle }
           x={left - NAME_GAP}
           y={middle(i)}
           text-anchor="end"
-          onPointerEnter={() => (session.hover.value = { t: Math.max(read.t, i), s: i })}
+          onPointerEnter={() => session.setHover({ t: Math.max(read.t, i), s: i })}
         >
           {name}
         </text>
@@ -134,7 +136,7 @@ function Names({ picture: { names, keys }, read, layout: { left, right, middle }
           class={i === read.t ? 'asks' : ''}
           x={right + NAME_GAP}
           y={middle(i)}
-          onPointerEnter={() => (session.hover.value = { t: i, s: -1 })}
+          onPointerEnter={() => session.setHover({ t: i, s: -1 })}
           onClick={() => session.look({ cell: { t: i, s: read.s } })}
         >
           {name}

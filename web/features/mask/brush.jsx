@@ -1,8 +1,9 @@
 // A mask painted by hand: the canvas over the large picture while the brush is on. Its toolbar is in brushLine.jsx.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
 import { sized } from '../heatmap/paint.js';
 import { effective, placeIn } from '../whatif/edits.js';
 import { brush as inEnglish } from './brush.en.js';
@@ -49,7 +50,7 @@ export function toggle(session, { t, s }) {
   if (hidden) eachRun(hidden, (row, from, to) => row === t && from <= s && s <= to && (hide = false));
   paint(session, [{ t, s }], hide);
   const run = session.run.peek();
-  session.say(brushTexts(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
+  session.announce(brushTexts(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
 }
 
 /** Receives the pointer in the place of the picture. @param {{ picture: Picture }} props */
@@ -86,7 +87,7 @@ export function Brush({ picture }) {
       onPointerUp={input.end}
       onPointerCancel={input.end}
       onPointerLeave={() => {
-        session.hover.value = null;
+        session.setHover(null);
         if (!stroke.current) draw(null);
       }}
     />
@@ -134,7 +135,7 @@ function usePainting(picture, { canvas, stroke, draw }) {
     },
     move(/** @type {PointerEvent} */ event) {
       const at = cellAt(event);
-      session.hover.value = full || at.s <= at.t ? at : null;
+      session.setHover(full || at.s <= at.t ? at : null);
       if (stroke.current) {
         const between = event.getCoalescedEvents?.() ?? [];
         for (const one of between.length > 0 ? between : [event]) add(stroke.current, cellAt(one));
@@ -144,9 +145,9 @@ function usePainting(picture, { canvas, stroke, draw }) {
     end() {
       if (!stroke.current) return;
       stroke.current = null;
-      session.rest();
+      session.endGesture();
       draw(null);
-      session.say(brushTexts(session).count(countOf(hiddenHere(session.state.peek()))));
+      session.announce(brushTexts(session).count(countOf(hiddenHere(session.state.peek()))));
     },
   };
 }

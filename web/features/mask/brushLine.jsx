@@ -16,7 +16,7 @@ export function BrushLine({ kind }) {
   const own = brushTexts(session);
   const state = session.state.value;
   const { painted, scope, layer, head } = state;
-  const done = () => (session.brush.value = null);
+  const done = () => session.stopBrush();
   useEscape(done);
   useEffect(() => {
     if (state.view !== matrixOf(session.run.value)) done();
@@ -56,7 +56,7 @@ function Tools() {
           class="word"
           title={own[`${tool}About`]}
           aria-pressed={session.brush.value === tool}
-          onClick={() => (session.brush.value = tool)}
+          onClick={() => session.startBrush(tool)}
         >
           {own[tool]}
         </button>

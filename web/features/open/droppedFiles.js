@@ -41,8 +41,8 @@ export function openText(session, text) {
   }
   const texts = Array.isArray(json) && json.length > 0 && json.every((x) => typeof x === 'string');
   if (texts && session.about.value?.kind === 'weights') {
-    session.opening.panel.value = null;
-    return session.opening.name(json);
+    session.opening.setPanel(null);
+    return session.opening.nameTokens(json);
   }
   const words = session.words.value;
   session.opening.open([{ path: 'pasted.json', file: new File([text], 'pasted.json') }], words.open.pasted);

@@ -1,8 +1,9 @@
 // Opening models: the button in the header, and files that are dropped or pasted.
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { useClosing, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { useClosing } from '../../ui/useOpening.js';
 import { filesIn, openText, withPath } from './droppedFiles.js';
 
 /** @import { Session } from '../../store/session.js' */
@@ -85,7 +86,7 @@ export function useDrop(host) {
 /** The browser asks before it leaves the page, if that would discard opened or unsaved models. */
 function useLeaveWarning() {
   const session = useSession();
-  const loses = session.loses.value;
+  const loses = session.losesWork.value;
   useLayoutEffect(() => {
     if (!loses || session.embedded) return;
     const leaving = (/** @type {BeforeUnloadEvent} */ event) => {
@@ -104,7 +105,7 @@ export function Open() {
   const { opening } = session;
   const shown = opening.panel.value;
   const ref = useClosing(shown !== null && !opening.reading.value, (/** @type {boolean} */ focus) => {
-    opening.panel.value = null;
+    opening.setPanel(null);
     if (focus) ref.current?.querySelector('button')?.focus();
   });
   return (
@@ -113,12 +114,12 @@ export function Open() {
         type="button"
         class="word"
         aria-expanded={shown !== null}
-        onClick={() => (opening.panel.value = shown ? null : 'choose')}
+        onClick={() => opening.setPanel(shown ? null : 'choose')}
       >
         {words.open}
       </button>
       {shown === 'choose' && <Choose />}
-      {shown === 'told' && <Summary />}
+      {shown === 'summary' && <Summary />}
     </span>
   );
 }

@@ -6,7 +6,7 @@ import { openText, withPath } from './droppedFiles.js';
 
 /** @import { Strings } from '../../texts/languages.js' */
 /** @typedef {{ code: string, values: any[], message?: string }} Problem */
-/** @typedef {{ about: any, told: any }} Opened an opened model: what it is, and a summary of its files */
+/** @typedef {{ about: any, summary: any }} Opened an opened model: what it is, and a summary of its files */
 
 export { default as styles } from './openPanel.css';
 
@@ -146,7 +146,7 @@ export function Summary() {
   const [first, ...rest] = recognised(words, found);
   return (
     <div class="list panel told" role="group" aria-label={words.open.recognised}>
-      <button type="button" class="word strong" onClick={() => (opening.panel.value = null)}>
+      <button type="button" class="word strong" onClick={() => opening.setPanel(null)}>
         {words.close}
       </button>
       <details>
@@ -166,37 +166,37 @@ export function Summary() {
 
 /** The lines of the summary. @param {Strings} words @param {Opened} opened @returns {string[]} */
 const recognised = (words, opened) =>
-  opened.told.kind === 'weights' ? recognisedWeights(words, opened) : recognisedModel(words, opened);
+  opened.summary.kind === 'weights' ? recognisedWeights(words, opened) : recognisedModel(words, opened);
 
 /** Sums, sizes, and what is missing. @param {Strings} words @param {Opened} opened */
-function recognisedWeights({ open, ...words }, { told }) {
+function recognisedWeights({ open, ...words }, { summary }) {
   /** @type {any[]} */
-  const parts = told.parts;
-  const sums = /** @type {'rows' | 'columns' | 'neither'} */ (told.sums);
+  const parts = summary.parts;
+  const sums = /** @type {'rows' | 'columns' | 'neither'} */ (summary.sums);
   return [
     open.isWeights[sums],
     ...parts.map((part) => open.weightsOf(part, parts.length > 1)),
     ...parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => open.cutTo(wholeT, T)),
     ...parts.filter(({ batch }) => batch > 1).map(({ batch }) => open.batchOf(batch)),
     ...parts.filter(({ nan }) => nan > 0).map(() => open.weightsNan),
-    ...(told.named ? [] : [open.noTokens]),
-    ...(told.unused.length > 0 ? [open.unused(told.unused.join(', '))] : []),
-    ...told.problems.map((/** @type {Problem} */ problem) => problemText({ open, ...words }, problem)),
+    ...(summary.named ? [] : [open.noTokens]),
+    ...(summary.unused.length > 0 ? [open.unused(summary.unused.join(', '))] : []),
+    ...summary.problems.map((/** @type {Problem} */ problem) => problemText({ open, ...words }, problem)),
   ];
 }
 
 /** Family, layers × heads, sizes, bytes, and what is missing. @param {Strings} words @param {Opened} opened */
-function recognisedModel({ open, bytes }, { about, told }) {
+function recognisedModel({ open, bytes }, { about, summary }) {
   const missing = /** @type {Record<string, string>} */ (open.missing);
   const guess = /** @type {keyof typeof open.does} */ (
-    about.guess ?? (told.missing.includes('mask') ? 'unasked' : 'nothing')
+    about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')
   );
   return [
     open.isModel(about.family, about.layers, about.heads, about.width),
-    open.size(told.parameters, bytes(told.bytes), told.weights),
+    open.size(summary.parameters, bytes(summary.bytes), summary.weights),
     open.does[guess],
-    ...told.missing.flatMap((/** @type {string} */ name) => missing[name] ?? []),
-    ...(told.nan.length > 0 ? [open.modelNan(told.nan.length, told.nan[0])] : []),
+    ...summary.missing.flatMap((/** @type {string} */ name) => missing[name] ?? []),
+    ...(summary.nan.length > 0 ? [open.modelNan(summary.nan.length, summary.nan[0])] : []),
   ];
 }
 

@@ -1,7 +1,9 @@
 // The patches of a picture on a canvas: the image, in which the query is chosen, or the weights of its keys.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { sized } from '../heatmap/paint.js';
 import { weightsOf } from '../reading/derivation.js';
@@ -59,7 +61,7 @@ export function Pane({ grid, size, own, isImage = false, isSmall = false }) {
       {...role}
       style={px({ width: columns * size, height: rows * size })}
       onPointerMove={input.point}
-      onPointerLeave={() => (session.hover.value = null)}
+      onPointerLeave={() => session.setHover(null)}
     >
       <canvas ref={canvas} aria-hidden="true" />
     </div>
@@ -88,7 +90,7 @@ function usePaneInput({ rows, columns, before }, size, isImage, canvas) {
   return {
     point(/** @type {PointerEvent} */ event) {
       const token = tokenAt(event);
-      session.hover.value = token < 0 ? null : cellOf(token);
+      session.setHover(token < 0 ? null : cellOf(token));
     },
     press(/** @type {PointerEvent} */ event) {
       const token = tokenAt(event);
@@ -103,9 +105,9 @@ function usePaneInput({ rows, columns, before }, size, isImage, canvas) {
       event.stopPropagation();
       const next = cellOf(Math.min(Math.max((isImage ? cell.t : cell.s) + step, before), run.S - 1));
       const weight = weightsOf(run, run.layer, run.head)[next.t * run.S + next.s];
-      session.hover.value = null;
+      session.setHover(null);
       session.look({ cell: next });
-      session.say(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
+      session.announce(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
     },
   };
 }

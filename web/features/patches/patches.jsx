@@ -1,8 +1,9 @@
 // A picture as the model reads it, patch by patch, and the same patches with the weights that the query patch gives to
 // them: large in the place of the heatmap, small above the matrix and the lines.
 
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { gridOf, patchesOf } from '../../ui/layout.js';
+import { px } from '../../ui/px.js';
 import { HeadTitle } from '../heatmap/headTitle.jsx';
 import { isOff } from '../whatif/edits.js';
 import { keyWithMaxWeight, Pane } from './pane.jsx';

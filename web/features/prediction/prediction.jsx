@@ -1,8 +1,9 @@
 // The guesses for the next token: a bar for the current run, a tick for the comparison, a thin line between the two.
 
-import { GIVEN } from '../../store/state.js';
-import { px, useSession } from '../../ui/context.js';
+import { PROGRAM_MODEL } from '../../store/state.js';
+import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
 import { isEmpty } from '../views.js';
@@ -21,7 +22,7 @@ export function Prediction({ short = false, writes = false }) {
   const about = run?.about;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (about?.kind === 'layer') return <AboutHeads />;
-  if (found?.told && about && !about.predicts) return <AboutFile found={found} />;
+  if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
   if (about?.guess === 'masked' && (run.top ?? []).length === 0)
     return (
       <section class="prediction about" aria-label={words.next}>
@@ -39,12 +40,12 @@ function AboutFile({ found }) {
     // If it is too long it scrolls, by keyboard too.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
       <Recognised found={found} />
-      {found.told.sums === 'columns' && found.about.parts.length === 0 && (
-        <button type="button" class="word" onClick={session.transposeGiven}>
+      {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
+        <button type="button" class="word" onClick={session.transposeWeights}>
           {words.open.transpose}
         </button>
       )}
-      {found.about.name !== GIVEN && (
+      {found.about.name !== PROGRAM_MODEL && (
         <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
           {words.open.forget}
         </button>
@@ -58,8 +59,8 @@ function Guesses({ short, writes }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const other = session.other.value;
-  const compared = isCompared(other, session.onOff.value);
+  const other = session.comparison.value;
+  const compared = isCompared(other, session.switchHover.value);
   const { layer, head, part } = session.state.value;
   /** @type {Guess[]} */
   const top = run?.top ?? [];

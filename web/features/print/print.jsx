@@ -26,7 +26,7 @@ export function Media() {
       if (paper.matches === (theme !== null)) return;
       const next = paper.matches ? 'light' : theme;
       theme = paper.matches ? session.theme.peek() : null;
-      session.theme.value = next;
+      session.showTheme(next);
     };
     // The page may be printed before this effect has run.
     followPaper();

@@ -1,6 +1,7 @@
 // Shown instead of the picture if there is no token: instructions, and a button that inserts a text.
 
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { readsNumbers } from './tokens.js';
 
 /** @param {{ height: number }} props */
@@ -9,13 +10,13 @@ export function Empty({ height }) {
   const words = session.words.value.nothing;
   const { about } = session.run.value;
   const numbers = readsNumbers(about);
-  const { begins } = session.opening;
+  const { firstText } = session.opening;
   return (
     <div class="nothing" style={px({ minHeight: height })}>
       <h2>{words.title}</h2>
       <p>{numbers ? words.numbers : words.text}</p>
-      {begins() && (
-        <button type="button" class="word" onClick={session.opening.begin}>
+      {firstText() && (
+        <button type="button" class="word" onClick={session.opening.restoreText}>
           <span class="under">{numbers ? words.beginNumbers : words.begin}</span>
         </button>
       )}

@@ -64,7 +64,7 @@ function Entry({ count }) {
   const choose = (/** @type {number} */ next) => {
     if (!(next >= 0 && next < count) || next === entry) return;
     session.update({ entry: next, cell: null }, 'entry');
-    session.say(words.entryIs(next, count));
+    session.announce(words.entryIs(next, count));
   };
   const step = (/** @type {number} */ by, /** @type {string} */ name, /** @type {string} */ sign) => (
     <button
@@ -92,7 +92,7 @@ function Entry({ count }) {
             choose(Math.min(Math.max(Math.round(event.currentTarget.valueAsNumber) || 0, 0), count - 1));
             event.currentTarget.value = String(Math.min(session.state.peek().entry, count - 1));
           }}
-          onBlur={session.rest}
+          onBlur={session.endGesture}
           onKeyDown={(event) => event.stopPropagation()}
         />{' '}
         {words.ofBatch(count)}

@@ -2,7 +2,8 @@
 // tokens: both use the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/edits.js';
@@ -149,13 +150,13 @@ function usePointer({ line, field, excerpt, pieces, setTyping }) {
       // An excerpt around the query would move under the pointer.
       if (event.pointerType === 'touch' || excerpt) return;
       const t = tokenAt(event);
-      session.hover.value = t < 0 ? null : { t, s: -1 };
+      session.setHover(t < 0 ? null : { t, s: -1 });
     },
     press(/** @type {PointerEvent} */ event) {
       const t = tokenAt(event);
       pressed.current = t;
       if (t >= 0) session.look({ cell: null });
-      if (t >= 0 && event.pointerType === 'touch') session.hover.value = { t, s: -1 };
+      if (t >= 0 && event.pointerType === 'touch') session.setHover({ t, s: -1 });
     },
     /** A token that is pressed in an excerpt gets the caret in the whole text. */
     enter() {
@@ -189,17 +190,17 @@ function TextField({ field, setTyping, pointer }) {
       rows={1}
       onInput={(event) => {
         const { value } = event.currentTarget;
-        session.opening.write(value, 'text');
-        if (/\s$/.test(value)) session.rest();
+        session.opening.setText(value, 'text');
+        if (/\s$/.test(value)) session.endGesture();
       }}
       onFocus={pointer.enter}
       onBlur={() => {
         setTyping(false);
-        session.rest();
+        session.endGesture();
       }}
       onKeyDown={keyDown}
       onPointerMove={pointer.point}
-      onPointerLeave={() => (session.hover.value = null)}
+      onPointerLeave={() => session.setHover(null)}
       onPointerDown={pointer.press}
     />
   );

@@ -2,9 +2,10 @@
 // from the query token. If there are many, the tokens around the query are shown, and the whole row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { gridOf } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
+import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { sized } from '../heatmap/paint.js';
 import { useColours } from '../heatmap/useColours.js';
@@ -43,10 +44,10 @@ export function Row({ children }) {
   }
   // An excerpt around the query would move under the pointer.
   const whole = to - from === S;
-  const point = (/** @type {number} */ s) => () => same && whole && (session.hover.value = { t: s, s: -1 });
+  const point = (/** @type {number} */ s) => () => same && whole && session.setHover({ t: s, s: -1 });
   return (
     <section class="sentence given" aria-label={session.words.value.tokensIn}>
-      <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
+      <div class="row-words" onPointerLeave={() => session.setHover(null)}>
         <p>
           {from > 0 && '… '}
           {keys.slice(from, to).map((/** @type {Piece} */ { name }, /** @type {number} */ i) => {

@@ -1,7 +1,8 @@
 // On a phone the reading column is a sheet: its title is above the what-if line and opens it.
 
 import { useEffect, useState } from 'preact/hooks';
-import { useClosing, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { useClosing } from '../../ui/useOpening.js';
 import { panelFor } from '../panels.js';
 import { Title } from './cellTitle.jsx';
 

@@ -1,6 +1,7 @@
 // The cell that is read, in one line: me looks at Ish: 0.79
 
-import { useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { positionIn } from '../prompt/tokens.js';
 import { isAhead } from './derivation.js';

@@ -1,7 +1,8 @@
 // The computation of the weight that is read: six strips on one grid of columns, so that a product is under its two
 // factors. Every number comes from the core.
 
-import { plain, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
 import { Bars } from './bars.jsx';
 import { Title } from './cellTitle.jsx';

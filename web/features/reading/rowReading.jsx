@@ -1,6 +1,8 @@
 // The reading column for attention weights without queries, keys and values: the largest weights of a row.
 
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { Title } from './cellTitle.jsx';

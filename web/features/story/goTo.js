@@ -6,7 +6,7 @@ import { beginning } from './steps.js';
 
 /** Goes to a step, as one change that can be undone. @param {Session} session @param {number} step */
 export function goTo(session, step) {
-  session.storyMoved.value = true;
-  session.hover.value = null;
+  session.markStoryMoved();
+  session.setHover(null);
   session.update(beginning(step));
 }

@@ -12,6 +12,6 @@ import { isRevealed } from './steps.js';
  */
 export function shownTrade(session, layer, head) {
   const { panel, step } = session.state.value;
-  const role = session.trades.value?.[layer]?.[head];
-  return panel === 'story' && !isRevealed(step, session.log.value, role) ? null : role;
+  const role = session.roles.value?.[layer]?.[head];
+  return panel === 'story' && !isRevealed(step, session.storyLog.value, role) ? null : role;
 }

@@ -1,22 +1,11 @@
-// The story: nine steps that set the state of the page, each with tasks for the visitor. Whether a task is done follows
-// from the model's answers alone. A log keeps the observations of each step; `observe` adds to it.
+// The story: nine steps that set the state of the page, each with tasks for the visitor. A log keeps the observations
+// of each step: see observations.js.
 
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
 import { TRADES } from '../heads/roles.js';
-import { wordAt } from '../prompt/tokens.js';
-import { effective } from '../whatif/edits.js';
 
-/** @import { Cell, State } from '../../store/state.js' */
-/**
- * The answers to the current state.
- * @typedef {object} Answers
- * @property {any} run
- * @property {Cell | null} cell the chosen cell, or the one under the resting pointer
- * @property {(string | null)[][] | null} [trades] the roles of the heads
- * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] the probability of each token's actual
- *   next token: now, and with nothing changed
- */
+/** @import { State } from '../../store/state.js' */
 /** @typedef {Record<string, any>} Log observations by the name of a step */
 /**
  * @typedef {object} Step
@@ -24,14 +13,6 @@ import { effective } from '../whatif/edits.js';
  * @property {string[]} shows parts of the page that a phone shows besides the text
  * @property {Partial<State>} [begin] differences from BEGIN when the step begins
  */
-
-/** At this temperature the weights have clearly changed. */
-export const WARM = 2;
-/** Changes of a probability in percentage points: from FALL on it counts as a fall, up to SAME as no difference. */
-const FALL = 20;
-const SAME = 2;
-/** From this weight on a token attends mostly to a key. */
-const MOSTLY = 0.5;
 
 /** @type {Partial<State>} */
 const BEGIN = {
@@ -86,174 +67,6 @@ export function readLink(link) {
     ...(findsHeads && { layer: base.layer, head: base.head }),
   };
 }
-
-/** @param {any} run @param {number} t */
-function rowAt({ weights, about, T, layer, head }, t) {
-  const at = ((layer * about.heads + head) * T + t) * T;
-  return weights.subarray(at, at + T);
-}
-
-const isOff = (/** @type {number} */ scale) => scale === 0;
-/** Heads that are off, not as a part of a layer. @param {State} state */
-const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
-
-/**
- * Corrections to the state during the step about ablation: the same guess stays chosen however its probability falls,
- * and only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
- * @param {State} state
- * @param {Log} log
- * @returns {Partial<State> | null}
- */
-export function corrections(state, log) {
-  if (STEPS[state.step].name !== 'matter') return null;
-  const off = offHeads(state);
-  const place = `${state.layer}.${state.head}`;
-  const base = log.matter?.base;
-  const patch = {
-    ...(off.length > 0 && base && state.token === null ? { token: base.id } : {}),
-    ...(off.length > 1 && off.includes(place) ? { scale: { [place]: 0 } } : {}),
-  };
-  return Object.keys(patch).length > 0 ? patch : null;
-}
-
-/** Texts of the page itself, which the visitor has not written. */
-const OWN_TEXTS = [OPENING, STEPS[0].begin?.text];
-
-/**
- * The new observations of each step. They are the old ones if there is nothing new.
- * @type {Record<string, (seen: any, state: State, answers: Answers) => any>}
- */
-const OBSERVE = {
-  next(seen, state, { run }) {
-    if (OWN_TEXTS.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
-    const after = state.text.trim().split(/\s+/).slice(-3).join(' ');
-    return { after, guess: run.top[0].text, p: run.top[0].now };
-  },
-  tokens(seen, _, { run, cell }) {
-    if (!cell || cell.t >= run.T) return seen;
-    const parts = wordAt(run.pieces, cell.t);
-    if (parts.length < 2) return seen;
-    return {
-      word: parts.map(({ text }) => text).join(''),
-      parts: parts.map(({ name }) => name),
-      ids: parts.map(({ id }) => id),
-    };
-  },
-  back(seen, _, { run, cell }) {
-    if (!cell || cell.t >= run.T) return seen;
-    const row = rowAt(run, cell.t);
-    if (!(row[cell.t] >= MOSTLY)) return seen;
-    const total = row.reduce((/** @type {number} */ sum, /** @type {number} */ w) => sum + w, 0);
-    return { token: run.pieces[cell.t].name, weight: row[cell.t], total, first: cell.t === 0 };
-  },
-  why(seen, state, { run, cell }) {
-    if (!cell || !run.values || cell.t >= run.T || cell.s > cell.t) return seen;
-    const temperature = effective(state.temperature, run.layer, run.head, 1);
-    const place = [state.text, run.layer, run.head, cell.t, cell.s].join();
-    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: rowAt(run, cell.t)[cell.s] };
-    if (temperature === 1) return { ...seen, place, from: now };
-    if (temperature < WARM || seen?.place !== place) return seen;
-    return { ...seen, temperature, before: seen.from, to: now };
-  },
-  fetched(seen, state, { run }) {
-    if (!run.added) return seen;
-    const now = { text: run.chosen.text, adds: run.added.heads[run.layer * run.about.heads + run.head] };
-    const place = [state.text, run.layer, run.head].join();
-    if (run.chosen.id === run.top[0].id) return { ...seen, place, first: now };
-    return seen?.place === place ? { ...seen, one: seen.first, other: now } : seen;
-  },
-  ahead(seen, state, { run, real }) {
-    if (!real || real.now.length < 1 || !Object.values(state.mask).includes('none')) return seen;
-    const [now, ever] = [Array.from(real.now), Array.from(real.ever)];
-    const mean = (/** @type {number[]} */ list) => list.reduce((sum, p) => sum + p, 0) / list.length;
-    const t = now.reduce((best, p, i) => (p - ever[i] > now[best] - ever[best] ? i : best), 0);
-    return {
-      place: t,
-      token: run.pieces[t].name,
-      next: run.pieces[t + 1].name,
-      from: ever[t],
-      to: now[t],
-      meanFrom: mean(ever),
-      meanTo: mean(now),
-    };
-  },
-  many(seen, state, { run, trades }) {
-    const role = trades?.[state.layer]?.[state.head];
-    if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
-    const score = run.scores?.[state.layer]?.[state.head]?.[role];
-    return { ...seen, [role]: { layer: state.layer, head: state.head, score } };
-  },
-  matter(seen, state, { run }) {
-    if (!run.top) return seen;
-    const { scale, ...rest } = { text: state.text, scale: state.scale, mask: state.mask, heat: state.temperature };
-    const key = JSON.stringify([state.model, rest, state.patch]);
-    if (Object.keys(scale).length === 0) {
-      const { id, text } = run.chosen;
-      const { now } = run.top.find((/** @type {any} */ guess) => guess.id === id);
-      return seen?.key === key
-        ? { ...seen, base: { id, text, p: now } }
-        : { key, base: { id, text, p: now }, costs: {} };
-    }
-    const [place, ...others] = offHeads(state);
-    if (seen?.key !== key || !place || others.length > 0 || Object.keys(scale).some((at) => at !== place)) return seen;
-    const now = run.top.find((/** @type {any} */ { id }) => id === seen.base.id)?.now;
-    if (now === undefined) return seen;
-    const points = Math.round(100 * (now - seen.base.p)) + 0;
-    const [layer, head] = place.split('.').map(Number);
-    const found = { layer, head, points, text: seen.base.text, from: seen.base.p, to: now };
-    return {
-      ...seen,
-      costs: { ...seen.costs, [place]: points },
-      ...(points <= -FALL ? { [seen.fell && seen.fell.place !== place ? 'too' : 'fell']: { ...found, place } } : {}),
-      ...(Math.abs(points) <= SAME ? { same: found } : {}),
-    };
-  },
-  train: (seen) => seen,
-};
-
-/**
- * The log after an answer; the same object if there is nothing new.
- * @param {Log} log
- * @param {number} step
- * @param {State} state
- * @param {Answers} answers
- * @returns {Log}
- */
-export function observe(log, step, state, answers) {
-  const { name } = STEPS[step];
-  if (!answers.run) return log;
-  const seen = OBSERVE[name](log[name], state, answers);
-  return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
-}
-
-/** For each task of a step: true if it is done. @type {Record<string, ((seen: any) => boolean)[]>} */
-const TASKS_DONE = {
-  next: [(seen) => Boolean(seen)],
-  tokens: [(seen) => Boolean(seen)],
-  back: [(seen) => Boolean(seen)],
-  why: [(seen) => Boolean(seen?.to)],
-  fetched: [(seen) => Boolean(seen?.other)],
-  ahead: [(seen) => Boolean(seen)],
-  many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
-  matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
-  train: [(seen) => Boolean(seen?.opened)],
-};
-
-/** For each task of a step: true if it is done. @param {number} step @param {Log} log @returns {boolean[]} */
-export const tasksDone = (step, log) => TASKS_DONE[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
-
-/**
- * True if a step is done, with the answers now and before.
- * @param {number} step
- * @param {State} state
- * @param {Answers} answers
- * @param {Log} log
- */
-export const done = (step, state, answers, log) =>
-  tasksDone(step, observe(log, step, state, answers)).every((isDone) => isDone);
-
-/** The log after the visitor has opened training. @param {Log} log @returns {Log} */
-export const opened = (log) => ({ ...log, train: { opened: true } });
 
 /**
  * The effect of heads on the guess, in percentage points, during the step about ablation.

@@ -3,15 +3,18 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
-import { plain, reducedMotion, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { reducedMotion } from '../../ui/motion.js';
 import { shown, wordAt } from '../prompt/tokens.js';
 import { Bars } from '../reading/bars.jsx';
 import { readingOf } from '../reading/derivation.js';
 import { Strip } from '../reading/reading.jsx';
 import { goTo } from './goTo.js';
+import { corrections, observe, opened, tasksDone } from './observations.js';
 import { observationTexts } from './observationTexts.js';
 import { steps as inEnglish } from './steps.en.js';
-import { corrections, observe, opened, STEPS, tasksDone } from './steps.js';
+import { STEPS } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
 
 export { default as styles } from './story.css';
@@ -32,7 +35,7 @@ export function Story({ compact = false, phone = false }) {
   const session = useSession();
   const words = session.words.value;
   const { step } = session.state.value;
-  const log = session.log.value;
+  const log = session.storyLog.value;
   const title = useRef(/** @type {any} */ (null));
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
@@ -89,7 +92,7 @@ export function Story({ compact = false, phone = false }) {
 function TrainLink({ text }) {
   const session = useSession();
   const go = () => {
-    session.log.value = opened(session.log.peek());
+    session.setStoryLog(opened(session.storyLog.peek()));
     session.training.enter();
   };
   return (
@@ -104,7 +107,7 @@ function Steps() {
   const words = session.words.value.story;
   const texts = STORIES[session.language.value];
   const { step } = session.state.value;
-  const log = session.log.value;
+  const log = session.storyLog.value;
   const isDone = tasksDone(step, log).every((one) => one);
   const next = texts[STEPS[Math.min(step + 1, LAST)].name];
   return (
@@ -150,18 +153,18 @@ function useWatch() {
   const { step } = state;
   const busy = session.busy.value || session.writing.value;
   const run = session.run.value;
-  const real = session.real.value;
-  const trades = session.trades.value;
+  const real = session.tokenProbabilities.value;
+  const trades = session.roles.value;
   const cell = useRested(session.cell.value, state.cell !== null);
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
     if (busy || !run?.T || state.model !== 'whale') return;
-    const log = session.log.peek();
+    const log = session.storyLog.peek();
     const next = observe(log, step, state, { run, cell, trades, real: fits ? real : null });
-    if (next !== log) session.log.value = next;
+    if (next !== log) session.setStoryLog(next);
     const patch = corrections(state, next);
     if (patch) session.look(patch);
-    if (STEPS[step].name === 'ahead' && !fits) session.askReal();
+    if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
   }, [busy, run, cell, trades, real, state]);
 }
 
@@ -189,7 +192,7 @@ function useSpeech(step, seen) {
     if (text === '' || said.current === text) return;
     const timer = setTimeout(() => {
       said.current = text;
-      session.say(text);
+      session.announce(text);
     }, SPEAK);
     return () => clearTimeout(timer);
   }, [step, text]);
@@ -232,7 +235,7 @@ function Tokens() {
     event.currentTarget.querySelectorAll('button')[t].focus();
   };
   const look = (/** @type {number} */ t) => {
-    session.hover.value = null;
+    session.setHover(null);
     session.look({ cell: { t, s: t } });
   };
   const chosen = cell ? wordAt(run.pieces, Math.min(cell.t, run.T - 1)) : [];
@@ -261,9 +264,9 @@ function Why() {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  const falls = useRef(!session.storyFell.peek() && !reducedMotion());
+  const falls = useRef(!session.productAnimated.peek() && !reducedMotion());
   useEffect(() => {
-    session.storyFell.value = true;
+    session.markProductAnimated();
   }, []);
   if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);

@@ -2,7 +2,9 @@
 // each line instead of axes.
 
 import { useRef } from 'preact/hooks';
-import { px, useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useSize } from '../../ui/useSize.js';
 import { parted, smoothed, valueAt, watched } from './curves.js';
 
 /** @import { Curves, Mark } from './curves.js' */

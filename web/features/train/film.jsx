@@ -1,8 +1,9 @@
 // The film: how the attention of one head changes during training, with a slider that goes to a step.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { useSize } from '../../ui/useSize.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { paintWeights } from '../heatmap/paint.js';
 import { formedAt, framesOf, nearest } from './curves.js';
@@ -80,7 +81,7 @@ function Time({ frames, end, steps, step }) {
     if (!move || frames.length === 0) return;
     event.preventDefault();
     const i = Math.min(Math.max(nearest(frames, step) + move, 0), frames.length - 1);
-    session.training.back(frames[i].step);
+    session.training.showStep(frames[i].step);
   };
   return (
     <div class="time">
@@ -97,7 +98,7 @@ function Time({ frames, end, steps, step }) {
         onInput={(event) => {
           const wanted = Math.min(Number(event.currentTarget.value), steps);
           event.currentTarget.value = String(wanted);
-          session.training.back(wanted);
+          session.training.showStep(wanted);
         }}
         onKeyDown={walk}
       />

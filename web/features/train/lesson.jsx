@@ -67,7 +67,7 @@ function OwnText() {
           type="button"
           class="word strong"
           disabled={!enough || text === lesson}
-          onClick={() => session.training.learn(text)}
+          onClick={() => session.training.setLesson(text)}
         >
           {words.train.learn}
         </button>

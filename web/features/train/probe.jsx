@@ -24,8 +24,8 @@ export function Probe() {
               <span
                 key={t}
                 class={`letter ${kind} ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
-                onPointerEnter={() => (session.hover.value = { t, s: -1 })}
-                onPointerLeave={() => (session.hover.value = null)}
+                onPointerEnter={() => session.setHover({ t, s: -1 })}
+                onPointerLeave={() => session.setHover(null)}
               >
                 {piece.name}
               </span>
@@ -46,8 +46,8 @@ export function Probe() {
 export function TrainNote() {
   const session = useSession();
   const words = session.words.value.train;
-  const { astray, problem } = session.training;
-  const lost = astray.value;
+  const { diverged, problem } = session.training;
+  const lost = diverged.value;
   if (!lost && !problem.value) return null;
   return (
     <p class="failure train-note" role="alert">

@@ -8,13 +8,13 @@ import { valueAt } from './curves.js';
 export function Charts({ compact = false }) {
   const session = useSession();
   const words = session.words.value;
-  const { progress, curves, before, watch } = session.training;
+  const { progress, curves, previousCurves, watch } = session.training;
   const now = progress.value;
   const all = curves.value;
   const step = now?.at ?? now?.steps ?? 0;
   const end = now?.end ?? 1;
   const right = valueAt(all.right, step);
-  const previous = before.value;
+  const previous = previousCurves.value;
   const shared = { step, end };
   return (
     <section class={`charts ${compact ? 'compact' : ''}`} aria-label={words.train.progress}>
@@ -48,7 +48,7 @@ export function Charts({ compact = false }) {
 export function ShortCharts() {
   const session = useSession();
   const words = session.words.value;
-  const { progress, curves, before } = session.training;
+  const { progress, curves, previousCurves } = session.training;
   const now = progress.value;
   const step = now?.at ?? now?.steps ?? 0;
   const right = valueAt(curves.value.right, step);
@@ -60,7 +60,7 @@ export function ShortCharts() {
         step={step}
         end={now?.end ?? 1}
         marks={curves.value.loss}
-        before={before.value?.loss}
+        before={previousCurves.value?.loss}
         name={words.train.loss}
         bare
         text={(x) => `${words.train.lossShort} ${x.toFixed(2)}`}

@@ -27,7 +27,7 @@ export function TrainBar({ kind }) {
       <Speed short={phone} />
       {phone ? <PhoneControls /> : <Controls narrow={narrow} />}
       <span class="actions">
-        <button type="button" class="word strong" disabled={!now} onClick={training.tryIt}>
+        <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
           {phone ? words.tryShort : words.tryIt}
         </button>
         {!narrow && <Save />}
@@ -119,7 +119,7 @@ function OneStep() {
 function StartOver() {
   const session = useSession();
   return (
-    <button type="button" class="word strong" onClick={session.training.again}>
+    <button type="button" class="word strong" onClick={session.training.restart}>
       {session.words.value.train.again}
     </button>
   );
@@ -138,7 +138,7 @@ function Rate() {
       value={Math.log10(rate)}
       text={String(rate)}
       onInput={(/** @type {number} */ knob) => session.training.setRate(toRate(knob))}
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
 }
@@ -187,7 +187,7 @@ function Save() {
   const { training } = session;
   const input = useRef(/** @type {any} */ (null));
   const now = training.progress.value;
-  const kept = training.shelf.value.find(({ key }) => key === now?.key);
+  const kept = training.savedModels.value.find(({ key }) => key === now?.key);
   return (
     <>
       <Menu
@@ -207,7 +207,7 @@ function Save() {
                   key: 'remove',
                   label: words.remove,
                   about: words.keptAbout(kept.steps),
-                  act: () => training.remove(kept.key),
+                  act: () => training.removeSaved(kept.key),
                 },
               ]
             : []),
@@ -222,7 +222,7 @@ function Save() {
         aria-hidden="true"
         onChange={async ({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          if (file) training.load(new Uint8Array(await file.arrayBuffer()));
+          if (file) training.loadFile(new Uint8Array(await file.arrayBuffer()));
           currentTarget.value = '';
         }}
       />

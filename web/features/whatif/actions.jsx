@@ -80,7 +80,7 @@ function useClipboard() {
     );
     const text = done ? good : bad;
     setCopied(text);
-    session.say(text);
+    session.announce(text);
     setTimeout(() => setCopied(null), 2000);
   };
   return [copied, put];

@@ -34,7 +34,7 @@ export function Temperature() {
           `temperature ${place}`,
         )
       }
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
 }
@@ -68,7 +68,7 @@ export function MaskMenu() {
     act() {
       const matrix = matrixOf(session.run.value);
       if (state.view !== matrix) session.update({ view: matrix });
-      session.brush.value = 'hide';
+      session.startBrush('hide');
     },
   };
   return (
@@ -94,7 +94,7 @@ export function HeadScale({ labelled, half = true }) {
   const { layer, head } = state;
   const scale = effective(state.scale, layer, head, 1);
   // While `off` has the pointer or the focus, the guess without the head is shown.
-  const turn = (/** @type {boolean} */ on) => () => (session.onOff.value = on);
+  const turn = (/** @type {boolean} */ on) => () => session.setSwitchHover(on);
   const offPointed = {
     onPointerEnter: turn(true),
     onPointerLeave: turn(false),
@@ -160,7 +160,7 @@ export function Threshold() {
       value={hide}
       text={hide.toFixed(2)}
       onInput={(/** @type {number} */ value) => session.update({ hide: value }, 'hide')}
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
 }

@@ -3,20 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wordAt } from '../../../../web/features/prompt/tokens.js';
+import { corrections, done, observe, opened, tasksDone } from '../../../../web/features/story/observations.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
-import {
-  beginning,
-  corrections,
-  costsOf,
-  done,
-  isRevealed,
-  observe,
-  opened,
-  readLink,
-  STEPS,
-  tasksDone,
-  writeLink,
-} from '../../../../web/features/story/steps.js';
+import { beginning, costsOf, isRevealed, readLink, STEPS, writeLink } from '../../../../web/features/story/steps.js';
 import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
 import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';

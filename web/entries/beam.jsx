@@ -1,0 +1,48 @@
+// The beam from the thumbnail of a head to the large picture, shown for a moment after the head was chosen.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useSession } from '../ui/context.js';
+import { reducedMotion } from '../ui/motion.js';
+
+/**
+ * Its filled area and its two edges; null if one of both pictures is not there.
+ * @param {Element} drawing
+ */
+function pathsOf(drawing) {
+  const root = /** @type {ShadowRoot} */ (drawing.getRootNode());
+  const [from, to] = ['.thumbnail[aria-checked=true] .frame', '.picture .matrix'].map((name) =>
+    root.querySelector(name)?.getBoundingClientRect(),
+  );
+  if (!from || !to) return null;
+  const area = drawing.getBoundingClientRect();
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => `${x - area.left} ${y - area.top}`;
+  const upper = `M${at(from.right, from.top)}L${at(to.left, to.top)}`;
+  const lower = `${at(to.left, to.bottom)}L${at(from.right, from.bottom)}`;
+  return { light: `${upper}L${lower}z`, edges: `${upper}M${lower}` };
+}
+
+export function Beam() {
+  const session = useSession();
+  const { layer, head } = session.state.value;
+  const drawing = useRef(/** @type {SVGSVGElement | null} */ (null));
+  const [paths, setPaths] = useState({ light: '', edges: '' });
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current || reducedMotion()) {
+      first.current = false;
+      return;
+    }
+    const found = drawing.current && pathsOf(drawing.current);
+    if (found) setPaths(found);
+  }, [layer, head]);
+  return (
+    <svg ref={drawing} key={paths.light} class="beam" aria-hidden="true">
+      <linearGradient id="light">
+        <stop />
+        <stop offset="1" stop-opacity="0.2" />
+      </linearGradient>
+      <path d={paths.light} fill="url(#light)" />
+      <path d={paths.edges} class="edges" />
+    </svg>
+  );
+}

@@ -1,0 +1,33 @@
+// What the wide and the narrow screen share: the main part, and sizes that depend on the width alone.
+
+import { isOpen } from '../features/train/lessons.js';
+import { viewOf } from '../features/views.js';
+import { useSession } from '../ui/context.js';
+
+/** @import { Ref } from 'preact' */
+/** @import { State } from '../store/state.js' */
+/** @import { Run } from '../store/types.js' */
+
+/** Height of the legend below the picture. */
+export const LEGEND = 66;
+/** The largest letters of tokens, as the style sheet's --m. @type {Record<string, number>} */
+export const MAX_LETTERS = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
+
+/**
+ * True if the view takes the model's place as well. During training the model is always shown.
+ * @param {State} state @param {Run | null} run
+ */
+export const isGrown = (state, run) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
+
+/**
+ * The element around model, picture and panel. Another page has a main part of its own.
+ * @param {{ look: string, area?: Ref<HTMLElement>, children: import('preact').ComponentChildren }} props
+ */
+export function Instrument({ look, area, children }) {
+  const Main = useSession().embedded ? 'section' : 'main';
+  return (
+    <Main class={`instrument ${look}`} ref={area}>
+      {children}
+    </Main>
+  );
+}

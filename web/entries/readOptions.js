@@ -1,0 +1,207 @@
+// Checks the options of `mount` and converts them to the page's own form.
+
+import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.js';
+import { argumentError } from '../../src/js/check/errors.js';
+import { MAX_TEXT } from '../store/state.js';
+import {
+  isByPart,
+  lengthsOf,
+  PARTS,
+  readModel,
+  readParts,
+  readQkv,
+  readTexts,
+  readWeights,
+} from '../worker/sources/programInput.js';
+
+/** @import { ProgramInput } from '../worker/sources/programInput.js' */
+/** @import { State } from '../store/state.js' */
+/** @import { Part, ViewOptions, ViewState } from './mountOptions.js' */
+/** @typedef {{ layers: number, heads: number }} Counts */
+
+const VIEWS = /** @type {const} */ (['instrument', 'head', 'heads', 'lines', 'flow', 'story']);
+/** The options that describe a model, or weights; and those that say what is shown of it. */
+const MODEL_OPTIONS = /** @type {const} */ ([
+  'model',
+  'attentions',
+  'batch',
+  'q',
+  'k',
+  'v',
+  'causal',
+  'tokens',
+  'keys',
+  'title',
+]);
+const FIELD_OPTIONS = ['text', 'part', 'layer', 'head', 'cell', 'view', 'controls', 'theme', 'language'];
+const OPTIONS = [...MODEL_OPTIONS, ...FIELD_OPTIONS, 'state', 'onState'];
+
+/** Refuses unknown options. @param {string} caller @param {unknown} options */
+export const checkNames = (caller, options) => checkOptions(caller, /** @type {object} */ (options), OPTIONS);
+
+/** True if options describe another model. @param {Partial<ViewOptions>} options */
+export const describesModel = (options) => MODEL_OPTIONS.some((name) => options[name] !== undefined);
+
+/** Refuses options that need another one, or exclude each other. @param {string} caller @param {ViewOptions} options */
+function checkCombination(caller, options) {
+  const { model, attentions, q, title } = options;
+  const sources = Object.entries({ model, attentions, q }).filter(([, value]) => value !== undefined);
+  if (sources.length > 1) throw argumentError(caller, sources[1][0], sources[1][1], `nothing beside ${sources[0][0]}`);
+  for (const name of /** @type {const} */ (['k', 'v', 'causal']))
+    if (options[name] !== undefined && q === undefined)
+      throw argumentError(caller, 'q', q, `queries, as there is ${name}`);
+  for (const name of /** @type {const} */ (['tokens', 'keys', 'batch']))
+    if (options[name] !== undefined && attentions === undefined && q === undefined)
+      throw argumentError(caller, name, options[name], 'attentions, or q and k, beside it');
+  if (title !== undefined && typeof title !== 'string') throw argumentError(caller, 'title', title, 'a text');
+}
+
+/**
+ * The model or the weights that the options describe; null for the demo model.
+ * @param {string} caller
+ * @param {ViewOptions} options
+ * @returns {ProgramInput | null}
+ */
+export function readSource(caller, options) {
+  checkCombination(caller, options);
+  const { model, attentions, q, title } = options;
+  if (model === 'whale' || (model === undefined && attentions === undefined && q === undefined)) return null;
+  if (model !== undefined) return { ...readModel(caller, model, document.baseURI), title };
+  if (q === undefined && isByPart(attentions)) return { ...readByPart(caller, options), title };
+  const read = q === undefined ? readWeightsOf(caller, options) : readQkvOf(caller, options);
+  const tokens = readTexts(caller, 'tokens', options.tokens, read.T);
+  const keys = readTexts(caller, 'keys', options.keys, read.S);
+  return { ...read.input, title, tokens, keys };
+}
+
+/** @param {string} caller @param {ViewOptions} options */
+function readWeightsOf(caller, { attentions, batch }) {
+  const input = readWeights(caller, attentions, { batch });
+  const [, T, S] = input.layers[0].shape;
+  return { input, T, S };
+}
+
+/** @param {string} caller @param {ViewOptions} options */
+function readQkvOf(caller, { q, k, v, causal }) {
+  if (k === undefined) throw argumentError(caller, 'k', k, 'keys, as there is q');
+  if (v === undefined) throw argumentError(caller, 'v', v, 'values, as there is q');
+  const input = readQkv(caller, { q, k, v, causal });
+  return { input, T: input.query.shape[1], S: input.key.shape[1] };
+}
+
+/** The attentions of an encoder–decoder, and its texts. @param {string} caller @param {ViewOptions} options */
+function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
+  const input = readParts(caller, /** @type {Record<string, unknown>} */ (attentions), { batch });
+  if (keys !== undefined) throw argumentError(caller, 'keys', keys, 'tokens: { source, target }, as there are parts');
+  if (typeof tokens !== 'object' || tokens === null || Array.isArray(tokens))
+    throw argumentError(caller, 'tokens', tokens, '{ source, target }: the texts of both');
+  checkOptions(caller, tokens, ['source', 'target'], 'tokens');
+  const names = /** @type {Record<string, unknown>} */ (tokens);
+  const lengths = /** @type {Record<string, number | undefined>} */ (lengthsOf(input));
+  const texts = ['source', 'target'].map((name) => {
+    const count = lengths[name];
+    return [name, count === undefined ? undefined : readTexts(caller, `tokens.${name}`, names[name], count)];
+  });
+  return { ...input, ...Object.fromEntries(texts) };
+}
+
+/** The weights that are shown first. @param {ProgramInput | null} input @param {Part} [part] */
+function layersOf(input, part) {
+  if (input?.kind !== 'weights') return undefined;
+  const parts = 'parts' in input ? input.parts : [];
+  return (parts.find((one) => one.part === part) ?? parts[0] ?? input).layers;
+}
+
+/** Layers and heads; undefined until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
+function countsOf(input, part) {
+  if (input?.kind === 'qkv') return { layers: 1, heads: input.query.shape[0] };
+  const layers = layersOf(input, part);
+  return layers && { layers: layers.length, heads: layers[0].shape[0] };
+}
+
+/** The numbers of queries and keys; 0 until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
+export function sizesOf(input, part) {
+  if (input?.kind === 'qkv') return { T: input.query.shape[1], S: input.key.shape[1] };
+  const layers = layersOf(input, part);
+  return layers ? { T: layers[0].shape[1], S: layers[0].shape[2] } : { T: 0, S: 0 };
+}
+
+/** @param {string} caller @param {string} name @param {unknown} value @param {number} [count] */
+const readIndex = (caller, name, value, count) =>
+  readNumber(caller, name, value, { least: 0, most: count === undefined ? undefined : count - 1, integer: true });
+
+/** Refuses a layer or head that the model does not have. @param {string} caller @param {ViewOptions} options */
+export function checkHead(caller, { layer, head }, /** @type {Counts} */ { layers, heads }) {
+  if (layer !== undefined) readIndex(caller, 'layer', layer, layers);
+  if (head !== undefined) readIndex(caller, 'head', head, heads);
+}
+
+/** Refuses a part that is missing. @param {string} caller @param {Part} part @param {ProgramInput | null} input */
+function checkPart(caller, part, input) {
+  readWord(caller, 'part', part, PARTS);
+  // The parts of a model are known when it has been read.
+  if (!input || input.kind === 'folder' || input.kind === 'files') return;
+  const parts = partsOf(input);
+  if (!parts?.includes(part))
+    throw argumentError(
+      caller,
+      'part',
+      part,
+      parts ? `one of those that are given: ${parts.join(', ')}` : 'attentions by part',
+    );
+}
+/** @param {ProgramInput | null} input */
+const partsOf = (input) => (input && 'parts' in input ? input.parts.map(({ part }) => part) : null);
+
+/** @param {string} caller @param {ViewOptions['cell']} cell */
+function readCell(caller, cell) {
+  if (cell === null) return null;
+  if (!cell) throw argumentError(caller, 'cell', cell, '{ t, s }: the positions of a query and a key');
+  readIndex(caller, 'cell.t', cell.t);
+  readIndex(caller, 'cell.s', cell.s);
+  return { t: cell.t, s: cell.s };
+}
+
+/**
+ * The fields of the state that the options name.
+ * @param {string} caller
+ * @param {Partial<ViewOptions>} options
+ * @param {ProgramInput | null} input
+ * @param {Counts | null} [shown] the model that is shown and stays
+ * @returns {Partial<State>}
+ */
+export function readFields(caller, options, input, shown = null) {
+  const { text, part, layer, head, cell, view, controls, theme, language } = options;
+  if (part !== undefined) checkPart(caller, part, input);
+  if (view !== undefined) readWord(caller, 'view', view, VIEWS);
+  if (controls !== undefined) readBoolean(caller, 'controls', controls);
+  if (theme !== undefined) readWord(caller, 'theme', theme, ['light', 'dark']);
+  if (language !== undefined) readWord(caller, 'language', language, ['en', 'zh']);
+  if (text !== undefined && !(typeof text === 'string' && text.length <= MAX_TEXT))
+    throw argumentError(caller, 'text', text, `a text of at most ${MAX_TEXT} characters`);
+  const { layers, heads } = countsOf(input, part) ?? shown ?? {};
+  const parts = partsOf(input);
+  return {
+    ...(text !== undefined && { text }),
+    ...(part !== undefined ? { part } : parts && { part: parts[0] }),
+    ...(layer !== undefined && { layer: readIndex(caller, 'layer', layer, layers) }),
+    ...(head !== undefined && { head: readIndex(caller, 'head', head, heads) }),
+    ...(cell !== undefined && { cell: readCell(caller, cell) }),
+    ...((view === 'lines' || view === 'flow') && { view }),
+    ...(view === 'story' && { panel: 'story' }),
+  };
+}
+
+/** @param {string} caller @param {unknown} state @returns {string | Partial<ViewState>} */
+export function readState(caller, state) {
+  if (state === undefined || typeof state === 'string') return state ?? '';
+  if (state === null || typeof state !== 'object')
+    throw argumentError(caller, 'state', state, 'an address, or a state');
+  return state;
+}
+
+/** @param {string} caller @param {unknown} onState */
+export function checkListener(caller, onState) {
+  if (onState !== undefined && typeof onState !== 'function')
+    throw argumentError(caller, 'onState', onState, 'a function');
+}

@@ -1,0 +1,172 @@
+// The instrument below 900 px: its parts one below the other.
+
+import { useRef } from 'preact/hooks';
+import { Model } from '../features/heads/headGrid.jsx';
+import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
+import { Legend } from '../features/heatmap/legend.jsx';
+import { usePicture } from '../features/heatmap/usePicture.js';
+import { panelFor } from '../features/panels.js';
+import { Prediction } from '../features/prediction/prediction.jsx';
+import { Sheet } from '../features/reading/bottomSheet.jsx';
+import { STEPS } from '../features/story/steps.js';
+import { isOpen } from '../features/train/lessons.js';
+import { viewOf } from '../features/views.js';
+import { useSession } from '../ui/context.js';
+import { gridOf, patchesOf } from '../ui/layout.js';
+import { later } from '../ui/lazy.jsx';
+import { useSize } from '../ui/useSize.js';
+import { Instrument, isGrown, LEGEND, MAX_LETTERS } from './instrument.jsx';
+
+/** @import { Screen } from '../ui/layout.js' */
+/** @import { Session } from '../store/session.js' */
+/** @typedef {{ screen: Screen, width: number }} Props width: of the page */
+
+const [Lesson, ShortCharts] = ['Lesson', 'ShortCharts'].map((name) =>
+  later(() => import('../features/train/train.jsx'), name),
+);
+
+/** Height of everything above and below a picture in patches on a phone: header, text, sheet and what-if line. */
+const AROUND_PATCHES = 54 + 44 + 52 + 58;
+/** The same for a phone held sideways: header, text and what-if line. */
+const AROUND_LOW = 44 + 44 + 46 + 4;
+/** The share of the width for the left half of a phone held sideways, and in the story. */
+const SHARE_LOW = 0.43;
+const SHARE_STORY = 0.5;
+/** The square of cells on a phone is at most this share of the window's height. */
+const MAX_HEIGHT = 0.38;
+/** In a narrower picture no score has room. */
+const BARE = 340;
+/** Heads of a layer that fit next to the guesses on a phone. */
+const MAX_NAMED = 8;
+
+/** @param {Props} props */
+export const Stacked = (props) => (props.screen.kind === 'phone' ? <Phone {...props} /> : <Tablet {...props} />);
+
+/** The picture with its legend, as wide as its part of the page. */
+function usePart(/** @type {Screen} */ screen, /** @type {number} */ wide) {
+  const session = useSession();
+  const [state, run] = [session.state.value, session.run.value];
+  const { Component: View } = viewOf(state.view, run);
+  const grows = isGrown(state, run);
+  const [phone, low] = [screen.kind === 'phone', screen.size === 'low'];
+  const inPatches = isInPatches(session);
+  const inSight = innerHeight - AROUND_LOW;
+  // On a phone the picture is as wide as the screen, whatever is above it, unless it would hide the model below.
+  const across = { width: wide, height: low ? inSight : phone ? 1.25 * wide : wide, most: MAX_LETTERS[screen.kind] };
+  const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
+  const matrix = usePicture({ ...across, tallest });
+  let height = matrix ? matrix.top + matrix.matrixHeight : wide - 40;
+  if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * wide, 420), 620);
+  if (inPatches && low) height = inSight;
+  else if (inPatches) {
+    // The picture and the same patches with their weights are in sight at once.
+    const most = Math.max(innerHeight - AROUND_PATCHES - (phone ? 0 : LEGEND), 380);
+    height = patchesOf({ width: wide, height: most, ...gridOf(run) }).height;
+  }
+  return {
+    grows,
+    height,
+    picture: <View {...across} height={height} compact={phone || wide < BARE} free />,
+    legend: <Legend width={wide} left={grows || inPatches ? 0 : (matrix?.x ?? 0)} />,
+  };
+}
+
+/** @param {Session} session */
+const isInPatches = ({ run, state }) => Boolean(run.value?.image) && state.value.view === 'heatmap';
+
+/** @param {Props} props */
+function Tablet({ screen, width }) {
+  const session = useSession();
+  const [state, run] = [session.state.value, session.run.value];
+  const training = isOpen(state);
+  const Panel = panelFor(state, run);
+  const whole = width - 2 * screen.margin;
+  const { grows, height, picture, legend } = usePart(
+    screen,
+    isGrown(state, run) ? whole : whole - screen.model - screen.gap,
+  );
+  return (
+    <Instrument look={grows ? 'grown' : ''}>
+      {grows ? null : training ? (
+        <TrainedModel width={screen.model} height={height} />
+      ) : (
+        <Model width={screen.model} height={height} />
+      )}
+      <div class="middle">
+        {picture}
+        {legend}
+      </div>
+      {!training && <Prediction writes />}
+      {training ? (
+        <div class="train-right">
+          <Panel />
+        </div>
+      ) : (
+        <Panel compact />
+      )}
+    </Instrument>
+  );
+}
+
+/** @param {Props} props */
+function Phone({ screen, width }) {
+  const session = useSession();
+  const [state, run] = [session.state.value, session.run.value];
+  const training = isOpen(state);
+  const story = state.panel === 'story';
+  const Panel = panelFor(state, run);
+  const whole = width - 2 * screen.margin;
+  // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
+  const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
+  const left = Math.round((story ? SHARE_STORY : SHARE_LOW) * (whole - screen.gap));
+  const { grows, picture, legend } = usePart(screen, halved ? left : whole);
+  const { tiles, ...size } = modelSize(session, !halved ? whole : story ? left : whole - left - screen.gap);
+  return (
+    <Instrument look={`${grows ? 'grown' : ''} ${halved ? '' : 'across'}`}>
+      {picture}
+      {legend}
+      <div class={`halves ${tiles ? 'tiled' : ''}`}>
+        {!grows && <Model {...size} names={false} />}
+        {training ? <ShortCharts /> : <Prediction short writes />}
+      </div>
+      {story ? <Panel phone /> : !training && <Sheet />}
+    </Instrument>
+  );
+}
+
+/**
+ * The size of the model on a phone. Many heads are tiles: they have the whole width.
+ * @param {Session} session
+ * @param {number} room its greatest width
+ */
+function modelSize(session, room) {
+  const { panel, step } = session.state.value;
+  const { layers = 5, heads = 4 } = session.about.value ?? {};
+  // The heads of a single layer are in two rows.
+  const rows = layers === 1 && heads > 4 ? 2 : layers;
+  const tiles = heads > MAX_NAMED;
+  const story = panel === 'story';
+  // A step of the story that shows no guesses has room for a larger model, and for the texts under its heads.
+  const alone = story && !STEPS[step].shows.includes('prediction');
+  // The loss without a head is under its thumbnail.
+  const rowHeight = story || session.ablation.value ? 56 : 39;
+  return {
+    tiles,
+    width: alone || tiles ? room : Math.min(STREAM_WIDTH + 39 * heads, 0.56 * room),
+    height: tiles ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows) : rowHeight * rows,
+  };
+}
+
+/** The model below its lesson; together they are as high as the picture. */
+function TrainedModel(/** @type {{ width: number, height: number }} */ { width, height }) {
+  const above = useRef(null);
+  const used = useSize(above);
+  return (
+    <div>
+      <div ref={above}>
+        <Lesson compact />
+      </div>
+      <Model width={width} height={Math.max(height - used.height, 0)} />
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+// The cell whose number is explained.
+
+import { computed } from '@preact/signals';
+
+/** @import { ReadonlySignal } from '@preact/signals' */
+/** @import { Run } from './types.js' */
+/** @import { Cell, State } from './state.js' */
+
+/** The key with the largest weight in a row of the head shown. @param {Run} run @param {number} t */
+function strongestKey({ weights, large, about, T, S, layer, head }, t) {
+  const first = large ? 0 : (layer * about.heads + head) * T;
+  const row = weights.subarray((first + t) * S).subarray(0, S);
+  return row.reduce((best, weight, s) => (weight > row[best] ? s : best), 0);
+}
+
+/**
+ * The cell under the pointer, the selected one, or the strongest of the last row; null without tokens.
+ * @param {object} signals
+ * @param {ReadonlySignal<Run | null>} signals.run
+ * @param {ReadonlySignal<Cell | null>} signals.hover
+ * @param {ReadonlySignal<State>} signals.state
+ * @returns {ReadonlySignal<Cell | null>}
+ */
+export const createCell = ({ run, hover, state }) =>
+  computed(() => {
+    const now = run.value;
+    if (!now?.T || !now.S) return null;
+    const { t, s } = hover.value ?? state.value.cell ?? { t: now.place ?? now.T - 1, s: -1 };
+    const row = Math.min(t, now.T - 1);
+    return { t: row, s: s < 0 ? strongestKey(now, row) : Math.min(s, now.S - 1) };
+  });

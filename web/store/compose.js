@@ -1,0 +1,79 @@
+// The parts of the session, wired to each other.
+
+import { readLink } from '../features/story/steps.js';
+import { createAnswers } from './answers.js';
+import { createContinuation } from './continuation.js';
+import { createDocument } from './document.js';
+import { createFailures } from './failures.js';
+import { createOpening } from './openModels.js';
+import { createPreferences } from './preferences.js';
+import { createProgramModel } from './programModel.js';
+import { createReceiver } from './receive.js';
+import { createRequests, keyOfGuess } from './requests.js';
+import { change, initialState } from './state.js';
+import { createTraining } from './training.js';
+import { createUi } from './ui.js';
+
+/** @import { MountOptions } from '../entries/mount.jsx' */
+/** @import { State } from './state.js' */
+
+/** @param {MountOptions} options */
+export function compose(options) {
+  const { state: begin = '' } = options;
+  const first = typeof begin === 'string' ? readLink(begin) : change(initialState, begin);
+  const ui = createUi();
+  const preferences = createPreferences(options);
+  const answers = createAnswers(first.model);
+  const document = createDocument(first, {
+    onState: options.onState,
+    onModel(model, before) {
+      answers.change(model, opening.aboutOf(model), before);
+      failures.clear();
+      ui.setHover(null);
+      ui.setPinnedHover(null);
+      requests.leaveModel();
+    },
+    onChange(before, now) {
+      if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
+      if (keyOfGuess(now) !== keyOfGuess(before)) {
+        requests.cancel('ablate');
+        answers.set({ ablation: null });
+      }
+      requests.showComposition();
+      follow(before, now);
+    },
+  });
+  const { state, update } = document;
+  const requests = createRequests({
+    start: options.start,
+    state,
+    onPart: (part) => receiver.receive(part),
+    onError: (error) => failures.onError(error),
+    onWritten: () => document.endGesture(),
+    onEnd: (answered) => failures.onEnd(answered),
+  });
+  const opening = createOpening({ requests, update, state });
+  const training = createTraining({ requests, state, update, about: answers.fields.about, words: preferences.words });
+  const continuation = createContinuation({ document, requests });
+  const program = createProgramModel(options.given ?? null, requests);
+
+  /** While training is shown it follows the state; else the model is run. @param {State | null} before */
+  function follow(before, /** @type {State} */ now) {
+    if (training.follow(before, now)) requests.forgetShown();
+    else requests.showIfChanged();
+  }
+  function showAgain() {
+    requests.forgetShown();
+    follow(null, state.peek());
+  }
+  function restart() {
+    requests.restart();
+    opening.forget();
+    program.send();
+    showAgain();
+  }
+  const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
+  const store = { ui, preferences, answers, document, requests, opening, training, continuation, program, failures };
+  const receiver = createReceiver(store, options.refuses);
+  return { ...store, receiver, showAgain };
+}

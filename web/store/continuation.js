@@ -1,0 +1,32 @@
+// The model continues the text, token by token, until the visitor changes something.
+
+/** Tokens that are written at once. */
+const MAX_TOKENS = 24;
+
+/**
+ * @param {object} store
+ * @param {import('./document.js').Document} store.document
+ * @param {import('./requests.js').Requests} store.requests
+ */
+export function createContinuation({ document, requests }) {
+  let seed = 0;
+  /** The text that is continued, what has been written, and by which model. */
+  let [base, written, model] = ['', '', ''];
+  return {
+    write() {
+      const { text, model: current } = document.state.peek();
+      [base, written, model] = [text, '', current];
+      document.endGesture();
+      requests.send({ verb: 'generate', state: document.state.peek(), max: MAX_TOKENS, seed: ++seed });
+    },
+    /** All that has been written until now. @param {string} text */
+    receive(text) {
+      const now = document.state.peek();
+      // The visitor has typed, undone or chosen another model: nothing of that is overwritten.
+      if (now.model !== model || now.text !== base + written) return requests.cancel('generate');
+      written = text;
+      document.update({ text: base + text }, 'write');
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createContinuation>} Continuation */

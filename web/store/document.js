@@ -1,0 +1,74 @@
+// The state of the page with its history: the only place that sets it.
+
+import { batch, computed, signal } from '@preact/signals';
+import { readLink, writeLink } from '../features/story/steps.js';
+import { record, redo, replace, settle, startHistory, undo } from './history.js';
+import { change } from './state.js';
+
+/** @import { History } from './history.js' */
+/** @import { State } from './state.js' */
+
+/**
+ * @param {State} first
+ * @param {object} listeners
+ * @param {(model: string, before: History) => void} listeners.onModel another model is chosen, in the same batch
+ * @param {(before: State, now: State) => void} listeners.onChange after every change
+ * @param {(state: State, substituted: boolean) => void} [listeners.onState] the caller's, see MountOptions
+ */
+export function createDocument(first, { onModel, onChange, onState }) {
+  const history = signal(startHistory(first));
+  const state = computed(() => history.value.now);
+  let substituting = false;
+
+  /** @param {History} next */
+  function become(next) {
+    const before = history.peek();
+    batch(() => {
+      history.value = next;
+      if (next.now.model !== before.now.model) onModel(next.now.model, before);
+    });
+    onState?.(next.now, substituting);
+    onChange(before.now, next.now);
+  }
+
+  return {
+    state,
+    canUndo: computed(() => history.value.past.length > 0),
+    /**
+     * A change that can be undone; successive changes with the same gesture are undone together.
+     * @param {Partial<State>} patch
+     * @param {string} [gesture]
+     */
+    update: (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null)),
+    /** A change that is no step to undo: the cell that is read. @param {Partial<State>} patch */
+    look: (patch) => become(replace(history.peek(), change(state.peek(), patch))),
+    /** The next change is a step of its own. */
+    endGesture() {
+      history.value = settle(history.peek());
+    },
+    undo: () => become(undo(history.peek())),
+    redo: () => become(redo(history.peek())),
+    /** @param {string} address the part of a link after # */
+    open: (address) => become(record(history.peek(), readLink(address))),
+    address: () => writeLink(state.peek()),
+    /** Moves the chosen head into the model: an address may name one that it does not have. */
+    clampHead(/** @type {{ name: string, layers: number, heads: number }} */ { name, layers, heads }) {
+      const now = state.peek();
+      if (now.model !== name || (now.layer < layers && now.head < heads)) return;
+      const [layer, head] = [Math.min(now.layer, layers - 1), Math.min(now.head, heads - 1)];
+      history.value = replace(history.peek(), { ...now, layer, head });
+    },
+    /** Changes the state because what it named cannot be shown. @param {() => void} act */
+    substitute(act) {
+      substituting = true;
+      act();
+      substituting = false;
+    },
+    /** Goes back to an earlier history, of a model that can be shown. @param {History} earlier */
+    restore(earlier) {
+      history.value = earlier;
+      onState?.(earlier.now, true);
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createDocument>} Document */

@@ -1,0 +1,90 @@
+// What failed: a question, a model that could not be shown, or the worker itself; and how the page recovers.
+
+import { signal } from '@preact/signals';
+import { readOnly } from './readOnly.js';
+import { TRAINED } from './runInput.js';
+
+/** @import { ProblemValue } from './protocol.js' */
+
+/**
+ * @param {object} store
+ * @param {import('./document.js').Document} store.document
+ * @param {import('./answers.js').Answers} store.answers
+ * @param {import('./preferences.js').Preferences} store.preferences
+ * @param {import('./openModels.js').Opening} store.opening
+ * @param {() => void} store.showAgain asks for what the state shows
+ * @param {() => void} store.restart begins a new worker
+ */
+export function createFailures({ document, answers, preferences, opening, showAgain, restart }) {
+  const failure = signal(/** @type {string | null} */ (null));
+  const refused = signal(/** @type {{ title: string, why: string } | null} */ (null));
+  const ended = signal(/** @type {{ lost: string[], training: boolean } | null} */ (null));
+
+  const fail = (/** @type {string | null} */ message) => {
+    failure.value = message;
+  };
+  /** Shows the previous model again if this one fails before its first answer. @param {string} why */
+  function showPrevious(why) {
+    const earlier = answers.restore();
+    if (!earlier) return false;
+    const { model } = document.state.peek();
+    const others = /** @type {Record<string, string[]>} */ (preferences.words.peek().others);
+    refused.value = { title: opening.drop(model) ?? others[model]?.[0] ?? model, why };
+    document.restore(earlier);
+    showAgain();
+    return true;
+  }
+
+  function retry() {
+    fail(null);
+    restart();
+  }
+
+  const actions = {
+    /** The message of what failed last; null when it has been dealt with. */
+    failure: readOnly(failure),
+    fail,
+    /** The model that could not be shown, and why. */
+    refused: readOnly(refused),
+    dismissRefused() {
+      refused.value = null;
+    },
+    /** The worker died and was started again: titles of the opened models that are lost, and if training was shown. */
+    ended: readOnly(ended),
+    dismissEnded() {
+      ended.value = null;
+    },
+    retry,
+  };
+
+  return {
+    actions,
+    clear() {
+      fail(null);
+      refused.value = null;
+    },
+    /** @param {import('../worker/client.js').RequestError} error */
+    onError(error) {
+      const { verb, message, code = '', values = [] } = error;
+      if (code === 'gone') {
+        // Opened models end with the page: it stores no files.
+        opening.failed(error);
+        return document.substitute(() => opening.choose('whale'));
+      }
+      if (verb === 'open' || verb === 'picture') return opening.failed(error);
+      const texts = /** @type {Record<string, (...values: ProblemValue[]) => string>} */ (
+        preferences.words.peek().problems
+      );
+      const why = texts[code]?.(...values) ?? message;
+      if (verb !== 'show' || !showPrevious(why)) fail(why);
+    },
+    /** @param {boolean} answered false if the worker had answered nothing: a third one would fare no better */
+    onEnd(answered) {
+      const lost = opening.opened.peek().map(({ about }) => about.title ?? '');
+      if (!answered) return fail(preferences.words.peek().endedAgain);
+      ended.value = { lost, training: document.state.peek().model === TRAINED };
+      retry();
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createFailures>} Failures */

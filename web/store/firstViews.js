@@ -1,0 +1,66 @@
+// The text, head and cell that a model is first shown with.
+
+import { initialState } from './state.js';
+
+/** @import { About } from './protocol.js' */
+/** @import { State } from './state.js' */
+
+/**
+ * Models of the menu.
+ * @type {Record<string, { text: string, second?: string, layer: number, head: number, cell?: State['cell'] }>}
+ */
+const OF_MENU = {
+  whale: { text: initialState.text, layer: initialState.layer, head: initialState.head },
+  constructed: {
+    text: 'In the house by the sea lives a cat, and it is hungry.',
+    layer: 0,
+    head: 5,
+    cell: { t: 11, s: 8 },
+  },
+  patches: { text: '', layer: 0, head: 0, cell: { t: 38, s: 24 } },
+  sentence: { text: 'How do whales sleep?', second: 'When does a whale rest?', layer: 1, head: 0 },
+};
+const NEXT = 'Once upon a time there was a whale. Once upon a time there was';
+const NUMBERS = '1 2 3 4 5 6 7 8 1 2 3 4';
+
+/** The first text of an opened model, by what it reads. @param {About} about @returns {Partial<State>} */
+export function textFor(about) {
+  if (about.kind === 'layer') return {};
+  if (about.reads === 'pair' && !about.words) return { text: NUMBERS, second: '' };
+  if (about.reads === 'numbers') return { text: NUMBERS };
+  if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };
+  if (about.mask) return { text: `To the last I grapple with thee, Moby ${about.mask}.` };
+  return { text: NEXT };
+}
+
+/**
+ * The text that a model begins with; null if it begins with none.
+ * @param {string} name
+ * @param {About | null} about of an opened model
+ */
+export function firstTextOf(name, about) {
+  const { text, second = '' } = about ? textFor(about) : (OF_MENU[name] ?? {});
+  return text ? { text, second } : null;
+}
+
+/**
+ * @param {string} name
+ * @param {About | null} about of an opened model
+ * @param {Partial<State>} [lastText] what the model has read before
+ * @returns {Partial<State>}
+ */
+export function firstViewOf(name, about, lastText) {
+  const { text, second = '', ...place } = OF_MENU[name] ?? OF_MENU.whale;
+  if (!about) {
+    // The other models of the menu have no flow and no comparison.
+    const view = name === 'whale' ? {} : { view: 'heatmap' };
+    return { ...view, ...(lastText ?? { text, second }), part: 'decoder', ...place };
+  }
+  return {
+    ...(!about.sums && { view: 'heatmap' }),
+    ...(about.reads !== 'nothing' && about.reads !== 'picture' && (lastText ?? textFor(about))),
+    part: about.parts[0] ?? 'decoder',
+    layer: 0,
+    head: 0,
+  };
+}

@@ -1,0 +1,90 @@
+// The visitor's files on their way to the worker: what is being read, what is wrong, and the panel that shows both.
+
+import { signal } from '@preact/signals';
+import { isIncomplete, joined } from '../features/open/addedFiles.js';
+import { filesOfOneModel, MAX_FILES, titleOf } from './fileSelection.js';
+import { readOnly } from './readOnly.js';
+
+/** @import { SelectedFile } from './fileSelection.js' */
+/** @import { ProblemValue } from './protocol.js' */
+/** @typedef {'choose' | 'summary' | null} Panel null is closed */
+/** @typedef {{ code: string, values: ProblemValue[], message?: string }} FileProblem a key of the texts' `problems` */
+
+/** @param {import('./requests.js').Requests} requests */
+export function createFileReader(requests) {
+  const reading = signal(/** @type {{ title: string, read: number, total: number } | null} */ (null));
+  const problem = signal(/** @type {FileProblem | null} */ (null));
+  const panel = signal(/** @type {Panel} */ (null));
+  let count = 0;
+  /** Files of the last attempt, and of a model of which some are missing. @type {[SelectedFile[], SelectedFile[]]} */
+  let [last, partial] = [[], []];
+
+  /** @param {SelectedFile[]} files @param {string} title @param {boolean} [transposed] */
+  function start(files, title, transposed = false) {
+    problem.value = null;
+    reading.value = { title, read: 0, total: files.reduce((sum, { file }) => sum + file.size, 0) };
+    requests.send({ verb: 'open', name: `opened-${++count}`, title, files, transposed });
+  }
+  /** Shows what is wrong in the panel. @param {FileProblem} found */
+  function report(found) {
+    problem.value = found;
+    panel.value = 'choose';
+  }
+
+  const actions = {
+    /** The files that are being read, in bytes. */
+    reading: readOnly(reading),
+    problem: readOnly(problem),
+    panel: readOnly(panel),
+    /** @param {Panel} shown */
+    setPanel(shown) {
+      panel.value = shown;
+    },
+    /** Opens the files of the last attempt with the last two axes of their weights exchanged. */
+    transpose: () => start(last, titleOf(last), true),
+    cancel() {
+      reading.value = null;
+      requests.cancel('open');
+    },
+    /** @param {{ message: string } & Partial<FileProblem>} error */
+    failed({ message, code = 'other', values = [] }) {
+      reading.value = null;
+      if (isIncomplete(code)) partial = last;
+      report({ code, values, message });
+    },
+  };
+
+  return {
+    actions,
+    report,
+    clearProblem() {
+      problem.value = null;
+    },
+    /** @param {{ read: number, total: number }} progress */
+    setProgress({ read, total }) {
+      if (reading.value) reading.value = { ...reading.value, read, total };
+    },
+    /** True if the number of files is allowed; else the problem is shown. @param {SelectedFile[]} files */
+    accepts(files) {
+      if (files.length === 0) report({ code: 'noFiles', values: [] });
+      else if (files.length > MAX_FILES) report({ code: 'manyFiles', values: [files.length, MAX_FILES] });
+      else return true;
+      return false;
+    },
+    /** Opens files as one model, with those of the last attempt if they belong to it. */
+    open(/** @type {SelectedFile[]} */ files, /** @type {string | undefined} */ title) {
+      last = filesOfOneModel(joined(partial, files));
+      start(last, title ?? titleOf(last));
+    },
+    /** The files have become a model. */
+    finish() {
+      reading.value = null;
+      problem.value = null;
+      partial = [];
+    },
+    stop() {
+      reading.value = null;
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createFileReader>} FileReader */

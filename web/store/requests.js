@@ -1,0 +1,145 @@
+// Questions to the worker: what is asked for a state, which of them are open, and what they depend on.
+
+import { batch, signal } from '@preact/signals';
+import { isOpen } from '../features/train/lessons.js';
+import { createAsk } from '../worker/client.js';
+import { readOnly } from './readOnly.js';
+import { runOf } from './runInput.js';
+
+/** @import { ReadonlySignal } from '@preact/signals' */
+/** @import { ReceivedPart, UnnumberedRequest, Verb } from './protocol.js' */
+/** @import { State } from './state.js' */
+
+/** Fields of the state that the answer does not depend on. */
+const NOT_ASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope']);
+
+/** What the answer to `show` depends on, as a key. @param {State} state */
+export const keyOfShow = (state) =>
+  JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !NOT_ASKED.has(name))]);
+
+/** What the guess depends on, as a key. @param {State} state */
+export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
+
+/** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
+
+/** Questions about one model. @type {Verb[]} */
+const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate'];
+
+/** Signals of the questions whose answers are awaited. */
+function createPending() {
+  const [busy, writing, ablating] = [signal(false), signal(false), signal(false)];
+  /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
+  const byVerb = new Map([
+    ['show', busy],
+    ['generate', writing],
+    ['ablate', ablating],
+  ]);
+  return {
+    signals: {
+      /** The answer to what is shown is incomplete. */
+      busy: readOnly(busy),
+      writing: readOnly(writing),
+      ablating: readOnly(ablating),
+    },
+    /** @param {Verb} verb @param {boolean} is */
+    set(verb, is) {
+      const pending = byVerb.get(verb);
+      if (pending) pending.value = is;
+    },
+    clear() {
+      for (const pending of byVerb.values()) pending.value = false;
+    },
+  };
+}
+
+/**
+ * @param {object} options
+ * @param {() => import('../worker/client.js').WorkerLike} options.start
+ * @param {ReadonlySignal<State>} options.state
+ * @param {(part: ReceivedPart) => void} options.onPart
+ * @param {(error: import('../worker/client.js').RequestError) => void} options.onError
+ * @param {() => void} options.onWritten the continuation of the text is complete
+ * @param {(answered: boolean) => void} options.onEnd the worker has died; false if it had answered nothing
+ */
+export function createRequests({ start, state, onPart, onError, onWritten, onEnd }) {
+  const pending = createPending();
+  const progress = signal(/** @type {number | null} */ (null));
+  /** Keys of the last questions. */
+  let [shown, composed] = ['', ''];
+  let answered = false;
+
+  const client = createAsk(
+    {
+      onPart: (part) => batch(() => onPart(part)),
+      onDone(verb) {
+        answered = true;
+        pending.set(verb, false);
+        if (verb === 'generate') onWritten();
+      },
+      onError: (error) =>
+        batch(() => {
+          pending.set(error.verb, false);
+          onError(error);
+        }),
+      onEnd: () =>
+        batch(() => {
+          pending.clear();
+          progress.value = null;
+          const before = answered;
+          answered = false;
+          onEnd(before);
+        }),
+    },
+    start,
+  );
+
+  /** @param {UnnumberedRequest} request */
+  function send(request) {
+    pending.set(request.verb, true);
+    client.ask(request);
+  }
+  /** Asks about the state as it is. @param {VerbOfState} verb */
+  const ask = (verb) => send({ verb, state: state.peek() });
+
+  return {
+    ...pending.signals,
+    /** Share of a model's file that has been read; null while none is. */
+    progress: readOnly(progress),
+    /** @param {number | null} share */
+    setProgress(share) {
+      progress.value = share;
+    },
+    ask,
+    send,
+    cancel: client.cancel,
+    show: () => ask('show'),
+    /** Asks for what the state shows, unless that was the last question. */
+    showIfChanged() {
+      const key = keyOfShow(state.peek());
+      if (key === shown) return;
+      shown = key;
+      ask('show');
+    },
+    /** The next `showIfChanged` asks in any case. */
+    forgetShown() {
+      shown = '';
+    },
+    /** Asks for the lines between heads, where they are shown. */
+    showComposition() {
+      const now = state.peek();
+      const key = JSON.stringify([now.model, now.layer, now.head]);
+      if (now.view !== 'flow' || key === composed || isOpen(now)) return;
+      composed = key;
+      ask('composition');
+    },
+    /** Another model was chosen: open questions about the previous one are cancelled. */
+    leaveModel() {
+      progress.value = null;
+      composed = '';
+      for (const verb of ABOUT_MODEL) client.cancel(verb);
+    },
+    restart: client.restart,
+    stop: client.stop,
+  };
+}
+/** @typedef {ReturnType<typeof createRequests>} Requests */

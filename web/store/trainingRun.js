@@ -1,0 +1,100 @@
+// One training in the worker: it is begun, it follows the state while it is shown, and its reports arrive here.
+
+import { isOpen, keyOf, settingsOf } from '../features/train/lessons.js';
+import { createCurves } from './trainingCurves.js';
+
+/** @import { ReadonlySignal, Signal } from '@preact/signals' */
+/** @import { ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.js' */
+/** @import { State } from './state.js' */
+/** @import { Settings } from './types.js' */
+
+/** @param {State} state */
+const keyOfTraining = ({ training, lesson }) => keyOf(settingsOf(training, lesson));
+
+/**
+ * @param {object} store
+ * @param {import('./requests.js').Requests} store.requests
+ * @param {ReadonlySignal<State>} store.state
+ * @param {Signal<TrainingProgress | null>} store.progress
+ * @param {Signal<ReportDetails['diverged']>} store.diverged
+ * @param {ReadonlySignal<number | null>} store.speed
+ * @param {import('./film.js').FilmPlayer} store.film
+ * @param {(control: TrainingControl) => void} store.steer
+ * @param {(settings: Settings) => void} store.onLoaded a file with a training was read
+ */
+export function createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded }) {
+  const curves = createCurves();
+  /** The key of the training in the worker. */
+  let asked = '';
+  /** Its first report has not come; it is being read from a file. */
+  let [pending, loading] = [false, false];
+
+  /** @param {{ fresh?: boolean, start?: boolean, bytes?: Uint8Array }} how */
+  function ask(how) {
+    film.stop();
+    pending = true;
+    requests.send({ verb: 'train', state: state.peek(), speed: speed.peek(), paced: true, ...how });
+  }
+  function begin({ fresh = false, start = true } = {}) {
+    diverged.value = undefined;
+    asked = keyOfTraining(state.peek());
+    ask({ fresh, start });
+  }
+  /** @param {NonNullable<ReportDetails['started']>} first */
+  function receiveFirst(first) {
+    curves.begin(first.curves, pending);
+    pending = false;
+    film.begin(first.frames);
+    if (!loading) return;
+    loading = false;
+    asked = keyOf(first.settings);
+    onLoaded(first.settings);
+  }
+  /** The state shows something else: training pauses. */
+  function leave() {
+    film.stop();
+    requests.cancel('train');
+    steer({ action: 'pause' });
+  }
+
+  return {
+    curves,
+    restart: () => begin({ fresh: true }),
+    /** Continues a model that was saved as a file. @param {Uint8Array} bytes */
+    loadFile(bytes) {
+      loading = true;
+      ask({ bytes });
+    },
+    /**
+     * Called after every change of the state.
+     * @param {State | null} before
+     * @param {State} now
+     * @returns {boolean} true if training is shown: then the worker is asked nothing else
+     */
+    follow(before, now) {
+      const wasOpen = before !== null && isOpen(before);
+      if (!isOpen(now)) {
+        if (wasOpen) leave();
+        return false;
+      }
+      requests.cancel('show');
+      if (!wasOpen || asked !== keyOfTraining(now)) {
+        if (!loading) begin({ start: before !== null });
+        return true;
+      }
+      if (before.training.rate !== now.training.rate) steer({ action: 'rate', rate: now.training.rate });
+      if (before.layer !== now.layer || before.head !== now.head)
+        steer({ action: 'look', layer: now.layer, head: now.head });
+      return true;
+    },
+    /** @param {TrainingReport} report */
+    receive({ progress: now, points, scores, frame, started, snapshots, diverged: divergence }) {
+      requests.send({ verb: 'acknowledgeReport' });
+      if (started) receiveFirst(started);
+      curves.add({ points, step: now.steps, scores });
+      if (frame) film.add(frame, snapshots);
+      if (divergence) diverged.value = divergence;
+      progress.value = now;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// State of the screen that is neither saved in the address nor undone: the cell under the pointer, the selection, the
+// order of the heads, the story's log.
+
+import { signal } from '@preact/signals';
+import { readOnly } from './readOnly.js';
+
+/** @import { HeadComposition } from './protocol.js' */
+/** @import { Cell } from './state.js' */
+/** @import { Log } from '../features/story/steps.js' */
+
+/** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
+/**
+ * A line or a ribbon of flow.
+ * @typedef {{ kind: 'line', feed: HeadComposition, layer?: undefined } |
+ *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, feed?: undefined }} Picked
+ */
+
+export function createUi() {
+  const hover = signal(/** @type {Cell | null} */ (null));
+  const pinnedHover = signal(/** @type {Cell | null} */ (null));
+  const switchHover = signal(false);
+  const picked = signal(/** @type {Picked | null} */ (null));
+  const brush = signal(/** @type {Tool | null} */ (null));
+  const sort = signal('place');
+  const storyLog = signal(/** @type {Log} */ ({}));
+  const storyMoved = signal(false);
+  const productAnimated = signal(false);
+
+  return {
+    /** The cell under the pointer, or touched by the keyboard in the sentence. `s` is -1 if only the row is. */
+    hover: readOnly(hover),
+    /** @param {Cell | null} cell */
+    setHover(cell) {
+      hover.value = cell;
+    },
+    /** The cell under the pointer if its tokens are in the pinned run only, counted there. */
+    pinnedHover: readOnly(pinnedHover),
+    /** @param {Cell | null} cell */
+    setPinnedHover(cell) {
+      pinnedHover.value = cell;
+    },
+    /** True while pointer or focus is on the switch of the head. */
+    switchHover: readOnly(switchHover),
+    /** @param {boolean} on */
+    setSwitchHover(on) {
+      switchHover.value = on;
+    },
+    /** The ribbon or line of flow whose components are listed. */
+    picked: readOnly(picked),
+    /** @param {Picked | null} part */
+    pick(part) {
+      picked.value = part;
+    },
+    /** The tool that paints a mask in the picture; null while the pointer reads. */
+    brush: readOnly(brush),
+    /** @param {Tool} tool */
+    startBrush(tool) {
+      brush.value = tool;
+    },
+    stopBrush() {
+      brush.value = null;
+    },
+    /** The order of heads in a row: by place, ablation, distance from uniform or a score. */
+    sort: readOnly(sort),
+    /** @param {string} order */
+    setSort(order) {
+      sort.value = order;
+    },
+    /** The tasks of the story that are done. */
+    storyLog: readOnly(storyLog),
+    /** @param {Log} log */
+    setStoryLog(log) {
+      storyLog.value = log;
+    },
+    /** True once a step of the story was opened from another part of the page, not by the address. */
+    storyMoved: readOnly(storyMoved),
+    markStoryMoved() {
+      storyMoved.value = true;
+    },
+    /** True once the story has shown how query and key become their product. */
+    productAnimated: readOnly(productAnimated),
+    markProductAnimated() {
+      productAnimated.value = true;
+    },
+  };
+}
