@@ -1,4 +1,4 @@
-// What a script of the page may import besides scripts, as the build makes it.
+// Imports of the page that are not scripts, in the form that the build gives them.
 
 declare module '*.css' {
   const text: string;

@@ -59,7 +59,7 @@ const PLACES = {
   stream: 'in the stream',
 };
 
-/** What is special about the attention of a family. @param {any} options */
+/** Special features of a family's attention. @param {any} options */
 function attentionOf(options) {
   const list = [options.causal === false && !options.encoder ? 'both directions' : 'causal'];
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');

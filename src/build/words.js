@@ -6,7 +6,7 @@ const [AT_BEGINNING, WITHIN] = [new RegExp(`^${HEADLESS}\\b`), new RegExp(`[.:!]
 /** Words that only this project used, and the field's words. @type {[RegExp, string][]} */
 const PRIVATE = [
   [/\bwhoever\b/i, 'whoever: a user, a caller'],
-  [/\bbeside\b/i, 'beside: next to, with'],
+  [/(?<!')\bbeside\b(?!')/i, 'beside: next to, with'],
 ];
 const NAMES = /\b(MOST|LEAST)_[A-Z]+/;
 const IS_COMMENT = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|#(?!!))\s?(.*?)(?:\*\/)?$/;

@@ -1,4 +1,4 @@
-// Reads packs of golden vectors, NAME.json beside NAME.bin, and compares results with them.
+// Reads packs of golden vectors, NAME.json and NAME.bin, and compares results with them.
 //
 // A tensor is stored at an offset of the .bin, or made by a seeded generator. `outputs` is what the source
 // gave in float32, `outputs64` the same computed in float64 from the same inputs: the reference here.

@@ -1,5 +1,5 @@
-// What the page that is one file holds: see src/build/onefile.js. Each part is a block of the document, deflated, as
-// base64. A part that is not there was left out.
+// Files in the one-file page: see src/build/onefile.js. Each is a block of the document, deflated, as base64. A missing
+// block was left out.
 
 /** @param {string} name */
 export const isFolded = (name) => document.getElementById(name) !== null;

@@ -1,4 +1,4 @@
-// What the wide and the narrow screen share: the main part, and sizes that depend on the width alone.
+// Shared by wide and narrow screens: the main part, and sizes that depend only on the width.
 
 import { isOpen } from '../features/train/lessons.js';
 import { viewOf } from '../features/views.js';

@@ -1,5 +1,5 @@
-// What headlight.py has written into the page that is one file: a safetensors file with the numbers, and in its
-// metadata what they are called and how they are to be shown.
+// Shows the data that headlight.py wrote into the one-file page: a safetensors file with the numbers; its metadata has
+// their names and the options of the view.
 
 import { readSafetensors } from '../../src/js/io/formats.js';
 import { createView } from './createView.js';

@@ -1,4 +1,4 @@
-// The worker of the page that is one file: its script, the binaries and the files that lie beside others.
+// Starts the worker of the one-file page, with its script, the binaries and the files that other pages fetch.
 
 import { isFolded, unfold } from './embeddedFiles.js';
 

@@ -1,4 +1,4 @@
-// The worker of the page that is one file: it is given the binaries, and the files that lie beside others.
+// The worker of the one-file page: it receives the binaries and the files that other pages fetch.
 
 import { fetchBytes } from '../../src/js/load/fetch.js';
 import { loadOn } from '../../src/js/load/load.js';

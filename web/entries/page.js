@@ -17,9 +17,9 @@ const ADDRESS_DELAY = 250;
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-/** What the address is to say, and the step that it belongs to. @type {State | null} */
+/** The state that the address will show next. @type {State | null} */
 let waiting = null;
-/** What the last change was made to, and the kind of the last step. @type {State} */
+/** The state before the last change. @type {State} */
 let before;
 /** @type {string | null} */
 let last = null;
@@ -30,7 +30,7 @@ function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State
   clearTimeout(timer);
   waiting = null;
   const address = writeLink(state);
-  // A text that does not fit into the address is kept beside it.
+  // A text that does not fit into the address is in the history entry only.
   history[way](state, '', address ? `#${address}` : location.pathname + location.search);
 }
 

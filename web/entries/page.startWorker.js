@@ -1,4 +1,4 @@
-// The worker of the page, beside its script.
+// Starts the worker of the page, from the folder of its script.
 
 export const models = ['whale', 'sentence', 'constructed', 'patches'];
 

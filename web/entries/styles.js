@@ -1,5 +1,5 @@
-// The style sheets of the first screen; parts that are loaded later bring their own. What small screens change comes
-// after what it changes.
+// The style sheets of the first screen; parts that are loaded later bring their own. Rules for small screens come
+// after the rules that they change.
 
 import header from '../features/header/header.css';
 import model from '../features/heads/headGrid.css';

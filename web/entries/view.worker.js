@@ -4,7 +4,7 @@ import { load } from '../../src/js/load/browser.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';
 import { createAnswerer } from '../worker/requests.js';
 
-/** Files that lie beside this script. Bundlers find them by these very expressions. @type {Record<string, URL>} */
+/** Files in the folder of this script. Bundlers find them by these expressions. @type {Record<string, URL>} */
 const BESIDE = {
   'whale.safetensors': new URL('./whale.safetensors', import.meta.url),
   'whale.tokenizer.json': new URL('./whale.tokenizer.json', import.meta.url),

@@ -43,7 +43,7 @@ export function createAnswers(source) {
   const shown = signal(nothingOf(source, null));
   /** The last model with a run, and the history of that time. @type {{ shown: Shown, history: History } | null} */
   let previous = null;
-  /** What the model is, until the run comes that belongs to it. @type {About | null} */
+  /** The new model's description, until its first run arrives. @type {About | null} */
   let announced = null;
   const set = (/** @type {Partial<Shown>} */ fields) => {
     shown.value = { ...shown.peek(), ...fields };

@@ -1,4 +1,4 @@
-// What failed: a question, a model that could not be shown, or the worker itself; and how the page recovers.
+// Failures of a request, of a model that could not be shown or of the worker itself, and the page's recovery.
 
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';

@@ -1,4 +1,4 @@
-// What becomes of each part of the worker's answers.
+// Handlers for the parts of the worker's answers.
 
 import { batch } from '@preact/signals';
 import { isOpen } from '../features/train/lessons.js';

@@ -13,11 +13,11 @@ import { runOf } from './runInput.js';
 /** Fields of the state that the answer does not depend on. */
 const NOT_ASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope']);
 
-/** What the answer to `show` depends on, as a key. @param {State} state */
+/** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>
   JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !NOT_ASKED.has(name))]);
 
-/** What the guess depends on, as a key. @param {State} state */
+/** Everything that the prediction depends on, as a key. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 
 /** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */

@@ -1,4 +1,4 @@
-// What components know and may do: read-only signals, and the only actions that change them.
+// The interface for components: read-only signals, and the only actions that change them.
 
 import { computed, signal } from '@preact/signals';
 import { createCell } from './cell.js';

@@ -49,7 +49,7 @@ function createChoices(state, update, /** @type {() => string} */ sampleText) {
 }
 
 /**
- * What steers the training in the worker.
+ * Actions that control the training in the worker.
  * @param {object} store
  * @param {(control: TrainingControl) => void} store.steer
  * @param {import('./film.js').FilmPlayer} store.film

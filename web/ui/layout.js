@@ -47,7 +47,7 @@ export const DENSE = 4;
 /** Above so many tokens cells touch. */
 export const TOUCHING = 40;
 
-/** The letters of a token beside a cell. @param {number} cell @param {number} most */
+/** Font size of a token's label next to a cell. @param {number} cell @param {number} most */
 export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 
 /** Above a full picture a label stands level where every one is as narrow as a cell with this much less. */
@@ -69,7 +69,7 @@ const LONGEST = 120;
 /** A cell is not larger than this: one token would fill the screen. On a phone, than this share of the width. */
 export const LARGEST = 120;
 const LARGEST_SHARE = 0.3;
-/** Beside so few tokens the empty corner has no room for the head's name: it stands above. */
+/** With this many tokens or fewer, the empty corner is too small for the head's name: the name is above. */
 const FEW = 5;
 /** The head's name above the picture; in letters, with what it does below that. */
 const NAME = { line: 44, lines: 5.5 };
@@ -86,7 +86,7 @@ const [NARROW, WIDE] = [420, 560];
  * @param {number} room.most letters of a token at most
  * @param {(size: number) => number} room.widest the widest label in letters of a size
  * @param {(size: number, cell: number) => number} [room.beyond] how far the labels along the stairs reach beyond the
- *   picture, in letters of a size beside cells of a size
+ *   picture, in letters of a size next to cells of a size
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
  * @param {number} [room.tallest] the square of cells is no higher
  * @param {boolean} [room.bare] it has no name
@@ -139,7 +139,10 @@ export function pictureOf({
 export const topOf = (height, { side, top }) =>
   side < height / 2 ? Math.max(Math.round((height - side) / 2), Math.min(top, height - side)) : height - side;
 
-/** A line above each of the two, and the space between them; a title above both; the least room of one beside them. */
+/**
+ * Heights of a line above each picture, of the space between them and of a title above both; the least width of a title
+ * next to them.
+ */
 const PATCHES = { line: 28, between: 6, across: 16, title: 40, beside: 234 };
 
 /** Rows and columns of patches, and tokens that stand before them. @param {any} run */
@@ -150,7 +153,7 @@ export function gridOf({ patch, S }) {
 
 /**
  * A picture in patches and the same patches with their weights, as large as they can be: one above the other with the
- * title beside them or above, or side by side where that is much larger.
+ * title next to them or above, or side by side where that is much larger.
  * @param {{ width: number, height: number, rows: number, columns: number }} room
  */
 export function patchesOf({ width, height, rows, columns }) {
@@ -170,8 +173,8 @@ export const TILE = 20;
 /** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
 const WORDS = { both: 34, trade: 18, none: 5 };
 const LEAST = 32;
-/** Beside a thumbnail, as a share of its room: the frame of a chosen one touches none. */
-const BESIDE_IT = 0.09;
+/** Space next to a thumbnail, as a share of its width: the frame of the chosen one touches no other. */
+const SIDE_SPACE = 0.09;
 /** Rows stand no further apart than this share of a thumbnail, and no thumbnail is larger, in letters. */
 const [APART, LARGE] = [0.5, 16];
 /** A thumbnail that would be smaller is a tile. */
@@ -196,7 +199,7 @@ export function thumbnailSize(most, tokens) {
 export function thumbnailsOf({ width, height, tokens, layers, heads, names, letter = 12 }) {
   const across = width / heads;
   const down = height / layers;
-  const beside = Math.min(Math.max(BESIDE_IT * across, 5), 9);
+  const beside = Math.min(Math.max(SIDE_SPACE * across, 5), 9);
   const mostWith = (/** @type {number} */ words) =>
     Math.min(across - beside, down - (words * letter) / 12, LARGE * letter);
   const sizeWith = (/** @type {number} */ words) => {
@@ -213,7 +216,7 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
   // Tiles make one picture.
   const most = size < TILE ? across + 2 : names ? high + APART * size : down;
   const pitch = Math.min(down, most);
-  // What only stands between two rows is not needed below the last.
+  // The space between two rows is not needed below the last one.
   return { size, across, down: pitch, spare: names && size >= TILE ? Math.max(pitch - high, 0) : 0, words };
 }
 
@@ -232,7 +235,7 @@ export function namesWithRoom(widths, across, chosen) {
   return widths.map((_, i) => kept.includes(i));
 }
 
-/** What a name takes, in letters of a size, with what stands it off the next. @param {string} name */
+/** Width of a name in letters of a size, with the distance to the next name. @param {string} name */
 export const nameWidth = (name, letter = 12) =>
   [...name].reduce((sum, sign) => sum + (sign > '\u2e80' ? 1 : 0.6), 0) * letter + (name ? 6 : 0);
 
@@ -252,7 +255,7 @@ export function rowsOf(room) {
     return { columns, rows, ...thumbnailsOf({ ...room, layers: layers * rows, heads: columns }) };
   };
   if (layers > 1) return inColumns(heads);
-  // As many beside each other as have room for their names.
+  // As many columns as there is room for names.
   const most = Math.min(Math.max(Math.floor(room.width / name), 1), heads);
   return Array.from({ length: most }, (_, i) => inColumns(most - i)).reduce((best, next) =>
     next.size > LARGER * best.size ? next : best,

@@ -1,5 +1,5 @@
-// The only place where the page sends requests to the worker. Of requests with the same verb the last one counts: parts
-// of answers to earlier ones are dropped.
+// The only place where the page sends requests to the worker. Among requests with the same verb the last one counts:
+// parts of answers to earlier ones are dropped.
 
 import { watch } from './crashDetection.js';
 

@@ -1,6 +1,6 @@
 // Dispatches the requests of the page: see store/protocol.d.ts for the messages and verbs/table.js for the verbs. An
-// answer comes in parts, { id, part, … }, and ends with { id, done: true } or { id, error }. Of requests with the same
-// verb only the newest is answered.
+// answer comes in parts, { id, part, … }, and ends with { id, done: true } or { id, error }. Only the newest of
+// several requests with the same verb is answered.
 
 import { TRAINED } from '../store/runInput.js';
 import { createModelStore } from './modelStore.js';
@@ -53,7 +53,7 @@ export function createAnswerer({ load, fetchBeside, post, modelStore = createMod
     const reply = replyTo(request);
     try {
       const handler = /** @type {Handler<Verb>} */ (HANDLERS[verb]);
-      // Of several requests that wait, only the newest starts.
+      // If several requests wait, only the newest starts.
       if (!handler.answersEvery && (await reply.checkCancelled())) return post({ id, verb, done: true, dropped: true });
       await handler.answer(request, reply, context);
       post({ id, verb, done: true, dropped: reply.isCancelled() });

@@ -101,8 +101,8 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
   join(chunks, work / chunks);
 }
 
-/* Sets the job's number of chunks to 0, so that every further claim fails, and keeps its serial number. Of the chunks
- * claimed before, the caller's own, which trapped, will never be done. */
+/* Sets the job's number of chunks to 0, so that every further claim fails, and keeps its serial number. The caller's
+ * own chunk, which trapped, will never be done. */
 void pool_recover(void) {
   uint32_t claimed = __atomic_fetch_and(&pool.ticket, UINT64_MAX << 2 * FIELD_BITS, __ATOMIC_SEQ_CST) & FIELD_MASK;
   if (claimed) join(claimed - 1, 0);

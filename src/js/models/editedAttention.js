@@ -115,7 +115,7 @@ class Visibility {
 function readMask(caller, parameter, mask, shape, past) {
   if (past === undefined || broadcastStrides([...mask.shape], [...shape]))
     return readOperand(caller, parameter, mask, shape);
-  // Of its last two axes, an axis of length 1 is repeated; any other has positions in the sequence.
+  // An axis of length 1 among the last two is repeated; any other has positions in the sequence.
   const [rows, columns] = [mask.shape.at(-2) ?? 1, mask.shape.at(-1) ?? 1];
   const at = readOperand(caller, parameter, mask, [shape[0], shape[1], rows, columns]);
   return ([batch, head, query, key]) => {

@@ -29,7 +29,7 @@ function resolveOptions(options) {
 }
 
 /**
- * Of tokens with equal logits, the first one ranks higher.
+ * Among tokens with equal logits, the first one ranks higher.
  * @param {Float32Array} logits (V); −Infinity for tokens that must not be chosen
  * @param {SampleOptions} [options]
  * @returns {Sample}

@@ -85,7 +85,7 @@ for (const policy of ["worker-src 'none'", "script-src 'unsafe-inline' 'wasm-uns
   });
 }
 
-/** What a page gets from a function of the module's instance. */
+/** The result of a function that runs in a page with the module's instance. */
 async function inPage(run, argument) {
   const page = await browser.newPage();
   await page.goto(`${here.origin}/#${here.origin}/headlight.js`);

@@ -31,7 +31,7 @@ const program = async (body, { before = '', flags = [], shell = '', ends = true 
   return (await run('bash', ['-c', `${shell}; exec "$@"`, 'bash', process.execPath, ...args], options)).stdout.trim();
 };
 
-/** What a program prints that is ended from outside then: one with a worker that hangs may never end by itself. */
+/** The first line that a program prints. The program is then killed: with a worker that hangs it may never end. */
 async function firstLine(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';

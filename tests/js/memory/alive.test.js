@@ -1,4 +1,4 @@
-// What has been disposed is refused by every access: nothing of it is read, and nothing of another's is written.
+// Every access to a disposed object is refused: it reads nothing and overwrites no memory of another object.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -25,7 +25,7 @@ const OWN = Object.fromEntries(
     [`b${letter}`, random([C], i + 11)],
   ]),
 );
-/** Of every head its query, key and value. */
+/** The query, key and value of each head, adjacent. */
 const byHeads = (letters) => {
   const rows = [];
   for (let h = 0; h < H; h++)
@@ -85,7 +85,7 @@ const NAMES = {
 for (const [family, [prefix, tensors]] of Object.entries(NAMES)) {
   test(`a layer under the names of ${family} is found and loaded`, () => {
     const dict = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
-    // What else a checkpoint holds.
+    // Another tensor of a checkpoint.
     dict[`${prefix.replace(/[^.]+\.$/, '')}norm.weight`] = random([C], 5);
     const [found, ...others] = hl.layersIn(dict, { num_attention_heads: H });
     assert.deepEqual(others, []);

@@ -6,7 +6,7 @@ import { load } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { everywhere } from '../../support/headlight.js';
 
-/** Of the largest value of the output. */
+/** Largest error, relative to the largest value of the output. */
 const LIMIT = 0.01;
 
 /** The weights of a layer, normal with variance 1 / inputs. */

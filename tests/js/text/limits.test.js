@@ -16,7 +16,7 @@ test('a normalizer makes a text eight times longer, not more', () => {
   assert.equal(times(13).encode('a').ids.length, 2 ** 13);
   assert.throws(() => times(31).encode('a'), TOO_LONG);
   assert.throws(() => normalizing(replace({ Regex: '' }, 'x'.repeat(1e6))).encode('a'.repeat(2000)), TOO_LONG);
-  // Of a syllable of Korean, nine.
+  // A Korean syllable becomes nine characters.
   const korean = openTokenizer({
     model: { ...BPE, vocab: { á: 0 } },
     normalizer: { type: 'Sequence', normalizers: [{ type: 'NFD' }, { type: 'ByteLevel' }] },

@@ -10,7 +10,7 @@ const SEED = 23;
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'];
 const normalizer = (config) => readNormalizer(new Fields(config, 'normalizer'));
 const normalize = (config, text) => normalizer(config)(new AlignedText(text));
-/** What each character of the result comes from. */
+/** The part of the original that each character of the result comes from. */
 const origins = (aligned, text) => Array.from(aligned.text, (_, i) => text.slice(...aligned.range(i, i + 1)));
 
 test(`the forms of Unicode are those of JavaScript, in parts too (seed ${SEED})`, () => {
@@ -53,7 +53,7 @@ test('characters keep the place that they come from', () => {
   assert.deepEqual(from({ type: 'NFD' }, 'aéb'), ['a', 'é', 'é', 'b']);
   assert.deepEqual(from({ type: 'NFC' }, 'ae\u0301b'), ['a', 'e\u0301', 'b']);
   assert.deepEqual(from({ type: 'NFKC' }, 'ﬁx'), ['ﬁ', 'ﬁ', 'x']);
-  // Of those that are read together, what stays as it is comes from itself alone.
+  // Characters are normalized together; a character that stays the same comes from itself only.
   assert.deepEqual(from({ type: 'NFKD' }, ' \u0e33'), [' ', '\u0e33', '\u0e33']);
   assert.deepEqual(from({ type: 'NFD' }, 'ü\u0345'), ['ü', 'ü', '\u0345']);
   assert.deepEqual(from({ type: 'NFD' }, 'a\u0307\u0323'), ['a', '\u0307\u0323', '\u0307\u0323']);

@@ -34,7 +34,7 @@ test('case is ignored where the pattern says so', () => {
   assert.deepEqual(found('(?i)[^а-я]+', 'жЖ1Z'), ['1Z']);
   assert.deepEqual(found('(?i)[[:lower:]]+|[[A-Z]&&[^B]]+', 'aÉ1'), ['aÉ']);
   assert.deepEqual(found('(?i)[A-Z&&[^B]]+', 'abcK'), ['a', 'cK']);
-  // What is negated within another class has been negated by then.
+  // An inner class is negated before the outer one is folded.
   assert.deepEqual(found('(?i)[[^a]]+', 'aAb1'), ['aAb1']);
   assert.deepEqual(found('(?i)σ+|\\p{Lu}', 'ςΣσ aA'), ['ςΣσ', 'A']);
 });

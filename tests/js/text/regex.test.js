@@ -9,7 +9,7 @@ import { oniguruma } from '../../support/oniguruma.js';
 import { randomPattern, randomText } from '../../support/patterns.js';
 
 const SEED = 77;
-/** Of published tokenizers: GPT-2, Llama 3, GPT-4o, DeepSeek and BLOOM. */
+/** Patterns of published tokenizers: GPT-2, Llama 3, GPT-4o, DeepSeek and BLOOM. */
 const SUFFIXES = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const REST = '\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
 const [UPPER, LOWER] = ['[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]', '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]'];

@@ -1,5 +1,5 @@
-// What one is used to from every page: Back and Forward, a question before something is lost, a reload that keeps what
-// was chosen, files dropped and pasted anywhere.
+// Habits from other pages: Back and Forward, a question before work is lost, a reload that keeps the state, files
+// dropped and pasted anywhere.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

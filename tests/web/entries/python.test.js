@@ -36,7 +36,7 @@ def row(t, n, k):
 def weights(k=0, n=5):
     return [row(t, n, k) for t in range(n)]
 `;
-/** What row() of the programs above gives. */
+/** Expected result of row() in the programs above. */
 const expected = (t, k = 0) => {
   const row = Array.from({ length: t + 1 }, (_, s) => 1 + ((t * 3 + s * 7 + k) % 5));
   const sum = row.reduce((a, b) => a + b);

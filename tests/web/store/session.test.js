@@ -1,4 +1,4 @@
-// What the page knows while one source takes the place of another: all of it changes at once.
+// The session while one source replaces another: all parts change at once.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const runOf = (pieces) => ({
   head: 0,
   weights: new Float32Array(6 * pieces.length ** 2),
 });
-/** What is shown, by name. */
+/** The visible parts, by name. */
 const seen = ({ about, run, comparison, roles, state }) => ({
   model: state.value.model,
   about: about.value?.name ?? null,
@@ -107,7 +107,7 @@ test('until the first answer of another source comes, nothing of the one before 
   const { name, show } = opens(page, 'l32.npy');
   assert.deepEqual(seen(session), { model: name, about: name, tokens: null, other: null, roles: null });
   assert.ok(session.loading.value);
-  // What the worker had still to say about the whale.
+  // Late parts of the worker's answer about the demo model.
   worker.say(page.show, 'roles', { roles: [['first']] });
   worker.say(page.show, 'run', runOf(['a', 'b']));
   assert.deepEqual([session.run.value, session.roles.value], [null, null]);

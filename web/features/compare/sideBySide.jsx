@@ -16,7 +16,7 @@ import { useTexts } from './twoRuns.js';
 
 /** A heading is above its picture if there is more room than this. */
 const HEADING_HEIGHT = 130;
-/** What a bold label is wider, and its distance from the cell. */
+/** Extra width of a bold label, with its distance from the cell. */
 const BOLD_MARGIN = 10;
 
 /** Where the two pictures begin. @typedef {{ x: number, y: number }} Origin */

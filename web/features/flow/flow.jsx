@@ -92,7 +92,7 @@ export function Flow({ width, height, compact = false }) {
   );
 }
 
-/** The thumbnails. Those without a ribbon or a line are pale. @param {{ flow: FlowDrawing }} props */
+/** The thumbnails. A thumbnail without a ribbon or a line is pale. @param {{ flow: FlowDrawing }} props */
 function Heads({ flow: { parts, lines, size } }) {
   const session = useSession();
   const words = session.words.value;

@@ -52,7 +52,7 @@ function betweenLimit({ flowing, tall, layers }) {
 }
 
 /**
- * Next to the columns: the ribbons in each lane. Those of the last layer go straight up.
+ * Next to the columns: the ribbons in each lane. The ribbons of the last layer go straight up.
  * @param {RibbonRoom} given
  * @param {HalfOf} halfOf
  * @returns {Limit[]}

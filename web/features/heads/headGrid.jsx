@@ -24,7 +24,7 @@ const HeadsLens = later(() => import('../heatmap/lens.jsx'), 'HeadsLens');
 const END_LINE = 22;
 /** Number of tokens for which thumbnails are laid out until there is a run. */
 const USUAL_TOKENS = 17;
-/** A layer's name above its row; beside the row where the gap is this many letters wide, else its number. */
+/** A layer's name is above its row, or next to it if the gap is this many letters wide; else its number is. */
 const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
 
 /**

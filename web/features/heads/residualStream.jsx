@@ -1,4 +1,4 @@
-// The residual stream beside the model, from the tokens up: a piece for each layer, as wide as the next token would be
+// The residual stream next to the heads, from the tokens up: a piece for each layer, as wide as the next token would be
 // probable if the model ended there, and a tick where the layer writes.
 
 /** Width reserved for the stream, and its parts in it, in CSS pixels. */

@@ -14,7 +14,7 @@ import { effective } from '../whatif/edits.js';
 /** @import { Picture, Run } from './types.js' */
 
 /**
- * What the title needs of a picture.
+ * The geometry that the title needs.
  * @typedef {Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>} Titled
  */
 

@@ -20,7 +20,7 @@ export const RAMP_HEIGHT = 10;
 /** Each mark is written on a ramp that is wider than this. */
 const MARK_WIDTHS = [0, 90, 150, 0, 0];
 
-/** The line's least width: beside a narrower picture it extends beyond the picture. */
+/** Minimum width of the line: it may be wider than the picture. */
 export const MIN_LEGEND_WIDTH = 560;
 /** In a narrower view the name of the view is written instead of its comparison, and the ramp is shorter. */
 const NARROW_VIEW = 420;

@@ -5,7 +5,7 @@
 /** In half precision a row does not sum to exactly 1. */
 const ROUNDING = 0.02;
 
-/** True if the rows or columns of a matrix sum to 1. Those of zeros (no visible key) and those with NaN pass. */
+/** True if the rows or columns of a matrix sum to 1. Rows of zeros (no visible key) and rows with NaN pass. */
 function linesSum(
   /** @type {Weights['data']} */ data,
   /** @type {{ first: number, lines: number, step: number, along: number, count: number }} */ how,

@@ -1,5 +1,5 @@
-// Checks if a tied model's files contain a head with the same values as the embedding. Of large tensors only a few
-// ranges are compared: a head that was trained separately differs in every row.
+// Checks if a tied model's files contain a head with the same values as the embedding. Only a few ranges of large
+// tensors are compared: a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
