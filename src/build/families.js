@@ -78,11 +78,8 @@ const normOf = ({ norm = 'layer', normPlace = 'before' }) =>
 
 /** The families in their order, each with its values of model_type. @returns {Map<any, string[]>} */
 function typesByFamily() {
-  const pairs = Array.isArray(FAMILIES)
-    ? FAMILIES.flatMap((family) => family.types.map((/** @type {string} */ type) => [type, family]))
-    : [...FAMILIES];
   const families = new Map();
-  for (const [type, family] of pairs) families.set(family, [...(families.get(family) ?? []), type]);
+  for (const [type, family] of FAMILIES) families.set(family, [...(families.get(family) ?? []), type]);
   return families;
 }
 
