@@ -8,6 +8,7 @@
 
 import { later } from '../ui/lazy.jsx';
 import { Picture } from './heatmap/heatmap.jsx';
+import { canShow, isEmpty } from './viewRules.js';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.jsx'), name));
 const Empty = later(() => import('./prompt/emptyPrompt.jsx'), 'Empty');
@@ -48,21 +49,6 @@ export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? V
 
 /** The heatmap of an image: its patches instead of the matrix, which is a view of its own. */
 const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };
-/** With more cells than this, lines cannot be distinguished. */
-const MAX_LINES = 90_000;
-
-/** True if a view can show a run. @param {string} name @param {any} run @returns {boolean} */
-export function canShow(name, run) {
-  if (name === 'matrix') return Boolean(run?.image);
-  if (!run) return true;
-  if (name === 'flow') return run.about.sums;
-  if (name === 'compare') return run.about.kind === 'transformer';
-  return name !== 'lines' || run.T * run.S <= MAX_LINES;
-}
-
-/** True if a run has no queries or no keys. @param {any} run */
-export const isEmpty = (run) => Boolean(run) && !(run.T > 0 && run.S > 0);
-
 /**
  * The view of a run: the heatmap if the named view cannot show it.
  * @param {string} name
@@ -74,5 +60,3 @@ export function viewOf(name, run) {
   const shown = canShow(name, run) ? name : 'heatmap';
   return run?.image && shown === 'heatmap' ? OF_PATCHES : viewNamed(shown);
 }
-/** The name of the view in which a mask is painted. @param {any} run */
-export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

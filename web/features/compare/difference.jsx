@@ -6,7 +6,7 @@ import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
 import { TitleArea } from '../heatmap/headTitle.jsx';
-import { paintRamp, Ramp } from '../heatmap/legend.jsx';
+import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
 import { isOpen } from '../train/lessons.js';
 import { Matrix } from './alignedHeatmap.jsx';
 import { planOf } from './alignedLayout.js';

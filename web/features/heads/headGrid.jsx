@@ -8,7 +8,7 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
 import { shownTrade } from '../story/shownRoles.js';
-import { isEmpty } from '../views.js';
+import { isEmpty } from '../viewRules.js';
 import { AblationButton } from './ablation.jsx';
 import { SortMenu, useOrder } from './headOrder.jsx';
 import { ResidualStream, STREAM_WIDTH } from './residualStream.jsx';

@@ -10,7 +10,7 @@ import { useColours } from '../heatmap/useColours.js';
 import { weightsOf } from '../reading/derivation.js';
 import { shownTrade } from '../story/shownRoles.js';
 import { costsOf } from '../story/steps.js';
-import { isEmpty } from '../views.js';
+import { isEmpty } from '../viewRules.js';
 import { isOff } from '../whatif/edits.js';
 import { pointsOf } from './ablation.jsx';
 import { findsNothing, roleName } from './roles.js';

@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { matrixOf } from '../views.js';
+import { matrixOf } from '../viewRules.js';
 import { placeIn, withPlace } from '../whatif/edits.js';
 import { Scopes } from '../whatif/scopes.jsx';
 import { brushTexts, hiddenHere } from './brush.jsx';

@@ -6,7 +6,7 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
-import { isEmpty } from '../views.js';
+import { isEmpty } from '../viewRules.js';
 import { isCompared } from '../whatif/edits.js';
 
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');

@@ -3,7 +3,7 @@
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { Slider } from '../../ui/slider.jsx';
-import { matrixOf } from '../views.js';
+import { matrixOf } from '../viewRules.js';
 import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './edits.js';
 import { Scopes } from './scopes.jsx';
 

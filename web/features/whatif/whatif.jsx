@@ -4,7 +4,7 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { More } from '../../ui/popover.jsx';
-import { Colours } from '../heatmap/legend.jsx';
+import { Colours } from '../heatmap/ramp.jsx';
 import { Actions } from './actions.jsx';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 

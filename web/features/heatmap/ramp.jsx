@@ -1,0 +1,126 @@
+// The colour ramp with its marks, the menu of colours, and the meaning of signs in the picture.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { px } from '../../ui/px.js';
+import { weightsOf } from '../reading/derivation.js';
+import { marksOf, RAMP, SCALES, weightAt } from './colourRamp.js';
+import { canMean, MEANS } from './meanOfHeads.js';
+import { sized } from './paint.js';
+import { maxWeightOf } from './useColours.js';
+
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Run } from './types.js' */
+
+/** Height of the ramp. */
+export const RAMP_HEIGHT = 10;
+/** Each mark is written on a ramp that is wider than this. */
+const MARK_WIDTHS = [0, 90, 150, 0, 0];
+
+/** From this width on the signs of a picture that has them are explained. */
+const MIN_WIDTHS = { masked: 490, nan: 555 };
+/** In a narrower line the menu of colours is elsewhere. */
+const MIN_COLOURS_WIDTH = 400;
+
+/** @param {Run | null} run */
+const isMasked = (run) => {
+  const scores = run?.values?.scores;
+  const isVisible = (/** @type {number} */ i) => !run?.about.causal || i % run.S <= i / run.S;
+  return Boolean(
+    scores?.some((/** @type {number} */ score, /** @type {number} */ i) => {
+      return score === Number.NEGATIVE_INFINITY && isVisible(i);
+    }),
+  );
+};
+/** @param {Run | null} run */
+const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
+
+/** `width`: of the line. @param {{ rampWidth: number, width?: number }} props */
+export function Ramp({ rampWidth, width = 0 }) {
+  const session = useSession();
+  const words = session.words.value;
+  /** @type {Theme} */
+  const theme = session.theme.value;
+  const bar = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  /** @type {Run | null} */
+  const run = session.run.value;
+  const { colours } = session.state.value;
+  const most = run ? maxWeightOf(run, run.layer, run.head) : 1;
+  useEffect(() => paintRamp(bar.current, rampWidth, (share) => RAMP[theme].css(weightAt(share))), [rampWidth, theme]);
+  return (
+    <>
+      <div class="ramp" style={px({ width: rampWidth })} role="img" aria-label={words.legend}>
+        <canvas ref={bar} />
+        {marksOf(colours, most).map(
+          ({ text, place }, i) =>
+            rampWidth > MARK_WIDTHS[i] && (
+              <span key={text} style={px({ left: `${100 * place}%` })}>
+                {text}
+              </span>
+            ),
+        )}
+      </div>
+      {width >= MIN_COLOURS_WIDTH && <Colours />}
+      {isMasked(run) && width >= MIN_WIDTHS.masked && <Sample path="M1 9L9 1" text={words.masked} />}
+      {hasNan(run) && width >= MIN_WIDTHS.nan && <Sample path="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
+    </>
+  );
+}
+
+/**
+ * @param {HTMLCanvasElement | null} canvas
+ * @param {number} width
+ * @param {(share: number) => string} colourAt a share of the width, 0…1
+ */
+export function paintRamp(canvas, width, colourAt) {
+  if (!canvas) return;
+  const context = sized(canvas, width, RAMP_HEIGHT);
+  for (let x = 0; x < width; x++) {
+    context.fillStyle = colourAt(x / (width - 1));
+    context.fillRect(x, 0, 1, RAMP_HEIGHT);
+  }
+}
+
+/** The menu of how weights become colours, and of which heads the picture is the mean. */
+export function Colours() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const { colours, mean } = session.state.value;
+  const hasSeveralHeads = run && run.about.layers * run.about.heads > 1;
+  return (
+    <Menu
+      up
+      name={`${words.colours.name}: ${words.colours[colours]}`}
+      label={words.colours[colours]}
+      items={[
+        ...SCALES.map((how) => ({
+          key: how,
+          label: words.colours[how],
+          about: words.colours[`${how}About`],
+          chosen: how === colours,
+          act: () => session.update({ colours: how }),
+        })),
+        ...MEANS.filter((one) => hasSeveralHeads && canMean(run, one)).map((one) => ({
+          key: `mean-${one}`,
+          label: words.means[one],
+          chosen: one === mean,
+          act: () => session.update({ mean: one }),
+        })),
+      ]}
+    />
+  );
+}
+
+/** A sign of the picture, and its meaning. @param {{ path: string, text: string }} props */
+function Sample({ path, text }) {
+  return (
+    <span class="sample">
+      <svg viewBox="0 0 10 10" aria-hidden="true">
+        <path d={path} />
+      </svg>
+      {text}
+    </span>
+  );
+}

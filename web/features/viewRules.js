@@ -1,0 +1,19 @@
+// Rules of the views that need no component: which view can show a run.
+
+/** With more cells than this, lines cannot be distinguished. */
+const MAX_LINES = 90_000;
+
+/** True if a view can show a run. @param {string} name @param {any} run @returns {boolean} */
+export function canShow(name, run) {
+  if (name === 'matrix') return Boolean(run?.image);
+  if (!run) return true;
+  if (name === 'flow') return run.about.sums;
+  if (name === 'compare') return run.about.kind === 'transformer';
+  return name !== 'lines' || run.T * run.S <= MAX_LINES;
+}
+
+/** True if a run has no queries or no keys. @param {any} run */
+export const isEmpty = (run) => Boolean(run) && !(run.T > 0 && run.S > 0);
+
+/** The name of the view in which a mask is painted. @param {any} run */
+export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');
