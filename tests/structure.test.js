@@ -109,7 +109,8 @@ test('web: neither the store nor the worker imports a component, and parts of ui
 });
 
 /** Files of features that draw, save or read files, or that are hooks. */
-const USES_DOCUMENT = /(paint|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
+const USES_DOCUMENT =
+  /(paintWeights|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
 
 test('web: what a feature computes uses no document, no window and no worker', () => {
   for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {

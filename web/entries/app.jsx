@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { Header } from '../features/header/header.jsx';
-import { useDrop } from '../features/open/open.jsx';
+import { useDrop } from '../features/open/openButton.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
 import { STEPS } from '../features/story/steps.js';
 import { isOpen } from '../features/train/lessons.js';

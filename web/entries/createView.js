@@ -3,7 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
 import { PROGRAM_MODEL, readAddress } from '../store/state.js';
-import { routed } from '../worker/router.js';
+import { routed } from '../worker/answerInPage.js';
 import style from './embedded.css';
 import { embedded } from './embedded.jsx';
 import { mount } from './mount.jsx';

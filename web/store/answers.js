@@ -6,7 +6,7 @@ import { batch, computed, signal } from '@preact/signals';
 /** @import { About, Ablation, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
 /** @import { ShownRun, TokenProbabilities } from './protocol.js' */
 /** @import { Run } from './types.js' */
-/** @import { History } from './history.js' */
+/** @import { History } from './undo.js' */
 
 /**
  * @typedef {object} Shown

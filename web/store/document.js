@@ -2,10 +2,10 @@
 
 import { batch, computed, signal } from '@preact/signals';
 import { readLink, writeLink } from '../features/story/steps.js';
-import { record, redo, replace, settle, startHistory, undo } from './history.js';
 import { change } from './state.js';
+import { record, redo, replace, settle, startHistory, undo } from './undo.js';
 
-/** @import { History } from './history.js' */
+/** @import { History } from './undo.js' */
 /** @import { State } from './state.js' */
 
 /**

@@ -1,10 +1,10 @@
 // The models that a visitor or a program has opened: they are added, chosen, changed and closed.
 
+import { createFileReader } from './fileReading.js';
 import { isPicture } from './fileSelection.js';
 import { textFor } from './firstViews.js';
 import { createModelChoice } from './modelChoice.js';
 import { createOpenedModels } from './openedModels.js';
-import { createFileReader } from './openFiles.js';
 import { MAX_TEXT } from './state.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
@@ -20,6 +20,11 @@ const createWeightChanges = (requests, state) => ({
   /** Divides queries and keys into heads. @param {number} heads */
   splitHeads: (heads) => requests.send({ verb: 'split', name: state.peek().model, heads }),
 });
+
+/** The heads made by hand that read pictures. */
+const PATCHES = 'patches';
+/** The model that reads a picture: the current one, or heads made by hand. @param {About | null | undefined} about */
+const readerOfPictures = (about) => (about?.reads === 'picture' ? about.name : PATCHES);
 
 /**
  * @param {object} store
@@ -40,30 +45,26 @@ export function createOpening({ requests, update, state }) {
     setPanel(null);
     requests.send({ verb: 'close', name });
   }
-  /** Shows a picture to the model shown if it reads pictures, else to the heads made by hand. @param {Blob} file */
+  /** @param {Blob} file */
   function openPicture(file) {
-    const shown = aboutOf(state.peek().model);
-    const name = shown?.reads === 'picture' ? shown.name : 'patches';
-    if (name === 'patches' && state.peek().model !== name) choose(name);
+    const name = readerOfPictures(aboutOf(state.peek().model));
+    if (name === PATCHES && state.peek().model !== name) choose(name);
     setPanel(null);
     requests.send({ verb: 'picture', name, file });
   }
 
-  /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed'>} */
-  const parts = {
-    opening: files.setProgress,
-    opened({ about, summary }) {
-      models.add({ about, summary });
-      files.finish();
-      // The summary of weights is shown in the place of a model's guesses.
-      setPanel(about.kind === 'transformer' ? 'summary' : null);
-      choose(about.name);
-    },
-    changed: requests.show,
-  };
+  /** @param {{ about: About, summary: Summary | null }} model */
+  function addFromFiles({ about, summary }) {
+    models.add({ about, summary });
+    files.finish();
+    // The summary of weights is shown in the place of a model's guesses.
+    setPanel(about.kind === 'transformer' ? 'summary' : null);
+    choose(about.name);
+  }
 
   return {
-    parts,
+    /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed'>} */
+    parts: { opening: files.setProgress, opened: addFromFiles, changed: requests.show },
     opened: models.opened,
     aboutOf,
     choose,

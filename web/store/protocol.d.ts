@@ -361,7 +361,7 @@ export interface Contributions {
   sum: number;
 }
 
-/** The prediction of the other case, see otherCase in edits.js. top: probabilities of the run's listed tokens. */
+/** The prediction of the other case, see otherCase in modelEdits.js. top: probabilities of the run's listed tokens. */
 export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];

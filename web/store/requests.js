@@ -53,6 +53,39 @@ function createPending() {
 }
 
 /**
+ * Requests for what the page displays: none is sent twice in a row.
+ * @param {ReadonlySignal<State>} state
+ * @param {(verb: VerbOfState) => void} ask
+ */
+function createDisplayRequests(state, ask) {
+  /** Keys of the last requests. */
+  let [shown, composed] = ['', ''];
+  return {
+    showIfChanged() {
+      const key = keyOfShow(state.peek());
+      if (key === shown) return;
+      shown = key;
+      ask('show');
+    },
+    /** The next `showIfChanged` sends a request in any case. */
+    forgetShown() {
+      shown = '';
+    },
+    /** Asks for the lines between heads, if they are visible. */
+    showComposition() {
+      const now = state.peek();
+      const key = JSON.stringify([now.model, now.layer, now.head]);
+      if (now.view !== 'flow' || key === composed || isOpen(now)) return;
+      composed = key;
+      ask('composition');
+    },
+    forgetComposition() {
+      composed = '';
+    },
+  };
+}
+
+/**
  * @param {object} options
  * @param {() => import('../worker/client.js').WorkerLike} options.start
  * @param {ReadonlySignal<State>} options.state
@@ -64,8 +97,6 @@ function createPending() {
 export function createRequests({ start, state, onPart, onError, onWritten, onEnd }) {
   const pending = createPending();
   const progress = signal(/** @type {number | null} */ (null));
-  /** Keys of the last questions. */
-  let [shown, composed] = ['', ''];
   let answered = false;
 
   const client = createAsk(
@@ -76,23 +107,24 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
         pending.set(verb, false);
         if (verb === 'generate') onWritten();
       },
-      onError: (error) =>
-        batch(() => {
-          pending.set(error.verb, false);
-          onError(error);
-        }),
-      onEnd: () =>
-        batch(() => {
-          pending.clear();
-          progress.value = null;
-          const before = answered;
-          answered = false;
-          onEnd(before);
-        }),
+      onError: (error) => batch(() => fail(error)),
+      onEnd: () => batch(end),
     },
     start,
   );
 
+  /** @param {import('../worker/client.js').RequestError} error */
+  function fail(error) {
+    pending.set(error.verb, false);
+    onError(error);
+  }
+  function end() {
+    pending.clear();
+    progress.value = null;
+    const before = answered;
+    answered = false;
+    onEnd(before);
+  }
   /** @param {UnnumberedRequest} request */
   function send(request) {
     pending.set(request.verb, true);
@@ -100,6 +132,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
   }
   /** Asks about the state as it is. @param {VerbOfState} verb */
   const ask = (verb) => send({ verb, state: state.peek() });
+  const display = createDisplayRequests(state, ask);
 
   return {
     ...pending.signals,
@@ -113,29 +146,13 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     send,
     cancel: client.cancel,
     show: () => ask('show'),
-    /** Asks for what the state shows, unless that was the last question. */
-    showIfChanged() {
-      const key = keyOfShow(state.peek());
-      if (key === shown) return;
-      shown = key;
-      ask('show');
-    },
-    /** The next `showIfChanged` asks in any case. */
-    forgetShown() {
-      shown = '';
-    },
-    /** Asks for the lines between heads, where they are shown. */
-    showComposition() {
-      const now = state.peek();
-      const key = JSON.stringify([now.model, now.layer, now.head]);
-      if (now.view !== 'flow' || key === composed || isOpen(now)) return;
-      composed = key;
-      ask('composition');
-    },
+    showIfChanged: display.showIfChanged,
+    forgetShown: display.forgetShown,
+    showComposition: display.showComposition,
     /** Another model was chosen: open questions about the previous one are cancelled. */
     leaveModel() {
       progress.value = null;
-      composed = '';
+      display.forgetComposition();
       for (const verb of ABOUT_MODEL) client.cancel(verb);
     },
     restart: client.restart,

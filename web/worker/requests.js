@@ -3,16 +3,16 @@
 // several requests with the same verb is answered.
 
 import { TRAINED } from '../store/runInput.js';
-import { createModelStore } from './modelStore.js';
 import { OpenSources } from './openSources.js';
 import { RoleCache } from './run/headScores.js';
 import { RunCache } from './run/runCache.js';
+import { createModelStore } from './trainedModelDatabase.js';
 import * as table from './verbs/table.js';
 
 /** @import { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../store/protocol.js' */
 /** @import { LoadOptions } from '../../src/js/load/load.js' */
 /** @import { FetchFile, Hl } from './sources/types.js' */
-/** @import { ModelStore } from './modelStore.js' */
+/** @import { ModelStore } from './trainedModelDatabase.js' */
 /** @import { Training } from './trainer/training.js' */
 /** @import { Handler, Handlers, Reply, WorkerContext } from './types.js' */
 /** @typedef {(message: AnswerMessage, transfer?: ArrayBuffer[]) => void} Post */

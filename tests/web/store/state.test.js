@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { record, redo, replace, settle, startHistory, undo } from '../../../web/store/history.js';
 import { runOf } from '../../../web/store/runInput.js';
 import { change, initialState, readAddress, writeAddress } from '../../../web/store/state.js';
+import { record, redo, replace, settle, startHistory, undo } from '../../../web/store/undo.js';
 import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.js';
 
 await loadLanguage('zh');

@@ -1,9 +1,9 @@
 // Paints cells at positions of a grid that two texts share.
 
 import { DENSE } from '../../ui/layout.js';
-import { cross, drawEnlarged, inkPixel, sized } from '../heatmap/paint.js';
+import { cross, drawEnlarged, inkPixel, sized } from '../heatmap/paintWeights.js';
 
-/** @import { Colours } from '../heatmap/paint.js' */
+/** @import { Colours } from '../heatmap/paintWeights.js' */
 /** @import { Palette } from '../heatmap/types.js' */
 /** @import { AlignedPicture } from './alignedHeatmap.jsx' */
 

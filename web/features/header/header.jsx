@@ -4,7 +4,7 @@ import { TRAINED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { Opens } from '../../ui/popover.jsx';
-import { Open } from '../open/open.jsx';
+import { Open } from '../open/openButton.jsx';
 import { goTo } from '../story/goTo.js';
 import { STEPS } from '../story/steps.js';
 import { isOpen } from '../train/lessons.js';

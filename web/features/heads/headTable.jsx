@@ -5,9 +5,9 @@ import { useSession } from '../../ui/context.js';
 import { download } from '../../ui/download.js';
 import { fileName } from '../export/csv.js';
 import { weightsOf } from '../reading/derivation.js';
-import { spreadOf } from './headScores.js';
 import { table as inEnglish } from './headTable.en.js';
 import { table as inChinese } from './headTable.zh.js';
+import { spreadOf } from './weightStatistics.js';
 
 export { default as styles } from './headTable.css';
 

@@ -5,13 +5,13 @@ import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
 import { px } from '../../ui/px.js';
-import { paintWeights } from '../heatmap/paint.js';
+import { paintWeights } from '../heatmap/paintWeights.js';
 import { useColours } from '../heatmap/useColours.js';
 import { weightsOf } from '../reading/derivation.js';
 import { shownTrade } from '../story/shownRoles.js';
 import { costsOf } from '../story/steps.js';
 import { isEmpty } from '../viewRules.js';
-import { isOff } from '../whatif/edits.js';
+import { isOff } from '../whatif/modelEdits.js';
 import { pointsOf } from './ablation.jsx';
 import { findsNothing, roleName } from './roles.js';
 

@@ -7,7 +7,7 @@ import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
 import { goTo } from '../story/goTo.js';
-import { effective } from '../whatif/edits.js';
+import { effective } from '../whatif/modelEdits.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { RoleName } from '../heads/roles.js' */

@@ -9,7 +9,7 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
-import { isOff } from '../whatif/edits.js';
+import { isOff } from '../whatif/modelEdits.js';
 import { HeadTitle } from './headTitle.jsx';
 import { Labels, ReadCell } from './matrixLabels.jsx';
 import { nextCell } from './nextCell.js';

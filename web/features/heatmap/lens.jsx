@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
 import { weightsOf } from '../reading/derivation.js';
 import { RAMP } from './colourRamp.js';
-import { paintCells, paintWeights, sized } from './paint.js';
+import { paintCells, paintWeights, sized } from './paintWeights.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Cell, Picture, Run } from './types.js' */

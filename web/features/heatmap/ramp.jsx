@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 import { weightsOf } from '../reading/derivation.js';
 import { marksOf, RAMP, SCALES, weightAt } from './colourRamp.js';
 import { canMean, MEANS } from './meanOfHeads.js';
-import { sized } from './paint.js';
+import { sized } from './paintWeights.js';
 import { maxWeightOf } from './useColours.js';
 
 /** @import { Theme } from '../../ui/palette.js' */

@@ -6,8 +6,8 @@ import { DENSE } from '../../ui/layout.js';
 import { reducedMotion } from '../../ui/motion.js';
 import { PALETTE } from '../../ui/palette.js';
 import { eachRun } from '../mask/hiddenCells.js';
-import { effective } from '../whatif/edits.js';
-import { paintCells, paintPooled, sized } from './paint.js';
+import { effective } from '../whatif/modelEdits.js';
+import { paintCells, paintPooled, sized } from './paintWeights.js';
 import { useColours } from './useColours.js';
 
 /** @import { Theme } from '../../ui/palette.js' */

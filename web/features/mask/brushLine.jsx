@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { matrixOf } from '../viewRules.js';
-import { placeIn, withPlace } from '../whatif/edits.js';
+import { placeIn, withPlace } from '../whatif/modelEdits.js';
 import { Scopes } from '../whatif/scopes.jsx';
 import { brushTexts, hiddenHere } from './brush.jsx';
 import { countOf, isLinked } from './hiddenCells.js';

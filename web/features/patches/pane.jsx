@@ -5,7 +5,7 @@ import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
-import { sized } from '../heatmap/paint.js';
+import { sized } from '../heatmap/paintWeights.js';
 import { weightsOf } from '../reading/derivation.js';
 
 /** @import { Theme } from '../../ui/palette.js' */

@@ -5,7 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { gridOf, patchesOf } from '../../ui/layout.js';
 import { px } from '../../ui/px.js';
 import { HeadTitle } from '../heatmap/headTitle.jsx';
-import { isOff } from '../whatif/edits.js';
+import { isOff } from '../whatif/modelEdits.js';
 import { keyWithMaxWeight, Pane } from './pane.jsx';
 import { patches as inEnglish } from './patches.en.js';
 import { patches as inChinese } from './patches.zh.js';

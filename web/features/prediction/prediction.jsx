@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
 import { isEmpty } from '../viewRules.js';
-import { isCompared } from '../whatif/edits.js';
+import { isCompared } from '../whatif/modelEdits.js';
 
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');

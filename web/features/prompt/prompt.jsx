@@ -6,7 +6,7 @@ import { useSession } from '../../ui/context.js';
 import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
-import { isOff } from '../whatif/edits.js';
+import { isOff } from '../whatif/modelEdits.js';
 import { WriteOn } from './continueText.jsx';
 import { InputOptions, MaskButton } from './inputOptions.jsx';
 import { Row, Strip } from './tokenRow.jsx';

@@ -7,7 +7,7 @@ import { gridOf } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
-import { sized } from '../heatmap/paint.js';
+import { sized } from '../heatmap/paintWeights.js';
 import { useColours } from '../heatmap/useColours.js';
 import { excerptOf } from './tokens.js';
 

@@ -4,9 +4,9 @@
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
-import { Bars } from './bars.jsx';
 import { Title } from './cellTitle.jsx';
 import { isAhead, readingOf } from './derivation.js';
+import { Bars } from './numberBars.jsx';
 import { RowReading } from './rowReading.jsx';
 import { linesOf } from './score.js';
 

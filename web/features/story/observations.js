@@ -2,7 +2,7 @@
 
 import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
-import { effective } from '../whatif/edits.js';
+import { effective } from '../whatif/modelEdits.js';
 import { STEPS } from './steps.js';
 
 /** @import { Cell, State } from '../../store/state.js' */

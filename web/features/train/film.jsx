@@ -5,7 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
 import { useSize } from '../../ui/useSize.js';
 import { RAMP } from '../heatmap/colourRamp.js';
-import { paintWeights } from '../heatmap/paint.js';
+import { paintWeights } from '../heatmap/paintWeights.js';
 import { formedAt, framesOf, nearest } from './curves.js';
 
 /** @typedef {{ step: number, weights: Float32Array }} FilmFrame weights: (L,H,T,T) */

@@ -4,7 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { Slider } from '../../ui/slider.jsx';
 import { matrixOf } from '../viewRules.js';
-import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './edits.js';
+import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './modelEdits.js';
 import { Scopes } from './scopes.jsx';
 
 const WINDOWS = ['0', '1', '3', '7'];

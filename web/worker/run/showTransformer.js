@@ -1,6 +1,6 @@
 // The parts of the answer to `show` for a transformer: its run, the comparison, the pinned run and the heads' roles.
 
-import { effective, otherCase } from '../../features/whatif/edits.js';
+import { effective, otherCase } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
 import { rolesOf } from './headScores.js';

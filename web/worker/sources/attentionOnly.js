@@ -1,7 +1,7 @@
 // Heads without a language model: queries, keys and values, and their attention. They can be changed as the heads of a
 // model can.
 
-import { effective } from '../../features/whatif/edits.js';
+import { effective } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { rolesOf } from '../run/headScores.js';
 import { temperatureStep } from '../run/scoreSteps.js';

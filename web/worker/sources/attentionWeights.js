@@ -3,7 +3,7 @@
 import { Problem } from './problem.js';
 
 /** @import { About } from '../../store/protocol.js' */
-/** @import { Stored } from './files.js' */
+/** @import { Stored } from './fileContents.js' */
 /**
  * The weights of some layers, all of the same shape.
  * @typedef {object} Attentions

@@ -2,7 +2,7 @@
 
 import { fileUrl } from '../../../src/js/models/checkpoint/remote.js';
 import { layersIn } from '../../../src/js/ops/foreign.js';
-import { baseOf, findIn } from './files.js';
+import { baseOf, findIn } from './fileContents.js';
 import { drawnPixels } from './pictures.js';
 import { Problem } from './problem.js';
 import { predictsTokens, transformerSource } from './sources.js';

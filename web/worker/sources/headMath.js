@@ -1,7 +1,7 @@
 // Attention and projections of heads without a model, computed by the core.
 
 import { visible } from '../../features/mask/hiddenCells.js';
-import { effective } from '../../features/whatif/edits.js';
+import { effective } from '../../features/whatif/modelEdits.js';
 
 /** @import { Run } from '../../store/protocol.js' */
 /** @import { Hl, LayerHeads, Numbers } from './types.js' */

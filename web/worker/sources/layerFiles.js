@@ -3,13 +3,13 @@
 import { numberedPieces } from '../run/modelInput.js';
 import { aboutHeads } from './attentionOnly.js';
 import { tokensFor } from './attentionWeights.js';
-import { reasonOf } from './files.js';
+import { reasonOf } from './fileContents.js';
 import { project, splitHeads } from './headMath.js';
 import { Problem } from './problem.js';
 
 /** @import { Tensor } from '../../../src/js/memory/tensor.js' */
 /** @import { LayerSummary } from '../../store/protocol.js' */
-/** @import { Found, Stored } from './files.js' */
+/** @import { Found, Stored } from './fileContents.js' */
 /** @import { HeadsSource, Hl, Numbers } from './types.js' */
 
 /** The page draws at most so many tokens, and so many heads. */

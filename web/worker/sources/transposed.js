@@ -2,7 +2,7 @@
 
 import { axesOf } from './attentionWeights.js';
 
-/** @import { Stored } from './files.js' */
+/** @import { Stored } from './fileContents.js' */
 
 /** How far from 1 a sum may be, as in attentionWeights.js. */
 const ROUNDING = 0.02;

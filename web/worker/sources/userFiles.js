@@ -4,13 +4,13 @@
 import { layersIn } from '../../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentionWeights.js';
 import { openCheckpoint } from './checkpointFiles.js';
-import { baseOf, findIn, PICKLES } from './files.js';
+import { baseOf, findIn, PICKLES } from './fileContents.js';
 import { Problem } from './problem.js';
 import { findTransposed, transpose } from './transposed.js';
 
 /** @import { Summary, UserFile } from '../../store/protocol.js' */
 /** @import { Attentions } from './attentionWeights.js' */
-/** @import { Found, Stored } from './files.js' */
+/** @import { Found, Stored } from './fileContents.js' */
 /** @import { Hl, OnProgress, Source } from './types.js' */
 /** @typedef {Found & { problems: Problem[] }} FoundFiles */
 /** @typedef {{ title: string, signal: AbortSignal, onProgress: OnProgress }} OpenOptions */

@@ -15,7 +15,7 @@ import { TrainingRun } from './trainingRun.js';
 
 /** @import { RequestOf, State } from '../../store/protocol.js' */
 /** @import { Settings } from '../../store/types.js' */
-/** @import { ModelStore, StoredTraining } from '../modelStore.js' */
+/** @import { ModelStore, StoredTraining } from '../trainedModelDatabase.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply } from '../types.js' */
 

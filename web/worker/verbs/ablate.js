@@ -1,6 +1,6 @@
 // Ablation: the probability of the chosen token without each head in turn, from the last layer down.
 
-import { withPlace } from '../../features/whatif/edits.js';
+import { withPlace } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from '../run/predictions.js';

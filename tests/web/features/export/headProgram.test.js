@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import { readNpy, readSafetensors } from 'headlight-attention/formats';
 import { allOf, toJson, toNpy, toSafetensors } from '../../../../web/features/export/arrays.js';
 import { inJavaScript, inPython } from '../../../../web/features/export/headProgram.js';
-import { spreadOf } from '../../../../web/features/heads/headScores.js';
+import { spreadOf } from '../../../../web/features/heads/weightStatistics.js';
 import { weightsOf } from '../../../../web/features/reading/derivation.js';
 import { change, initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
-import { findIn } from '../../../../web/worker/sources/files.js';
+import { findIn } from '../../../../web/worker/sources/fileContents.js';
 import { hl } from '../../../support/headlight.js';
 import { whaleFile } from '../../../support/whale.js';
 

@@ -12,7 +12,7 @@ import {
   toKnob,
   toTemperature,
   withPlace,
-} from '../../../../web/features/whatif/edits.js';
+} from '../../../../web/features/whatif/modelEdits.js';
 import { initialState } from '../../../../web/store/state.js';
 
 const SIZE = { layers: 2, heads: 3 };
