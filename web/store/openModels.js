@@ -80,11 +80,7 @@ export function createOpening({ requests, update, state }) {
       if (isPicture(selected)) openPicture(selected[0].file);
       else files.open(selected, title);
     },
-    /**
-     * Truncates a text that is too long, and says so.
-     * @param {string} text
-     * @param {string} gesture
-     */
+    /** Truncates a text that is too long, and says so. @param {string} text @param {string} gesture */
     setText(text, gesture) {
       if (text.length > MAX_TEXT) files.report({ code: 'long', values: [text.length, MAX_TEXT] });
       update({ text: text.slice(0, MAX_TEXT) }, gesture);
