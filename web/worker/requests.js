@@ -6,13 +6,12 @@ import { TRAINED } from '../store/runInput.js';
 import { OpenSources } from './openSources.js';
 import { RoleCache } from './run/headScores.js';
 import { RunCache } from './run/runCache.js';
-import { createModelStore } from './trainedModelDatabase.js';
 import * as table from './verbs/table.js';
 
 /** @import { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../store/protocol.js' */
 /** @import { LoadOptions } from '../../src/js/load/load.js' */
 /** @import { FetchFile, Hl } from './sources/types.js' */
-/** @import { ModelStore } from './trainedModelDatabase.js' */
+/** @import { ModelStore } from './trainer/trainedModelDatabase.js' */
 /** @import { Training } from './trainer/training.js' */
 /** @import { Handler, Handlers, Reply, WorkerContext } from './types.js' */
 /** @typedef {(message: AnswerMessage, transfer?: ArrayBuffer[]) => void} Post */
@@ -25,9 +24,9 @@ const HANDLERS = table;
  * @param {(options?: LoadOptions) => Promise<Hl>} worker.load
  * @param {FetchFile} worker.fetchBeside reads a file next to the script
  * @param {Post} worker.post
- * @param {ModelStore} [worker.modelStore] stores models that are trained in the page
+ * @param {ModelStore} [worker.modelStore] stores models that are trained in the page; default: the browser's database
  */
-export function createAnswerer({ load, fetchBeside, post, modelStore = createModelStore() }) {
+export function createAnswerer({ load, fetchBeside, post, modelStore }) {
   const context = createContext(load, fetchBeside, modelStore);
   /** The newest request of each verb. @type {Map<Verb, number>} */
   const newest = new Map();
@@ -67,7 +66,7 @@ export function createAnswerer({ load, fetchBeside, post, modelStore = createMod
 /**
  * @param {() => Promise<Hl>} load
  * @param {FetchFile} fetchFile
- * @param {ModelStore} modelStore
+ * @param {ModelStore} [modelStore]
  * @returns {WorkerContext}
  */
 function createContext(load, fetchFile, modelStore) {
@@ -91,7 +90,7 @@ function createContext(load, fetchFile, modelStore) {
   };
 }
 
-/** @param {() => Promise<Hl>} core @param {ModelStore} modelStore */
+/** @param {() => Promise<Hl>} core @param {ModelStore} [modelStore] */
 async function loadTraining(core, modelStore) {
   const [{ Training }, hl] = await Promise.all([import('./trainer/training.js'), core()]);
   return new Training(hl, modelStore);

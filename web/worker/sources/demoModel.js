@@ -1,7 +1,7 @@
 // The demo model, a language model that was trained on Moby-Dick: src/build/demo/pretrain.js makes its file.
 
-import { readSafetensors, writeSafetensors } from '../../../src/js/io/formats.js';
 import { roundRows } from '../../../src/js/io/roundedRows.js';
+import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensors.js';
 
 /** @import { Hl } from '../../store/types.js' */
 

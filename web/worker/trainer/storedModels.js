@@ -7,7 +7,7 @@ import { checkSettings } from '../../features/train/tasks.js';
 import { everyOther } from './snapshots.js';
 
 /** @import { Curves } from '../../features/train/curves.js' */
-/** @import { ModelStore, StoredTraining } from '../trainedModelDatabase.js' */
+/** @import { ModelStore, StoredTraining } from './trainedModelDatabase.js' */
 /** @import { Send } from '../types.js' */
 /** @import { Snapshot } from './snapshots.js' */
 /** @import { Progress, Trainer } from './trainer.js' */

@@ -9,13 +9,14 @@ import { Display } from './display.js';
 import { Pace } from './pace.js';
 import { Reporter } from './reporter.js';
 import { readSavedFile, StoredModels } from './storedModels.js';
+import { createModelStore } from './trainedModelDatabase.js';
 import { framesOf, trainedSource } from './trainedRun.js';
 import { Trainer } from './trainer.js';
 import { TrainingRun } from './trainingRun.js';
 
 /** @import { RequestOf, State } from '../../store/protocol.js' */
 /** @import { Settings } from '../../store/types.js' */
-/** @import { ModelStore, StoredTraining } from '../trainedModelDatabase.js' */
+/** @import { ModelStore, StoredTraining } from './trainedModelDatabase.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply } from '../types.js' */
 
@@ -29,8 +30,8 @@ export class Training {
   /** Requests are answered one after another. @type {Promise<unknown>} */
   #queue = Promise.resolve();
 
-  /** @param {Hl} hl @param {ModelStore} modelStore */
-  constructor(hl, modelStore) {
+  /** @param {Hl} hl @param {ModelStore} [modelStore] */
+  constructor(hl, modelStore = createModelStore()) {
     this.#hl = hl;
     this.display = new Display(hl, this.#reporter);
     this.storedModels = new StoredModels(modelStore, this.#reporter.send);

@@ -1,10 +1,10 @@
 // Models that were trained in this browser, in its IndexedDB: each under the key of its settings. The newest model with
 // a key replaces the one before.
 
-/** @import { StoredModel } from '../store/protocol.js' */
-/** @import { Settings } from '../store/types.js' */
-/** @import { Curves } from '../features/train/curves.js' */
-/** @import { Progress } from './trainer/trainer.js' */
+/** @import { StoredModel } from '../../store/protocol.js' */
+/** @import { Settings } from '../../store/types.js' */
+/** @import { Curves } from '../../features/train/curves.js' */
+/** @import { Progress } from './trainer.js' */
 /**
  * @typedef {object} StoredTraining
  * @property {string} key
