@@ -8,7 +8,6 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import test, { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { install } from '../support/install.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -71,10 +70,14 @@ describe('the package', () => {
     assert.ok(whole - size < 2_700_000, `the whale takes ${whole - size} bytes`);
   });
 
-  test('says in a valid bill of materials what there is of others in it', async () => {
+  test('has a bill of materials with its third-party components and their licences', () => {
     const text = readFileSync(inside('dist/sbom.cdx.json'), 'utf8');
-    assert.equal(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text), null);
-    const { components, metadata } = JSON.parse(text);
+    const { bomFormat, specVersion, components, metadata } = JSON.parse(text);
+    assert.deepEqual([bomFormat, specVersion], ['CycloneDX', '1.6']);
+    for (const { type, name, licenses } of components) {
+      assert.match(type, /^(library|machine-learning-model)$/);
+      assert.ok(name && licenses[0].license, name);
+    }
     assert.equal(metadata.component.version, manifest.version);
     assert.deepEqual(
       components.map(({ name }) => name),
