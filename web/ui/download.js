@@ -1,4 +1,4 @@
-// Downloads, the clipboard, and pictures as files.
+// Downloads, and pictures as files.
 
 /** @param {string} name @param {string} type @param {BlobPart | Uint8Array} content */
 export function download(name, type, content) {
@@ -6,16 +6,6 @@ export function download(name, type, content) {
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
-
-/** @param {string} text @returns {Promise<boolean>} false if the browser does not allow it */
-export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @param {HTMLCanvasElement} canvas @returns {Promise<Blob>} */

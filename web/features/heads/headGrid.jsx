@@ -7,7 +7,7 @@ import { namesWithRoom, nameWidth, rowsOf, TILE } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
-import { shownTrade } from '../story/shownRoles.js';
+import { shownRole } from '../story/shownRoles.js';
 import { isEmpty } from '../viewRules.js';
 import { AblationButton } from './ablation.jsx';
 import { SortMenu, useOrder } from './headOrder.jsx';
@@ -221,7 +221,7 @@ function roomsForNames(session, order, { columns, across, letter }) {
     const headAt = (/** @type {number} */ place) => order?.[layer][place] ?? place;
     const places = Array.from({ length: heads }, (_, place) => place);
     const widths = places.map((place) => {
-      const role = shownTrade(session, layer, headAt(place));
+      const role = shownRole(session, layer, headAt(place));
       return nameWidth(role ? roleName(session, role) : '', letter);
     });
     const chosen = layer === state.layer ? places.findIndex((place) => headAt(place) === state.head) : -1;

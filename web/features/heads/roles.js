@@ -5,7 +5,7 @@
 /** @typedef {'partner' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} RoleName */
 
 /** Roles with the score that a head must reach. The first one reached is the head's. @type {[RoleName, number][]} */
-export const TRADES = [
+export const ROLES = [
   ['partner', 0.3],
   ['induction', 0.3],
   ['previous', 0.45],
@@ -15,18 +15,7 @@ export const TRADES = [
 ];
 
 /** @param {Record<string, number>} scores of one head @returns {string | null} */
-export const tradeOf = (scores) => TRADES.find(([name, minScore]) => scores[name] >= minScore)?.[0] ?? null;
-
-/**
- * The mean weight of the diagonal; NaN for a single token.
- * @param {Float32Array} weights (T,T)
- * @param {number} T
- */
-export function itself(weights, T) {
-  let sum = 0;
-  for (let t = 0; t < T; t++) sum += weights[t * T + t];
-  return T > 1 ? sum / T : Number.NaN;
-}
+export const roleOf = (scores) => ROLES.find(([name, minScore]) => scores[name] >= minScore)?.[0] ?? null;
 
 /** Roles that match the query's token with an earlier equal one. */
 const MATCHING = new Set(['induction', 'duplicate']);
@@ -71,7 +60,7 @@ export function attendsToFirst(weights, T, rows) {
 
 /** The three highest scores of a head, in descending order. @param {Record<string, number>} scores */
 export const highestScores = (scores) =>
-  TRADES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))
+  ROLES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))
     .filter(([, score]) => Number.isFinite(score))
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3);

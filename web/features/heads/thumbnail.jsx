@@ -8,7 +8,7 @@ import { px } from '../../ui/px.js';
 import { paintWeights } from '../heatmap/paintWeights.js';
 import { useColours } from '../heatmap/useColours.js';
 import { weightsOf } from '../reading/derivation.js';
-import { shownTrade } from '../story/shownRoles.js';
+import { shownRole } from '../story/shownRoles.js';
 import { costsOf } from '../story/steps.js';
 import { isEmpty } from '../viewRules.js';
 import { isOff } from '../whatif/modelEdits.js';
@@ -35,7 +35,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const role = shownTrade(session, layer, head);
+  const role = shownRole(session, layer, head);
   const isChosen = state.layer === layer && state.head === head;
   const points = usePoints()?.[`${layer}.${head}`];
   const isUnmatched = points === undefined && findsNothing(role, session.run.value);

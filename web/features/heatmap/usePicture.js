@@ -4,7 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { LABELS, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
 import { looksAhead } from '../reading/derivation.js';
-import { shownTrade } from '../story/shownRoles.js';
+import { shownRole } from '../story/shownRoles.js';
 import { KEY_LABEL_INSET } from './matrixLabels.jsx';
 import { shownWeights } from './meanOfHeads.js';
 import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
@@ -55,7 +55,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
     keys,
     T,
     S,
-    unmatchedRows: rowsWithNothing(shownTrade(session, run.layer, run.head), ids),
+    unmatchedRows: rowsWithNothing(shownRole(session, run.layer, run.head), ids),
     x: left,
     y: topOf(height, { side, top: grid.top }),
     matrixWidth: wide,

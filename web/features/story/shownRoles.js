@@ -10,7 +10,7 @@ import { isRevealed } from './steps.js';
  * @param {number} layer
  * @param {number} head
  */
-export function shownTrade(session, layer, head) {
+export function shownRole(session, layer, head) {
   const { panel, step } = session.state.value;
   const role = session.roles.value?.[layer]?.[head];
   return panel === 'story' && !isRevealed(step, session.storyLog.value, role) ? null : role;

@@ -3,7 +3,7 @@
 
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
-import { TRADES } from '../heads/roles.js';
+import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
 /** @typedef {Record<string, any>} Log observations by the name of a step */
@@ -82,5 +82,5 @@ export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matt
  */
 export const isRevealed = (step, log, role) =>
   STEPS[step].name !== 'many' ||
-  !TRADES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
+  !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
   Boolean(log.many?.[/** @type {string} */ (role)]);

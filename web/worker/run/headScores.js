@@ -2,7 +2,7 @@
 
 import { headScores } from '../../../src/js/analysis/analysis.js';
 import { saidTwice } from '../../features/heads/repeatedPassages.js';
-import { tradeOf } from '../../features/heads/roles.js';
+import { roleOf } from '../../features/heads/roles.js';
 
 /** @import { HeadScores, Roles } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
@@ -51,7 +51,7 @@ function onDiagonal(data, { batch, heads, head, T }) {
 }
 
 /** @param {HeadScores[][]} scores @returns {Roles} */
-export const rolesOf = (scores) => scores.map((row) => row.map(tradeOf));
+export const rolesOf = (scores) => scores.map((row) => row.map(roleOf));
 
 /** Roles of the heads of models, computed once for a model. */
 export class RoleCache {
