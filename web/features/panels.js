@@ -1,10 +1,10 @@
 // The panels of the reading column, by the name in state.panel.
 
 import { later } from '../ui/lazy.jsx';
-import { AblationPanel } from './heads/ablation.jsx';
 import { Reading } from './reading/reading.jsx';
 import { viewOf } from './views.js';
 
+const AblationPanel = later(() => import('./heads/ablationPanel.jsx'), 'AblationPanel');
 const Story = later(() => import('./story/story.jsx'), 'Story');
 const Charts = later(() => import('./train/train.jsx'), 'Charts');
 const HeadTable = later(() => import('./heads/headTable.jsx'), 'HeadTable');

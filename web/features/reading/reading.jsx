@@ -3,12 +3,14 @@
 
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { shown } from '../prompt/tokens.js';
 import { Title } from './cellTitle.jsx';
 import { isAhead, readingOf } from './derivation.js';
 import { Bars } from './numberBars.jsx';
-import { RowReading } from './rowReading.jsx';
 import { linesOf } from './score.js';
+
+const RowReading = later(() => import('./rowReading.jsx'), 'RowReading');
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Cell, Run, RunWithValues } from '../heatmap/types.js' */
