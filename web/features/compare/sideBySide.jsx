@@ -74,12 +74,7 @@ function NowMatrix({ runs, read, plan, origin }) {
   const { now, full, rows, columns } = runs;
   return (
     <Matrix
-      {...origin}
-      runs={runs}
-      plan={plan}
-      rows={rows}
-      columns={columns}
-      full={full}
+      {...{ ...origin, runs, plan, rows, columns, full }}
       names={now.names}
       keys={now.keys}
       label={useTexts().nowIn(words.headInText(now.run.layer, now.run.head))}
@@ -98,12 +93,7 @@ function PinnedMatrix({ runs, old, read, plan, origin }) {
   const { now, full, rows, columns } = runs;
   return (
     <Matrix
-      {...origin}
-      runs={runs}
-      plan={plan}
-      rows={rows}
-      columns={columns}
-      full={full}
+      {...{ ...origin, runs, plan, rows, columns, full }}
       names={old.names}
       keys={old.keys}
       label={useTexts().oldIn(words.headInText(now.run.layer, now.run.head))}

@@ -1,41 +1,13 @@
 // Types that the features share: the run that is shown, and the geometry of its picture.
 
+import type { HeadValues, Label, Prediction } from '../../store/protocol.js';
 import type { Cell } from '../../store/state.js';
 import type { PALETTE } from '../../ui/palette.js';
 import type { Piece } from '../prompt/tokens.js';
 import type { About } from '../reading/derivation.js';
-import type { Step } from '../reading/score.js';
 
-export type { Cell, Piece };
+export type { Cell, HeadValues, Label, Piece };
 export type Palette = (typeof PALETTE)['light'];
-
-export interface Label {
-  id: number;
-  text: string;
-}
-/** A candidate for the next token, with its probability. */
-export interface Guess extends Label {
-  now: number;
-}
-
-/** Query, key, value and scores of the shown head. */
-export interface HeadValues {
-  /** Width of a query and a key, and of a value if it differs. */
-  width: number;
-  valueWidth?: number;
-  query: Float32Array;
-  key: Float32Array;
-  value: Float32Array;
-  scores: Float32Array;
-  steps: Step[];
-  sink: number | null;
-  mixture: Float32Array;
-  labels: Label[];
-  directions: Float32Array | null;
-  /** Factor of the head's output: 0 is off. */
-  scale: number;
-  patched: boolean;
-}
 
 /** A run of the model on the text. */
 export interface Run {
@@ -59,7 +31,7 @@ export interface Run {
   image?: { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
   patch?: { size: number; image: [number, number] };
   /** The likeliest next tokens, the followed one, and its probability after each layer. */
-  top?: Guess[];
+  top?: Prediction[];
   chosen?: Label;
   lens?: number[] | null;
   /** Cosine of two sentences. */
