@@ -8,24 +8,15 @@ import { HeadlightError, load } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { GOLDEN, modelFiles } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';
+import { logitsOf } from '../../../support/logits.js';
 
 const FOLDER = join(GOLDEN, 'models', 'llama-a');
 const SHARDS = join(GOLDEN, 'models', 'qwen2-a');
-const IDS = [5, 17, 80, 3];
 
 const files = modelFiles(FOLDER);
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
 const config = JSON.parse(new TextDecoder().decode(files['config.json']));
 const withConfig = (changes) => ({ ...files, 'config.json': json({ ...config, ...changes }) });
-
-async function logitsOf(source, options) {
-  const model = await hl.openModel(source, options);
-  const result = model.forward(IDS);
-  const logits = result.logits.copy();
-  result.dispose();
-  model.dispose();
-  return logits;
-}
 
 const expected = await logitsOf(FOLDER);
 

@@ -9,13 +9,13 @@ import { fuzzResponses } from '../../../fuzz/responses.js';
 import { FAULTS, serveFiles } from '../../../support/faulty_server.js';
 import { GOLDEN, modelFiles } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';
+import { logitsOf } from '../../../support/logits.js';
 
 const LLAMA = {
   ...modelFiles('llama-a'),
   'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
 };
 const SHARDS = modelFiles('qwen2-a');
-const IDS = [5, 17, 80, 3];
 /** The limit of a JSON file, and bytes that may be in transit when a connection is closed. */
 const JSON_LIMIT = 64 * 2 ** 20;
 const ON_THE_WAY = 8 * 2 ** 20;
@@ -25,15 +25,6 @@ async function serve(t, files = LLAMA) {
   const server = await serveFiles(files);
   t.after(server.close);
   return server;
-}
-
-async function logitsOf(source, options) {
-  const model = await hl.openModel(source, options);
-  const result = model.forward(IDS);
-  const logits = result.logits.copy();
-  result.dispose();
-  model.dispose();
-  return logits;
 }
 
 const expected = await logitsOf(LLAMA);
