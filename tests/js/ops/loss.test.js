@@ -54,6 +54,13 @@ for (const [name, fn, code, parameter, message] of [
   ],
   ['a single number', () => hl.crossEntropy(3, []), 'SHAPE', 'logits', /expected \(…,V\)/],
   [
+    'an ignored target that is no integer',
+    () => hl.crossEntropy([[1, 2]], [1], { ignore: 1.5 }),
+    'ARGUMENT',
+    'ignore',
+    /ignore is 1.5, expected an integer/,
+  ],
+  [
     'too much smoothing',
     () => hl.crossEntropy([[1, 2]], [1], { labelSmoothing: 2 }),
     'ARGUMENT',
