@@ -103,7 +103,7 @@ test(`training learns, stops, and goes on where it stopped (seed ${SEED})`, asyn
   assert.equal(second.step, 60);
   assert.deepEqual(second.model.stateDict(), whole.model.stateDict());
   assert.deepEqual(run(folder).model.stateDict(), whole.model.stateDict());
-  assert.deepEqual(said, ['goes on after step 25', 'goes on after step 60']);
+  assert.deepEqual(said, ['continues after step 25', 'continues after step 60']);
   // Another training goes on from what came out.
   const before = { ...whole.after, seconds: 100 };
   const other = { ...settings, steps: 10, rate: 0.001 };
