@@ -1,5 +1,5 @@
-// The documents are true: every program in them runs unchanged, every file and verb that they name exists, and the
-// figures are those of the benchmark and of the built files.
+// Checks of the documents: every program in them runs unchanged, every named file and verb exists, and the figures
+// equal those of the benchmark and of the built files.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -30,7 +30,7 @@ import { isFullTier } from './support/tier.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const PAGES = pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`);
-/** Their programs are run by recipes.test.js. */
+/** recipes.test.js runs their programs. */
 const RECIPES = PAGES.filter((path) => path.startsWith('web/docs/recipes/'));
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...PAGES.filter((path) => !RECIPES.includes(path))];
 const open = (path) => ({ path, text: read(path) });
@@ -38,7 +38,7 @@ const documents = DOCUMENTS.map(open);
 const everything = [...documents, ...RECIPES.map(open)];
 const readme = documents[0].text;
 
-/** The programs of one language: { name, text }. */
+/** The programs in one language: { name, text }. */
 const programs = (language) =>
   documents.flatMap(({ path, text }) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program], i) => ({
@@ -78,7 +78,7 @@ after(async () => {
 /** Expected output of a program: the comments after console.log(…); */
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
-test('every program for Node runs, and prints what its comments say', async () => {
+test('every program for Node runs, and prints the output in its comments', async () => {
   assert.ok(programs('js').length > 5 && programs('js')[0].name.startsWith('README.md'));
   // Programs of the documentation site run in the full tier.
   for (const { name, text } of programs('js').filter(({ name }) => isFullTier || !name.startsWith('web/docs'))) {
@@ -88,7 +88,7 @@ test('every program for Node runs, and prints what its comments say', async () =
       (error) => assert.fail(`${name}: ${error.stderr}`),
     );
     const lines = stdout.split('\n').slice(0, -1);
-    // The tests' random model writes another text than a real one.
+    // The tests use a random model, which generates a different text than a real one.
     const expected = printed(text).map((said, i) =>
       said.startsWith('such as: ') && lines[i] !== undefined ? lines[i] : said,
     );
@@ -127,7 +127,7 @@ test('every program for Python runs', { skip: python ? false : 'no Python here' 
   }
 });
 
-test('every command is one that package.json or build.sh knows', () => {
+test('every command is defined in package.json or build.sh', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const help = execFileSync('./build.sh', ['help'], { cwd: root, encoding: 'utf8' });
   const verbs = new Set([...help.matchAll(/^ {2}([\w-]+)/gm)].map(([, verb]) => verb));
@@ -140,7 +140,7 @@ test('every command is one that package.json or build.sh knows', () => {
   }
 });
 
-test('every file that is named exists', () => {
+test('every named file exists', () => {
   const named = /`((?:src|web|tests|dist|\.ci|\.github)\/[\w./-]*)`|\]\((?!https?:|#)([^)#]+)\)/g;
   for (const { path, text } of everything) {
     const local = text.replaceAll(
@@ -149,14 +149,14 @@ test('every file that is named exists', () => {
     );
     for (const [, quoted, linked] of local.matchAll(named)) {
       const target = quoted ?? join(dirname(path), linked.replace(/#.*/, ''));
-      // Made by verbs of their own.
+      // Other verbs make these.
       if (/^dist\/(site\/reference|fuzz|native)/.test(target)) continue;
       assert.ok(existsSync(join(root, target)), `${path}: ${target}`);
     }
   }
 });
 
-test('the table of speed is that of the benchmark', () => {
+test('the table of speed equals that of the benchmark', () => {
   const runs = Object.fromEntries(
     read('tests/bench/results.md')
       .split('\n### ')
@@ -180,7 +180,7 @@ test('the table of speed is that of the benchmark', () => {
   }
 });
 
-test('the sizes that README gives are those of the files that load() reads', async () => {
+test('the sizes in README equal those of the files that load() reads', async () => {
   const said = /makes (\d+) requests for (\d+) KB, (\d+) KB compressed: .* \((\d+) KB\) and .* JavaScript \((\d+) KB\)/;
   const [requests, all, packed, ofWasm, ofScripts] = readme.match(said).slice(1).map(Number);
   const asked = new Set();

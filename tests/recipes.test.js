@@ -1,5 +1,5 @@
-// Every program of the recipes runs as it stands and says what its comments say. transformers.js is large: a small
-// package that runs the same files by onnxruntime-web stands in for it.
+// Every program in the recipes runs unchanged and gives the output in its comments. A small package that runs the same
+// files with onnxruntime-web replaces transformers.js, which is large.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -19,16 +19,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const RECIPES = join(root, 'web/docs/recipes');
 const names = readdirSync(RECIPES).filter((name) => name !== 'index.md');
 const textOf = (name) => readFileSync(join(RECIPES, name), 'utf8');
-/** The programs of a recipe in one language. */
+/** The programs in a recipe in one language. */
 const programs = (name, language) =>
   [...textOf(name).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program]) => program);
-/** A program that begins with the name of a file is that file, for another program or a page. */
+/** A program that begins with the name of a file is written to that file, for another program or a page. */
 const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
 /** Replacements of third-party packages. */
 const STAND_INS = {
-  // With the files, names and tensors of transformers.js, which ./build.sh adopt runs itself.
+  // A replacement with the files, names and tensors of transformers.js; ./build.sh adopt runs transformers.js itself.
   '@huggingface/transformers': `
     import { readFileSync } from 'node:fs';
     import { load } from 'headlight-attention';
@@ -50,7 +50,7 @@ const STAND_INS = {
         return (inputs) => session.run(inputs);
       },
     };`,
-  // TensorFlow.js itself: the package of the sentence encoder has it inside.
+  // TensorFlow.js itself, which the package of the sentence encoder contains.
   '@tensorflow/tfjs': `
     import { createRequire } from 'node:module';
     const tf = createRequire(import.meta.url)('@energetic-ai/core');
@@ -92,7 +92,7 @@ after(async () => {
 });
 
 for (const name of names.filter((name) => programs(name, 'js').some((program) => !fileOf(program))))
-  test(`${name}: every program for Node runs, and prints what its comments say`, async () => {
+  test(`${name}: every program for Node runs, and prints the output in its comments`, async () => {
     for (const program of programs(name, 'js').filter((program) => !fileOf(program))) {
       const file = join(folder, 'program.js');
       writeFileSync(file, program);
@@ -103,7 +103,7 @@ for (const name of names.filter((name) => programs(name, 'js').some((program) =>
     }
   });
 
-/** Opens the page of a recipe, and hands it over. */
+/** Opens the page of a recipe, and passes it to a function. */
 async function withPage(name, use, url = server.url) {
   const [html] = programs(name, 'html');
   writeFileSync(join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>test</title><body>${html}`);
@@ -127,7 +127,7 @@ const inView = (page, id, selector) =>
     [id, selector],
   );
 
-test('course.md: the overview leads the picture below', () =>
+test('course.md: a click in the overview selects the head of the picture', () =>
   withPage('course.md', async (page) => {
     await inView(page, 'overview', '.thumbnail');
     for (const id of ['head', 'ours']) await inView(page, id, '.matrix');
@@ -136,7 +136,7 @@ test('course.md: the overview leads the picture below', () =>
     );
   }));
 
-test('long-jobs.md: a worker that trains says how far it is, and ends when it is told to', () =>
+test('long-jobs.md: a training worker reports its progress, and stops on request', () =>
   withPage('long-jobs.md', async (page) => {
     await page.waitForFunction(() => document.querySelector('progress').value > 0);
     await page.click('#cancel');
@@ -160,7 +160,7 @@ test('headers.md: the service worker isolates a page whose host sends no headers
   }
 });
 
-test('headers.md: every host is told both headers', () => {
+test('headers.md: the configuration of every host has both headers', () => {
   const WANTED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
   /** Headers in the configuration of each host, as name and value. */
   const said = {
@@ -186,7 +186,7 @@ test('notebook.md: every cell runs', { skip: python ? false : 'no Python here' }
   assert.match(html('whale.html'), /id="whale\.safetensors"/);
 });
 
-test('components.md: the React component shows what it is given, through preact/compat', async () => {
+test('components.md: the React component shows its properties, through preact/compat', async () => {
   const [component] = programs('components.md', 'jsx');
   writeFileSync(join(folder, 'Heads.jsx'), component);
   writeFileSync(

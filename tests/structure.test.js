@@ -1,4 +1,4 @@
-// Which folder may import which, and no import in a circle. Types in comments do not count.
+// Which folders may import each other, and that no imports are circular. Types in comments do not count.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const IMPORT = /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
-/** Modules that are loaded when they are needed. */
+/** Modules that are loaded on demand. */
 const LATER = /\bimport\(\s*['"](\.[^'"]+)['"]/g;
 const INCLUDE = /^\s*#\s*include\s*"([^"]+)"/gm;
 
@@ -18,7 +18,7 @@ const filesIn = (folder, ending) =>
     .map((name) => join(folder, name))
     .filter((path) => ending.test(path) && statSync(join(ROOT, path)).isFile());
 
-/** Every file with those that it names, as paths from the root. */
+/** Every file with the files that it names, as paths from the root. */
 function graphOf(files, pattern, resolve) {
   return new Map(
     files.map((file) => {
@@ -34,7 +34,7 @@ const headers = () =>
     [join(dirname(file), name), join('src/core', name)].map(normalize).find((path) => existsSync(join(ROOT, path))),
   );
 
-/** The first circle that there is, as a list of files; null where there is none. */
+/** The first circle of imports, as a list of files; null if there is none. */
 function circleIn(graph) {
   const done = new Set();
   const walk = (file, path) => {
@@ -54,7 +54,7 @@ function circleIn(graph) {
   return null;
 }
 
-/** Imports from a room that does not lie below: rooms in the same row know nothing of each other. */
+/** Imports from a folder that is not in a lower row: folders in the same row must not import each other. */
 function upwards(graph, folder, rows) {
   const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
   const roomOf = (file) => relative(folder, file).split('/')[0];
@@ -63,20 +63,20 @@ function upwards(graph, folder, rows) {
       .filter((other) => !relative(folder, other).startsWith('..'))
       .map((other) => [roomOf(file), roomOf(other), other])
       .filter(([from, to]) => {
-        assert.ok(rowOf.has(from), `${file}: no room ${from}`);
+        assert.ok(rowOf.has(from), `${file}: no folder ${from} in the rows`);
         return from !== to && !(rowOf.get(to) < rowOf.get(from));
       })
       .map(([, , other]) => `${file} → ${other}`),
   );
 }
 
-/** Imports of each file, also those that are loaded when they are needed. */
+/** Imports of each file, including those on demand. */
 function allImports(folder) {
   const [graph, later] = [modules(folder), modules(folder, LATER)];
   return new Map([...graph].map(([file, others]) => [file, [...others, ...(later.get(file) ?? [])]]));
 }
 
-/** All that some files import, now or when it is needed. @returns {Set<string>} */
+/** All files that some files import, directly or not, including those on demand. @returns {Set<string>} */
 function reachedFrom(...files) {
   const graph = allImports('web');
   const reached = new Set();
@@ -108,11 +108,11 @@ test('web: neither the store nor the worker imports a component, and parts of ui
   assert.deepEqual([...reachedFrom(...ui)].filter(isIn('features')), []);
 });
 
-/** Files of features that draw, save or read files, or that are hooks. */
+/** Files of features that draw, save or read files, or define hooks, and so may use the DOM. */
 const USES_DOCUMENT =
   /(paintWeights|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
 
-test('web: what a feature computes uses no document, no window and no worker', () => {
+test('web: computations of features use no document, window or worker', () => {
   for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {
     if (USES_DOCUMENT.test(file)) continue;
     const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
@@ -120,7 +120,7 @@ test('web: what a feature computes uses no document, no window and no worker', (
   }
 });
 
-/** Assignments to `.value` of something other than an element or a signal that the file makes itself. */
+/** Assignments to `.value` of a signal that the file does not create itself. */
 function assignedSignals(text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
   const assigned = /([\w$.?]+)\.value\s*(?:(?:\?\?|\|\||&&|\*\*|<<|>>>?|[-+*/%&|^])?=(?![=>])|\+\+|--)/g;
@@ -132,7 +132,7 @@ function assignedSignals(text) {
     .filter((owner) => !/(^|\.)(currentTarget|current)$/.test(owner) && !own.includes(owner));
 }
 
-test('web: outside the store no signal of the session is assigned, only its actions are called', () => {
+test('web: only the store assigns to signals of the session, other files call its actions', () => {
   const files = ['features', 'ui', 'entries'].flatMap((folder) => filesIn(`web/${folder}`, /\.jsx?$/));
   assert.ok(files.length > 100);
   for (const file of files) assert.deepEqual(assignedSignals(readFileSync(join(ROOT, file), 'utf8')), [], file);
@@ -141,7 +141,7 @@ test('web: outside the store no signal of the session is assigned, only its acti
   assert.deepEqual(assignedSignals('const own = signal(0); own.value = 1; if (own.value === 2) go();'), []);
 });
 
-test('web: the workers reach no component and no store of signals', () => {
+test('web: the workers import no component and no store of signals, directly or not', () => {
   const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
   assert.ok(reached.has('web/worker/trainer/trainer.js'));
   assert.deepEqual([...reached].filter(isComponent), []);
@@ -174,7 +174,7 @@ test('src/js: check → memory, io → ops, text → models → analysis, onnx; 
   assert.equal(circleIn(allImports('src/js')), null);
 });
 
-test('src/js: text knows no memory, and nothing but models reaches it: it is loaded when a model needs it', () => {
+test('src/js: text does not import memory, and only models import it, on demand', () => {
   const graph = modules('src/js');
   const room = (file) => relative('src/js', file).split('/')[0];
   assert.deepEqual(
@@ -186,15 +186,15 @@ test('src/js: text knows no memory, and nothing but models reaches it: it is loa
   assert.equal(circleIn(graph), null);
 });
 
-test('src/core: base → kernels → attention → layers, no header includes itself by way of others', () => {
+test('src/core: base → kernels → attention → layers, no header includes itself through others', () => {
   const graph = headers();
   assert.ok(graph.size > 20);
-  for (const [file, others] of graph) assert.ok(!others.includes(undefined), `${file} includes what is not there`);
+  for (const [file, others] of graph) assert.ok(!others.includes(undefined), `${file} includes a missing file`);
   assert.deepEqual(upwards(graph, 'src/core', [['headlight.h'], ['base'], ['kernels'], ['attention'], ['layers']]), []);
   assert.equal(circleIn(graph), null);
 });
 
-test('a circle and an arrow that turns back are found', () => {
+test('circular and upward imports are found', () => {
   const graph = new Map([
     ['web/store/a.js', ['web/entries/b.js']],
     ['web/entries/b.js', ['web/entries/c.js']],

@@ -1,6 +1,6 @@
 // Generates the interface between JavaScript and the core from headlight.h. Standard input: the output of
 // `emcc -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json`. Arguments: the folder for abi.js,
-// abi.d.ts and abi.flags, then NAME=NUMBER for other decisions of the build.
+// abi.d.ts and abi.flags, then NAME=NUMBER for other constants of the build.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ const begin = said.indexOf('\n{') + 1;
 const { inner: declarations } = JSON.parse(said.slice(begin));
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
-/** TypeScript takes `in` for its own word. */
+/** `in` is a reserved word. */
 const label = (name) => (name === 'in' ? 'in_' : camel(name));
-/** hl_attention_args → ATTENTION */
+/** For example hl_attention_args → ATTENTION. */
 const title = (name) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
 const only = (kind) =>
   declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_') && node.storageClass !== 'static');
@@ -23,19 +23,20 @@ const fail = (what) => {
   throw new Error(`headlight.h: ${what}`);
 };
 
-/** Types and values in the words of C: what the fingerprint is of. */
+/** The input of the fingerprint: types and values as in C. */
 const signature = [];
 
-/** The fields of each struct and where they lie, in words: { ATTENTION: { output: 0, … }, … }, and its size. */
+/** The offsets of the fields of each struct in words, { ATTENTION: { output: 0, … }, … }, and its size. */
 function readStructs(layouts) {
   const structs = {};
   const sizes = {};
   for (const [, name, fields, size] of layouts.matchAll(/0 \| struct (hl_\w+)\n([^]*?)\[sizeof=(\d+)/g)) {
-    // Two spaces deep: the struct's own fields, not those of the structs in it.
+    // An indentation of two spaces: only the struct's own fields, not those of nested structs.
     const own = [...fields.matchAll(/^ *(\d+) \| {3}(\S.*?)(\w+)$/gm)];
     structs[title(name)] = Object.fromEntries(
       own.map(([, byte, type, field]) => {
-        if (!/\*|^(u?int32_t|float)\b|^(struct )?hl_/.test(type)) fail(`${name}.${field} is no 4-byte field: ${type}`);
+        if (!/\*|^(u?int32_t|float)\b|^(struct )?hl_/.test(type))
+          fail(`${name}.${field} is not a 4-byte field: ${type}`);
         signature.push(name, byte, type.replace('struct ', ''), field);
         return [camel(field), byte / 4];
       }),
@@ -45,7 +46,7 @@ function readStructs(layouts) {
   return { structs, sizes };
 }
 
-/** { STATUS: { OK: 0, … }, … } */
+/** The values of each enum: { STATUS: { OK: 0, … }, … }. */
 function readEnums() {
   return Object.fromEntries(
     only('EnumDecl').map(({ name, inner }) => {
@@ -58,14 +59,14 @@ function readEnums() {
   );
 }
 
-/** A type of C as one of the three that JavaScript passes: a pointer, a number, nothing. */
+/** The kind of a C type in JavaScript: Pointer, number or void. */
 function kindOf(type, where) {
   if (type.endsWith('*')) return 'Pointer';
   if (/^(u?int32_t|float|double|hl_status)$/.test(type)) return 'number';
   return type === 'void' ? 'void' : fail(`${where}: a ${type} cannot be passed`);
 }
 
-/** Exported functions: name, parameters, result, and whether it takes an argument struct and nothing else. */
+/** Exported functions: name, parameters and result; entry: true if an argument struct is the only parameter. */
 function readFunctions() {
   return only('FunctionDecl').map(({ name, type: { qualType }, inner = [] }) => {
     if (!inner.some(({ kind }) => kind === 'UsedAttr')) fail(`${name} is declared without HL_EXPORT`);
@@ -91,7 +92,7 @@ const constants = { ...contract, BUILD: build };
 const hash = createHash('sha256')
   .update(JSON.stringify([signature, contract]))
   .digest();
-/** Never 0, which is what a core says that was built without one. */
+/** Never 0: a core that was built without a fingerprint returns 0. */
 const fingerprint = hash.readUInt32BE() || 1;
 const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part, 10));
 
@@ -120,13 +121,13 @@ write(
       ({ name, parameters, result }) => `  ${name}: (...args: [${parameters.join(', ')}]) => ${result};`,
     ),
     '}',
-    '/** What the .wasm exports. */',
+    '/** The exports of the .wasm. */',
     'export interface CoreExports extends Functions<number> {',
-    '  /** Where it is not shared; then it is imported. */',
+    '  /** Absent if the memory is shared: then it is imported. */',
     '  memory: WebAssembly.Memory;',
     '  __stack_pointer: { value: number };',
     '}',
-    '/** What takes an argument struct. */',
+    '/** The functions whose only parameter is an argument struct. */',
     `export type Entry = ${functions
       .filter(({ entry }) => entry)
       .map(({ name }) => `'${name}'`)

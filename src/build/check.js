@@ -1,5 +1,5 @@
 // Static checks: formatting, lint, types, the length of lines, words of comments, subjects of commits. As a program it
-// runs the checks that its arguments name, all of them by default, and exits with 1 if one finds something.
+// runs the checks that its arguments name, all of them by default, and exits with 1 if one of them has a finding.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,14 +13,14 @@ import { findWords } from './words.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WIDTH = 120;
-/** Options of clang-tidy: the core is read as it is built for WebAssembly, with every feature on. */
+/** Options of clang-tidy: those of a build for WebAssembly with all features. */
 const TARGET =
   '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -DHL_OWN_MEMORY -std=c17 -Isrc/core'.split(' ');
 const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
 const WORDED = /\.(jsx?|ts|c|h|css|py|sh)$/;
-/** Written by programs, or installed. */
+/** Generated or installed files and folders, which are not checked. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
-/** Texts of the page: one a line, however long, as translators need them. */
+/** Texts of the page: one per line for translators, without a limit of length. */
 const TEXTS = /^web\/texts\/(en|zh)\.js$/;
 
 /** Files that people write, relative to the root. */
@@ -33,12 +33,12 @@ export function findFiles(folder = '') {
     });
 }
 
-/** Lines of a text that are longer than the house allows, counted from 1. */
+/** The numbers of the lines that are too long, counted from 1. */
 export function longLines(text) {
   return text.split('\n').flatMap((line, i) => ([...line].length > WIDTH ? [i + 1] : []));
 }
 
-/** Runs a program in the root; what it says is the finding, nothing where it is content. */
+/** Runs a program in the root. Returns its output if it fails, otherwise ''. */
 async function run(command, args) {
   try {
     await promisify(execFile)(command, args, { cwd: ROOT, maxBuffer: 2 ** 26 });
@@ -70,7 +70,7 @@ function checkWords() {
     .join('\n');
 }
 
-/** Subjects of the commits since the last tag, or since this check exists. No finding without Git. */
+/** Subjects of the commits since the last tag, or since this check exists. Without Git there are no findings. */
 async function checkCommits() {
   const git = async (/** @type {string[]} */ ...args) =>
     (await promisify(execFile)('git', args, { cwd: ROOT })).stdout.trim();
@@ -89,15 +89,15 @@ async function checkCommits() {
   }
 }
 
-/** Types of the module and the page, checked by what writes the declarations. */
+/** Types of the module and the page, checked by the make rules that write the declarations. */
 const checkTypes = () =>
   run('make', ['-f', 'src/build/Makefile', '--no-print-directory', 'types', `NODE=${process.env.NODE ?? 'node'}`]);
 
 /**
- * A check of single files, those left out that have not changed since they passed.
+ * Checks each file separately, except those that have not changed since they last passed.
  * @param {string} name
  * @param {string[]} files
- * @param {string[]} common files that each of them depends on
+ * @param {string[]} files on which the result for each file depends
  * @param {(path: string) => Promise<string>} check
  */
 async function checkChanged(name, files, common, check) {
@@ -137,7 +137,7 @@ function digestOf(paths) {
   return hash.digest('hex');
 }
 
-/** Maps with as many at once as there are cores. */
+/** Maps asynchronously, one item per core at a time. */
 async function inTurn(list, map) {
   const results = new Array(list.length);
   let next = 0;

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const MAX_LENGTH = 72;
 const FORM = /^[a-z][\w ./,-]*: ([a-z][\w-]*)( .*[^.\s])?$/;
-/** Commits that Git writes. */
+/** Subjects that Git itself writes. */
 const BY_GIT = /^(Merge|Revert|fixup!|squash!) /;
-/** Imperatives that end like another form of a verb. */
+/** Imperatives whose last letters look like those of another form of a verb. */
 const IMPERATIVES = new Set(
   'access address bring compress discuss embed express feed focus guess need pass press process shed speed'.split(' '),
 );
 
-/** The fault of a subject, null if it has none. @param {string} subject */
+/** Describes the fault of a subject; null if it is valid. @param {string} subject */
 export function wrongSubject(subject) {
   if (BY_GIT.test(subject)) return null;
   if (subject.length > MAX_LENGTH) return `${subject.length} characters, at most ${MAX_LENGTH}`;

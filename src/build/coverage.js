@@ -1,6 +1,6 @@
 // Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript in Node and in
-// Chromium, in the built bundles too, and source maps lead back to the sources. A line counts as run when any part of
-// it was. Arguments: the folder with V8's counts, and the export of llvm-cov.
+// Chromium, in the built bundles too, and source maps lead back to the sources. A line counts as run if any part of it
+// was run. Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,7 +15,7 @@ const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
 /**
- * The places that a source map speaks of: [line, column, source, line there, column there], counted from 0.
+ * The mappings of a source map: [line, column, source, source line, source column], counted from 0.
  * @param {string} mappings
  */
 export function decodeMappings(mappings) {
@@ -33,7 +33,10 @@ export function decodeMappings(mappings) {
   return places;
 }
 
-/** Base64 digits of five bits each, the lowest first, the sixth bit for "more"; the lowest bit is the sign. */
+/**
+ * Decodes base64 VLQ: five bits per digit, the lowest first; the sixth bit means that more follow; the lowest bit of
+ * the number is its sign.
+ */
 function decodeNumbers(segment) {
   const numbers = [];
   let [value, shift] = [0, 0];
@@ -48,7 +51,7 @@ function decodeNumbers(segment) {
   return numbers;
 }
 
-/** Marks every character of a script that was run: the innermost range decides. */
+/** Marks the characters of a script that were run. Where ranges are nested, the innermost one counts. */
 export function paint(length, functions) {
   const ran = new Uint8Array(length);
   const inOrder = functions
@@ -59,14 +62,14 @@ export function paint(length, functions) {
   return ran;
 }
 
-/** Where each line begins. */
+/** The offset of each line. */
 function lineStarts(text) {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
   return starts;
 }
 
-/** Every script that V8 counted, with what was run of it in any of the processes: { path: Uint8Array }. */
+/** Every script that V8 counted, with a 1 for each character that any process has run: { path: Uint8Array }. */
 function readCounts(folder) {
   const scripts = new Map();
   const prefix = pathToFileURL(ROOT).href;
@@ -85,7 +88,7 @@ function readCounts(folder) {
   return scripts;
 }
 
-/** Lines of the sources that were run, counted from 0: { path: Set }. */
+/** The lines that were run, counted from 0, for each source: { path: Set }. */
 function linesRun(scripts) {
   const lines = new Map();
   const mark = (path, line) => {
@@ -107,17 +110,19 @@ function linesRun(scripts) {
   return lines;
 }
 
-/** Imports at the head of a file, and exports of other files' names: bundles have none. */
+/** Imports and re-exports, which bundles do not contain. */
 const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\})(?: from .*)?;$/gm;
 
-/** Lines of a file on which there is something to run. */
+/** Lines of a file that contain code. */
 export async function linesOf(path) {
   const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
   const { map } = await transform(source, { sourcemap: 'external' });
   return [...new Set(decodeMappings(JSON.parse(map).mappings).map(([, , , line]) => line))].sort((a, b) => a - b);
 }
 
-/** 3–5, 9 of the lines 2, 3, 4, 8 counted from 0; lines between them on which nothing stands do not part them. */
+/**
+ * Ranges of line numbers as text: 2, 3, 4, 8, counted from 0, give "3–5, 9". Lines without code do not separate ranges.
+ */
 function ranges(missing, all) {
   const parts = [];
   for (const line of missing) {
@@ -153,7 +158,7 @@ function report(title, rows, goal) {
   process.exitCode = 1;
 }
 
-/** Clang's counts in the core. */
+/** Clang's counts for the core. */
 function coreRows(file) {
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   return data[0].files

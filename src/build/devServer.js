@@ -1,4 +1,4 @@
-// A development server: Vite serves the modules as they are and reloads the page when one of them changes. A change of
+// A development server: Vite serves the unbundled modules and reloads the page when one of them changes. A change of
 // the core is compiled first. Arguments: --port N.
 
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import { readPort } from './server.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Files that the built page has next to its scripts, and their paths among the sources. @type {[RegExp, string][]} */
+/** Files that are next to the scripts in the built page, and their paths in the sources. @type {[RegExp, string][]} */
 const PLACES = [
   [/^\/$/, '/web/entries/index.html'],
   [/^.*\/whale\.safetensors$/, '/web/demo/whale.safetensors'],
@@ -24,7 +24,7 @@ const PLACES = [
 const sources = {
   name: 'headlight-sources',
   enforce: 'pre',
-  /** CSS that a script imports is text, as for the build. */
+  /** A script that imports CSS gets it as text, as in the build. */
   async resolveId(source, importer) {
     if (!/\.jsx?$/.test(importer ?? '') || !/\.css$/.test(source)) return null;
     const found = await this.resolve(source, importer, { skipSelf: true });
@@ -77,7 +77,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const { values } = parseArgs({ options: { port: { type: 'string' } } });
     const { url } = await develop({ port: readPort(values.port) });
-    console.log(`Headlight, from its sources, is at ${url} (Ctrl+C ends it)`);
+    console.log(`Headlight is served from its sources at ${url} (Ctrl+C ends it)`);
   } catch (error) {
     console.error(`headlight: ${/** @type {Error} */ (error).message}`);
     process.exitCode = 1;

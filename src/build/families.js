@@ -9,7 +9,7 @@ const PAGE = new URL('../../web/docs/families.md', import.meta.url);
 const TABLE = /^\| family +\|[^]*?(?=\n\n)/m;
 
 /**
- * Texts that the code does not have: names of published models, and heads that are read.
+ * Texts that are not in the code: names of published models, and supported heads.
  * @type {Record<string, { models: string, heads: string }>}
  */
 const TEXTS = {
@@ -76,14 +76,14 @@ const feedForwardOf = ({ activation = 'gelu-tanh', gated }) => `${gated ? 'gated
 const normOf = ({ norm = 'layer', normPlace = 'before' }) =>
   `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[/** @type {keyof typeof PLACES} */ (normPlace)]}`;
 
-/** The families in their order, each with its values of model_type. @returns {Map<any, string[]>} */
+/** The families in order, each with its values of model_type. @returns {Map<any, string[]>} */
 function typesByFamily() {
   const families = new Map();
   for (const [type, family] of FAMILIES) families.set(family, [...(families.get(family) ?? []), type]);
   return families;
 }
 
-/** The lines of the table. */
+/** The lines of the table in Markdown. */
 export function makeFamilyTable() {
   const rows = [...typesByFamily()].map(([family, names]) => {
     const all = names.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));

@@ -8,13 +8,13 @@ import { foldAnswer } from '../../web/store/firstAnswer.js';
 import { initialState } from '../../web/store/state.js';
 import { createAnswerer } from '../../web/worker/requests.js';
 
-/** Parts that are shown, not those that tell of the way there. */
+/** The fields of the answer that are shown; the others describe how it was computed. */
 const SHOWN = ['source', 'run', 'comparison', 'roles'];
 
 const file = process.argv[2];
 const parts = [];
 const answer = createAnswerer({
-  // The same bits whatever Node and whatever processor builds it.
+  // The plain flavour gives the same bits on every Node and processor.
   load: () => load({ simd: 'simd128' }),
   fetchBeside: (name) => readFile(join(dirname(file), name)),
   post({ error, ...part }) {

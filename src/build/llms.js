@@ -1,5 +1,5 @@
-// Writes llms.txt, the list of the documentation's pages for programs that read it: https://llmstxt.org.
-// As a program: node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or
+// Writes llms.txt, the list of the documentation's pages for language models: https://llmstxt.org. As a program:
+// node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or
 // node src/build/llms.js site FILE…, whose links are addresses of the site, relative to its root.
 
 import { readFileSync, writeFileSync } from 'node:fs';

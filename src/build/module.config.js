@@ -9,7 +9,7 @@ import { transform } from 'esbuild';
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
 
-/** The files that some files import, those included; not those that they load later. */
+/** The given files and all that they import, except those that they load on demand. */
 function importedBy(...paths) {
   const found = new Set();
   const follow = (path) => {
@@ -21,14 +21,20 @@ function importedBy(...paths) {
   return found;
 }
 
-/** The first that has a file takes it. Learning-rate schedules are not in `core`, which a bundler keeps whole. */
+/**
+ * A file belongs to the first group that contains it. Learning-rate schedules are not in `core`, which a bundler keeps
+ * whole.
+ */
 const GROUPS = Object.entries({
   base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js', 'ops/schedule.js'),
   core: importedBy('load/load.js', 'load/fetch.js'),
   layers: importedBy('models/parts.js'),
 }).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 3 - i }));
 
-/** esbuild leaves strings in quotes, by which bundlers find the files that are fetched: rolldown does not. */
+/**
+ * esbuild minifies without changing string literals to template literals, unlike rolldown: bundlers find fetched files
+ * by literal strings.
+ */
 const minify = {
   name: 'minify',
   renderChunk: (code) => transform(code, { minify: true, format: 'esm', target: 'es2022', sourcemap: true }),
@@ -54,7 +60,7 @@ export default {
     dir: 'dist',
     minify: false,
     format: 'esm',
-    // For `./build.sh coverage`: the package has none.
+    // Source maps for `./build.sh coverage`; the package does not include them.
     sourcemap: 'hidden',
     chunkFileNames: 'parts/[name]-[hash].js',
     hashCharacters: 'hex',

@@ -1,6 +1,6 @@
-// Changes one place of the sources at a time, and runs the tests until one fails: what no test notices is printed. It
-// works in a copy of the last commit. Arguments: how many changes, a seed, and the tier: default, full, or near for the
-// tests near the change alone.
+// Changes one place of the sources at a time, and runs the tests until one fails. Prints the changes with which no test
+// fails. It works in a copy of the last commit. Arguments: the number of changes, a seed, and the tier: default, full,
+// or near for only the tests of the changed file.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -11,15 +11,18 @@ import { makeSource } from '../../tests/fuzz/source.js';
 import { chooseTests, findTests } from './test.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Milliseconds after which tests are stopped: the change makes something endless. */
+/** Time limit of the tests in milliseconds, for changes that cause an endless loop. */
 const ENDLESS = 1_500_000;
-/** Milliseconds that the tests of the page wait for what they expect. */
+/** Time limit of one wait in the tests of the page, in milliseconds. */
 const WAIT = 20_000;
 const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
-/** Texts, and what is run by hand. */
+/** Files that are not changed: texts, and programs without tests. */
 const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|^web\/docs/;
 
-/** Each finds a place in a line, and says what stands there instead. @type {[RegExp, (found: string) => string][]} */
+/**
+ * The kinds of change: a pattern that finds a place in a line, and its replacement.
+ * @type {[RegExp, (found: string) => string][]}
+ */
 const CHANGES = [
   [/ (<=|>=|<|>) /g, (sign) => ({ ' <= ': ' < ', ' >= ': ' > ', ' < ': ' <= ', ' > ': ' >= ' })[sign]],
   [/ (===|!==|==|!=) /g, (sign) => (sign.includes('!') ? sign.replace('!', '=') : sign.replace('=', '!'))],
@@ -40,7 +43,7 @@ const CHANGES = [
 const isCode = (line) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line) && !line.includes('@type');
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
-/** A change: { path, line, before, after }. */
+/** One random change: { path, line, before, after }. */
 function change(source, files) {
   for (;;) {
     const path = source.pick(files);
@@ -58,12 +61,12 @@ function change(source, files) {
   }
 }
 
-/** Files by their number of lines, so that every line is as likely as another. */
+/** Repeats each file in proportion to its length, so that all places are about equally likely. */
 function weighted(paths) {
   return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(ROOT, path), 'utf8').length / 1000)).fill(path));
 }
 
-/** Test files that lie where the changed file lies, or name it. */
+/** Test files in the folder that corresponds to the changed file's, or that contain its name. */
 function related(path) {
   const name = basename(path).replace(/\.\w+$/, '');
   const folder = dirname(path).split('/').slice(1, 3).join('/');
@@ -75,7 +78,7 @@ function related(path) {
   );
 }
 
-/** The first line of a program's output that says that something failed; null where nothing did. */
+/** The first line of a program's output that reports a failure; null if it succeeded. */
 function firstFailure(command, args, folder) {
   const env = { ...process.env, HEADLIGHT_WAIT: String(WAIT) };
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -86,7 +89,7 @@ function firstFailure(command, args, folder) {
       try {
         process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL');
       } catch {
-        // It has ended.
+        // It has ended already.
       }
       resolve(said);
     };
@@ -104,7 +107,7 @@ function firstFailure(command, args, folder) {
 
 async function notice(folder, { path }, tier) {
   const make = ['-f', 'src/build/Makefile', '-j', String(availableParallelism()), 'page', 'module'];
-  if (await firstFailure('make', [...make, `NODE=${process.execPath}`], folder)) return 'does not build';
+  if (await firstFailure('make', [...make, `NODE=${process.execPath}`], folder)) return 'the build fails';
   const test = ['src/build/test.js', '--node', process.execPath];
   const some = related(path);
   const near = some.length > 0 && (await firstFailure(process.execPath, [...test, ...some], folder));
@@ -114,10 +117,11 @@ async function notice(folder, { path }, tier) {
 const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
 const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
 git('worktree', 'add', '--detach', folder, 'HEAD');
-// Tests run build.sh, which installs again what is older than the lock-file. Links would have it installed here.
+// Copies, not links: tests run build.sh, which installs packages that are older than the lock-file, and through a link
+// it would install them here.
 execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
 utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date());
-// With new times, as sources have them: what is built is not built again.
+// With new times, like the sources, so that built files are up to date.
 if (existsSync(join(ROOT, 'dist'))) cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
 const source = makeSource(Number(seed));
 const files = weighted(
@@ -137,7 +141,7 @@ try {
     const began = Date.now();
     const noticed = await notice(folder, made, tier);
     writeFileSync(target, text);
-    if (noticed === 'does not build') continue;
+    if (noticed === 'the build fails') continue;
     i++;
     const seconds = Math.round((Date.now() - began) / 1000);
     const said = noticed ? `noticed: ${noticed.slice(0, 100)}` : 'NOT NOTICED';

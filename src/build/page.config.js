@@ -1,5 +1,5 @@
-// rolldown's configuration for the page. The code that a page or worker needs first is one file, not one for each set
-// of parts that share it. The script that runs before the page is parsed has its own file.
+// rolldown's configuration for the page. The code that a page or worker needs at first is in one file, not in one for
+// each set of entries that share it. The script that runs before the page is parsed has its own file.
 
 const common = {
   platform: 'browser',

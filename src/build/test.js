@@ -17,9 +17,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** A limit for a file that hangs, in milliseconds: no slow machine reaches it. */
+/** Time limit of a test file in milliseconds, for files that hang; slow machines do not reach it. */
 const HANGS = 1_800_000;
-/** Folders in the order in which their files are started: the longest tests first, so that no core waits at the end. */
+/**
+ * Folders in the order in which their files are started: the longest tests first, so that no core is idle at the end.
+ */
 const ORDER = ['tests/web/', 'tests/js/', 'tests/core/', 'tests/'];
 
 /** All test files, relative to the root, the longest first. */
@@ -35,7 +37,7 @@ const isFull = (path) => path.endsWith('.full.test.js');
 const isOfModule = (path) => /^tests\/(core|js)\//.test(path);
 
 /**
- * The files of a run.
+ * Selects the files of a run.
  * @param {string[]} all
  * @param {{ tier?: string, onlyModule?: boolean, without?: string, names?: string[] }} choice
  */
@@ -47,11 +49,11 @@ export function chooseTests(all, { tier = 'default', onlyModule = false, without
     .filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
 }
 
-/** Files that open a browser, or run programs of the documents. */
+/** Files that open a browser, or run the programs in the documents. */
 const usesPage = (path) =>
   /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path) ||
   /support\/(page|chromium)\.js/.test(textOf(path));
-/** Files that open the documentation as it is built. */
+/** Files that open the built documentation. */
 const usesDocs = (path) => /docs\.full\.test\.js$/.test(path);
 /** Tests that name a flavour of the core, threads or a built file need all flavours. */
 const usesAllFlavours = (path) =>
@@ -70,7 +72,10 @@ export function targetsOf(files) {
   return targets;
 }
 
-/** The browser that all files use; nothing where no file opens one, or where each counts for itself. */
+/**
+ * Starts the browser that all files share. Starts none if no file needs it, or for coverage, where each file has its
+ * own.
+ */
 async function startBrowser(files) {
   if (process.env.CHROMIUM_COVERAGE || !files.some(usesPage)) return null;
   const { launchShared } = await import('../../tests/support/chromium.js');

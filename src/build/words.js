@@ -3,7 +3,7 @@
 const HEADLESS = '(What|Of|Whoever|Those|Whether)';
 /** A sentence that begins with one of these words is usually a relative clause without its subject. */
 const [AT_BEGINNING, WITHIN] = [new RegExp(`^${HEADLESS}\\b`), new RegExp(`[.:!] ${HEADLESS} `)];
-/** Words that only this project used, and the field's words. @type {[RegExp, string][]} */
+/** Words without a common technical meaning, each with its replacements. @type {[RegExp, string][]} */
 const PRIVATE = [
   [/\bwhoever\b/i, 'whoever: a user, a caller'],
   [/(?<!')\bbeside\b(?!')/i, 'beside: next to, with'],

@@ -95,7 +95,7 @@ typedef struct hl_attention_args {
   float *weights;    /* shape by weights_mode, contiguous; after dropout */
   float *scores;     /* (B,H,T,S+E), contiguous, after the step scores_step */
   float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
-  const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), strided */
+  const float *query, *key, *value; /* (B,H,T,D), (B,G,S,D) and (B,G,S,Dv), strided */
 
   /* E keys appended after the S keys of every batch entry and visible to every query: (E,G·D), (E,G·Dv). */
   const float *appended_key, *appended_value;
@@ -120,13 +120,14 @@ typedef struct hl_attention_args {
   hl_broadcast mask_stride, bias_stride;
   uint32_t key_padding_stride[2], valid_lens_stride[2];
 
-  uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended; /* B H G T S D Dv E */
-  uint32_t weights_mode;                                                        /* hl_weights */
-  uint32_t scores_step;                                                         /* hl_scores */
-  uint32_t causal;      /* 1: the query at position i sees keys 0..i */
-  int32_t window_left;  /* −1: no bound; otherwise keys from position i − left on */
-  int32_t window_right; /* −1: no bound; otherwise keys up to position i + right */
-  uint32_t seed[2];     /* seed of the dropout mask, low word first */
+  /* B, H, G, T, S, D, Dv and E. */
+  uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended;
+  uint32_t weights_mode; /* hl_weights */
+  uint32_t scores_step;  /* hl_scores */
+  uint32_t causal;       /* 1: the query at position i sees keys 0..i */
+  int32_t window_left;   /* −1: no bound; otherwise keys from position i − left on */
+  int32_t window_right;  /* −1: no bound; otherwise keys up to position i + right */
+  uint32_t seed[2];      /* seed of the dropout mask, low word first */
 
   float scale;   /* finite */
   float softcap; /* 0: none */
@@ -273,13 +274,13 @@ typedef struct hl_multihead_args {
    * additive and all strides except those of the masks. */
   hl_attention_args attention;
 
-  const float *query, *key, *value;   /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
+  const float *query, *key, *value;   /* (B,T,query_dim), (B,S−P,key_dim) and (B,S−P,value_dim), contiguous */
   const float *past_key, *past_value; /* (B,G,P,D) or NULL */
   float *present_key, *present_value; /* (B,G,S,D), given if and only if the past is */
-  /* Packed weights (H·D,query_dim) (G·D,key_dim) (G·D,value_dim) (C,H·D). Without packed_wo the heads are the output,
-   * (B,T,H·D). The other three may be NULL only if they have no rows. */
+  /* Packed weights: wq (H·D,query_dim), wk (G·D,key_dim), wv (G·D,value_dim), wo (C,H·D). Without packed_wo the heads
+   * are the output, (B,T,H·D). The other three may be NULL only if they have no rows. */
   const float *packed_wq, *packed_wk, *packed_wv, *packed_wo;
-  const float *bq, *bk, *bv, *bo;     /* (H·D) (G·D) (G·D) (C), or NULL */
+  const float *bq, *bk, *bv, *bo;     /* bq (H·D), bk and bv (G·D), bo (C); or NULL */
   const float *bias_key, *bias_value; /* (G·D) or NULL: one learned key, appended */
   /* Rotary positions of projected queries and fresh keys, with a table (rotary_count, 2, rotated/2) as in hl_rotary; or
    * NULL. Past keys must be rotated already; present keys are rotated. */

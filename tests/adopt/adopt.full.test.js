@@ -1,5 +1,5 @@
-// The table of adoption: the documentation has it, and the rows that need nothing installed are run here. ./build.sh
-// adopt runs all of them; tests/package runs esbuild, Vite's build, webpack, require and TypeScript.
+// The table of platforms: the documentation contains it, and the rows that need no installation are run here.
+// ./build.sh adopt runs all rows; tests/package covers esbuild, Vite's build, webpack, require and TypeScript.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -26,7 +26,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The folder of a row: what it needs is linked from the tests' own packages. */
+/** The folder of a row, with its dependencies linked from the tests' own packages. */
 function prepareQuick(name) {
   const place = join(folder, name);
   mkdirSync(join(place, 'node_modules/.bin'), { recursive: true });
@@ -38,7 +38,7 @@ function prepareQuick(name) {
     symlinkSync(join(modules, dependency), join(place, 'node_modules', dependency));
     symlinkSync(join(modules, '.bin', dependency), join(place, 'node_modules/.bin', dependency));
   }
-  // No link: neither the server nor Vite serves what lies elsewhere.
+  // A copy, not a link: neither the server nor Vite serves files outside the folder.
   cpSync(installed.file('node_modules/headlight-attention'), join(place, 'node_modules/headlight-attention'), {
     recursive: true,
   });
@@ -48,11 +48,11 @@ function prepareQuick(name) {
 for (const row of rows.filter(({ quick }) => quick))
   test(`works: ${row.title}, ${row.what}`, async () => row.run(prepareQuick(row.name)));
 
-test('the table of the documentation is the one that the script prints when every row works', () => {
+test('the documentation contains the table that the script prints if every row works', () => {
   assert.ok(readFileSync(join(root, 'web/docs/platforms.md'), 'utf8').includes(`\n\n${makeTable(rows)}\n\n`));
 });
 
-test('every folder of a row is in the table, and says what a "no" means', () => {
+test('the folder of every row is in the table, and a row with a "no" has a note that explains it', () => {
   assert.deepEqual(readdirSync(join(root, 'tests/adopt/rows')).sort(), rows.map(({ name }) => name).sort());
   for (const { name, threads, view, note } of rows) {
     if (threads === 'no' || view === 'no') assert.notEqual(note, '', name);
@@ -61,7 +61,7 @@ test('every folder of a row is in the table, and says what a "no" means', () => 
   }
 });
 
-test('versions are pinned, and those of titles', () => {
+test('versions are pinned, and equal those in the titles', () => {
   for (const { name, title } of rows) {
     const { dependencies = {} } = JSON.parse(readFileSync(join(root, `tests/adopt/rows/${name}/package.json`), 'utf8'));
     for (const version of Object.values(dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name);

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 
 const COMPUTED = { shape: [1, 200, 128], rows: true, formats: true, same: true };
-/** Figures of the heatmap, and heads of the whale. */
+/** The number of figures of the heatmap, and of heads of the demo model. */
 export const BOTH = [3, 20];
-/** The heatmap alone. */
+/** Without the demo model: only the heatmap. */
 export const HEATMAP = [3];
 
 /**
@@ -22,7 +22,7 @@ export function expectComputed({ threads, note, view, ...said }, expected = {}) 
 /** The last line that a program printed. @param {string} stdout */
 export const lastLine = (stdout) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 
-/** A row for one version of Node. @param {number} version @param {string} [note] */
+/** The row of a version of Node. @param {number} version @param {string} [note] */
 export const nodeRow = (version, note = '') => ({
   title: `Node ${version}`,
   what: '`import`, `require`',

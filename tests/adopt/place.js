@@ -1,5 +1,5 @@
-// The folder in which a row is run, with its program, its dependencies and the packed package; and the actions of a row
-// there.
+// The folder in which a row is run, with its program, its dependencies and the packed package; and the actions that a
+// row can run in it.
 
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { promisify } from 'node:util';
 import { serve } from '../../src/build/server.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** Milliseconds in which a program must end, on a loaded machine. */
+/** Time limit of a program in milliseconds, for a loaded machine. */
 const LIMIT = 600_000;
-/** Modules that the programs of all rows share. */
+/** Modules shared by the programs of all rows. */
 const SHARED = join(HERE, 'shared');
 const RECIPES = fileURLToPath(new URL('../../web/docs/recipes/', import.meta.url));
-/** Runs a program to its end. Where it fails, the error holds what it said last. */
+/** Runs a program until it ends. If it fails, the error contains the end of its output. */
 async function execute(command, args, { cwd, env = {} }) {
   const options = { cwd, env: { ...process.env, CI: '1', ...env }, timeout: LIMIT, maxBuffer: 2 ** 26 };
   try {
@@ -26,7 +26,7 @@ async function execute(command, args, { cwd, env = {} }) {
   }
 }
 
-/** A port that nobody listens at. @returns {Promise<number>} */
+/** A free port. @returns {Promise<number>} */
 const freePort = () =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -50,9 +50,9 @@ export function writeProgram(name, place, recipe) {
 }
 
 /**
- * Puts the program of a row into its folder and installs what it needs, unless that is there.
- * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: that of all rows, which
- *   is kept
+ * Copies the program of a row into its folder, and installs its dependencies unless they are installed already.
+ * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: the folder of all rows,
+ * which is not deleted
  */
 export async function prepare({ name, recipe, folder, archive }) {
   const place = join(folder, name);
@@ -73,7 +73,7 @@ export async function prepare({ name, recipe, folder, archive }) {
   return place;
 }
 
-/** The actions of a row in its folder. */
+/** The actions that a row can run in its folder. */
 export class Place {
   #browser;
 
@@ -94,7 +94,7 @@ export class Place {
     writeFileSync(this.file(name), text);
   }
 
-  /** A program that is installed here. @param {string} name */
+  /** The path of a program that is installed in the folder. @param {string} name */
   bin(name) {
     return this.file('node_modules/.bin', name);
   }
@@ -104,7 +104,7 @@ export class Place {
     return execute(command, args, { cwd: this.folder, env });
   }
 
-  /** Copies the files that a bundler does not copy into the folder of its bundle. @param {string} to */
+  /** Copies the files that the bundler does not copy into the folder of the bundle. @param {string} to */
   copyBinaries(to) {
     const from = this.file('node_modules/headlight-attention/dist');
     for (const name of readdirSync(from).filter((name) => /\.wasm$|worker\.js$|^whale\./.test(name)))
@@ -112,7 +112,7 @@ export class Place {
   }
 
   /**
-   * Serves a folder, opens a page of it, and gives what that page says.
+   * Serves a folder, opens a page in it, and returns the page's message.
    * @param {string} folder
    * @param {{ path?: string, headers?: Record<string, string> }} [options]
    */
@@ -125,7 +125,7 @@ export class Place {
     }
   }
 
-  /** Opens a page and gives what it says. @param {string} url */
+  /** Opens a page and returns its message. @param {string} url */
   async open(url) {
     const context = await (await this.#browser()).newContext();
     const page = await context.newPage();
@@ -136,7 +136,7 @@ export class Place {
     page.on('requestfailed', (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`));
     try {
       await page.goto(url, { timeout: LIMIT });
-      // A server for development may load the page again once it has found out what the page imports.
+      // A development server may reload the page after it has found the page's imports.
       await page
         .waitForFunction(() => document.body?.dataset.said, undefined, { timeout: 120_000 })
         .catch((error) => {
@@ -149,11 +149,11 @@ export class Place {
   }
 
   /**
-   * Runs a server of a tool while a page of it is open, and gives what the page says.
+   * Runs the server of a tool, opens its page, and returns the page's message.
    * @param {string} command
    * @param {(port: number) => string[]} argsOf
    * @param {string} [path]
-   * @param {Record<string, string>} [more] of its environment
+   * @param {Record<string, string>} [more] environment variables
    */
   async openServed(command, argsOf, path = '', more = {}) {
     const port = await freePort();
@@ -168,14 +168,14 @@ export class Place {
       await untilServed(url, child, () => said);
       return await this.open(url);
     } finally {
-      // The server with those that it has started itself.
+      // The server and its child processes.
       if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGTERM');
       await ended;
     }
   }
 }
 
-/** Waits until a server answers. */
+/** Waits until a server responds. */
 async function untilServed(url, child, said) {
   for (const end = Date.now() + LIMIT; Date.now() < end; ) {
     if (child.exitCode !== null) throw new Error(`the server ended: ${said().slice(-1000)}`);
@@ -187,5 +187,5 @@ async function untilServed(url, child, said) {
       return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  throw new Error(`nothing at ${url}: ${said().slice(-1000)}`);
+  throw new Error(`no response from ${url}: ${said().slice(-1000)}`);
 }

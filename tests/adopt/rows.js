@@ -1,5 +1,5 @@
-// The rows of the table of adoption in their order. Each is a folder of tests/adopt/rows: package.json with what it
-// installs, the program, and row.js, which says what is done with it.
+// The rows of the table of platforms, in order. Each is a folder of tests/adopt/rows: package.json with its
+// dependencies, the program, and row.js, which describes how it is run.
 
 const NAMES = [
   'node20',
@@ -31,13 +31,13 @@ const NAMES = [
 /**
  * @typedef {object} Row
  * @property {string} name of its folder
- * @property {string} title where the package is used
- * @property {string} what is done there
- * @property {'yes' | 'no' | '—'} threads what is expected: whether they start, — where there are none to ask for
- * @property {'yes' | 'no' | '—'} view whether `headlight-attention/view` is shown
- * @property {string} note what one has to know or to do
- * @property {boolean} [quick] what it installs is installed for the tests anyway
- * @property {(place: import('./place.js').Place) => Promise<void>} run throws where it does not work
+ * @property {string} title where the package runs
+ * @property {string} what is run
+ * @property {'yes' | 'no' | '—'} threads the expected result: if threads start; — if they are not available
+ * @property {'yes' | 'no' | '—'} view if `headlight-attention/view` is shown
+ * @property {string} note what a user must know or do
+ * @property {boolean} [quick] its dependencies are installed for the tests anyway
+ * @property {(place: import('./place.js').Place) => Promise<void>} run throws if the row does not work
  */
 
 /** @type {Row[]} */
@@ -45,7 +45,7 @@ export const rows = await Promise.all(
   NAMES.map(async (name) => ({ name, ...(await import(`./rows/${name}/row.js`)).default })),
 );
 
-/** The lines of the table. @param {Row[]} shown @param {Record<string, string>} [failed] why, by name */
+/** The lines of the table in Markdown. @param {Row[]} shown @param {Record<string, string>} [failed] why, by name */
 export function makeTable(shown, failed = {}) {
   const cells = shown.map(({ name, title, what, threads, view, note }) => [
     title,

@@ -1,6 +1,6 @@
-// Installs the packed package in a fresh folder for every row, runs the row's program there, and prints the table.
-// As a program: node tests/adopt/run.js [NAME…] [--write]. Installed packages are cached in HEADLIGHT_ADOPT, or else in
-// the user's cache.
+// Installs the packed package in a new folder for each row, runs the row's program there, and prints the table.
+// As a program: node tests/adopt/run.js [NAME…] [--write]. Installed packages are cached in HEADLIGHT_ADOPT, by default
+// in the user's cache.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ const FOLDER = process.env.HEADLIGHT_ADOPT ?? join(CACHE, 'headlight-adopt');
 /** The table of the documentation, from its first line to its last. */
 const TABLE = /^\| where +\| what is run[^]*?(?=\n\n)/m;
 
-/** Packs the package under a name that tells one build from another. */
+/** Packs the package into a file whose name is different for each build. */
 function pack() {
   mkdirSync(FOLDER, { recursive: true });
   for (const name of readdirSync(FOLDER).filter((name) => name.endsWith('.tgz'))) rmSync(join(FOLDER, name));

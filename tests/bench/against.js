@@ -1,7 +1,7 @@
-// ./build.sh bench against FOLDER: compares this build with another one, whose dist/ is FOLDER, in turns in one
-// process, in this Node and the newer one. For each shape it prints the time of a call, and its ratio to the time of
-// the other build, from the least times and from the median of the rounds' ratios. Above 1 this build is slower. --only
-// NAME, --rounds N.
+// ./build.sh bench against FOLDER: compares this build with another one, whose dist/ is FOLDER. The builds take turns
+// in one process, in this Node and in the newer one. For each shape it prints the time of a call, and its ratio to the
+// time of the other build: the ratio of the minimum times, and the median of the rounds' ratios. Above 1 this build is
+// slower. --only NAME, --rounds N.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -17,7 +17,7 @@ const { values: options, positionals } = parseArgs({
   options: { only: { type: 'string' }, rounds: { type: 'string', default: '31' }, here: { type: 'boolean' } },
 });
 
-/** A round of one build takes about so many milliseconds. */
+/** Approximate milliseconds of one build's part of a round. */
 const SLICE = 20;
 
 async function repeat(run, times) {
@@ -59,7 +59,9 @@ async function measure(folder) {
     if (opened.includes(null)) continue;
     const shapes = SHAPES.filter(({ name, long }) => !long && (!options.only || name.includes(options.only)));
     for (const [i, { name }] of opened[0].entries()) {
-      console.log(`Node ${process.versions.node.split('.')[0]}, ${name}: time, of the least, of the rounds`);
+      console.log(
+        `Node ${process.versions.node.split('.')[0]}, ${name}: time, ratio of the minimum times, median ratio`,
+      );
       const pair = opened.map((contenders) => contenders[i]);
       for (const shape of shapes) for (const weights of [false, true]) await compare(shape, weights, pair);
     }

@@ -1,7 +1,6 @@
-// ./build.sh bench backward: attention forward and in reverse, in turns, in this Node and the newer one, and how many
-// times as long the reverse takes: the median of the turns' ratios, and the ratio of the least times; and the memory
-// that
-// training takes at two lengths.
+// ./build.sh bench backward: attention forward and backward, in turns, in this Node and the newer one. Prints how many
+// times as long backward takes, as the median of the turns' ratios and as the ratio of the minimum times; and the
+// memory that training takes at two lengths.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +31,7 @@ async function measure() {
       `Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: `,
       `forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, `,
       `${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, `,
-      `of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`,
+      `ratio of the minimum times ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`,
     ].join(''),
   );
   hl.dispose();

@@ -1,9 +1,10 @@
-// How fast this machine reads memory with so many threads: each reads a block of its own, at the same time.
+// Measures the memory bandwidth of this machine with a number of threads that read at the same time, each its own
+// block.
 
 import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** Bytes that a thread reads at a time: far more than the caches hold. And how often it does, at least. */
+/** Bytes of each thread's block, far more than the caches hold; and how often it is read, at least. */
 const [BLOCK, PASSES] = [2 ** 28, 4];
 const PAGE = 65536;
 
@@ -22,7 +23,7 @@ function openReader(binary) {
   return () => best.read(at, BLOCK / 4);
 }
 
-/** Threads that wait until they are asked. measure() resolves to bytes a second, together; close() ends them. */
+/** Starts threads that wait. measure() resolves to the bytes per second of all together; close() ends them. */
 export function openBandwidth(threads) {
   const name = ['relaxed', 'simd128'].find((simd) => WebAssembly.validate(read(simd)));
   const shared = new Int32Array(new SharedArrayBuffer(4));
@@ -49,7 +50,7 @@ const read = (simd) => readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`
 if (!isMainThread && workerData?.binary) {
   const { binary, shared, threads } = workerData;
   const pass = openReader(binary);
-  // Nobody stops before all have read enough: the figure is of all at once.
+  // No thread stops before all have read enough, so that the figure is for all of them at once.
   parentPort.on('message', () => {
     Atomics.add(shared, 0, 1);
     while (Atomics.load(shared, 0) < threads);

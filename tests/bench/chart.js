@@ -1,4 +1,4 @@
-// The results as a picture: how many times as long the fastest other package takes, a bar a shape.
+// Draws the results as a bar chart: for each shape, how many times as long the fastest other package takes.
 
 import { byShape, groupRuns } from './table.js';
 

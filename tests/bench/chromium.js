@@ -1,5 +1,5 @@
-// The same measurement in Chromium: a page of its own for every run, bundled, served with the headers that
-// shared memory needs.
+// Runs the same measurement in Chromium: each run has its own page, which is bundled and served with the headers that
+// shared memory requires.
 
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// A decoder of the GPT-2 or the Llama kind as an ONNX model, with keys and values of the tokens so far going in and
-// coming out, in the operators that onnxruntime runs fastest. Its weights are in a second file, in one block of bytes.
+// A decoder like GPT-2 or Llama as an ONNX model, whose inputs and outputs include the keys and values of the tokens so
+// far, in the operators that onnxruntime runs fastest. Its weights are in a second file, in one block of bytes.
 //
 // How attention has its cache, by form:
 //   gqa     com.microsoft.GroupQueryAttention: past keys go in, past and present ones come out
@@ -10,12 +10,12 @@ import { block, concat, FLOAT, INT8, INT64, int, node, string } from './onnx.js'
 
 const [UINT8, INT32] = [2, 6];
 const MICROSOFT = 'com.microsoft';
-/** Weights of com.microsoft.MatMulNBits that have a scale in common. */
+/** Number of weights of com.microsoft.MatMulNBits with a common scale. */
 const GROUP = 32;
 const ALIGN = 64;
-/** Rows that are turned at a time. */
+/** Rows that are transposed at a time. */
 const ABREAST = 16;
-/** As a float: an attribute that is an integer is written as one. */
+/** Forces an attribute to be written as a float; an integer would be written as such. */
 const ONE = 1.0000001;
 
 const dims = (shape) => block(2, ...shape.map((n) => block(1, Number.isInteger(n) ? int(1, n) : string(2, n))));
@@ -23,7 +23,7 @@ const valueInfo = (field, name, type, shape) =>
   block(field, string(1, name), block(2, block(1, int(1, type), dims(shape))));
 const entry = (key, value) => block(13, string(1, key), string(2, String(value)));
 
-/** Nodes, weights, inputs and outputs, as they are added. */
+/** Collects nodes, weights, inputs and outputs. */
 class Program {
   #parts = [];
   #weights = [];
@@ -50,7 +50,7 @@ class Program {
     this.#parts.push(valueInfo(12, name, FLOAT, shape));
   }
 
-  /** A small constant, within the model. */
+  /** Adds a small constant, which is stored in the model. */
   constant(type, data, shape) {
     const name = `c${this.#names++}`;
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
@@ -62,7 +62,7 @@ class Program {
     return this.constant(INT64, BigInt64Array.from(values, BigInt), [values.length]);
   }
 
-  /** A weight in the second file; make is called when all are written. */
+  /** Adds a weight of the second file; make is called when the file is written. */
   weight(type, shape, make) {
     const name = `w${this.#names++}`;
     const length = shape.reduce((a, b) => a * b, type === FLOAT ? 4 : 1);
@@ -100,14 +100,14 @@ class Program {
   }
 }
 
-/** Rows (out, in) of several weights as columns (in, out). */
+/** Transposes several weights (out, in) to (in, out), next to each other. */
 function columns(parts, inside) {
   const width = parts.reduce((n, part) => n + part.length / inside, 0);
   const to = new parts[0].constructor(inside * width);
   let first = 0;
   for (const part of parts) {
     const out = part.length / inside;
-    // Some rows at a time: what is written next to each other then stays in the caches.
+    // A few rows at a time, so that the lines that are written stay in the caches.
     for (let from = 0; from < out; from += ABREAST) {
       const end = Math.min(from + ABREAST, out);
       for (let i = 0; i < inside; i++)
@@ -128,7 +128,7 @@ function join(parts) {
   return to;
 }
 
-/** Integers of eight bits, and a scale for every `group` numbers. */
+/** Rounds to integers of eight bits, with a scale for every `group` numbers. */
 function quantize(data, group) {
   const scales = new Float32Array(data.length / group);
   const integers = new Int8Array(data.length);
@@ -141,7 +141,7 @@ function quantize(data, group) {
   return { scales, integers };
 }
 
-/** A value that is used twice is made once, and freed after the second use. */
+/** Computes a value once for two uses, and frees it after the second. */
 function once(make) {
   let made;
   return () => {
@@ -153,7 +153,7 @@ function once(make) {
 
 /**
  * x · weightᵀ + bias
- * @param weights functions that give (out, in), joined along out; sizes: their out
+ * @param weights functions that return weights (out, in), which are concatenated along out; sizes: the out of each
  */
 function product(program, quantized, x, { weights, sizes, inside, bias }) {
   const out = sizes.reduce((a, b) => a + b);
@@ -189,7 +189,7 @@ function product(program, quantized, x, { weights, sizes, inside, bias }) {
   return bias ? program.op('Add', [y, bias]) : y;
 }
 
-/** Cosines and sines, (context, width/2) each. */
+/** Tables of cosines and sines, each (context, width/2). */
 function angles(context, width, theta) {
   const half = width / 2;
   const angle = (i) => Math.floor(i / half) / theta ** ((i % half) / half);
@@ -208,7 +208,7 @@ function angles(context, width, theta) {
 export function decoderModel(options, weightOf, { form, quantized }) {
   const { layers, dModel: C, numHeads: H, kvHeads: G = H, mlp = 4 * C, vocab, context } = options;
   const { norm = 'layer', gated = false, normEps = 1e-5, rotary, tied } = options;
-  if (!tied) throw new Error('the embedding is the head as well');
+  if (!tied) throw new Error('the head must be tied to the embedding');
   const D = C / H;
   const llama = norm === 'rms';
   const program = new Program();
@@ -227,7 +227,7 @@ export function decoderModel(options, weightOf, { form, quantized }) {
   const table = program.weight(FLOAT, [vocab, C], () => weightOf('embedding.table'));
   const turns = rotary && angles(context, D, rotary.theta).map((t) => program.weight(FLOAT, [context, D / 2], () => t));
 
-  /** The sum of two, and its norm. */
+  /** Adds two values, and normalizes the sum. */
   const addNorm = (x, y, name, bias) => {
     const scale = vector(`${name}.weight`);
     if (!llama) {
@@ -257,7 +257,7 @@ export function decoderModel(options, weightOf, { form, quantized }) {
     )[0];
   };
 
-  /** The products of attention one by one. */
+  /** Attention composed of separate products. */
   const attendParts = (l, qkv) => {
     const split = program.ints(H * D, G * D, G * D);
     const parts = program.op('Split', [qkv, split], { axis: -1 }, { outputs: 3 });
@@ -286,21 +286,21 @@ export function decoderModel(options, weightOf, { form, quantized }) {
       return program.op('Concat', [past, fresh], { axis: 2 }, { names: [present] });
     });
     let scores = program.op('MatMul', [query, program.op('Transpose', [keys], { perm: [0, 1, 3, 2] })]);
-    // The scores of a group, (1,G,H/G·T,S), as (1,H,T,S) for the mask.
+    // Reshapes the scores of the groups, (1,G,H/G·T,S), to (1,H,T,S) for the mask.
     if (G !== H) scores = split(scores, H);
     let weights = program.op('Softmax', [program.op('Add', [scores, 'mask'])], { axis: -1 });
     if (G !== H) weights = split(weights, G);
     return program.op('MatMul', [weights, values]);
   };
 
-  /** (1,n,m,S) as (1,heads,·,S) */
+  /** Reshapes (1,n,m,S) to (1,heads,·,S). */
   const split = (x, heads) => {
     const length = program.op('Shape', [x], { start: 3 });
     const shape = program.op('Concat', [program.ints(1, heads, -1), length], { axis: 0 });
     return program.op('Reshape', [x, shape]);
   };
 
-  /** Keys lie in columns: a product with one row then reads them as they lie. */
+  /** Keys are stored as columns, so that a product with one row reads them sequentially. */
   const rows = (l, query, k, v) => {
     const key = program.input(`past.${l}.key`, FLOAT, [1, G, D, 'past']);
     const value = program.input(`past.${l}.value`, FLOAT, [1, G, 'past', D]);

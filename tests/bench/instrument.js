@@ -1,5 +1,5 @@
-// How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the change
-// of the page that answers it.
+// Measures the response times of the page in Chromium, and prints a table. Times are from the event in the page to the
+// resulting change of the page.
 
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { median } from './measure.js';
 const ROUNDS = 5;
 const MOVES = 120;
 const LENGTHS = [64, 512, 4096];
-/** Milliseconds. */
+/** Milliseconds for which training is measured. */
 const TRAINED = 6000;
-/** 64 tokens of the opening's kind. */
+/** A text of 64 tokens, like the initial one. */
 const WORDS =
   'To the last I grapple with thee, Moby Dick. To the last I grapple with thee, said the old man to the sea';
 
@@ -26,7 +26,7 @@ const share = (numbers, at) => numbers.toSorted((a, b) => a - b)[Math.floor(at *
 const ms = (time) => `${time.toFixed(1)} ms`;
 const report = (what, figures) => console.log(`${what}: ${figures}`);
 
-/** In the page: when the first picture stood, and the time from an event to the change of what is named. */
+/** Runs in the page: records the time of the first picture, and the time from an event to the change of an element. */
 function watch() {
   const find = (selector) => document.querySelector('body > div')?.shadowRoot?.querySelector(selector);
   globalThis.part = find;
@@ -53,19 +53,19 @@ function watch() {
 const server = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)) });
 const browser = await launch();
 
-/** A page as of a browser that was never here. */
+/** Opens the page like in a new browser, without a cache. */
 async function open(hash = '') {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   await page.addInitScript(watch);
-  // To wait in the page would take time of it.
+  // Waits outside the page, because waiting in it would take processor time.
   const seen = page.waitForEvent('console', (message) => message.text() === 'the first picture');
   await page.goto(`${server.url}${hash}`);
   await seen;
   return page;
 }
 
-/** With attention weights of so many tokens, of two heads. */
+/** Opens a file with the attention weights of this many tokens, of two heads. */
 async function openWeights(tokens) {
   const page = await open();
   const data = new Float32Array(2 * tokens * tokens);
@@ -108,7 +108,7 @@ async function reportHover(page, what) {
   );
 }
 
-/** Steps and frames per second on the page, compared with the same steps without a page. */
+/** Measures training steps and frames per second in the page, and the same steps without a page. */
 async function reportTraining() {
   const page = await open('#panel=train');
   await page.waitForFunction(() => part('.speed button'));
@@ -161,7 +161,7 @@ try {
     });
     await page.context().close();
   }
-  report('first picture, cold', `median ${ms(median(first))}, least ${ms(Math.min(...first))}`);
+  report('first picture, cold', `median ${ms(median(first))}, minimum ${ms(Math.min(...first))}`);
   report('what the page loads, compressed', `${(bytes.page / 1000).toFixed(0)} kB`);
 
   for (const tokens of LENGTHS) {

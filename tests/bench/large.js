@@ -51,7 +51,7 @@ function shapes() {
   return all;
 }
 
-/** The same random megabytes again and again: what is in them takes no part in the time. */
+/** Repeats the same random megabytes, because their values do not influence the time. */
 async function write() {
   await mkdir(FOLDER, { recursive: true });
   await writeFile(join(FOLDER, 'config.json'), JSON.stringify(config));
@@ -72,7 +72,7 @@ async function write() {
   const file = await open(FILE, 'w');
   await file.write(Buffer.concat([length, text]));
   for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
-  // Only pages that are on the disk can be dropped from the cache.
+  // Only pages that have been written to the disk can be dropped from the cache.
   await file.sync();
   await file.close();
   return size + 8 + text.length;
@@ -80,7 +80,7 @@ async function write() {
 
 const seconds = (start) => (performance.now() - start) / 1000;
 
-/** Seconds of reading the file in the same pieces, into the same room. */
+/** Seconds of reading the file in the same pieces, into the same buffer. */
 async function timeReading() {
   const file = await open(FILE);
   const room = new Uint8Array(CHUNK);
@@ -90,10 +90,10 @@ async function timeReading() {
   return seconds(start);
 }
 
-/** Makes the system forget what it has read of the file. */
+/** Drops the file from the system's cache. */
 const forget = () => spawnSync('dd', [`if=${FILE}`, 'iflag=nocache', 'count=0']);
 
-/** Seconds that the system takes to give so much memory when it is first written to. */
+/** Seconds that the system takes to provide this much memory when it is first written to. */
 function timeTouching(bytes) {
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
   const all = new Uint8Array(memory.buffer);
@@ -102,12 +102,12 @@ function timeTouching(bytes) {
   return seconds(start);
 }
 
-/** Resources that fn uses: seconds, and the largest heap and arrays outside wasm. */
+/** Measures fn: its seconds, and the maximum of the heap and of arrays outside of wasm. */
 async function watch(hl, fn) {
   const most = { heap: 0, arrays: 0, both: 0 };
   const look = () => {
     const { heapUsed, arrayBuffers } = process.memoryUsage();
-    // The memory of wasm counts among the arrays where an engine says so; here it does not.
+    // Some engines count the memory of wasm among the arrays; Node does not.
     most.heap = Math.max(most.heap, heapUsed);
     most.arrays = Math.max(most.arrays, arrayBuffers);
     most.both = Math.max(most.both, heapUsed + arrayBuffers);
@@ -138,7 +138,7 @@ for (const weights of ['int8', 'stored', 'float32']) {
   say('memory of wasm in use', megabytes(cold.used));
   say('first use of so much memory', `${touching.toFixed(2)} s`);
   cold.result.dispose();
-  // The memory of wasm has grown: what is left is reading, decoding and rounding.
+  // The memory of wasm has grown before, so only reading, decoding and rounding are measured.
   const again = await watch(hl, opening);
   say('opening it again', `${again.seconds.toFixed(2)} s, ${(again.seconds / reading).toFixed(2)} × the reading`);
   again.result.dispose();
@@ -164,7 +164,7 @@ for (const weights of ['int8', 'stored', 'float32']) {
       { signal: stop.signal },
     ).catch((error) => error),
   );
-  say('cancelled at half', `${cancelled.result?.name} after ${cancelled.seconds.toFixed(2)} s`);
+  say('aborted at half', `${cancelled.result?.name} after ${cancelled.seconds.toFixed(2)} s`);
   say('memory of wasm in use, beyond that before', `${cancelled.used - before} bytes`);
   hl.dispose();
 }

@@ -1,7 +1,7 @@
-// ./build.sh bench limits: how near Headlight comes to what a core can do, in this Node and in the newer one, with and
-// without relaxed SIMD; and what causal masks, weights and threads change. Contenders take turns. The first
-// figure is the median of the turns' ratios, without turns in which the processor changed its clock; the second is the
-// ratio of the least times, as on a quiet machine.
+// ./build.sh bench limits: compares Headlight with the peak speed of a core, in this Node and in the newer one, with
+// and without relaxed SIMD; and measures the effect of causal masks, weights and threads. Contenders take turns. The
+// first figure is the median of the turns' ratios, without turns in which the clock of the processor changed; the
+// second is the ratio of the minimum times, as on an idle machine.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { load } from '../../dist/headlight.node.js';
 import { numbers, openKernels } from '../support/kernels.js';
 import { median } from './measure.js';
 
-/** Milliseconds that are run before the clock starts, that a figure takes, and that a turn takes at least. */
+/** Milliseconds of the warm-up, of all turns of a figure, and of a turn at least. */
 const [WARM_UP, BUDGET, TURN] = [500, 6000, 2];
-/** By how much the peaks before and after a turn may differ. */
+/** Largest relative difference of the peaks before and after a turn. */
 const STEADY = 0.03;
 
 const time = (run, times) => {
@@ -33,7 +33,7 @@ function openPeak(simd) {
   return () => (steps * perStep) / time(() => peak(steps, 0.999, 0.001), 1) / 1e6;
 }
 
-/** Turns of all the runs, each a list of times in milliseconds, and the peak of every turn. */
+/** The times of all runs in milliseconds, one list per turn, and the peak of every turn. */
 function takeTurns(peak, runs) {
   const counts = runs.map((run) => {
     time(run, 2);
@@ -57,7 +57,7 @@ function takeTurns(peak, runs) {
 
 const report = (what, ratios, ofLeast, all, more = '') =>
   console.log(
-    `  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more}`,
+    `  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the minimum times ${ofLeast.toFixed(3)}${more}`,
     `(${ratios.length} of ${all} turns)`,
   );
 
@@ -91,7 +91,7 @@ function reportRatio(peak, what, run, than) {
   );
 }
 
-/** y(M,N) = x(M,K) · weightᵀ on a core of its own, the weight packed beforehand. */
+/** y(M,N) = x(M,K) · weightᵀ, in a separate instance of the core, with a weight that is already packed. */
 function product(k, [M, N, K]) {
   const packed = k.block(N * K);
   k.core.gemm_pack_rows(packed.at, 8, k.block(numbers(N * K)).at, K, N, K, 1);
@@ -102,10 +102,13 @@ function product(k, [M, N, K]) {
   return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
 }
 
-/** Bytes of memory that no cache holds, and of a piece, which is read before the system switches to another process. */
+/**
+ * Bytes of memory, more than any cache holds, and of a piece, which is read before the system switches to another
+ * process.
+ */
 const [COLD, PIECE] = [2 ** 28, 6e6];
 
-/** One row times a weight: how fast the weight is read, compared with plain reading of memory. */
+/** One row times a weight: the rate at which the weight is read, compared with only reading memory. */
 function reportRow(k, K) {
   const N = Math.floor(PIECE / (4 * K) / 64) * 64;
   const { memory, sum, sum_of_halves } = peakProgram(k.flavour);

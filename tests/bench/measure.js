@@ -1,20 +1,20 @@
-// Times every contender on every shape, in one process, round by round: whatever disturbs the machine
-// disturbs them all.
+// Times every contender on every shape, in one process and in rounds, so that disturbances of the machine affect all
+// contenders.
 
 import { errorOf, makeProblem, sampleAnswer } from './problem.js';
 import { operations, SHAPES } from './shapes.js';
 
-/** Largest error of a contender: one that computes something else is not measured. */
+/** Largest error of a contender, so that only correct results are measured. */
 const TOLERANCE = 1e-3;
-/** Whose calls are shorter than this runs so long before it is timed: engines compile what runs often. Milliseconds. */
+/** Milliseconds of the warm-up of contenders with shorter calls: engines compile functions that are called often. */
 const [SHORT, WARM_UP] = [2, 400];
-/** Idle threads of a contender may spin on, onnxruntime-web's for 60 ms: the next one waits until they sleep. */
+/** Milliseconds between contenders: idle threads may continue to spin, onnxruntime-web's for 60 ms. */
 const UNTIL_ASLEEP = 100;
-/** A call that takes longer than this many milliseconds brings its data into the caches by itself. */
+/** Milliseconds from which on a call needs no preceding call to fill the caches. */
 const LONG = 10;
 /**
- * A contender whose call takes longer than this, or long and this many times as long as the fastest, is timed once: the
- * rounds are for contenders that are close.
+ * A contender is timed only once if a call takes longer than the first limit, or longer than the second and this many
+ * times as long as the fastest: rounds are for contenders with similar times.
  */
 const [SLOW, BEHIND] = [400, 6];
 
@@ -33,11 +33,10 @@ async function repeat(run, times) {
 
 /**
  * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
- * @param options { threads, rounds, slice: milliseconds a contender and round, budget: milliseconds within which there
- * are up to
- *   five times as many rounds, only: parts of shapes' names,
- *   report: gets { shape, weights, contender, times, median, least, error, rate }, in milliseconds, a time a round, or
- *   { shape, weights, contender, failure } where a contender cannot do it }
+ * @param options { threads, rounds, slice: milliseconds per contender and round, budget: milliseconds within which
+ * there are up to five times as many rounds, only: parts of shapes' names, report: receives { shape, weights,
+ * contender, times, median, least, error, rate }, in milliseconds, one time per round, or { shape, weights, contender,
+ * failure } if a contender does not support it }
  */
 export async function measure(contenders, { threads, rounds, slice, budget, only, report }) {
   for (const shape of SHAPES.filter(({ name }) => !only || only.some((part) => name.includes(part)))) {
@@ -77,7 +76,8 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
       for (let round = 0; round < rounds || (round < 5 * rounds && performance.now() - start < budget); round++) {
         for (const entry of entries.filter((entry) => !slow.includes(entry))) {
           if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
-          if (threads > 1 || entry.once < LONG) await entry.run(); // its threads awake, its weights in the caches
+          // Wakes its threads and loads its weights into the caches.
+          if (threads > 1 || entry.once < LONG) await entry.run();
           entry.times.push(await repeat(entry.run, entry.count));
         }
       }

@@ -1,5 +1,5 @@
-// One model, one type of weights, one number of threads, in this Node: Headlight and every form of onnxruntime-web, in
-// turns. The input is JSON; each result is a line of JSON.
+// Runs one model with one type of weights and one number of threads in this Node: Headlight and every form of
+// onnxruntime-web, in turns. The input is JSON; each result is a line of JSON.
 
 import { readSafetensors, writeSafetensors } from '../../dist/formats.js';
 import { load } from '../../dist/headlight.node.js';
@@ -8,14 +8,14 @@ import { openBandwidth } from './bandwidth.js';
 import { decoderModel } from './decoder.js';
 import { median } from './measure.js';
 
-/** How much the logits may differ, of the largest. */
+/** Largest difference of the logits, relative to the largest logit. */
 const TOLERANCE = { float32: 1e-3, bfloat16: 1e-3, int8: 0.1 };
-/** Idle threads may spin: the next contender waits until they sleep. Milliseconds. */
+/** Milliseconds between contenders, because idle threads may spin. */
 const UNTIL_ASLEEP = 100;
-/** Tokens that a turn computes one by one. */
+/** Number of tokens that a turn computes one by one. */
 const TOKENS = 8;
 
-/** The operators that each type of weights is run with. */
+/** The operators for each type of weights. */
 const FLOATS = [{ form: 'gqa' }, { form: 'concat' }, { form: 'rows' }];
 const FORMS = {
   float32: FLOATS,
@@ -32,7 +32,9 @@ const { options, type, threads, rounds, prefills, pasts, only } = JSON.parse(pro
 const say = (line) => console.log(JSON.stringify(line));
 const asleep = () => threads > 1 && new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
 
-/** Memories of all modules that are loaded from here on: onnxruntime-web does not report the size of its own. */
+/**
+ * The memories of all modules loaded after this line, because onnxruntime-web does not report the size of its memory.
+ */
 const memories = [];
 WebAssembly.Memory = new Proxy(WebAssembly.Memory, {
   construct(target, given) {
@@ -55,7 +57,7 @@ function openHeadlight(hl) {
   return model;
 }
 
-/** Headlight's turns, and the keys and values of the longest past, for the others. */
+/** Headlight's turns, and the keys and values of the longest past, which the other contenders get. */
 function makeOurs(hl, model) {
   const cache = model.cache({ length: options.context });
   const pass = (tokens, past) => {
@@ -73,7 +75,7 @@ function makeOurs(hl, model) {
     value: filled.captured[`blocks.${l}.value`].copy(),
   }));
   filled.dispose();
-  // A prefill overwrites the first tokens with the same ones: the cache is full again after the longest.
+  // Each prefill writes the same tokens, so the cache is full again after the longest one.
   const refill = () => cache.length < most && pass(ids.slice(0, most), 0);
   return {
     pairs,
@@ -85,7 +87,7 @@ function makeOurs(hl, model) {
   };
 }
 
-/** (G,most,D) → the first rows of every head, as they are or in columns. */
+/** Copies the first rows of every head of a tensor (G,most,D), unchanged or transposed. */
 function firstRows(data, past, most, turned) {
   const { numHeads, kvHeads: heads = numHeads, dModel } = options;
   const width = dModel / numHeads;
@@ -99,7 +101,7 @@ function firstRows(data, past, most, turned) {
   return rows;
 }
 
-/** The tensors of one call of onnxruntime-web. */
+/** The input tensors of one call of onnxruntime-web. */
 function feedsOf(ort, session, form, { past, rows, pairs, most }) {
   const { numHeads, kvHeads: heads = numHeads, dModel } = options;
   const width = dModel / numHeads;
@@ -153,7 +155,7 @@ const repeat = async (run, times) => {
   return (performance.now() - start) / times;
 };
 
-/** Rounds in which both take turns, and the bandwidth of each, where it is asked for. */
+/** Runs rounds in which both take turns, and measures the bandwidth of each round if requested. */
 async function takeTurns(contenders, count, bandwidth) {
   const times = contenders.map(() => []);
   const rates = [];
@@ -169,7 +171,7 @@ async function takeTurns(contenders, count, bandwidth) {
   return { times, rates };
 }
 
-/** The same model opened from a file of bfloat16, in which its weights stay. */
+/** The same model opened from a file of bfloat16, with weights: 'stored'. */
 async function reopened(hl, model) {
   const files = await model.saveFolder();
   model.dispose();
@@ -188,7 +190,7 @@ if (type === 'bfloat16') {
 }
 const weightOf = (name) => model.valuesOf(name, 'bench');
 const forms = FORMS[type].filter(({ form }) => !only || only.includes(form));
-// Files for onnxruntime-web, written before the float32 weights are freed.
+// Writes the files for onnxruntime-web before the float32 weights are freed.
 const written = forms.map((form) => () => decoderModel(options, weightOf, form));
 const early = type === 'int8' ? written.map((write) => write()) : undefined;
 if (type === 'int8') model.quantize();

@@ -54,7 +54,7 @@ const [prefills, pasts] = values.tiny
 const cores = availableParallelism();
 const counts = values.threads ? [Number(values.threads)] : values.tiny || cores === 1 ? [1] : [1, cores];
 
-/** Every line that the program prints, parsed. */
+/** Every line that the program prints, parsed as JSON. */
 async function* lines(given) {
   const args = [here('models-here.js'), JSON.stringify(given)];
   const child = spawn(here('../../node_modules/node/bin/node'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -89,7 +89,7 @@ for (const [model, options] of Object.entries(MODELS)) {
             what.padEnd(19),
             milliseconds(median[0]).padStart(9),
             `${form.padEnd(15)} ${milliseconds(median[1]).padStart(9)}`,
-            `${ratio.toFixed(2)}, of the least ${(least[1] / least[0]).toFixed(2)}`,
+            `${ratio.toFixed(2)}, of the minimum times ${(least[1] / least[0]).toFixed(2)}`,
             ...(rate ? [`${gigabytes(rate)} of ${gigabytes(bandwidth)} GB/s: ${share.toFixed(2)}`] : []),
             `off by ${off.toExponential(1)}`,
             `beyond the weights ${megabytes(result.beyond)} MB, ${megabytes(result.heap.beyond)} MB`,

@@ -1,4 +1,4 @@
-// The contenders in this Node, measured with the options given as JSON; one line of JSON a result.
+// Measures the contenders in this Node, with the options given as JSON; prints one line of JSON per result.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

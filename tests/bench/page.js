@@ -1,4 +1,4 @@
-// The contenders in a browser's worker-less page, measured with globalThis.benchOptions.
+// Measures the contenders in a browser page without a worker, with the options in globalThis.benchOptions.
 
 import * as tfWasm from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';

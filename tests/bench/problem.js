@@ -1,10 +1,10 @@
-// One problem: inputs and weights from a seed, and what a few rows of its answer are in float64.
+// One problem: inputs and weights from a seed, and a few rows of the expected output in float64.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 
 const SAMPLES = 8;
 
-/** Weights of eight bits are off by up to about 1%, and are measured on layers that are worth it. */
+/** The largest error with weights of eight bits is about 1%. They are measured for large layers only. */
 export const INT8_TOLERANCE = 0.03;
 export const isForInt8 = ({ kind, width, causal, long }, withWeights) =>
   kind === 'layer' && width > 128 && !causal && !long && !withWeights;
@@ -48,7 +48,7 @@ function project(rows, n, width, weight, bias) {
   return y;
 }
 
-/** Rows of the answer and of every head's weights: [{ row, output (C), weights (H·S) }], in float64. */
+/** Rows of the output and of every head's weights: [{ row, output (C), weights (H·S) }], in float64. */
 export function sampleAnswer({ shape, query, key, value, wq, wk, wv, wo, bq, bk, bv, bo }) {
   const { batch, queries, keys, width, heads, causal } = shape;
   const head = width / heads;
@@ -88,7 +88,7 @@ export function sampleAnswer({ shape, query, key, value, wq, wk, wv, wo, bq, bk,
   return samples;
 }
 
-/** The largest difference of the sampled rows, as a share of the largest value. */
+/** The largest difference in the sampled rows, relative to the largest value. */
 export function errorOf({ shape }, samples, output) {
   let [worst, scale] = [0, 0];
   for (const { row, output: expected } of samples)

@@ -1,4 +1,4 @@
-// The results as Markdown: a table for each engine and number of threads, a row a shape.
+// The results as Markdown: a table for each engine and number of threads, with a row for each shape.
 
 import { median } from './measure.js';
 
@@ -6,14 +6,14 @@ const microseconds = (ms) =>
   ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`;
 const isInt8 = ({ contender }) => contender.endsWith('int8');
 const isOurs = ({ contender }) => contender.startsWith('Headlight');
-/** The native runtime and plain JavaScript are shown, but are not peers. */
+/** The native runtime and plain JavaScript have columns, but do not count as other packages in the ratio. */
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
 export const fastest = (results) =>
   results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
 /**
- * The other's time divided by ours, in each round: both are slowed down alike. A contender that was timed once has no
- * rounds.
+ * The other's time divided by Headlight's in each round, in which disturbances affect both alike. A contender that was
+ * timed once has no rounds.
  */
 const ratioOf = (other, ours) =>
   other.times.length === ours.times.length

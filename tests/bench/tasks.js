@@ -1,5 +1,5 @@
-// ./build.sh tasks [name…]: teaches a small transformer every task of the page, from three seeds, with the settings
-// that the task itself gives, until it reaches its goal on sequences it has not seen. Ends with 1 where one does not.
+// ./build.sh tasks [NAME…]: trains a small transformer on every task of the page, from three seeds, with the settings
+// of the task, until it reaches the task's goal on unseen sequences. Exits with 1 if a training does not reach it.
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
@@ -7,7 +7,7 @@ import { batchOf, TASKS } from '../../web/features/train/tasks.js';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MAX_NORM] = [50, 1];
-/** How often it is examined, in steps, and on how many sequences. */
+/** Steps between two evaluations, and the number of sequences of each. */
 const [EVERY, SEQUENCES] = [25, 64];
 
 function train(hl, task, seed) {

@@ -1,6 +1,6 @@
 // ./build.sh bench training: the model of the page, trained by Headlight and by TensorFlow.js from the same parameters
 // on the same batches, in turns within one process; one process for each Node and number of threads.
-//   --rounds N     so many turns of ten steps each, default 12
+//   --rounds N     number of turns of ten steps each, default 12
 
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ const {
   tokens: { length: V },
 } = TASKS.repeat;
 const [B, RATE, BETAS, EPS, STEPS] = [32, 0.001, [0.9, 0.999], 1e-8, 10];
-/** Largest difference of the losses of the first turn: a contender that trains something else is not measured. */
+/** Largest difference of the losses in the first turn, so that only equal trainings are compared. */
 const TOLERANCE = 1e-3;
 
 async function headlight(threads) {
@@ -35,10 +35,9 @@ async function headlight(threads) {
 }
 
 /**
- * On WebAssembly two kernels that training needs are missing, and are gone round: UnsortedSegmentSum, the gradient of
- * a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum. And one-hot rows are made as
- * integers,
- * since those asked for as floats have the bits of integers.
+ * The WebAssembly backend lacks two kernels that training needs. They are replaced: UnsortedSegmentSum, the gradient of
+ * a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum. One-hot rows are created as integers,
+ * because the backend writes the bits of integers even if floats are requested.
  */
 async function tensorflow(threads, parameters) {
   const require = createRequire(import.meta.url);
@@ -113,12 +112,12 @@ async function measure(threads, rounds) {
       batches.map((batch) => {
         const start = performance.now();
         const loss = step(batch);
-        // The first turn is for the engine to compile in.
+        // The first turn is a warm-up, in which the engine compiles.
         if (round > 0) times.push(performance.now() - start);
         return loss;
       }),
     );
-    // Later on, rounding sends them ways of their own.
+    // In later turns the losses diverge because of rounding.
     if (round > 0) continue;
     apart = Math.max(...losses[0].map((loss, i) => Math.abs(loss - losses[1][i])));
     if (!(apart < TOLERANCE)) throw new Error(`the losses are ${apart} apart: ${losses.join(' | ')}`);

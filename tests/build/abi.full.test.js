@@ -1,5 +1,5 @@
-// headlight.h is the only source of what C and JavaScript must agree on: what each binary exports, where arguments lie,
-// and the fingerprint by which a module refuses a binary of another build.
+// headlight.h is the only source of what C and JavaScript must agree on: the exports of each binary, the offsets of
+// arguments, and the fingerprint by which a module refuses a binary of another build.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const header = readFileSync(join(root, 'src/core/headlight.h'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'headlight-abi-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The generator's output for a header, in a folder of its own. */
+/** The generator's output for a header, in a new folder. */
 async function generate(name, text) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
@@ -29,36 +29,36 @@ async function generate(name, text) {
   return { place, ...(await import(pathToFileURL(join(place, 'abi.js')).href)) };
 }
 
-/** The header with one text put for another, which it must hold. */
+/** The header with one text replaced by another; it must contain the text. */
 function changed(from, to) {
   assert.ok(header.includes(from), from);
   return header.replace(from, to);
 }
 
-test('the same header gives the same fingerprint, whatever its comments say', async () => {
+test('the fingerprint depends neither on the run nor on the comments of the header', async () => {
   const same = await generate('same', changed('/* bytes in live blocks', '/* Bytes in all the live blocks'));
   assert.equal(same.FINGERPRINT, abi.FINGERPRINT);
   assert.deepEqual(same.ATTENTION, abi.ATTENTION);
 });
 
 const CHANGES = {
-  'a field more': ['float scale;', 'float temperature;\n  float scale;'],
-  'a field less': ['uint32_t causal;', ''],
-  'a field of another type': ['int32_t window_left;', 'uint32_t window_left;'],
-  'another order': ['*bq, *bk,', '*bk, *bq,'],
-  'another value of an enumeration': ['HL_WEIGHTS_MEAN = 2', 'HL_WEIGHTS_MEAN = 3'],
-  'a parameter more': ['hl_add(float *sum,', 'hl_add(float *sum, float *carry,'],
-  'a parameter of another type': ['hl_memory_set_limit(double bytes)', 'hl_memory_set_limit(float bytes)'],
-  'a function more': ['HL_EXPORT void hl_recover', 'HL_EXPORT void hl_more(void);\nHL_EXPORT void hl_recover'],
+  'an additional field': ['float scale;', 'float temperature;\n  float scale;'],
+  'a missing field': ['uint32_t causal;', ''],
+  'a field of a different type': ['int32_t window_left;', 'uint32_t window_left;'],
+  'a different order': ['*bq, *bk,', '*bk, *bq,'],
+  'a different value of an enumeration': ['HL_WEIGHTS_MEAN = 2', 'HL_WEIGHTS_MEAN = 3'],
+  'an additional parameter': ['hl_add(float *sum,', 'hl_add(float *sum, float *carry,'],
+  'a parameter of a different type': ['hl_memory_set_limit(double bytes)', 'hl_memory_set_limit(float bytes)'],
+  'an additional function': ['HL_EXPORT void hl_recover', 'HL_EXPORT void hl_more(void);\nHL_EXPORT void hl_recover'],
 };
 for (const [i, [what, [from, to]]] of Object.entries(CHANGES).entries()) {
-  test(`${what} in the header gives another fingerprint`, async () => {
+  test(`${what} in the header changes the fingerprint`, async () => {
     const { FINGERPRINT } = await generate(`change-${i}`, changed(from, to));
     assert.notEqual(FINGERPRINT, abi.FINGERPRINT);
   });
 }
 
-test('a module built from a header with one field more refuses the binary built without it', async () => {
+test('a module whose header has an additional field refuses a binary that was built without it', async () => {
   const { place, ATTENTION } = await generate('more', changed('float scale;', 'float temperature;\n  float scale;'));
   assert.equal(ATTENTION.scale, abi.ATTENTION.scale + 1);
   const other = {
@@ -74,7 +74,7 @@ test('a module built from a header with one field more refuses the binary built 
 });
 
 const REFUSED = {
-  'a field that is not of four bytes': ['float scale;', 'double scale;', /hl_attention_args\.scale/],
+  'a field that does not have four bytes': ['float scale;', 'double scale;', /hl_attention_args\.scale/],
   'a parameter that JavaScript cannot pass as a number': ['hl_add(float *sum,', 'hl_add(uint64_t sum,', /hl_add/],
   'a prototype without HL_EXPORT': ['HL_EXPORT uint32_t hl_simd', 'uint32_t hl_simd', /hl_simd .*without HL_EXPORT/],
 };
@@ -84,7 +84,7 @@ for (const [i, [what, [from, to, message]]] of Object.entries(REFUSED).entries()
   });
 }
 
-test('the offsets are those that the compiler gives to the fields', () => {
+test('the offsets equal those of the compiler', () => {
   const source = join(folder, 'offsets.c');
   const lines = Object.entries({
     'hl_attention_args, dropout': abi.ATTENTION.dropout,

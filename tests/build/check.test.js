@@ -5,11 +5,11 @@ import { transformSync } from 'esbuild';
 import { findFiles, longLines } from '../../src/build/check.js';
 import { decodeMappings, linesOf, paint } from '../../src/build/coverage.js';
 
-test('lines of more than 120 columns are found, by characters and not by bytes', () => {
+test('lines of more than 120 columns are found; columns are characters, not bytes', () => {
   assert.deepEqual(longLines(['x'.repeat(120), 'x'.repeat(121), '∞'.repeat(120), '∞'.repeat(121)].join('\n')), [2, 4]);
 });
 
-test('the files that are checked are those that people write', () => {
+test('generated and installed files are not checked', () => {
   const files = findFiles();
   for (const path of ['build.sh', 'src/core/headlight.h', 'web/ui/page.css', 'tests/build/check.test.js'])
     assert.ok(files.includes(path), path);
@@ -19,7 +19,7 @@ test('the files that are checked are those that people write', () => {
   );
 });
 
-test('a source map leads every token back to where it stands in its source', () => {
+test('a source map maps every token to its position in the source', () => {
   const source = 'const ä = 3;\n\n  const second = (x) =>\n    ä + x;\n';
   const { code, map } = transformSync(source, { sourcemap: 'external', charset: 'utf8' });
   const [from, to] = [code, source].map((text) => text.split('\n'));
@@ -29,7 +29,7 @@ test('a source map leads every token back to where it stands in its source', () 
     assert.equal(from[row][column], to[line][there], `${row}:${column} → ${line}:${there}`);
 });
 
-test('of the counts of a place that which lies furthest in decides', () => {
+test('the innermost of nested ranges gives the count', () => {
   const functions = [
     { ranges: [{ startOffset: 2, endOffset: 6, count: 0 }] },
     {
@@ -43,7 +43,7 @@ test('of the counts of a place that which lies furthest in decides', () => {
   assert.deepEqual([...paint(8, functions)], [1, 0, 0, 1, 1, 0, 0, 1]);
 });
 
-test('lines that can be run are neither comments nor imports', async () => {
+test('comments and imports are not lines of code', async () => {
   const text = readFileSync(new URL('../../src/js/io/formats.js', import.meta.url), 'utf8');
   assert.match(text, /^export \{/m);
   assert.deepEqual(await linesOf('src/js/io/formats.js'), []);

@@ -1,4 +1,4 @@
-// The development server: the page from its sources, in Chromium.
+// The development server, which serves the page from its sources, in Chromium.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -38,7 +38,7 @@ after(async () => {
   await rm(root, { recursive: true });
 });
 
-test('the page is served from its sources, with threads, and reloads when one of them changes', async () => {
+test('the page is served from its sources, has threads, and reloads when a source changes', async () => {
   const page = await browser.newPage();
   const faults = [];
   page.on('pageerror', (error) => faults.push(error.message));
@@ -50,7 +50,7 @@ test('the page is served from its sources, with threads, and reloads when one of
   await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
 });
 
-test('the program ends when it is asked to', async () => {
+test('the program ends on a signal', async () => {
   const program = spawn(process.execPath, ['src/build/devServer.js', '--port', '0'], { cwd: project });
   const exited = once(program, 'exit');
   let said = '';

@@ -7,7 +7,10 @@ import test from 'node:test';
 const file = (path) => readFileSync(new URL(`../../${path}`, import.meta.url));
 const header = file('src/core/headlight.h').toString();
 
-/** Names of functions and memories in the export section, read as bytes: this Node may not know relaxed SIMD. */
+/**
+ * Names of functions and memories in the export section. Read from the bytes, because this Node may not support relaxed
+ * SIMD.
+ */
 function exportsOf(bytes) {
   let at = 8;
   const number = () => {

@@ -1,4 +1,4 @@
-// build.sh and src/build/Makefile: what is made again after a change, what is missing on a machine, what help says.
+// build.sh and src/build/Makefile: what a change rebuilds, messages about missing tools, and the help.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -26,17 +26,17 @@ const compiled = (text) =>
   [...text.matchAll(/-c (?:src\/core\/)?(\S+\.c) -o dist\/obj\/simd128\//g)].map(([, name]) => name);
 const read = (path) => readFileSync(join(root, path), 'utf8');
 
-test('a header that changes makes the files again that read it, and no others', () => {
+test('a change of a header rebuilds the files that include it, and no others', () => {
   const readers = readdirSync(join(root, 'dist/obj/simd128'), { recursive: true })
     .filter((name) => name.endsWith('.d') && read(`dist/obj/simd128/${name}`).includes('kernels/dropout.h'))
     .map((name) => name.replace(/d$/, 'c'))
-    // Objects of a source that was renamed stay in dist.
+    // Objects of renamed sources remain in dist.
     .filter((name) => existsSync(join(root, 'src/core', name)));
   assert.ok(readers.includes('kernels/dropout.c') && !readers.includes('base/tensor.c'));
   assert.deepEqual(compiled(plan('-W', 'src/core/kernels/dropout.h', 'core')).sort(), readers.sort());
 });
 
-test('a source that changes is linked into every binary and bundled into the page', () => {
+test('a change of a C source rebuilds every binary and the page', () => {
   const text = plan('-W', 'src/core/base/tensor.c', 'page');
   assert.deepEqual(compiled(text), ['base/tensor.c']);
   for (const name of ['relaxed', 'relaxed-threads', 'simd128', 'simd128-threads'])
@@ -44,21 +44,21 @@ test('a source that changes is linked into every binary and bundled into the pag
   assert.match(text, /--outfile=dist\/headlight\.inline\.js/);
 });
 
-test('a script that changes leaves the core alone', () => {
+test('a change of a script does not rebuild the core', () => {
   const text = plan('-W', 'src/js/index.js', 'page');
   assert.deepEqual(compiled(text), []);
   assert.match(text, /rolldown -c src\/build\/module\.config\.js/);
   assert.doesNotMatch(text, /headlight\.simd128\.wasm$/m);
 });
 
-test('without a compiler for relaxed SIMD nothing is built under its name', () => {
+test('without a compiler for relaxed SIMD no relaxed binary is built', () => {
   const text = plan('-B', '-o', 'dist/obj/toolchain.mk', 'RELAXED_EMCC=', 'page', 'peak');
   assert.match(text, /-o dist\/headlight\.simd128-threads\.wasm/);
   assert.doesNotMatch(text, /-o \S*relaxed|cp .*relaxed/);
   assert.match(text, /src\/build\/abi\.js .*RELAXED=0/);
 });
 
-test('the memory that a binary with threads asks for is what the module gives it', () => {
+test('a binary with threads imports the memory that the module provides', () => {
   const module = new WebAssembly.Module(readFileSync(join(root, 'dist/headlight.simd128-threads.wasm')));
   const pages = BUILD.MEMORY / 65536;
   const open = (initial) => {
@@ -117,7 +117,7 @@ for (const [name, entry, options, threads] of [
     1,
   ],
 ]) {
-  test(`${name} of such a build takes the plain core where the engine knows relaxed SIMD`, async () => {
+  test(`${name} of a build without relaxed SIMD uses the plain core on an engine with relaxed SIMD`, async () => {
     const place = await buildPlain(entry, name, options);
     writeFileSync(join(place, 'use.mjs'), PROGRAM);
     const { stdout, stderr } = spawnSync(newerNode, ['use.mjs'], { cwd: place, encoding: 'utf8' });
@@ -136,7 +136,7 @@ for (const [name, entry, options, threads] of [
 /** Runs functions of setup.sh. */
 const inSetup = (script) => run('bash', '--norc', '-euc', `node=node; source src/build/setup.sh; ${script}`);
 
-test('what is missing and cannot be installed is named in one message', () => {
+test('one message names all missing tools that cannot be installed', () => {
   const { status, stdout, stderr } = inSetup(
     'can_install() { false; }; absent() { false; }; need absent "one two" has_make make absent three',
   );
@@ -149,8 +149,8 @@ test('what is missing and cannot be installed is named in one message', () => {
   );
 });
 
-test('the emcc of the relaxed flavours runs in a folder whose name has a space and an é', {
-  skip: !/^RELAXED_EMCC = \S+=/m.test(read('dist/obj/toolchain.mk')) && 'emcc knows relaxed SIMD by itself',
+test('the emcc of the relaxed flavours works in a folder whose name has a space and an é', {
+  skip: !/^RELAXED_EMCC = \S+=/m.test(read('dist/obj/toolchain.mk')) && 'emcc supports relaxed SIMD itself',
 }, () => {
   const place = join(folder, 'a space é');
   mkdirSync(join(place, 'src/build'), { recursive: true });
@@ -162,7 +162,7 @@ test('the emcc of the relaxed flavours runs in a folder whose name has a space a
   assert.match(stdout, /^emcc/);
 });
 
-test('an older Node is told which one is needed', () => {
+test('with an older Node the error names the required version', () => {
   const { status, stderr } = inSetup('has_node() { false; }; setup');
   assert.equal(status, 1);
   assert.equal(stderr, 'headlight: please install Node 20 or newer with npm\n');

@@ -1,5 +1,5 @@
-// The reference: every exported name has a page with content, and its search finds methods and options. Where it is not
-// made yet, typedoc takes about 25 seconds of a processor.
+// The reference: every exported name has a page with content, and its search finds methods and options. If it does not
+// exist yet, typedoc takes about 25 seconds to make it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -20,14 +20,14 @@ describe('the reference', () => {
       .replace(/^[^]*<div class="col-content">|<div class="col-sidebar">[^]*$/g, '')
       .replace(/<svg[^]*?<\/svg>|<[^>]+>/g, ' ');
 
-  // A type that is named and not exported is a warning, and a warning is an error.
+  // Warnings count as errors, for example about a public type that is not exported.
   before(() => {
     const args = ['-f', 'src/build/Makefile', '--no-print-directory', 'reference'];
     const { status, stdout, stderr } = spawnSync('make', args, { cwd: root, encoding: 'utf8' });
     assert.equal(status, 0, stdout + stderr);
   });
 
-  test('has no page of a type without members or a definition', () => {
+  test('has no page without members or a definition', () => {
     for (const [kind, content] of [
       ['classes', /tsd-member/],
       ['interfaces', /tsd-member/],

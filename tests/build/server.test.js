@@ -37,7 +37,7 @@ const LARGE = join(root, 'large.bin');
 writeFileSync(LARGE, '');
 truncateSync(LARGE, 2 ** 26);
 
-/** fetch would tidy the path away, and set the host itself. */
+/** fetch would normalize the path, and set the Host header itself. */
 const get = (url, path, { method = 'GET', headers = {}, read = (response) => response.resume() } = {}) =>
   new Promise((resolve, reject) =>
     request({ host: '127.0.0.1', port: new URL(url).port, path, method, headers }, (response) => {
@@ -48,7 +48,7 @@ const get = (url, path, { method = 'GET', headers = {}, read = (response) => res
       .end(),
   );
 
-test('serves files with their types, isolated, and nothing outside the root', async () => {
+test('serves files with content types and isolation headers, and nothing outside the root', async () => {
   const { url, close } = await serve({ root });
   try {
     const page = await get(url, '/');
@@ -84,7 +84,7 @@ test('only the documentation may have style attributes, and no file may have inl
   }
 });
 
-test('text is compressed for those who can read it; its length is said otherwise', async () => {
+test('text is compressed if the client accepts it; otherwise the response has a length', async () => {
   const text = 'export const word = 1;\n'.repeat(200);
   writeFileSync(join(root, 'long.js'), text);
   const { url, close } = await serve({ root });
@@ -110,7 +110,7 @@ test('text is compressed for those who can read it; its length is said otherwise
   }
 });
 
-test('what a browser has is not sent again until it changes', async () => {
+test('a cached file is not sent again until it changes', async () => {
   const { url, close } = await serve({ root });
   try {
     const { etag } = (await get(url, '/main.js')).headers;
@@ -135,7 +135,7 @@ test('neither dot-files nor links are served', async () => {
   }
 });
 
-test('a root that is reached by a link is served', async () => {
+test('a root that is a symbolic link is served', async () => {
   const link = `${root}-link`;
   symlinkSync(root, link);
   const { url, close } = await serve({ root: link });
@@ -147,7 +147,7 @@ test('a root that is reached by a link is served', async () => {
   }
 });
 
-test('answers under the names of this machine only', async () => {
+test('responds only to requests with a name of this machine as Host', async () => {
   const { url, close } = await serve({ root });
   const { port } = new URL(url);
   try {
@@ -176,7 +176,7 @@ const openFiles = () =>
     }
   }).length;
 
-test('a download that is broken off leaves no file open', { skip: process.platform !== 'linux' }, async () => {
+test('an aborted download leaves no file open', { skip: process.platform !== 'linux' }, async () => {
   const { url, close } = await serve({ root });
   try {
     for (let i = 0; i < 100; i++)
@@ -189,7 +189,7 @@ test('a download that is broken off leaves no file open', { skip: process.platfo
   }
 });
 
-test('a port that is taken gives way to the next', async () => {
+test('if a port is in use, the next one is used', async () => {
   const first = await serve({ root });
   const port = Number(new URL(first.url).port);
   const second = await serve({ root, port });
@@ -200,7 +200,7 @@ test('a port that is taken gives way to the next', async () => {
 
 const program = fileURLToPath(new URL('../../src/build/server.js', import.meta.url));
 
-test('arguments that make no sense are said in one line', async () => {
+test('invalid arguments give an error of one line', async () => {
   for (const [args, said] of [
     [['--port', 'x'], /^headlight: --port takes a number from 0 to 65535, got "x"\n$/],
     [['--port', '70000'], /^headlight: --port takes a number/],
@@ -210,7 +210,7 @@ test('arguments that make no sense are said in one line', async () => {
     [['--prot', '8080'], /^headlight: .*--prot/],
   ]) {
     const failed = await promisify(execFile)(process.execPath, [program, '--no-open', ...args]).then(
-      () => assert.fail(`${args} is taken`),
+      () => assert.fail(`${args} is valid`),
       (error) => error,
     );
     assert.equal(failed.code, 1, String(args));

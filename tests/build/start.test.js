@@ -1,4 +1,4 @@
-// `npm start`, from the command to the end of its server.
+// `npm start`, from the command until its server ends.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ const answers = (url) =>
   );
 
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  test(`the server of npm start ends with it on ${signal}`, async () => {
+  test(`npm start and its server end on ${signal}`, async () => {
     const npm = spawn('npm', ['start', '--', '--no-open', '--port', '0'], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],

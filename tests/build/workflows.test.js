@@ -1,4 +1,4 @@
-// Files for the host of the repository: workflows run commands that exist, and forms ask for all that a report needs.
+// Files for the host of the repository: workflows run existing commands, and forms ask for all that a report needs.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const workflows = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 
-test('every command of a workflow is one that package.json or build.sh knows', () => {
+test('every command of a workflow is defined in package.json or build.sh', () => {
   const help = execFileSync('./build.sh', ['help'], { cwd: root, encoding: 'utf8' });
   const verbs = new Set([...help.matchAll(/^ {2}([\w-]+)/gm)].map(([, verb]) => verb));
   const scripts = new Set([...Object.keys(JSON.parse(read('package.json')).scripts), 'publish']);
@@ -22,7 +22,7 @@ test('every command of a workflow is one that package.json or build.sh knows', (
   }
 });
 
-test('a release is published only where the tag is the version, and after the tests', () => {
+test('a release is published only if the tag equals the version, and after the tests', () => {
   const text = read('.github/workflows/release.yml');
   const [version, reproduce, publish] = ['GITHUB_REF_NAME', './build.sh reproduce', 'npm publish'].map((step) =>
     text.lastIndexOf(step),

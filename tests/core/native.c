@@ -565,55 +565,55 @@ static void empty_plain_calls(void) {
   int32_t labels[2] = {-1, -1}, best[2] = {0, 0};
   hl_loss loss;
   expect("no rows", hl_linear_forward(NULL, NULL, bias, NULL, 0, 3, 1), HL_OK);
-  expect("no columns", hl_linear_forward(NULL, bias, NULL, NULL, 3, 0, 1), HL_OK);
-  expect("no depth", hl_linear_forward(y, NULL, NULL, bias, 2, 3, 0), HL_OK);
-  for (int i = 0; i < 6; i++) near("product without inputs", y[i], bias[i % 3]);
-  expect("rows, no depth", hl_linear_backward(NULL, NULL, bias, y, NULL, NULL, 2, 3, 0), HL_OK);
+  expect("a product of no columns", hl_linear_forward(NULL, bias, NULL, NULL, 3, 0, 1), HL_OK);
+  expect("a product of no depth", hl_linear_forward(y, NULL, NULL, bias, 2, 3, 0), HL_OK);
+  for (int i = 0; i < 6; i++) near("product with no inputs", y[i], bias[i % 3]);
+  expect("rows with no depth", hl_linear_backward(NULL, NULL, bias, y, NULL, NULL, 2, 3, 0), HL_OK);
   near("bias gradient", bias[0], 3);
-  expect("rows, no outputs", hl_linear_backward(y, NULL, NULL, NULL, NULL, NULL, 2, 0, 3), HL_OK);
-  for (int i = 0; i < 6; i++) near("gradient without outputs", y[i], 0);
-  expect("no rows", hl_linear_backward(NULL, y, NULL, NULL, NULL, bias, 0, 2, 3), HL_OK);
-  expect("a weight that is read", hl_linear_backward(y, NULL, NULL, zeros, NULL, NULL, 2, 3, 3), HL_BAD_SHAPE);
-  expect("a weight that is read", hl_linear_forward(NULL, zeros, NULL, NULL, 0, 3, 1), HL_BAD_SHAPE);
+  expect("rows with no outputs", hl_linear_backward(y, NULL, NULL, NULL, NULL, NULL, 2, 0, 3), HL_OK);
+  for (int i = 0; i < 6; i++) near("gradient with no outputs", y[i], 0);
+  expect("a product of no rows", hl_linear_backward(NULL, y, NULL, NULL, NULL, bias, 0, 2, 3), HL_OK);
+  expect("a weight that is NULL", hl_linear_backward(y, NULL, NULL, zeros, NULL, NULL, 2, 3, 3), HL_BAD_SHAPE);
+  expect("a weight that is NULL", hl_linear_forward(NULL, zeros, NULL, NULL, 0, 3, 1), HL_BAD_SHAPE);
   expect("packing nothing", hl_weight_pack(NULL, NULL, 0, 3), HL_OK);
   expect("packing no depth", hl_weight_pack(NULL, NULL, 3, 0), HL_OK);
   expect("an embedding of width 0", hl_embedding_forward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
-  expect("gradient of the mean squared error", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
+  expect("gradient of an embedding of width 0", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
   expect("no labels", hl_embedding_forward(NULL, NULL, NULL, NULL, 0, 2, 3, 0, 0), HL_OK);
   expect("a norm of no rows", hl_norm_forward(NULL, NULL, NULL, NULL, bias, NULL, 0, 3, 0), HL_OK);
-  expect("gradient of the mean squared error", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3),
+  expect("gradient of a norm of no rows", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3),
          HL_OK);
   expect("a norm of width 0", hl_norm_forward(NULL, NULL, losses, NULL, NULL, NULL, 2, 0, 0), HL_OK);
-  expect("gradient of the mean squared error", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0),
+  expect("gradient of a norm of width 0", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0),
          HL_OK);
-  expect("gelu", hl_activation_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("gradient of the mean squared error", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
-  expect("a gradient that is read", hl_activation_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
-  expect("a gate", hl_gated_forward(NULL, NULL, NULL, 0, 1), HL_OK);
-  expect("its gradients", hl_gated_backward(NULL, NULL, NULL, NULL, NULL, 0, 1), HL_OK);
-  expect("a gate that is read", hl_gated_forward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
-  expect("a softcap", hl_softcap_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("gradient of the mean squared error", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
-  expect("turning no rows", hl_rotary(NULL, NULL, NULL, NULL, 2, 2, 0, 4, 4, 0, 0, 0, 7, 7, 7), HL_OK);
-  expect("turning width 0", hl_rotary(NULL, NULL, NULL, best, 1, 2, 2, 0, 0, 1, 1, 1, 7, 7, 7), HL_OK);
-  expect("turning no heads", hl_rotary(NULL, NULL, zeros, best, 1, 0, 2, 2, 2, 1, 1, 1, 7, 7, 7), HL_OK);
+  expect("gelu of no numbers", hl_activation_forward(NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of gelu of no numbers", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("a gradient that is NULL", hl_activation_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("a gate of no numbers", hl_gated_forward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("gradients of a gate of no numbers", hl_gated_backward(NULL, NULL, NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("a gate that is NULL", hl_gated_forward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("a softcap of no numbers", hl_softcap_forward(NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of a softcap of no numbers", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("rotating no rows", hl_rotary(NULL, NULL, NULL, NULL, 2, 2, 0, 4, 4, 0, 0, 0, 7, 7, 7), HL_OK);
+  expect("rotating width 0", hl_rotary(NULL, NULL, NULL, best, 1, 2, 2, 0, 0, 1, 1, 1, 7, 7, 7), HL_OK);
+  expect("rotating no heads", hl_rotary(NULL, NULL, zeros, best, 1, 0, 2, 2, 2, 1, 1, 1, 7, 7, 7), HL_OK);
   expect("relative positions of no queries", hl_relative_forward(NULL, NULL, NULL, 0, 2, 0, 3), HL_OK);
-  expect("and of no keys", hl_relative_backward(NULL, NULL, NULL, 0, 2, 3, 0), HL_OK);
-  expect("and of nothing", hl_relative_backward(NULL, NULL, NULL, 0, 0, 0, 0), HL_OK);
-  expect("and of no heads", hl_relative_forward(NULL, NULL, NULL, 3, 0, 2, 2), HL_OK);
+  expect("relative positions of no keys", hl_relative_backward(NULL, NULL, NULL, 0, 2, 3, 0), HL_OK);
+  expect("relative positions of no queries and keys", hl_relative_backward(NULL, NULL, NULL, 0, 0, 0, 0), HL_OK);
+  expect("relative positions of no heads", hl_relative_forward(NULL, NULL, NULL, 3, 0, 2, 2), HL_OK);
   expect("an int8 product of no rows", hl_linear_quantized(NULL, NULL, y, NULL, 0, 1, 1), HL_OK);
-  expect("and of no columns", hl_linear_quantized(NULL, bias, NULL, NULL, 1, 0, 3), HL_OK);
-  expect("no rows of a weight", hl_weight_rows(NULL, NULL, NULL, 0, 0, 3), HL_OK);
-  expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
+  expect("an int8 product of no columns", hl_linear_quantized(NULL, bias, NULL, NULL, 1, 0, 3), HL_OK);
+  expect("reading no rows of a weight", hl_weight_rows(NULL, NULL, NULL, 0, 0, 3), HL_OK);
+  expect("a sum of no numbers", hl_add(NULL, NULL, NULL, 0), HL_OK);
   expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
-  if (best[0] != -1 || losses[0] != 0) fail("best without classes", best[0], -1);
-  expect("no errors", hl_mean_squared_error(losses, NULL, NULL, NULL, 0), HL_OK);
-  if (losses[0] != 0) fail("error without numbers", losses[0], 0);
-  expect("errors of what is not there", hl_mean_squared_error(losses, NULL, y, NULL, 6), HL_BAD_SHAPE);
+  if (best[0] != -1 || losses[0] != 0) fail("the largest logit of no classes", best[0], -1);
+  expect("squared error of no numbers", hl_mean_squared_error(losses, NULL, NULL, NULL, 0), HL_OK);
+  if (losses[0] != 0) fail("squared error of no numbers", losses[0], 0);
+  expect("squared error of missing numbers", hl_mean_squared_error(losses, NULL, y, NULL, 6), HL_BAD_SHAPE);
   expect("no rows", hl_cross_entropy(&loss, NULL, NULL, NULL, NULL, NULL, 0, 3, 0, -1), HL_OK);
-  expect("a step", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
-  expect("a step", hl_adam_step(NULL, NULL, NULL, NULL, 0, 1, 0.1, 0.9, 0.9, 0, 0, 0), HL_OK);
-  expect("scaling", hl_scale(NULL, 0, 2), HL_OK);
+  expect("a step of SGD for no numbers", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
+  expect("a step of Adam for no numbers", hl_adam_step(NULL, NULL, NULL, NULL, 0, 1, 0.1, 0.9, 0.9, 0, 0, 0), HL_OK);
+  expect("scaling of no numbers", hl_scale(NULL, 0, 2), HL_OK);
   near("square sum", hl_square_sum(NULL, 0), 0);
   expect("a cache", hl_cache_append(NULL, NULL, NULL, 2, 2, 0, 0, 3, 7, 7, 7), HL_OK);
   expect("a cache of width 0", hl_cache_append(NULL, NULL, NULL, 2, 2, 3, 4, 0, 7, 7, 7), HL_OK);
@@ -659,7 +659,7 @@ static void empty_attention(void) {
                            .window_right = -1,
                            .scale = 1,
                            .fill = -INFINITY};
-    expect("attention over nothing", hl_attention(&a), HL_OK);
+    expect("attention of empty tensors", hl_attention(&a), HL_OK);
     hl_attention_backward_args g = {.attention = a,
                                     .d_query = B * T * D ? blocks[7] : NULL,
                                     .d_key = B * S * D ? blocks[8] : NULL,
@@ -701,7 +701,7 @@ static void empty_layer(void) {
                                          .window_left = -1,
                                          .window_right = -1}};
     if (hl_multihead_saved_size(&m) > 9 * 64) fail("saved size", hl_multihead_saved_size(&m), 9 * 64);
-    expect("a layer over nothing", hl_multihead_forward(&m), HL_OK);
+    expect("a layer of empty tensors", hl_multihead_forward(&m), HL_OK);
     hl_multihead_backward_args g = {.forward = m,
                                     .d_query = B * T * in ? blocks[17] : NULL,
                                     .d_key = B * S * in ? blocks[18] : NULL,
@@ -778,7 +778,7 @@ static void int8_over_nothing(void) {
                                        .window_right = -1}};
   expect("rounding any number of empty rows", hl_weight_quantize(output, NULL, UINT32_MAX, 0), HL_OK);
   litter();
-  expect("int8 over nothing", hl_multihead_forward(&m), HL_OK);
+  expect("int8 with no inputs", hl_multihead_forward(&m), HL_OK);
   for (int i = 0; i < 6; i++) near("bias", output[i], bias[i % 3]);
   m.packed_wq = m.packed_wk = m.packed_wv = NULL;
   m.query = m.key = m.value = output;

@@ -1,6 +1,6 @@
-// Calls of every public function at random, with right arguments and with wrong ones, with getters that call back or
-// dispose, with memory that runs out. Each gives a right answer or a HeadlightError, memory comes back, and two calls
-// that are made again and again give the same bits.
+// Random calls of every public function, with valid and invalid arguments, with getters that call the module or dispose
+// of tensors, and with little memory. Each gives a correct result or a HeadlightError, all memory is freed, and two
+// repeated calls give the same bits each time.
 //
 //   node tests/fuzz/api.js [calls] [seed]
 
@@ -16,12 +16,12 @@ const CALLS_OF_AN_EPISODE = 50;
 const CODES = ['SHAPE', 'ARGUMENT', 'OUT_OF_MEMORY', 'DISPOSED', 'STATE', 'FORMAT'];
 const LIMIT = 2 ** 22;
 
-/** Objects that the calls of an episode made. All are disposed of at its end. */
+/** Objects that the calls of an episode have created. All are disposed of at its end. */
 class World {
   layers = [];
   simple = [];
   models = [];
-  /** Caches of the models, and what is in them. */
+  /** Caches of the models, and their contents. */
   caches = [];
   optimizers = [];
   tensors = [];
@@ -37,7 +37,7 @@ class World {
     this.wrong = wrong;
   }
 
-  /** Keeps what can be disposed of, however it came about. */
+  /** Stores all disposable objects in a result. */
   keep(result) {
     if (result instanceof Tensor) this.tensors.push(result);
     else if (typeof result?.backward === 'function' && result.output) this.results.push(result);
@@ -47,7 +47,7 @@ class World {
     return result;
   }
 
-  /** Keeps a tensor of which a view is about: its numbers are others once it is disposed of. */
+  /** Stores a tensor that has a view in use: its numbers would change if it were disposed of. */
   hold(tensor) {
     this.#kept.push(tensor);
     return tensor;
@@ -58,7 +58,7 @@ class World {
   }
 }
 
-/** Takes all memory but some: the next allocations fail. */
+/** Allocates almost all memory, so that the next allocations fail. */
 function fill(hl, source) {
   const blocks = [];
   for (let size = 2 ** 19; size >= 16; size /= 2)
@@ -73,7 +73,7 @@ function fill(hl, source) {
   };
 }
 
-/** The options with getters that call back, and that dispose of tensors. */
+/** The options, with getters that call the module or dispose of tensors. */
 function withGetters(source, world, args) {
   const options = args.at(-1);
   if (options === null || typeof options !== 'object' || Object.getPrototypeOf(options) !== Object.prototype)
@@ -97,7 +97,7 @@ function describe({ name }, how, error) {
   return `${name}${how ? `, ${how}` : ''}: ${error?.stack ?? error}`;
 }
 
-/** Two calls whose bits stay as they are. */
+/** Two calls that must always give the same bits. */
 function makeFixed(hl) {
   const x = hl.randn([2, 3, 5, 4], { seed: 1 });
   const y = hl.randn([2, 5, 6], { seed: 2 });
@@ -109,10 +109,10 @@ function makeFixed(hl) {
     return bits;
   };
   const expected = run();
-  return () => assert.deepEqual(run(), expected, 'a fixed call gave other bits');
+  return () => assert.deepEqual(run(), expected, 'a repeated call gave different bits');
 }
 
-/** A call with its arguments as they are made: right, spoiled, with getters, or with no memory left. */
+/** Creates a call: with valid arguments, with an invalid one, with getters, or with little free memory. */
 function prepare(context) {
   const { source, world } = context;
   const { hl } = world;
@@ -126,13 +126,13 @@ function prepare(context) {
   return { context, call, how, args, free, used: hl.info.memory.used, start: performance.now() };
 }
 
-/** Judges what came of a call: a result, or an error. */
+/** Checks the outcome of a call: a result or an error. */
 function settle({ context, call, how, free, used, start }, report, { error, result, failed }) {
   const { source, world } = context;
   const { hl } = world;
   const time = performance.now() - start;
   if (failed && !call.keeps && hl.info.memory.used > used)
-    assert.fail(describe(call, `${how}, memory was lost`, error));
+    assert.fail(describe(call, `${how}, memory was leaked`, error));
   free?.();
   if (time > report.slowest) [report.slowest, report.slowestCall] = [time, `${call.name} ${how}`];
   if (failed) return judgeError({ call, how }, report, error);
@@ -146,7 +146,7 @@ function settle({ context, call, how, free, used, start }, report, { error, resu
     try {
       call.check(result);
     } catch (wrong) {
-      throw new Error(describe(call, `${how}, wrong answer`, wrong), { cause: wrong });
+      throw new Error(describe(call, `${how}, wrong result`, wrong), { cause: wrong });
     }
     report.checked++;
   }
@@ -158,14 +158,14 @@ function judgeError({ call, how }, report, error) {
   if (error === MINE && how === 'spoiled') return;
   if (!(error instanceof HeadlightError) || !CODES.includes(error.code)) throw new Error(describe(call, how, error));
   if (error.message.length > 2000)
-    throw new Error(`a message of ${error.message.length}: ${error.message.slice(0, 200)}`);
+    throw new Error(`a message of ${error.message.length} characters: ${error.message.slice(0, 200)}`);
   const allowed = {
     '': [],
     spoiled: CODES,
     'with getters': ['DISPOSED', 'STATE'],
     'without memory': ['OUT_OF_MEMORY'],
   }[how];
-  // A view that was given ended when memory was filled.
+  // A view among the arguments was detached when memory was filled.
   const ended = how === 'without memory' && /buffer is detached/.test(error.message);
   if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
     throw new Error(describe(call, how, error));
@@ -175,7 +175,7 @@ function judgeError({ call, how }, report, error) {
 function runCall(context, report) {
   const prepared = prepare(context);
   const { call, args } = prepared;
-  /** A call that returns a promise may throw some errors at once. */
+  /** A call that returns a promise may throw some errors synchronously. */
   const later = (result) =>
     result.then(
       (value) => settle(prepared, report, { result: value, failed: false }),
@@ -190,7 +190,7 @@ function runCall(context, report) {
   return call.later ? later(result) : settle(prepared, report, { result, failed: false });
 }
 
-/** A world of its own, and some calls in it; some of them in scopes. */
+/** Makes some calls with a new World, some of them in scopes. */
 async function runEpisode(hl, wrong, seed, calls, report) {
   const source = makeSource(seed);
   const { used } = hl.info.memory;
@@ -206,19 +206,19 @@ async function runEpisode(hl, wrong, seed, calls, report) {
   }
   world.dispose();
   const lost = hl.info.memory.used - used;
-  if (lost !== 0) throw new Error(`${lost} bytes were lost in the episode with seed ${seed}`);
+  if (lost !== 0) throw new Error(`${lost} bytes were leaked in the episode with seed ${seed}`);
 }
 
-/** In a scope: what is made there is gone after it. */
+/** Makes calls in a scope, which frees what they create. */
 function runPassing({ source, world }, report) {
   const passing = new World(world.hl, world.wrong);
   for (let i = source.below(4); i >= 0; i--) runCall({ source, world: passing, still: true }, report);
-  // Caches belong to no scope.
+  // Caches are not freed by a scope.
   passing.dispose();
 }
 
 /**
- * @param {number} total calls
+ * @param {number} total number of calls
  * @param {number} seed
  */
 export async function fuzzApi(total, seed) {

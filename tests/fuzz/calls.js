@@ -1,7 +1,7 @@
-// Calls of every public function with right arguments, in every form in which arrays are taken, and what each is to
-// give. A call is { name, run, args } and maybe: `check` and `made`, which are told what came of it; `undo`, where
-// wrong arguments were taken; `refusable`, the codes of errors that right arguments may meet as well; `keeps`, where a
-// call that fails may have left something for the next one.
+// Calls of every public function with valid arguments, in every accepted form of arrays, and their expected results. A
+// call is { name, run, args } and optionally: `check` and `made`, which receive its result; `undo`, called if invalid
+// arguments were accepted; `refusable`, codes of errors that are also possible with valid arguments; `keeps`, true if a
+// failed call may leave allocated memory for the next one.
 
 import assert from 'node:assert/strict';
 import { cosineSchedule, warmupSchedule } from 'headlight-attention';
@@ -20,7 +20,7 @@ const ACTIVATIONS = [
 ];
 const BIT_OPTIONS = ['mask', 'keyPadding'];
 
-/** Sizes, inputs and options as attention() and as the reference take them. */
+/** Sizes, inputs and options in the forms of attention() and of the reference. */
 function makeProblem({ source }) {
   const sizes = {
     B: source.between(1, 3),
@@ -50,7 +50,7 @@ function makeProblem({ source }) {
   return { sizes, ...build(sizes, choice) };
 }
 
-/** Options with every array in a form of its own. */
+/** Options with each array in a random form. */
 function inForms(context, options) {
   const formed = { ...options };
   for (const name of BIT_OPTIONS) if (options[name]) formed[name] = integersInForm(context, options[name], SMALL);
@@ -78,7 +78,7 @@ function attention(context) {
     const P = source.between(0, 3);
     const [pastKey, pastValue] = [array([B, G, P, D], seed + 21), array([B, G, P, Dv], seed + 22)];
     [keys, values] = [joinRows(pastKey, k), joinRows(pastValue, v)];
-    // Operands of the whole row of keys do not fit any more, and the default offset is another.
+    // Operands that span all keys no longer fit, and the default of offset is different.
     for (const name of ['mask', 'bias', 'keyPadding', 'validLens', 'dropout']) {
       delete all[name];
       delete plain[name === 'dropout' ? 'keep' : name];
@@ -220,7 +220,7 @@ function forward(context) {
     run: (...given) => layer.forward(...given),
     args: [...args, want],
     check(result) {
-      // Wrong arguments that were taken may have made them others, as a state with NaN does.
+      // Accepted invalid arguments, such as a state with NaN, may have changed the parameters.
       if (!Object.values(layer.parameters).every((tensor) => tensor.copy().every(Number.isFinite))) return;
       if (exact && !drops) checkLayer(result, layer, [x, y, z], plain, want);
       else assert.ok(result.output.copy().every(Number.isFinite), 'finite');
@@ -237,7 +237,7 @@ function backward(context) {
     name: 'layer.backward',
     run: (...args) => layer.backward(...args),
     args: [inForm(context, array(shape, source.seed() % 1000)), {}],
-    // There may have been no training forward before it.
+    // There may have been no forward in training before it.
     refusable: ['STATE', 'SHAPE'],
   };
 }
@@ -417,7 +417,7 @@ function plainLayer(context) {
     () => {
       const layer = held.length > 0 ? source.pick(held) : world.keep(hl.gelu());
       const method = source.pick(['forward', 'backward', 'zeroGrad', 'dispose']);
-      // The gradient may have another width, the layer may have no forward before, or be disposed of.
+      // The gradient may have a different width, there may have been no forward, or the layer may be disposed of.
       const refusable = ['SHAPE', 'STATE', 'DISPOSED', 'ARGUMENT'];
       return {
         name: `simple.${method}`,
@@ -587,7 +587,7 @@ const KINDS = [
 const ALL = KINDS.flatMap(([share, kind]) => new Array(share).fill(kind));
 const NEEDS_LAYER = new Set([forward, backward, state, useLayer]);
 
-/** One call at random, of what there is in the world. */
+/** A random call, with the objects that exist in the world. */
 export function makeCall(context) {
   const kind = context.source.pick(ALL);
   return (NEEDS_LAYER.has(kind) && context.world.layers.length === 0 ? makeLayer : kind)(context);

@@ -1,5 +1,5 @@
-// Opens checkpoints that are right, cut short, damaged or stopped on the way, from files in memory and from files that
-// are read in pieces. Each gives a model or a HeadlightError that says why, and memory comes back.
+// Opens checkpoints that are valid, truncated or damaged, or aborts while they are opened, from files in memory and
+// from files that are read in pieces. Each gives a model or a HeadlightError with the reason, and all memory is freed.
 //
 //   node tests/fuzz/checkpoints.js [openings] [seed]
 
@@ -25,7 +25,7 @@ const read = (name) =>
   );
 const checkpoints = new Map(FAMILIES.map((name) => [name, read(name)]));
 
-/** The same tensors in other types, each its own; some without their name. */
+/** Converts each tensor to a random type, and rarely drops one. */
 function rewrite(source, bytes) {
   const { tensors } = readSafetensors(bytes);
   const names = Object.keys(tensors).filter(() => !source.chance(0.002));
@@ -34,7 +34,7 @@ function rewrite(source, bytes) {
   );
 }
 
-/** Some bytes are others, where the sizes and names are as well as anywhere. */
+/** Changes some random bytes, most of them in the header. */
 function damage(source, bytes) {
   const copy = bytes.slice();
   for (let i = source.between(1, 4); i > 0; i--)
@@ -101,16 +101,16 @@ async function openOne(hl, source, report) {
   } catch (error) {
     const known = error instanceof HeadlightError && CODES.includes(error.code);
     if (error !== reason && !known) throw new Error(`${how}, ${options.weights}: ${error.stack}`, { cause: error });
-    // A model of the wrong size may be larger than memory.
+    // A model with a changed size may not fit into memory.
     const may = how !== 'right' || error === reason || error.code === 'OUT_OF_MEMORY';
     if (!may) throw new Error(`refused: ${error.stack}`, { cause: error });
     report[error === reason ? 'stopped' : 'refused']++;
   }
-  assert.equal(hl.info.memory.used, used, `${how}, ${options.weights}: memory was lost`);
+  assert.equal(hl.info.memory.used, used, `${how}, ${options.weights}: memory was leaked`);
 }
 
 /**
- * @param {number} total openings
+ * @param {number} total number of checkpoints
  * @param {number} seed
  */
 export async function fuzzCheckpoints(total, seed) {

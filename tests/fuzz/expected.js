@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { attention, attentionGradients } from '../support/reference.js';
 
-/** Every number within the rounding of float32, where sums are of some dozen terms of about 1. */
+/** Compares numbers within the rounding of float32, for sums of a few dozen terms of about 1. */
 export function assertClose(actual, expected, what, tolerance = 2e-4) {
-  assert.equal(actual.length, expected.length, `${what}: so many elements`);
+  assert.equal(actual.length, expected.length, `${what}: the number of elements`);
   for (let i = 0; i < actual.length; i++) {
     const size = 1 + Math.abs(expected[i]);
     if (!(Math.abs(actual[i] - expected[i]) <= tolerance * size))
@@ -24,7 +24,7 @@ function meanOverHeads(weights, [B, H, T, S]) {
   return mean;
 }
 
-/** Two of (B,G,·,D), one after the other along their third axis. */
+/** Concatenates two arrays (B,G,·,D) along the third axis. */
 export function joinRows(first, second) {
   const [B, G, , D] = first.shape;
   const [P, S] = [first.shape[2], second.shape[2]];
@@ -36,7 +36,7 @@ export function joinRows(first, second) {
   return { data, shape: [B, G, P + S, D] };
 }
 
-/** Checks attention()'s result for (B,H,T,D) arrays; `plain` are its options in the reference's form. */
+/** Checks attention()'s result for (B,H,T,D) arrays; `plain`: its options in the form of the reference. */
 export function checkAttention(result, [q, k, v], plain, { weights, scores }) {
   const expected = attention(q, k, v, plain);
   assertClose(result.output.copy(), expected.output, 'output');
@@ -50,7 +50,7 @@ export function checkAttention(result, [q, k, v], plain, { weights, scores }) {
   assert.equal(result.output.size, count(result.output.shape));
 }
 
-/** −∞ is what a hidden key's score is. */
+/** The score of a hidden key is −∞. */
 const finite = (x) => (x === -Infinity ? -1e30 : x);
 
 export function checkGradients(gradients, [q, k, v], plain, dOutput, dWeights) {
@@ -59,7 +59,7 @@ export function checkGradients(gradients, [q, k, v], plain, dOutput, dWeights) {
     assertClose(gradients[name].copy(), expected[name], name, 1e-3);
 }
 
-/** x · weightᵀ + bias over rows of `inside`. */
+/** x · weightᵀ + bias, for rows of `inside` numbers. */
 export function linear(x, weight, bias, inside) {
   const rows = inside ? x.length / inside : 0;
   const out = weight.length / inside;
@@ -83,7 +83,7 @@ function splitHeads(data, B, N, H, D) {
   return { data: split, shape: [B, H, N, D] };
 }
 
-/** The layer's forward without appended keys and past: x are { data, shape: (B,·,C) }. */
+/** Checks forward of a layer without appended keys and past; the inputs are { data, shape: (B,·,C) }. */
 export function checkLayer(result, { options, parameters }, [x, y, z], plain, asked) {
   const [B, T] = x.shape;
   const S = y.shape[1];

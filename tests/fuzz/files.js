@@ -1,5 +1,5 @@
-// Files of every kind, right, damaged and made up, through the readers and back through the writers. Each call gives a
-// right answer or a HeadlightError with a short message, and a model that is refused leaves no memory behind.
+// Reads and writes valid, damaged and random files of every kind. Each call gives a correct result or a HeadlightError
+// with a short message, and a refused model leaves no memory allocated.
 //
 //   node tests/fuzz/files.js [count] [seed]
 
@@ -94,7 +94,7 @@ const JSON_PARTS = [
 const NAMES = ['a', 'b', '', '__proto__', 'constructor', 'blocks.0.wq', '猫', '"', '\\', '\n', 'x'.repeat(300)];
 const MODEL = { layers: 1, dModel: 4, numHeads: 2, vocab: 3, context: 2, mlp: 3 };
 
-/** Everything that is drawn from one seed. */
+/** All random choices of one seed. */
 function makeSource(seed) {
   const random = uniformSource(seed);
   const below = (n) => Math.floor(random() * n);
@@ -107,11 +107,11 @@ function makeSource(seed) {
 
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** The bytes of a tensor of any type. */
+/** Random bytes for a tensor of any type. */
 const content = ({ bytes, below }, dtype, shape) =>
   dtype === 'BOOL' ? bytes(count(shape)).map(() => below(2)) : bytes(count(shape) * SIZES[dtype]);
 
-// ---- right files, with what they hold ----
+// ---- valid files and their contents ----
 
 function rightSafetensors(source) {
   const names = [...new Set(Array.from({ length: source.below(5) }, () => source.pick(NAMES)))];
@@ -196,7 +196,7 @@ const MUTATIONS = [
     else view.setBigUint64(0, BigInt.asUintN(64, value), true);
     return bytes;
   },
-  /** A number or a word of the text, in a file whose lengths stay right. */
+  /** Replaces a number or a word of the text; the lengths in the file stay correct. */
   function word(bytes, source) {
     return changeText(bytes, (text) => {
       const words = [...text.matchAll(/\d+|"[^"]*"|[[\]{}:,]/g)];
@@ -215,7 +215,7 @@ const MUTATIONS = [
   },
 ];
 
-/** The header of a safetensors or npy file, which stays as long as it says. */
+/** Replaces the header of a safetensors or npy file, and pads it to its length. */
 function changeText(bytes, change) {
   const decode = (from, to) => String.fromCharCode(...bytes.subarray(from, to).slice(0, 20000));
   const encode = (text) => Uint8Array.from(text, (sign) => sign.charCodeAt(0));
@@ -242,10 +242,10 @@ function damage(bytes, source) {
   return result;
 }
 
-/** Words in any order: hardly ever a header. */
+/** Words in random order: almost never a valid header. */
 const soup = (source, words) => Array.from({ length: source.below(30) }, () => source.pick(words)).join('');
 
-/** A header with the usual fields, of which any may be odd. */
+/** A header with the usual fields, each of which may be invalid. */
 function madeSafetensors(source) {
   const odd = (usual) => (source.random() < 0.15 ? source.pick([...NUMBERS.map(String), ...WORDS]) : usual);
   let at = 0;
@@ -264,7 +264,7 @@ function madeSafetensors(source) {
   return safetensors(source.random() < 0.1 ? soup(source, JSON_PARTS) : `{${entries}}`, source.bytes(at));
 }
 
-/** A dict with the usual fields, of which any may be odd. */
+/** A dict with the usual fields, each of which may be invalid. */
 function madeNpy(source) {
   const odd = (usual) => (source.random() < 0.1 ? soup(source, PYTHON) : usual);
   const [dtype, shape] = [source.pick(Object.keys(NPY)), source.shape()];
@@ -278,9 +278,9 @@ function madeNpy(source) {
   return npy(header, content(source, dtype, shape), source.below(20) === 0 ? source.below(256) : 1 + source.below(3));
 }
 
-// ---- what is held against what ----
+// ---- comparisons ----
 
-/** The answer of a call, or undefined where it was refused as it should be. */
+/** The result of a call; undefined if it was refused with a valid error. */
 async function answer(call) {
   try {
     return await call();
@@ -294,7 +294,7 @@ async function answer(call) {
 const bytesOf = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
 const dataOf = (file) => file.subarray(8 + Number(new DataView(file.buffer).getBigUint64(0, true)));
 
-/** Whatever was read is whole, and written again it is read again with the same bits. */
+/** A tensor that was read is valid, and has the same bits after it is written and read again. */
 function checkTensor(tensor) {
   const { dtype, shape } = tensor;
   assert.ok(shape.length <= 32 && shape.every((n) => Number.isSafeInteger(n) && n >= 0 && !Object.is(n, -0)));
@@ -311,7 +311,7 @@ function checkTensor(tensor) {
   assert.deepEqual([array.dtype, array.shape, bytesOf(array.data)], [dtype, shape, bytesOf(data)]);
 }
 
-/** expected: of a right file, by name. */
+/** expected: the tensors of a valid file, by name. */
 function checkAll(tensors, expected) {
   for (const tensor of Object.values(tensors)) checkTensor(tensor);
   if (!expected) return;
@@ -358,14 +358,14 @@ async function checkModel(hl, bytes) {
     result.dispose();
     model.dispose();
   }
-  assert.equal(hl.info.memory.used, used, 'memory was lost');
+  assert.equal(hl.info.memory.used, used, 'memory was leaked');
   return model !== undefined;
 }
 
-/** Without the sign of zero, which integers lack. */
+/** Numbers without the sign of zero, which integers do not have. */
 const numbersOf = (data) => Array.from(data, (x) => Number(x) + 0);
 
-/** Numbers of one kind asked to be another: written exactly, or refused. */
+/** Writes numbers as another type: they are written exactly, or refused. */
 async function checkWrite(source) {
   const integers = source.random() < 0.3;
   const array = integers ? source.pick([BigInt64Array, BigUint64Array]) : source.pick(ARRAYS);
@@ -384,7 +384,7 @@ async function checkWrite(source) {
 }
 
 /**
- * @param {number} total files
+ * @param {number} total number of files
  * @param {number} seed
  * @returns {Promise<Record<string, { files: number, read: number, slowest: number }>>} by kind; slowest in milliseconds
  */
@@ -398,13 +398,13 @@ export async function fuzzFiles(total, seed) {
     ['npy', rightNpy, checkNpy],
     ['npz', rightNpz, checkNpz],
   ];
-  /** Each is given a source, and says what to check on which bytes. */
+  /** Each takes a source and returns a check and the bytes to be checked. */
   const kinds = Object.fromEntries([
     ...right.map(([name, make, check]) => [
       name,
       (source) => {
         const { bytes, expected } = make(source);
-        return [bytes, async () => assert.ok(await check(bytes, expected), 'a right file was refused')];
+        return [bytes, async () => assert.ok(await check(bytes, expected), 'a valid file was refused')];
       },
     ]),
     ...right.map(([name, make, check]) => [
@@ -414,8 +414,8 @@ export async function fuzzFiles(total, seed) {
         return [bytes, () => check(bytes)];
       },
     ]),
-    ['made up safetensors', (source) => made(madeSafetensors(source), checkSafetensors)],
-    ['made up npy', (source) => made(madeNpy(source), checkNpy)],
+    ['random safetensors', (source) => made(madeSafetensors(source), checkSafetensors)],
+    ['random npy', (source) => made(madeNpy(source), checkNpy)],
     ['damaged model', (source) => made(damage(saved, source), (bytes) => checkModel(hl, bytes))],
     ['written', (source) => [new Uint8Array(0), () => checkWrite(source)]],
   ]);

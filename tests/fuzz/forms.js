@@ -1,4 +1,4 @@
-// Arrays in every form in which they are taken.
+// Arrays in every accepted form.
 
 export const count = (shape) => shape.reduce((a, b) => a * b, 1);
 export const copyOf = ({ data, shape }) => ({ data: Float32Array.from(data), shape: [...shape] });
@@ -10,7 +10,7 @@ export function nest({ data, shape }) {
   return walk(0);
 }
 
-/** The same numbers as one of the forms that are taken. Without elements, nested arrays cannot tell every shape. */
+/** The same numbers in a random accepted form. Nested arrays without elements cannot represent every shape. */
 export function inForm({ source, world }, { data, shape }) {
   const forms = [
     () => ({ data, shape }),
@@ -27,7 +27,7 @@ export function inForm({ source, world }, { data, shape }) {
   return source.pick(forms)();
 }
 
-/** A form of an array of 0 and 1, or of small integers. */
+/** A random form of an array of 0 and 1, or of small integers. */
 export function integersInForm({ source }, { data, shape }, arrays) {
   const forms = [() => ({ data, shape }), () => ({ data: source.pick(arrays).from(data), shape })];
   forms.push(() => ({ data: BigInt64Array.from(data, BigInt), dims: shape, type: 'int64' }));

@@ -1,4 +1,4 @@
-// Calls of whole models: forward with captured and changed values, caches, an encoder, generate, learning.
+// Random calls of whole models: forward with captured and edited values, caches, an encoder, generate, learn.
 
 import assert from 'node:assert/strict';
 import { assertClose } from './expected.js';
@@ -47,13 +47,13 @@ function someOptions(source) {
   };
 }
 
-/** (B,T) of small integers. */
+/** Random ids (B,T). */
 const labels = ({ source }, batch, rows) => ({
   data: Int32Array.from({ length: batch * rows }, () => source.below(VOCAB)),
   shape: [batch, rows],
 });
 
-/** The names of values of a model, with the number of their heads. */
+/** The names of a model's values, each with its number of heads. */
 function namesOf({ options }, prefix = '') {
   const { layers, cross, head, encoder, numHeads, kvHeads } = options;
   const blocks = ['*', ...Array.from({ length: layers }, (_, i) => i)];
@@ -71,7 +71,7 @@ function namesOf({ options }, prefix = '') {
 const some = (source, make, most) => Array.from({ length: source.below(most + 1) }, make);
 const number = (source) => source.pick([0, 1, -1, 0.5, 3]);
 
-/** Edits that fit any number of tokens. */
+/** Edits that are valid for any number of tokens. */
 function someEdits(context, model) {
   const { source } = context;
   const names = namesOf(model);
@@ -98,7 +98,7 @@ function someEdits(context, model) {
 
 const someCapture = (source, model) => [...new Set(some(source, () => source.pick(namesOf(model)).name, 4))];
 
-/** An input in some form, and as plain numbers. */
+/** An input in a random form, and as plain numbers. */
 function someInput(context, model, batch, rows) {
   const { source } = context;
   const [ids, read] = [labels(context, batch, rows), labels(context, batch, source.between(1, CONTEXT))];
@@ -114,7 +114,7 @@ function someInput(context, model, batch, rows) {
 const bitsOf = ({ logits, captured }) =>
   Object.fromEntries(Object.entries({ ...captured, logits }).map(([name, tensor]) => [name, copyOf(tensor)]));
 
-/** A second run with the first one's values in their own places: no bit of any of them changes. */
+/** Runs the model again, with every value set to that of the first run: no bit may change. */
 function checkPatching(model, plain, capture, first) {
   const second = model.forward(plain, {
     capture,
@@ -173,7 +173,7 @@ function backward(context, model) {
     keeps: true,
     run: (...args) => model.backward(...args),
     args: [{ dLogits: inForm(context, { data, shape }) }],
-    // There may have been another forward, or none.
+    // There may have been a different forward, or none.
     refusable: ['STATE', 'SHAPE'],
   };
 }
@@ -188,7 +188,7 @@ function learning(context, model) {
     keeps: true,
     run: (...args) => (learns ? model.learn(...args) : model.judge(...args)),
     args: [given, targets, ...(learns ? [{ labelSmoothing: 0.1 }] : [])],
-    // One that has been quantized learns no more.
+    // A quantized model cannot be trained.
     refusable: learns ? ['STATE'] : [],
     check: ({ loss }) => assert.ok(loss >= 0),
   };
@@ -201,7 +201,7 @@ export const isRounded = ({ weights, parameters }) =>
 /** Codes of errors that a bidirectional model gives where a decoder is needed. */
 const notCausal = ({ options }) => (options.causal ? [] : ['STATE']);
 
-/** A cache and the tokens in it: of each entry of the batch a list; null where they are not known. */
+/** Creates a cache. The world also has its tokens, one list for each entry of the batch. */
 function makeCache({ source, world }, model) {
   const [length, batch] = [source.between(1, CONTEXT), source.between(1, 2)];
   const type = source.pick(['float32', 'float16']);
@@ -214,7 +214,7 @@ function makeCache({ source, world }, model) {
   };
 }
 
-/** Tokens after those of a cache: their logits are those of the whole. */
+/** Forward with a cache: the logits equal those of the whole sequence. */
 function cachedForward(context, held) {
   const { source, world } = context;
   const { cache, model, batch, type } = held;
@@ -235,12 +235,12 @@ function cachedForward(context, held) {
       try {
         return model.forward(...args);
       } catch (error) {
-        assert.equal(cache.length, before, 'a call that failed has left tokens in the cache');
+        assert.equal(cache.length, before, 'a failed call has added tokens to the cache');
         throw error;
       }
     },
     args: [first ? { encoder: give(read), ids: give(ids) } : give(ids), { cache, ...(edit && { edit }) }],
-    // Other weights have made what it holds.
+    // Its keys and values may have been computed with other weights.
     refusable: held.stale ? ['STATE'] : [],
     check(result) {
       checkLogits(result, batch, rows);
@@ -335,7 +335,7 @@ function generate(context, model) {
         ...(held && { cache: held.cache }),
       },
     ],
-    // A cache may have no more room.
+    // A cache may be full.
     refusable: [...notCausal(model), ...(held ? ['SHAPE', 'STATE'] : [])],
     check(result) {
       assert.ok(result.ids.length <= max && result.ids.every((id) => id >= 0 && id < VOCAB));
@@ -346,7 +346,7 @@ function generate(context, model) {
   };
 }
 
-/** One call at random: of a model, of a cache, or one that makes a model. `still`: not one that gives a promise. */
+/** A random call of a model or a cache, or one that creates a model. `still`: none that returns a promise. */
 export function transformer(context) {
   const { source, world } = context;
   const { hl } = world;
@@ -357,7 +357,7 @@ export function transformer(context) {
       args: [someOptions(source)],
       made(model) {
         world.models.push(model);
-        // Its tables of angles are made with the first call, and stay.
+        // The first call allocates tables of angles, which are not freed afterwards.
         const ids = [new Array(CONTEXT).fill(0)];
         model.forward(model.options.encoder ? { encoder: ids, ids } : ids).dispose();
       },
@@ -386,7 +386,7 @@ export function transformer(context) {
         ? {
             name: 'model.quantize',
             run() {
-              // Also where it fails on the way.
+              // Before the call, because it may fail after some weights were quantized.
               changed({ rounded: true, stale: true });
               return model.quantize();
             },
@@ -399,7 +399,7 @@ export function transformer(context) {
       args: [model.stateDict()],
       refusable: ['STATE', 'ARGUMENT'],
       made: () => changed({ stale: true }),
-      // Others of its parameters are in the caches.
+      // The caches were computed with other parameters.
       undo: () => void (world.caches = []),
     }),
     () => ({

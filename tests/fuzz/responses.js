@@ -1,5 +1,5 @@
-// Opens a model from a server of which one response is damaged: its status, its headers, its length or its connection.
-// Each opening gives the right model or a HeadlightError, and memory comes back.
+// Opens a model from a server with one faulty response: its status, headers, length or connection. The result is the
+// correct model or a HeadlightError, and all memory is freed.
 //
 //   node tests/fuzz/responses.js [openings] [seed]
 
@@ -10,11 +10,11 @@ import { serveFiles } from '../support/faulty_server.js';
 import { modelFiles } from '../support/golden.js';
 import { makeSource } from './source.js';
 
-/** Openings take three requests for small files and some for the weights. */
+/** Opening a model takes three requests for small files and some for the weights. */
 const REQUESTS = 6;
 const IDS = [5, 17, 80, 3];
 
-/** Sends a response of which some parts are wrong. */
+/** Sends a response with some wrong parts. */
 function mangle(source, response, { status, headers, body }) {
   const near = (text) => text.replace(/\d+/g, (n) => (source.chance(0.1) ? Number(n) + source.between(-2, 2) : n));
   const part = Buffer.concat([

@@ -1,10 +1,10 @@
-// Tokenizer files that are damaged or made up, each with a text: every one is refused with a HeadlightError and a short
-// message, or gives tokens that are decoded again. As a program it also tells how much CPU time the slowest took.
+// Opens damaged and random tokenizer files, each with a text: the file is refused by a HeadlightError with a short
+// message, or gives tokens, which are decoded again. As a program it also prints the CPU time of the slowest.
 //
 //   node tests/fuzz/tokenizers.js [count] [seed] [bytes]
 //
-// Most texts have 200 bytes of UTF-8, every hundredth those of the third argument (100,000). A file that takes longer
-// than its share gets the long text too.
+// Most texts have 200 bytes of UTF-8, every hundredth as many as the third argument (default 100,000). A slow file is
+// tested with the long text too.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ import { makeSource } from './source.js';
 
 const SHORT = 200;
 const LONG = 100_000;
-/** Milliseconds of CPU time after which a file gets the long text too. */
+/** Milliseconds of CPU time after which a file is tested with the long text too. */
 const SUSPECT = 10;
 const JUNK = [null, true, 0, -1, 1.5, 2 ** 31, 2 ** 40, '', 'x', '▁', [], [[]], {}, { type: 'Sequence' }];
 const META = [
@@ -72,7 +72,7 @@ const DECODERS = ['ByteLevel', 'WordPiece', 'Metaspace', 'BPEDecoder', 'ByteFall
 const configurations = readConfigurations();
 const list = (source, most, make) => Array.from({ length: 1 + source.below(most) }, make);
 
-/** A short text, again and again, or several of them. @param {number} length bytes of UTF-8 */
+/** A repeated short text, or several of them. @param {number} length bytes of UTF-8 */
 export function longText(source, length) {
   const parts = list(source, 3, () => (source.chance(0.7) ? source.pick(UNITS) : randomText(source)) || 'a');
   const each = Math.ceil(length / parts.length);
@@ -80,7 +80,7 @@ export function longText(source, length) {
   return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, length));
 }
 
-/** A pattern that may be none. */
+/** A pattern that may be invalid. */
 function wildPattern(source) {
   const signs = [...randomPattern(source, source.below(3))];
   for (let i = source.below(4); i > 0; i--) {
@@ -124,14 +124,14 @@ const step = {
 };
 const sequences = { normalizer: 'normalizers', pre_tokenizer: 'pretokenizers', decoder: 'decoders' };
 
-/** Steps at random, of which some are there many times. */
+/** Random steps, some of them many times. */
 const steps = (source, kind) => {
   const some = list(source, 3, () => step[kind](source));
   const times = source.chance(0.2) ? source.below(40) : 1;
   return { type: 'Sequence', [sequences[kind]]: new Array(times).fill(some).flat() };
 };
 
-/** Pieces that begin alike. */
+/** Pieces with common prefixes. */
 const piece = (source) =>
   source.pick(['a', 'ab', ' ', 'é', '▁']).repeat(1 + source.below(source.pick([2, 9, 600]))) +
   source.pick(['', 'b', '!']);
@@ -184,7 +184,7 @@ export const kinds = {
   },
 };
 
-/** Puts something else in a place of a file, deep in it or not. */
+/** Replaces a value at any depth of a file. */
 function damage(file, source) {
   let [owner, name] = [file, source.pick(Object.keys(file))];
   while (
@@ -199,10 +199,13 @@ function damage(file, source) {
   owner[name] = source.pick(JUNK);
 }
 
-/** Milliseconds of CPU time, in all threads. */
+/** The CPU time of all threads so far, in milliseconds. */
 const cpuTime = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
 
-/** Opens, encodes and decodes: true if the file was read, with the CPU time of encoding and decoding. */
+/**
+ * Opens a tokenizer, encodes and decodes. Returns true if the file was read, and the CPU times of encoding and
+ * decoding.
+ */
 function check(file, text) {
   const times = { encode: 0, decode: 0 };
   let before = cpuTime();

@@ -1,4 +1,4 @@
-// Things that are no arguments, and ways to put them in the place of one.
+// Invalid arguments, and functions that replace a valid one by them.
 
 class Pretender {
   get length() {
@@ -6,7 +6,7 @@ class Pretender {
   }
 }
 
-/** The error that the tests' getters throw: calls must pass it on. */
+/** The error that the tests' getters throw: the caller of the module must receive it. */
 export const MINE = new RangeError('thrown by a getter');
 
 const deep = () => {
@@ -84,7 +84,7 @@ const MAKERS = [
   hostile,
 ];
 
-/** Something that is seldom right; `more` gives what only the caller has: tensors of others, disposed ones. */
+/** A value that is rarely valid; `more`: further values, such as tensors of other instances and disposed ones. */
 export function wrongValue(source, more) {
   if (source.chance(0.2) && more.length > 0) return source.pick(more);
   return source.chance(0.5) ? source.pick(VALUES) : source.pick(MAKERS)();
@@ -95,7 +95,7 @@ const isPlain = (value) =>
   typeof value === 'object' &&
   [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(value));
 
-/** The same arguments, with one of their parts, at any depth, replaced, left out or added to. */
+/** The arguments with one part, at any depth, replaced, removed or extended. */
 export function spoil(source, args, more) {
   const at = source.below(args.length + 1);
   if (at === args.length) return source.chance(0.5) ? args.slice(0, -1) : [...args, wrongValue(source, more)];

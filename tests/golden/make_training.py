@@ -133,7 +133,7 @@ def main():
 
     for name, options in (("llama", LLAMA), ("gpt2", GPT2)):
         first = start(options)
-        # Each token follows from the one before, but for every sixth: there is something to learn, and an end to it.
+        # Each token is determined by the previous one, except every sixth: the loss decreases, to a limit above 0.
         ids = torch.randint(0, VOCAB, (BATCHES, BATCH, LENGTH + 1))
         for t in range(LENGTH):
             follows = (ids[..., t] * 5 + 3) % VOCAB
@@ -143,7 +143,7 @@ def main():
         ids = ids[..., :-1].contiguous()
         losses64, end64 = train(options, first, ids, targets, torch.float64)
         losses32, end32 = train(options, first, ids, targets, torch.float32)
-        # The gradient of the key's bias is 0 but for rounding, which Adam makes large.
+        # The gradient of the key's bias is only rounding, which Adam amplifies.
         apart = {part: ((end32[part].double() - x).abs().max() / x.abs().max()).item()
                  for part, x in end64.items() if not part.endswith(".bk")}
         largest = max(apart, key=apart.get)

@@ -1,9 +1,9 @@
-// ./build.sh onnx: layers and models as ONNX, in both sets of operators, compared with Headlight's own numbers.
+// ./build.sh onnx: layers and models as ONNX, in both sets of operators, compared with Headlight's own results.
 //   --layers N     random layers and attentions; 200
-//   --models N     transformers of random options, besides every family of checkpoints; 30
-//   --only TEXT    forms whose name has it
-// Runs them by onnxruntime-node and onnxruntime-web, and has Debian's python3-onnx check those of opset 17. Prints a
-// table, and ends with 1 where anything is further off than it may be.
+//   --models N     transformers with random options, in addition to every family of checkpoints; 30
+//   --only TEXT    forms whose name contains the text
+// Runs them with onnxruntime-node and onnxruntime-web, and checks those of opset 17 with Debian's python3-onnx. Prints
+// a table, and exits with 1 if a difference exceeds its limit.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,10 +27,10 @@ import {
 import { openOnnx, WEB } from '../support/onnxruntime.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where the files lie for Python. */
+/** The folder of the files for Python. */
 const FOLDER = join(ROOT, 'dist/onnx');
 const CHECK = fileURLToPath(new URL('check.py', import.meta.url));
-/** Only who measures has it. */
+/** It is installed for the benchmarks only. */
 const native = createRequire(join(ROOT, 'tests/bench/package.json'))('onnxruntime-node');
 const RUNTIMES = [
   { name: 'onnxruntime-node', ort: native, provider: 'cpu' },
@@ -46,7 +46,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The operator of opset 23, rather than what it is made of. */
+/** Pattern of the operator Attention of opset 23. */
 const hasAttention = (files) =>
   Object.values(files).some((bytes) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('\tAttention'),
@@ -96,7 +96,7 @@ const lineOf = ({ form, opset, runtime, models, withAttention, difference, faile
     failed.length ? `${failed.length} FAILED` : '',
   ].join('  ');
 
-/** For Python. */
+/** Writes a file for Python. */
 function keep(form, name, files) {
   const folder = join(FOLDER, String(written++));
   mkdirSync(folder, { recursive: true });
@@ -106,7 +106,9 @@ function keep(form, name, files) {
 
 const seeds = (count) => Array.from({ length: Number(count) }, (_, i) => i + 1);
 
-/** Layers; of those with int8 weights alone, how far they are from themselves, inputs rounded and all. */
+/**
+ * Compares layers. For int8 weights also reports the difference from the int8 layer itself, which rounds inputs too.
+ */
 function layerCases(opset, int8 = false) {
   return seeds(values.layers).flatMap((seed) => {
     const choice = chooseLayer(seed);
@@ -145,8 +147,8 @@ const modelCases = (compareOne) =>
 
 /**
  * Compares the model's outputs without intermediate values, so Attention may be one operator.
- * @param {object} model of which the files are
- * @param {object} [reference] that gives what is expected
+ * @param {object} model from which the files were made
+ * @param {object} [reference] that gives the expected results
  */
 async function compareOutputs(model, given, options, runtime, reference = model) {
   const input = complete(given);
@@ -161,14 +163,17 @@ async function compareOutputs(model, given, options, runtime, reference = model)
   return { files, difference: differences.length ? Math.max(...differences) : NaN };
 }
 
-/** Weights of int8 are the numbers that Headlight has made of them; here inputs of products are not rounded either. */
+/**
+ * Int8 weights are compared as a float32 model with the rounded weights, because ONNX does not round the inputs of
+ * products.
+ */
 const compareInt8 = (opset) => async (model, input, runtime, hl) => {
   model.quantize();
   const same = hl.transformer(model.options).loadStateDict(model.stateDict());
   return compareOutputs(model, input, { opset }, runtime, same);
 };
 
-/** Decoders alone have a cache. */
+/** Only decoders have a cache. */
 const compareWithCache = (opset) => (model, input, runtime) =>
   model.options.causal && model.options.head === 'logits'
     ? compareCached(model, input, Math.min(3, input.ids.shape[1]), { opset }, runtime)
@@ -181,14 +186,14 @@ float.dispose();
 console.log(`${'form'.padEnd(42)}  op  ${'runtime'.padEnd(17)}  all  with Attention  off by`);
 for (const opset of OPSETS) {
   await compare('layers and attention', opset, layerCases(opset));
-  await compare('int8 layers, which round inputs too', opset, layerCases(opset, true), allowedInt8);
+  await compare('int8 layers, which also round inputs', opset, layerCases(opset, true), allowedInt8);
   await compare(
     'models',
     opset,
     modelCases((model, input, runtime) => compareOutputs(model, input, { opset }, runtime)),
   );
   await compare(
-    'models with weights and values on the way',
+    'models with weights and intermediate values',
     opset,
     modelCases((model, input, runtime) => compareModel(model, input, { opset }, runtime)),
   );

@@ -1,5 +1,5 @@
-// package.json and the list of packed files: which file each tool is given, and which links of the documents lead to
-// a packed file.
+// package.json and the list of packed files: the file that each tool resolves, and links in the documents to packed
+// files.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -21,13 +21,13 @@ const [{ files }] = JSON.parse(
 );
 const packed = new Set(files.map(({ path }) => path));
 
-test('a CDN and a tool that knows no exports are given the file for browsers', () => {
+test('CDNs and tools without support for exports resolve the file for browsers', () => {
   const browser = manifest.exports['.'].default;
   assert.equal(browser, './dist/headlight.js');
   for (const field of ['main', 'module', 'jsdelivr', 'unpkg']) assert.equal(manifest[field], browser, field);
 });
 
-test('every file that users name is exported, and packed', () => {
+test('every documented file is exported and packed', () => {
   const paths = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(paths));
   for (const path of paths(manifest.exports)) assert.ok(packed.has(path.slice(2)), path);
   for (const name of ['headlight.html', 'headlight.py', 'headlight.h', 'headlight.simd128.wasm'])
@@ -38,14 +38,14 @@ test('every link of a packed document leads to a packed file', () => {
   const documents = [...packed].filter((name) => name.endsWith('.md'));
   assert.ok(documents.includes('web/docs/guide/index.md') && documents.includes('CHANGELOG.md'));
   assert.ok(packed.has('dist/llms.txt') && documents.includes('web/docs/agents.md'));
-  // Pictures are as large as the package: their alternative text stands in for them.
+  // Pictures are not packed, because they are as large as the package; their alternative text remains.
   const link = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g;
   for (const name of documents)
     for (const [, path] of read(name).matchAll(link))
       assert.ok(packed.has(join(dirname(name), path)), `${name}: ${path}`);
 });
 
-test('links of README work on the page of npm: they are absolute, and have the address of package.json', () => {
+test('links of README are absolute, with the address in package.json, so that they work on npm', () => {
   const readme = read('README.md');
   const links = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
   assert.ok(links.length > 10);
@@ -58,7 +58,7 @@ test('links of README work on the page of npm: they are absolute, and have the a
   assert.equal(readme, withAddress(readme), 'run node src/build/address.js');
 });
 
-test('README installs the package by its name, and the file that npm pack writes', () => {
+test('README installs the package by its name, and from the file that npm pack writes', () => {
   const readme = read('README.md');
   assert.match(readme, new RegExp(`^npm install ${manifest.name}$`, 'm'));
   assert.match(readme, new RegExp(`^npm install \\S*/${manifest.name}-${manifest.version}\\.tgz `, 'm'));

@@ -1,4 +1,4 @@
-// The package as others get it: packed, installed in an empty folder, used from Node, a page and bundlers.
+// The package as users receive it: packed, installed in an empty folder, used from Node, a page and bundlers.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -26,7 +26,10 @@ const PROGRAM = `
   const { output } = layer.forward(hl.uniform([2, 3, 8], { seed: 1 }), { causal: true });
   const text = JSON.stringify({ shape: output.shape, finite: output.data.every(Number.isFinite), simd: hl.info.simd });
 `;
-/** The same bits with two threads as with one, in work large enough to be shared; and on the page's own thread. */
+/**
+ * The results have the same bits with two threads as with one, for a computation large enough to be divided; also on
+ * the page's main thread.
+ */
 const THREADED = `
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);
   const layerOf = (hl) => hl.multiHeadAttention({ embedDim: 128, numHeads: 4 });
@@ -57,7 +60,7 @@ describe('the package', () => {
     remove?.();
   });
 
-  /** Opens a page of the folder under a policy without unsafe-eval, and gives what it says. */
+  /** Opens a page in the folder with a policy without unsafe-eval, and returns its message. */
   async function openPage(at, path = '', headers = {}) {
     const server = await serve({ root: at, headers });
     const page = await browser.newPage();
@@ -79,7 +82,7 @@ describe('the package', () => {
   const page = (script) =>
     `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
-  test('holds the bundles, every binary, the types, the raw header, the documents, and nothing else', () => {
+  test('contains the bundles, every binary, the types, the header, the documents, and nothing else', () => {
     assert.deepEqual(names.filter((name) => !/^dist\/(types|parts|view)\//.test(name)).sort(), [
       'CHANGELOG.md',
       'CONTRIBUTING.md',
@@ -130,7 +133,7 @@ describe('the package', () => {
     }
   });
 
-  test('installs without a single dependency', () => {
+  test('installs without dependencies', () => {
     assert.deepEqual(
       readdirSync(file('node_modules')).filter((name) => !name.startsWith('.')),
       ['headlight-attention'],
@@ -156,7 +159,7 @@ describe('the package', () => {
     });
   }
 
-  test('can be required where Node allows it, and its raw binaries resolved', async () => {
+  test('can be loaded with require if Node supports it, and its binaries can be resolved', async () => {
     write(
       'use.cjs',
       `const { load } = require('headlight-attention'); const fs = require('node:fs');
@@ -168,8 +171,8 @@ describe('the package', () => {
     check((await run(newerNode, ['use.cjs'], { cwd: folder })).stdout, 'relaxed');
   });
 
-  test('the files for browsers use nothing of Node', () => {
-    /** The files that a file loads, at once or later. */
+  test('the files for browsers use no module of Node', () => {
+    /** The files that a file imports, statically or dynamically. */
     const reached = (name, found = new Set()) => {
       if (found.has(name)) return found;
       found.add(name);
@@ -190,7 +193,7 @@ describe('the package', () => {
     ];
     const entries = named.map((name) => `${name}.js`);
     const files = new Set(entries.flatMap((name) => [...reached(name)]));
-    assert.ok(files.size > entries.length + 2, 'the parts are among them');
+    assert.ok(files.size > entries.length + 2, 'the chunks are included');
     for (const name of files)
       assert.doesNotMatch(
         readFileSync(file('node_modules/headlight-attention/dist', name), 'utf8'),
@@ -211,7 +214,7 @@ describe('the package', () => {
     }
   });
 
-  test('runs on threads in Node and in a page, and says why not where the page is not isolated', async () => {
+  test('runs on threads in Node and in a page; in a page without isolation the note has the reason', async () => {
     write('threads.js', `import { load } from 'headlight-attention'; ${THREADED} console.log(text);`);
     for (const node of [process.execPath, newerNode])
       checkThreads((await run(node, ['threads.js'], { cwd: folder })).stdout);
@@ -229,7 +232,7 @@ describe('the package', () => {
     assert.match(note, /Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp/);
   });
 
-  test('goes on with one thread where the worker is missing', async () => {
+  test('continues with one thread if the file of the worker is missing', async () => {
     for (const name of ['headlight.js', 'parts', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
       cpSync(file('node_modules/headlight-attention/dist', name), file('alone', name), { recursive: true });
     write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);
@@ -239,7 +242,7 @@ describe('the package', () => {
     assert.match(note, /a worker did not start: .*headlight\.worker\.js/);
   });
 
-  test('runs bundled by esbuild, the binaries and the worker copied beside', async () => {
+  test('runs bundled by esbuild, with copies of the binaries and the worker next to the bundle', async () => {
     write(
       'app/main.js',
       `import { load } from 'headlight-attention';
@@ -261,7 +264,7 @@ describe('the package', () => {
     checkBoth(await openPage(file('esbuild')));
   });
 
-  test('runs bundled by Vite, which takes the binaries along', async () => {
+  test('runs bundled by Vite, which copies the binaries', async () => {
     write('app/index.html', page('./main.js'));
     await vite({
       root: file('app'),
@@ -274,7 +277,7 @@ describe('the package', () => {
     checkBoth(await openPage(file('vite')));
   });
 
-  test('runs bundled by webpack, which takes the binaries along', async () => {
+  test('runs bundled by webpack, which copies the binaries', async () => {
     const stats = await promisify(webpack)({
       mode: 'production',
       context: folder,
@@ -290,7 +293,7 @@ describe('the package', () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  /** A heatmap of weights, which needs no worker, and all heads of the whale, which need one. */
+  /** Shows a heatmap of weights, which needs no worker, and all heads of the demo model, which need one. */
   const VIEWS = `
     const element = () => document.body.appendChild(document.createElement('div'));
     const attentions = [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.6, 0.3]];
@@ -308,7 +311,7 @@ describe('the package', () => {
     assert.equal(await openPage(folder), shown);
   });
 
-  test('the view runs bundled by Vite and by webpack, which take its worker along', async () => {
+  test('the view runs bundled by Vite and by webpack, which copy its worker', async () => {
     write('view/main.js', `import { mount } from 'headlight-attention/view'; ${VIEWS}`);
     write('view/index.html', page('./main.js'));
     await vite({
@@ -333,7 +336,7 @@ describe('the package', () => {
     assert.equal(await openPage(file('view-webpack')), shown);
   });
 
-  test('each binary is under 112 KiB, 49 KiB compressed, and imports only memory and a watch', async () => {
+  test('each binary is under 112 KiB, 49 KiB compressed, and imports only memory and host.watch', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight-attention/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
@@ -351,7 +354,7 @@ describe('the package', () => {
     }
   });
 
-  test('the exported file names exist', () => {
+  test('every exported file exists', () => {
     const { exports, main, types } = JSON.parse(
       readFileSync(file('node_modules/headlight-attention/package.json'), 'utf8'),
     );

@@ -12,9 +12,12 @@ import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DOCUMENTS = ['README.md', ...pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`)];
-/** Packages that the programs import besides. */
+/** Other packages that the programs import. */
 const PACKAGES = ['onnxruntime-web', 'onnxruntime-common', '@types/node', 'undici-types'];
-/** Stand-ins for packages that are not installed here, and a proof that the types of the package are looked at. */
+/**
+ * Declarations of packages that are not installed here, and a program that shows that the types of the package are
+ * checked.
+ */
 const BESIDE = {
   'others.d.ts': `
     declare module '@huggingface/transformers' {
@@ -53,21 +56,21 @@ const BESIDE = {
   }),
 };
 
-/** The programs of a document: those in JavaScript, and the scripts of pages that import the package. */
+/** The programs in a document: JavaScript, and scripts of pages that import the package. */
 function programsOf(path) {
   const text = readFileSync(join(root, path), 'utf8');
   return [...text.matchAll(/^```(js|html)\n([^]*?)^```$/gm)].flatMap(([, language, block], i) => {
     const scripts =
       language === 'html' ? [...block.matchAll(/<script type="module">([^]*?)<\/script>/g)] : [[block, block]];
     const program = scripts.map(([, script]) => script).join('\n');
-    // A service worker has a library of types of its own.
+    // A service worker needs another library of types.
     if (program.startsWith('// isolate.js') || (language === 'html' && !program.includes('headlight-attention')))
       return [];
     return [{ name: `${path.replaceAll(/\W/g, '-')}-${i + 1}.ts`, program: withNames(program) }];
   });
 }
 
-/** A page imports files, which have no types: the names that they have in the package. */
+/** A page imports files, which have no types, so their paths are replaced by the names of the package. */
 const withNames = (program) =>
   program
     .replaceAll('./node_modules/headlight-attention/dist/headlight.js', 'headlight-attention')
@@ -76,7 +79,7 @@ const withNames = (program) =>
 const folder = mkdtempSync(join(tmpdir(), 'headlight-programs-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('every program of README and the documentation compiles with everything strict', () => {
+test('every program in README and the documentation compiles with all strict options', () => {
   const programs = DOCUMENTS.flatMap(programsOf);
   assert.ok(programs.length > 30, `${programs.length} programs`);
   for (const { name, program } of programs) writeFileSync(join(folder, name), `${program}\nexport {};\n`);

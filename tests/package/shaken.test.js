@@ -1,4 +1,4 @@
-// A bundler includes nothing of the package that a program does not use.
+// Tree shaking: a bundle contains only the parts of the package that a program uses.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Bytes of a program, in one file, that imports some names and does nothing else; and what the bundler warns of. */
+/** Bundles a program that only imports some names. Returns its bytes and the bundler's warnings. */
 async function bundle(from, names) {
   const { outputFiles, warnings } = await build({
     stdin: { contents: `export { ${names} } from ${JSON.stringify(join(root, 'dist', from))}`, resolveDir: root },
@@ -21,13 +21,13 @@ async function bundle(from, names) {
   return { bytes: outputFiles[0].contents.length, warnings: warnings.map(({ text }) => text) };
 }
 
-test('a program that imports a function or a class has that alone in its bundle', async () => {
+test('a program that imports one function or class has only that in its bundle', async () => {
   for (const name of ['cosineSchedule', 'warmupSchedule', 'HeadlightError'])
     assert.ok((await bundle('headlight.js', name)).bytes < 8_000, name);
   assert.ok((await bundle('formats.js', 'writeNpy')).bytes < 16_000, 'writeNpy');
 });
 
-test('a program that loads the core has no warning, and no more than all of the module', async () => {
+test('a program that loads the core has no warnings, and is not larger than the whole module', async () => {
   const { bytes, warnings } = await bundle('headlight.js', 'load');
   assert.deepEqual(warnings, []);
   assert.ok(bytes < 320_000, `${bytes} bytes`);

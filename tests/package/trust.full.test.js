@@ -1,5 +1,5 @@
-// The package can be trusted: it has no stray file, lists third-party parts with their licences, has the same bytes
-// each time, and keeps its size.
+// Properties of the package that users rely on: no stray files, a list of third-party parts with their licences,
+// reproducible bytes, and a limited size.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -22,7 +22,7 @@ describe('the package', () => {
   });
   after(() => project?.remove());
 
-  test('holds no source map, no stray part, and no path of the machine that built it', () => {
+  test('contains no source map, no unused chunk, and no path of the build machine', () => {
     const texts = Object.fromEntries(
       project.names
         .filter((name) => /\.(js|ts|html|json|txt)$/.test(name))
@@ -31,7 +31,7 @@ describe('the package', () => {
     for (const [name, text] of Object.entries(texts)) {
       assert.doesNotMatch(name, /\.map$/);
       assert.doesNotMatch(text, /sourceMappingURL/, name);
-      assert.ok(!text.includes(root), `${name} names ${root}`);
+      assert.ok(!text.includes(root), `${name} contains ${root}`);
     }
     const all = Object.values(texts).join('');
     for (const name of project.names.filter((name) => /^dist\/(parts|view)\//.test(name)))
@@ -40,8 +40,8 @@ describe('the package', () => {
       assert.ok(!readFileSync(inside(name)).includes(root), name);
   });
 
-  test('is the same bytes when it is packed again', () => {
-    // npm installs files for everybody, whatever the umask of who packed them was.
+  test('has the same bytes if it is packed again', () => {
+    // Files must be readable by everybody, whatever the umask when they were packed.
     for (const name of project.names) chmodSync(inside(name), statSync(join(root, name)).mode);
     const [{ filename }] = JSON.parse(
       execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', '.'], {
@@ -53,7 +53,7 @@ describe('the package', () => {
     assert.equal(digest(inside(filename)), digest(project.archive));
   });
 
-  test('is under 1.5 MB without the whale, which is as much again in two places', () => {
+  test('is under 1.5 MB without the demo model, whose two copies have the same size again', () => {
     const whole = statSync(project.archive).size;
     for (const name of ['whale.safetensors', 'whale.tokenizer.json']) writeFileSync(inside(`dist/${name}`), '');
     const html = readFileSync(inside('dist/headlight.html'), 'utf8');
@@ -66,8 +66,8 @@ describe('the package', () => {
         encoding: 'utf8',
       }),
     );
-    assert.ok(size < 1_500_000, `${size} bytes without the whale, ${whole} with it`);
-    assert.ok(whole - size < 2_700_000, `the whale takes ${whole - size} bytes`);
+    assert.ok(size < 1_500_000, `${size} bytes without the demo model, ${whole} with it`);
+    assert.ok(whole - size < 2_700_000, `the demo model takes ${whole - size} bytes`);
   });
 
   test('has a bill of materials with its third-party components and their licences', () => {
@@ -112,7 +112,7 @@ describe('the package', () => {
             );
   });
 
-  test('has the licence of each of them, the one-file page too', () => {
+  test('contains the licence of each component, and so does the one-file page', () => {
     const text = readFileSync(inside('dist/licences.txt'), 'utf8');
     for (const name of ['preact', '@preact/signals', '@preact/signals-core'])
       assert.ok(text.includes(read(`node_modules/${name}/LICENSE`).trim()), name);
@@ -122,7 +122,7 @@ describe('the package', () => {
   });
 });
 
-test('every file that the package exports is asked what is bundled in it', () => {
+test('the bill of materials considers every exported file', () => {
   const entries = readFileSync(join(root, 'src/build/notices.js'), 'utf8').match(/ENTRIES = \[([^\]]*)\]/)[1];
   for (const { types } of Object.values(manifest.exports).filter(({ types }) => types)) {
     const name = types.match(/\/([\w-]+)\.d\.ts$/)[1];
@@ -137,7 +137,7 @@ test('the version is that of the newest entry with a date in the changelog', () 
   assert.equal(JSON.parse(read('package-lock.json')).version, version);
 });
 
-test('a publisher fills in the address in package.json alone', () => {
+test('the address of the repository is defined only in package.json', () => {
   const { homepage, bugs, repository } = manifest;
   for (const url of [homepage, bugs, repository.url]) assert.match(url, /^(git\+)?https:\/\/\S+$/);
 });

@@ -1,4 +1,4 @@
-// The package as TypeScript sees it: packed, installed in an empty folder, used with everything strict.
+// The types of the package: packed, installed in an empty folder, used with all strict options.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -32,14 +32,14 @@ describe('the types of the package', () => {
     ['nodenext', 'nodenext', 'es2022,dom'],
     ['esnext', 'bundler', 'esnext,dom'],
   ])
-    test(`fit a strict project under ${moduleResolution} resolution`, async () => {
+    test(`are valid in a strict project with ${moduleResolution} resolution`, async () => {
       cpSync(join(root, 'tests/package/consumer/use.ts'), project.file('use.ts'));
       const target = ['--target', 'es2022', '--module', module, '--moduleResolution', moduleResolution];
       const args = [...STRICT, ...target, '--lib', lib, 'use.ts'];
       await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
     });
 
-  test('can be imported from CommonJS: with require(esm) as they are, before by import()', async () => {
+  test('can be imported from CommonJS: directly with require(esm), in older versions by import()', async () => {
     const types = "import type { Edit, Tensor } from 'headlight-attention'";
     const used = "export const edit: Edit = { at: 'embed', set: 'zero' }; export type Mine = Tensor;";
     writeFileSync(
@@ -61,7 +61,7 @@ describe('the types of the package', () => {
     }
   });
 
-  test('need no library of the browser', async () => {
+  test('require no types of the DOM', async () => {
     const entries = ['', '/inline', '/formats', '/analysis', '/onnx'];
     writeFileSync(
       project.file('server.ts'),
@@ -71,18 +71,18 @@ describe('the types of the package', () => {
     await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
   });
 
-  test('are found to be right by publint', async () => {
+  test('have no findings by publint', async () => {
     const { stdout } = await run(bin('publint'), ['--strict', project.archive]).catch((error) => error);
     assert.match(stdout, /All good/, stdout);
   });
 
-  test('are found to be right by attw, for every entry that has types', async () => {
+  test('have no findings by attw, for every entry with types', async () => {
     const args = [project.archive, '--profile', 'esm-only', '--no-emoji', '--no-color'];
     const entries = ['--entrypoints', '.', 'inline', 'formats', 'analysis', 'onnx'];
     await run(bin('attw'), [...args, ...entries]).catch(({ stdout }) => assert.fail(stdout));
   });
 
-  test('need no types of others', async () => {
+  test('require no third-party types', async () => {
     writeFileSync(
       project.file('bare.ts'),
       "import { load } from 'headlight-attention'; export const hl = await load();",

@@ -1,5 +1,5 @@
-// Writes the normalizer that a SentencePiece file carries: a double array over the bytes of what is replaced, then the
-// texts that replace it, in base64.
+// Writes the normalizer of a SentencePiece file: a double-array trie over the bytes of the keys, then the replacement
+// texts, in base64.
 
 /** @param {[from: string, to: string][]} replaced */
 export function charsmap(replaced) {
@@ -19,10 +19,10 @@ export function charsmap(replaced) {
   const used = new Set([0]);
   const place = (node, at, label) => {
     const labels = [...(node.value >= 0 ? [0] : []), ...node.children.keys()];
-    // The children of a node lie at its offset, each with its byte flipped in; that of the byte 0 is its value.
+    // The children of a node are at its offset XOR their bytes; the child of byte 0 contains its value.
     let offset = 1;
     while (labels.some((byte) => used.has(at ^ offset ^ byte) || (at ^ offset) === 0)) offset++;
-    if (offset >= 2 ** 21) throw new Error('too many for such offsets');
+    if (offset >= 2 ** 21) throw new Error('the trie is too large for its offsets');
     for (const byte of labels) used.add(at ^ offset ^ byte);
     units.set(at, (offset << 10) | (node.value >= 0 ? 1 << 8 : 0) | label);
     if (node.value >= 0) units.set(at ^ offset, (node.value | 0x80000000) >>> 0);

@@ -9,7 +9,7 @@ const find = () => {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim();
     } catch {
-      // The next name, then.
+      // Try the next name.
     }
   }
   throw new Error('no Chromium on PATH: ./build.sh test installs it');
@@ -29,10 +29,10 @@ const options = () => ({
   ],
 });
 
-/** One browser for all test files of a run: they find it by the environment variable HEADLIGHT_CHROMIUM. */
+/** Starts one browser for all test files of a run, which find it by the environment variable HEADLIGHT_CHROMIUM. */
 export const launchShared = () => chromium.launchServer(options());
 
-/** A browser that asks nothing of the network by itself: the one of the run, or one of its own. */
+/** A browser that sends no requests by itself: the shared one of the run, or a new one. */
 export async function launch() {
   const shared = process.env.HEADLIGHT_CHROMIUM;
   const counts = process.env.CHROMIUM_COVERAGE;

@@ -1,5 +1,4 @@
-// A page of somebody else that has `headlight-attention/view` in it: a folder with the files of the package, and a
-// server.
+// A third-party page that contains `headlight-attention/view`: a folder with the files of the package, and a server.
 
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ export async function makeCourse() {
   return folder;
 }
 
-/** All that a teacher writes. */
+/** The page of a lesson. */
 const LESSON = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lesson</title>
@@ -32,7 +31,7 @@ const attentions = [[1, 0, 0], [0.25, 0.75, 0], [0.125, 0.5, 0.375]];
 mount(document.querySelector('#head'), { attentions, tokens: ['The', 'white', 'whale'], view: 'head' });
 </script>`;
 
-/** The lesson, served. */
+/** Serves the lesson. */
 export async function openLesson() {
   const folder = await makeCourse();
   await writeFile(join(folder, 'index.html'), LESSON);

@@ -10,7 +10,7 @@ const START = [
   ['Profiler.startPreciseCoverage', { callCount: true, detailed: true }],
 ];
 
-/** Scripts of the site as files, whatever server they came from. */
+/** Maps scripts of the site to files, for any server. */
 function filesOf(result) {
   return result.flatMap((script) => {
     if (!script.url.startsWith('http://localhost')) return [];
@@ -20,7 +20,7 @@ function filesOf(result) {
 }
 
 /**
- * Counts in every page that a browser opens, and writes the counts into a folder when the page or the browser closes.
+ * Enables counting in every page of a browser, and writes the counts into a folder when the page or the browser closes.
  */
 export function count(browser, folder) {
   const { newPage, close } = browser;
@@ -48,7 +48,7 @@ async function countPage(page, folder) {
   const workers = new Set();
   const answers = new Map();
   let id = 0;
-  /** Workers are spoken to by way of their page. */
+  /** Commands for workers are sent through their page. */
   const tell = (sessionId, method, params = {}) => {
     const message = JSON.stringify({ id: ++id, method, params });
     const answer = new Promise((resolve) => answers.set(`${sessionId} ${id}`, resolve));
@@ -69,7 +69,7 @@ async function countPage(page, folder) {
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: false });
 
   return async () => {
-    // A page that has crashed and a worker that is ending have nothing to tell.
+    // A crashed page or an ending worker does not respond.
     const none = { result: [] };
     const late = new Promise((resolve) => setTimeout(resolve, 5000, none));
     const all = await Promise.all([

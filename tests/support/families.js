@@ -1,5 +1,6 @@
-// Tiny random checkpoints of the families for which there are no given vectors, named and laid out as Hugging Face's
-// modules save them, and what they must give: each architecture once more, in float64, read from the tensors' names.
+// Tiny random checkpoints of the families without golden vectors, with the names and layouts that Hugging Face's
+// modules save, and their expected results: each architecture is implemented again, in float64, from the names of the
+// tensors.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { safetensors } from './files.js';
@@ -22,7 +23,7 @@ const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
 const PLACES = 12;
 const BATCH = 2;
 
-// Shapes of tensors by name. Scales of norms lie around 1, where the model adds nothing to them.
+// Shapes of tensors by name. Scales of norms are around 1, unless the model adds 1 to them.
 const lin = (name, out, inside, bias = true) => ({
   [`${name}.weight`]: { shape: [out, inside] },
   ...(bias && { [`${name}.bias`]: { shape: [out] } }),
@@ -45,7 +46,7 @@ function fill(shapes, seed) {
   );
 }
 
-/** model.safetensors of float32 tensors; integers are what buffers of older files hold. */
+/** model.safetensors of float32 tensors; integers are for the buffers of older files. */
 function bytesOf(tensors) {
   const header = {};
   let at = 0;
@@ -65,7 +66,7 @@ function bytesOf(tensors) {
   return safetensors(header, all);
 }
 
-/** One sequence through a model: its tensors by name, and the values on the way. */
+/** One pass of a sequence through a model: its tensors by name, and the intermediate values. */
 class Pass {
   constructor(tensors, config, { ids, keep, typeIds, numbers }) {
     Object.assign(this, { tensors, config, ids, typeIds, numbers });
@@ -103,12 +104,12 @@ class Pass {
     );
   }
 
-  /** Visibility of a key: not padding, not later, not too far. */
+  /** True if a key is visible: it is not padding, not later than the query, and within the window. */
   sees({ causal = true, left = Infinity, right = Infinity } = {}) {
     return (t, s) => this.keep[s] === 1 && !(causal && s > t) && t - s <= left && s - t <= right;
   }
 
-  /** Blocks, with what enters and leaves each. block(x, i, record) */
+  /** Runs all blocks, and records the input and output of each: block(x, i, record). */
   stack(x, block, { prefix = '', count = L } = {}) {
     for (let i = 0; i < count; i++) {
       this.values[`${prefix}blocks.${i}.in`] = x;
@@ -124,7 +125,7 @@ class Pass {
 const HEADS = { heads: H, width: D };
 const pairs = (width) => angles(10000, width);
 
-// ---- encoders of text
+// ---- text encoders
 
 const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => ({
   ...table(`${at}embeddings.word_embeddings`, V),
@@ -147,7 +148,7 @@ const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => 
   ...(pooler && lin(`${at}pooler.dense`, C, C)),
 });
 
-/** positions: of every token, as rows of the table. */
+/** positions: a row of the table for every token. */
 function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
   const see = p.sees({ causal: p.config.is_decoder ?? false });
   let x = add(p.rows(`${at}embeddings.word_embeddings.weight`, p.ids), [
@@ -200,7 +201,7 @@ const ROBERTA = {
   eos_token_id: 2,
   max_position_embeddings: PLACES + 2,
 };
-/** The head for a masked token, on what is after the last block; weight is the name of its table. */
+/** The masked language modelling head, applied to the output of the last block; weight: the name of its table. */
 function masked(p, { dense, norm, activation = ACTIVATIONS.gelu, eps, weight, bias }) {
   const head = p.layerNorm(norm, p.linear(dense, p.values.final).map(activation), eps);
   p.values.logits = linear(head, p.get(weight), p.get(bias));
@@ -337,7 +338,7 @@ function modern(p, how = {}) {
   p.values.logits = linear(head, p.get(weight), p.tensors['decoder.bias']);
 }
 
-// ---- decoders before Llama
+// ---- decoders older than Llama
 
 const gptShapes = {
   ...table('transformer.wte', V),
@@ -370,7 +371,7 @@ const GPT = {
   layer_norm_epsilon: 1e-5,
   activation_function: 'gelu_new',
 };
-/** scale: of the scores of a block. */
+/** scale: a function from a block to the factor of its scores. */
 function gpt(p, scale) {
   const product = (name, x) => {
     const { data, shape } = p.get(`${name}.weight`);
@@ -486,7 +487,7 @@ const split = (qkv, heads, width, which) =>
     const [row, h, d] = [Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width];
     return qkv[((row * heads + h) * 3 + which) * width + d];
   });
-/** normed: whether a norm is of the stream itself, not only of what reads it. */
+/** normed: true if norms replace the residual stream. */
 function bloom(p, { normed = false } = {}) {
   // Six heads: the slopes of four, then every other one of eight.
   const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
@@ -563,7 +564,7 @@ function neox(p, { parallel = true, turned = 2, theta = 10000, head = true } = {
   if (head) p.values.logits = p.linear('embed_out', x);
 }
 
-// ---- Llama and its relatives
+// ---- Llama and related decoders
 
 const KV = 2;
 const llamaShapes = (
@@ -705,7 +706,7 @@ const PHI_OLD = {
   rope_theta: 10000,
   tie_word_embeddings: false,
 };
-/** Phi-1.5 and Phi-2: one norm, which attention and feed-forward both read. */
+/** Phi-1.5 and Phi-2: attention and feed-forward have the same norm. */
 function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
   let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
   x = p.stack(x, (x, i, record) => {
@@ -723,7 +724,7 @@ function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
   if (head) p.values.logits = p.linear('lm_head', x);
 }
 
-// ---- pictures, captions, sound, text to text
+// ---- pictures, captions, audio, text to text
 
 const SIDE = 8;
 const PATCH = 4;
@@ -819,7 +820,7 @@ const CLIP = {
   bos_token_id: 0,
   eos_token_id: 9,
 };
-/** end: the place of the token that stands for the text. */
+/** end: the position of the token that represents the text. */
 function clip(p, end) {
   let x = add(
     p.rows('text_model.embeddings.token_embedding.weight', p.ids),
@@ -887,7 +888,7 @@ const WHISPER = {
   activation_function: 'gelu',
   max_source_positions: FRAMES,
   max_target_positions: PLACES,
-  // It is saved, but Hugging Face's modules multiply by nothing.
+  // This scale is saved, but Hugging Face's modules do not use it.
   scale_embedding: true,
   tie_word_embeddings: true,
 };
@@ -979,7 +980,7 @@ const T5 = {
   is_encoder_decoder: true,
   tie_word_embeddings: true,
 };
-/** Half of the buckets for either side where both are seen; half of these for one distance each. */
+/** Half of the buckets for each side, if both sides are visible; half of these have one distance each. */
 function bucket(distance, both) {
   const count = both ? BUCKETS / 2 : BUCKETS;
   const n = both ? Math.abs(distance) : Math.max(0, -distance);
@@ -1022,9 +1023,9 @@ function t5Run(p, stack, ids, { prefix = '', memory, last }) {
   return x;
 }
 
-// ---- the list
+// ---- the list of families
 
-/** Where padding stands: after the text, before it, or nowhere. */
+/** The position of padding: after the text, before it, or none. */
 const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
 
 /**
@@ -1034,8 +1035,8 @@ const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
  * @property {object} shapes of the tensors by name
  * @property {(p: Pass) => void} run fills p.values
  * @property {'right' | 'left'} [padding]
- * @property {'right'} [unmasked] padding that no mask speaks of
- * @property {boolean} [causal] then it is run with a cache as well
+ * @property {'right'} [unmasked] true if no mask marks the padding
+ * @property {boolean} [causal] true if it is also run with a cache
  * @property {'pixels' | 'features'} [input]
  */
 const roberta = (p, activation) => bert(p, 'roberta.', robertaPositions(p.ids), activation);
@@ -1052,8 +1053,8 @@ const llamaCase = (name, config, how, shapes) => ({
 });
 
 /**
- * A decoder with a head for classes, of the last token that is no padding: by the mask, or where padding is unmasked by
- * pad_token_id. width: of what the head reads.
+ * A decoder with a classification head on the last token that is not padding, by the mask or, without a mask, by
+ * pad_token_id. width: of the input of the head.
  */
 const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right', unmasked } = {}) => ({
   name: `${name} for classes`,
@@ -1116,7 +1117,7 @@ const CASES = [
     },
   },
   {
-    name: 'BERT with a head that is not tied, its bias beside its weight',
+    name: 'BERT with a head that is not tied, its bias next to its weight',
     config: { ...BERT, ...untied, hidden_act: 'relu' },
     shapes: {
       ...bertShapes('bert.'),
@@ -1228,12 +1229,12 @@ const CASES = [
     name: 'RoBERTa for classes',
     config: { ...ROBERTA, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
     shapes: {
-      // Older files keep a pooler that is not looked at.
+      // Older files contain a pooler that is not used.
       ...bertShapes('roberta.', { pooler: true, types: 1, places: PLACES + 2 }),
       ...lin('classifier.dense', C, C),
       ...lin('classifier.out_proj', 3, C),
     },
-    // Its positions are counted from the padding among the labels, masked or not.
+    // Positions do not count the padding tokens among the ids, masked or not.
     unmasked: 'right',
     pad: 1,
     run: (p) => {
@@ -1599,7 +1600,7 @@ const CASES = [
     { turns: pairs(D).map((angle) => angle / 4) },
   ),
   llamaCase(
-    'Llama, linear with its theta beside it',
+    'Llama, linear with rope_theta in rope_scaling',
     { rope_theta: 10000, rope_scaling: { rope_type: 'linear', factor: 4, rope_theta: 50 } },
     { turns: angles(50, D).map((angle) => angle / 4) },
   ),
@@ -1708,12 +1709,12 @@ const CASES = [
         factor: Math.sqrt(1 + Math.log(4) / Math.log(5)),
       },
     ),
-    // A cache cannot begin with fewer tokens.
+    // With fewer tokens a cache would begin with other factors.
     causal: false,
   },
   llamaCase('Phi-3', PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor }),
   llamaCase(
-    'Phi-3 with rope_parameters, part of a head turned',
+    'Phi-3 with rope_parameters, part of a head rotated',
     {
       ...PHI,
       head_dim: 8,
@@ -1826,7 +1827,7 @@ const CASES = [
     },
   },
   {
-    // The tie is said of every T5, and what counts is the scale.
+    // Every T5 has tie_word_embeddings: true; scale_decoder_outputs decides.
     name: 'T5 with a head of its own, as later versions save it',
     config: { ...T5, tie_word_embeddings: true, scale_decoder_outputs: false },
     shapes: {
@@ -1876,7 +1877,7 @@ const CASES = [
 
 const DECODED = [3, 8, 1, 4, 11];
 
-/** Labels of two sequences: padding is `pad`, and each has the end token where there is one. */
+/** Ids of two sequences: padding is `pad`, and each contains the end token if the model has one. */
 function makeIds({ padding, unmasked, pad = 0, end }, seed) {
   const next = uniformSource(seed);
   return Array.from({ length: BATCH }, (_, b) => {
@@ -1892,7 +1893,7 @@ const NUMBERS = { pixels: [3, SIDE, SIDE], features: [MEL, 2 * FRAMES] };
 const flat = (rows) => Int32Array.from(rows.flat());
 
 /**
- * A family: its files, what forward takes, and what every value must be.
+ * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
 export const families = CASES.map((c, number) => {

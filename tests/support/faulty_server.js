@@ -1,10 +1,13 @@
-// A server of the files of a model, which may respond with faults. It counts what it sends, and never sends more than
-// its clients take.
+// A server of the files of a model that may respond with faults. It counts the bytes that it sends, and never sends
+// more than its clients receive.
 
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** An endless response ends here: a client that reads all of it fails its test, and the machine has room for it. */
+/**
+ * Length at which an endless response ends: a client that reads all of it fails its test, without exhausting the
+ * memory.
+ */
 const END = 2 ** 29;
 const CHUNK = Buffer.alloc(2 ** 16, 0x20);
 /** 1 MB of spaces, in 1 kB. */
@@ -20,7 +23,7 @@ function pour(response, chunk, most = END) {
   more();
 }
 
-/** The part of a file that a request asks for, and the headers of a right response. */
+/** The requested part of a file, and the headers of a correct response. */
 function rightResponse(request, all) {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
   if (first === undefined) return { status: 200, headers: {}, body: all, begin: 0 };
@@ -33,14 +36,14 @@ function rightResponse(request, all) {
 const sized = (response, { status, headers, body }) =>
   response.writeHead(status, { 'content-length': body.length, ...headers }).end(body);
 
-/** Sends the right bytes, as far as they can be said to begin elsewhere in the file. */
+/** Sends the correct bytes with a Content-Range that begins at another position. */
 function sendAs(response, { body }, { length }, from) {
   const part = body.subarray(0, length - from);
   const range = `bytes ${from}-${from + part.length - 1}/${length}`;
   sized(response, { status: 206, headers: { 'content-range': range }, body: part });
 }
 
-/** Faults by name: each is given a right response and sends another. */
+/** Faults by name: each receives the correct response and sends another one. */
 export const FAULTS = {
   'the status 500': (response) => response.writeHead(500).end('no'),
   'the status 401': (response) => response.writeHead(401).end('no'),
@@ -76,8 +79,8 @@ export const FAULTS = {
 
 /**
  * @param {Record<string, Uint8Array>} files
- * @returns {Promise<any>} fault(file, number of the request for it) may be set, and gives the name of a fault, a
- *   function, or nothing; again() counts the requests from 0
+ * @returns {Promise<any>} fault(file, number of the request for it) may be set; it returns the name of a fault, a
+ * function, or nothing. again() resets the numbers of requests to 0
  */
 export async function serveFiles(files) {
   const sockets = new Set();

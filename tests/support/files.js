@@ -1,4 +1,4 @@
-// Files of arrays, byte by byte, right and wrong.
+// Writes files of arrays byte by byte, valid and invalid ones.
 
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
@@ -17,7 +17,7 @@ export function join(...parts) {
   return all;
 }
 
-/** Little-endian, in so many bytes. */
+/** The first `count` bytes of an integer, little-endian. */
 const bytesOf = (number, count) => {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(number), true);
@@ -37,7 +37,7 @@ export function npy(header, data = [], version = 1) {
   return join(magic, bytesOf(text.length, version === 1 ? 2 : 4), text, data);
 }
 
-/** CRC-32, bit by bit. */
+/** Computes CRC-32 bit by bit. */
 export function crc32(bytes) {
   let crc = 0xffffffff;
   for (const byte of bytes) {
@@ -48,8 +48,8 @@ export function crc32(bytes) {
 }
 
 /**
- * A zip archive. Each file: { name, bytes, deflate?, wide? (64-bit sizes), described? (sizes after the data), and what
- * its directory claims instead of the truth: size?, packedSize?, crc?, flags?, method?, offset?, packed? }
+ * A zip archive. Each file: { name, bytes, deflate?, wide? (64-bit sizes), described? (sizes after the data), and false
+ * values in its directory: size?, packedSize?, crc?, flags?, method?, offset?, packed? }
  */
 export function zip(files, { comment = '', wide = false, count = files.length } = {}) {
   const [parts, entries] = [[], []];
@@ -109,7 +109,7 @@ export function zip(files, { comment = '', wide = false, count = files.length } 
   return join(...parts);
 }
 
-/** That a call is refused for the format, in a message that is short. */
+/** Checks that a call throws a FORMAT error with a short message. */
 export const checkRefusal = (error, pattern) => {
   assert.ok(error instanceof HeadlightError && error.code === 'FORMAT', error.stack);
   assert.match(error.message, pattern);

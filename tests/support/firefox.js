@@ -8,7 +8,7 @@ const find = () => {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim();
     } catch {
-      // The next name, then.
+      // Try the next name.
     }
   }
   throw new Error('no Firefox on PATH: ./build.sh test installs it');

@@ -1,7 +1,7 @@
 // The operations of transformers in float64, in plain loops over the rows of a sequence.
 
 const erf = (x) => {
-  // The series near 0, the continued fraction far from it.
+  // A series near 0, a continued fraction far from it.
   if (Math.abs(x) < 3) {
     let [sum, term] = [x, x];
     for (let n = 1; Math.abs(term) > 1e-18; n++) {
@@ -30,7 +30,7 @@ export const times = (x, factor) => x.map((value) => value * factor);
 export const multiply = (a, b) => a.map((x, i) => x * b[i]);
 export const concat = (...lists) => Float64Array.from(lists.flatMap((list) => [...list]));
 
-/** Columns from..to−1 of rows of so many. */
+/** Columns from..to−1 of rows of `width` numbers. */
 export const columns = (x, width, from, to) =>
   Float64Array.from({ length: (x.length / width) * (to - from) }, (_, i) => {
     const row = Math.floor(i / (to - from));
@@ -47,7 +47,7 @@ export function linear(x, { data, shape: [out, inside] }, bias) {
   });
 }
 
-/** mean: whether it is subtracted first. */
+/** mean: true if the mean is subtracted first. */
 export function norm(x, scale, bias, { eps, mean }) {
   const width = scale.length;
   const y = new Float64Array(x.length);
@@ -62,7 +62,8 @@ export function norm(x, scale, bias, { eps, mean }) {
 }
 
 /**
- * q (T,H·D), k and v (S,G·D). see(t, s): whether query t may see key s; bias(h, t, s) is added to the scaled scores.
+ * q (T,H·D), k and v (S,G·D). see(t, s): true if query t may attend to key s; bias(h, t, s) is added to the scaled
+ * scores.
  * @returns {{ heads: Float64Array, weights: Float64Array }} (T,H·D) and (H,T,S)
  */
 export function attend(q, k, v, { heads: H, kvHeads: G = H, width: D, scale = D ** -0.5, see, bias = () => 0 }) {
@@ -93,10 +94,10 @@ export function attend(q, k, v, { heads: H, kvHeads: G = H, width: D, scale = D 
   return { heads, weights };
 }
 
-/** theta^(−2n/width) for each pair. */
+/** The angle per position of each pair, theta^(−2n/width). */
 export const angles = (theta, width) => Array.from({ length: width / 2 }, (_, n) => theta ** ((-2 * n) / width));
 
-/** Turns element n of a head with n + half, half being the number of angles; what is after them stays. */
+/** Rotates elements n and n + half of a head, where half is the number of angles; later elements are unchanged. */
 export function rotate(x, { heads, width, turns, factor = 1 }) {
   const half = turns.length;
   const y = Float64Array.from(x);

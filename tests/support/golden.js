@@ -1,7 +1,7 @@
 // Reads packs of golden vectors, NAME.json and NAME.bin, and compares results with them.
 //
-// A tensor is stored at an offset of the .bin, or made by a seeded generator. `outputs` is what the source
-// gave in float32, `outputs64` the same computed in float64 from the same inputs: the reference here.
+// A tensor is stored at an offset of the .bin, or made by a seeded generator. `outputs` are the results of the source
+// in float32; `outputs64`, computed in float64 from the same inputs, is the reference of the tests.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -61,15 +61,15 @@ export function readPack(name, folder = GOLDEN) {
   }));
 }
 
-/** The elements of a whole result that a case stores of it. */
+/** The elements of a result that a case stores. */
 export function sampled(actual, testCase, name) {
   const index = testCase.inputs[`index.${name}`];
   return index ? Float64Array.from(index.data, (i) => actual[i]) : actual;
 }
 
 /**
- * The largest difference of any gradient, by its name, as a share of the largest value of all of them: that of a key
- * bias is zero up to rounding, and has no scale of its own.
+ * The largest difference of any gradient, relative to the largest value of all of them, because the gradient of a key
+ * bias is only rounding.
  */
 export function gradientDifference(actual, expected) {
   const largest = (data) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -95,7 +95,7 @@ export function gradientState(hl, layer, layout) {
   return Object.fromEntries(Object.entries(state).map(([name, { data }]) => [name, data]));
 }
 
-/** The largest difference as a share of the largest finite expected value. NaN and infinities must agree. */
+/** The largest difference, relative to the largest finite expected value. NaN and infinities must be equal. */
 export function difference(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} elements, expected ${expected.length}`);
   let scale = 0;

@@ -1,5 +1,5 @@
-// Three hands that do the same on the page: with the mouse on a screen, with the keyboard alone, with a finger on a
-// phone. A target is a selector, or a pattern of a control's accessible name.
+// Three input methods with the same actions on the page: the mouse on a large screen, the keyboard alone, and touch on
+// a phone. A target is a selector, or a pattern of a control's accessible name.
 
 import assert from 'node:assert/strict';
 import { page } from './page.js';
@@ -7,12 +7,12 @@ import { page } from './page.js';
 /** @import { Locator } from 'playwright-core' */
 /** @typedef {string | RegExp} Control */
 
-/** More than this can be reached by Tab, or stands in a list, in no state. */
+/** Upper limit of the controls that Tab reaches, and of the items in a list. */
 const MOST = 200;
 export const SCREEN = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 360, height: 740 } };
 const TOUCHED = { ...PHONE, hasTouch: true, isMobile: true };
-/** A finger needs a target of this size; in a line of others it is narrower than high. */
+/** Minimum size of a touch target in pixels; in a row of targets the width may be smaller. */
 const FINGER = { wide: 32, high: 35 };
 
 const keys = async (/** @type {string[]} */ ...list) => {
@@ -33,7 +33,7 @@ function find(control) {
 
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
-/** Actions whose controls are elsewhere on a phone: behind the three dots, or in the menu of models. */
+/** Controls that are elsewhere on a phone: behind the three dots, or in the menu of models. */
 const common = (/** @type {any} */ hand) => ({
   /** On a phone, rarely used controls are behind three dots. */
   async unfold() {
@@ -42,7 +42,7 @@ const common = (/** @type {any} */ hand) => ({
   async fold() {
     if (isPhone() && (await page.locator('.more').count()) > 0) await hand.press('.dots');
   },
-  /** Story, training and files: words of the header, on a phone in the menu of the models. */
+  /** Story, training and files: in the header, on a phone in the menu of models. */
   async enter(/** @type {'story' | 'train' | 'open'} */ room) {
     const word = { story: '.story-word', train: '.header nav > .word:not(.story-word)', open: '.open > .word' }[room];
     if (isPhone()) await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
@@ -50,18 +50,18 @@ const common = (/** @type {any} */ hand) => ({
   },
 });
 
-/** Where the middle of a cell is, in the picture. */
+/** The position of the centre of a cell in the picture. */
 async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   const picture = page.locator('#picture');
   await picture.scrollIntoViewIfNeeded();
   const { width, height } = /** @type {any} */ (await picture.boundingBox());
   const rows = await page.locator('.labels .row-label').count();
   const columns = await page.locator('.labels .key-label').count();
-  assert.ok(rows > 0 && columns > 0, 'rows and columns have names');
+  assert.ok(rows > 0 && columns > 0, 'the picture has labels of rows and columns');
   return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
 }
 
-/** With something that points. */
+/** An input method with a pointer: mouse or touch. */
 function pointing({ name, screen, tap, point, drag }) {
   const hand = {
     name,
@@ -69,15 +69,15 @@ function pointing({ name, screen, tap, point, drag }) {
     async press(/** @type {Control} */ control) {
       await tap(find(control));
     },
-    /** A list is opened, and one thing in it is chosen. */
+    /** Opens a list, and chooses an item in it. */
     async pick(/** @type {Control} */ menu, /** @type {Control} */ item) {
       await hand.press(menu);
       await hand.press(item);
     },
-    /** One of several that the arrow keys walk. */
+    /** Chooses one item of a group in which the arrow keys move. */
     among: (/** @type {string} */ list, /** @type {number} */ i) => tap(page.locator(list).nth(i)),
     head: (/** @type {number} */ layer, /** @type {number} */ head) => hand.press(`[data-head='${layer}.${head}']`),
-    /** At the end of the text. */
+    /** Types at the end of the text. */
     async write(/** @type {string} */ text) {
       const field = page.locator('.sentence textarea');
       const { width, height } = /** @type {any} */ (await field.boundingBox());
@@ -87,13 +87,13 @@ function pointing({ name, screen, tap, point, drag }) {
     async read(/** @type {number} */ t, /** @type {number} */ s) {
       await point(page.locator('#picture'), { position: await cellAt(t, s) });
     },
-    /** The cells of a row, from one to another. */
+    /** Selects the cells of a row, from one to another. */
     async paint(/** @type {number} */ t, /** @type {number} */ from, /** @type {number} */ to) {
       const [a, b] = [await cellAt(t, from), await cellAt(t, to)];
       const { x, y } = /** @type {any} */ (await page.locator('#picture').boundingBox());
       await drag([x + a.x, y + a.y], [x + b.x, y + b.y]);
     },
-    /** As far as it goes. */
+    /** Moves a slider to its end. */
     async slide(/** @type {string} */ slider) {
       const { width, height } = /** @type {any} */ (await page.locator(slider).boundingBox());
       await tap(page.locator(slider), { position: { x: width - 8, y: height / 2 } });
@@ -119,7 +119,7 @@ export const mouse = pointing({
 async function tap(target, options) {
   if (!options) await assertRoomy(target);
   await target.tap(options);
-  // For what is wider than the screen a phone makes the whole page smaller.
+  // A phone scales the whole page down if its content is wider than the screen.
   assert.equal(
     await page.evaluate(() => document.documentElement.scrollWidth),
     PHONE.viewport.width,
@@ -127,7 +127,7 @@ async function tap(target, options) {
   );
 }
 
-/** As much of what a finger may touch belongs to the target. @param {Locator} target */
+/** Fails if the area of the target around its centre is too small for touch. @param {Locator} target */
 async function assertRoomy(target) {
   const { what, wide, high } = await target.evaluate((element, high) => {
     const root = /** @type {ShadowRoot} */ (element.getRootNode());
@@ -138,7 +138,7 @@ async function assertRoomy(target) {
     };
     const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
     const [left, at] = middle();
-    // The bottom sheet may cover the element, or half of it: scroll first, then tap.
+    // The bottom sheet may cover the element: scroll first, then tap.
     if (![-high / 2 + 1, 0, high / 2 - 1].every((dy) => owns(left, at + dy)))
       element.scrollIntoView({ block: 'center' });
     const [x, y] = middle();
@@ -153,7 +153,7 @@ async function assertRoomy(target) {
       high: reach(0, -1) + reach(0, 1),
     };
   }, FINGER.high);
-  assert.ok(wide >= FINGER.wide && high >= FINGER.high, `${what}: ${wide} × ${high} px are not enough for a finger`);
+  assert.ok(wide >= FINGER.wide && high >= FINGER.high, `${what}: ${wide} × ${high} px are too small for touch`);
 }
 
 export const touch = pointing({
@@ -176,7 +176,7 @@ export const touch = pointing({
 /** @param {Locator} target */
 const hasFocus = async (target) => (await target.and(page.locator(':focus')).count()) > 0;
 
-/** Tab until it has the focus. @param {Control} control */
+/** Presses Tab until the control has the focus. @param {Control} control */
 async function reach(control) {
   const target = find(control);
   await target.waitFor();
@@ -193,7 +193,7 @@ const KEYBOARD = {
   async press(/** @type {Control} */ control) {
     await reach(control);
     await keys('Enter');
-    // Who cannot see where the focus is must not lose it.
+    // The focused element must be visible.
     await page.waitForFunction(() => document.activeElement !== document.body);
   },
   async pick(/** @type {Control} */ menu, /** @type {Control} */ item) {

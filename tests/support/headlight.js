@@ -28,7 +28,7 @@ export function everywhere(fn) {
   };
 }
 
-/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
+/** A model with random biases and norms, because zeros and ones would hide mistakes. */
 export function build(hl, options) {
   const model = hl.transformer(options);
   const random = uniformSource(12);

@@ -1,4 +1,4 @@
-// The package as others get it: packed, and installed in an empty folder.
+// The package as users receive it: packed, and installed in an empty folder.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The core with its internal functions exported, in each flavour that this Node runs, and memory for its
-// arguments with guards around it.
+// The core with its internal functions exported, in each flavour that this Node supports, and guarded memory for its
+// arguments.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ class Kernels {
     this.blocks = [];
   }
 
-  /** A block of floats (a count, or values) between guards. */
+  /** Allocates a block of floats (a number, or values) between guard values. */
   block(content) {
     const values = typeof content === 'number' ? new Float32Array(content).fill(GUARD) : Float32Array.from(content);
     const pointer = this.core.hl_tensor_alloc(values.length + 2 * MARGIN) >>> 0;
@@ -31,14 +31,14 @@ class Kernels {
     return whole ? new Float32Array(buffer, start, length + 2 * MARGIN) : new Float32Array(buffer, at, length);
   }
 
-  /** Frees every block; none may have been written beyond its ends. */
+  /** Frees every block, and checks its guard values. */
   close() {
     for (const block of this.blocks) {
       const whole = this.view(block, true);
       const guards = [...whole.subarray(0, MARGIN), ...whole.subarray(MARGIN + block.length)];
       assert.ok(
         guards.every((x) => x === Math.fround(GUARD)),
-        'written beyond its ends',
+        'a guard value was overwritten',
       );
       assert.equal(this.core.hl_tensor_free(block.start), 0);
     }
@@ -47,11 +47,11 @@ class Kernels {
 }
 
 /**
- * An argument struct in linear memory, zeros where nothing is given.
+ * Writes an argument struct into linear memory; missing fields are zeros.
  * @param {Kernels} k
- * @param {Record<string, number>} places of the fields, in words
+ * @param {Record<string, number>} places offsets of the fields in words
  * @param {number} size in words
- * @param {Record<string, number | number[]>} words pointers and integers
+ * @param {Record<string, number | number[]>} words values of pointers and integers
  * @param {Record<string, number>} floats
  */
 export function struct(k, places, size, words, floats) {
@@ -82,7 +82,7 @@ export function kernels(fn) {
   };
 }
 
-/** Numbers in [−1, 1) that look random and are the same each time. */
+/** Pseudo-random numbers in [−1, 1), the same in each run. */
 export function numbers(count, seed = 1) {
   let state = seed;
   return Float32Array.from({ length: count }, () => {

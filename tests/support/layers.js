@@ -1,4 +1,4 @@
-// The layers other than attention, forward only, in plain float64: gradients are compared with their differences.
+// The layers other than attention, forward only, in float64; gradients are compared with their central differences.
 
 const sum = (x) => x.reduce((a, b) => a + b, 0);
 const rowsOf = (x, width) =>
@@ -45,7 +45,7 @@ export const gelu = (x, form) =>
 
 const logistic = (x) => 1 / (1 + Math.exp(-x));
 
-/** By the names of the core. */
+/** The activations by the names in the core. */
 export const activation = {
   GELU: (x) => gelu(x, 'none'),
   GELU_TANH: (x) => gelu(x, 'tanh'),
@@ -55,7 +55,7 @@ export const activation = {
   TANH: Math.tanh,
 };
 
-/** A row whose pairs are turned by angles. */
+/** Rotates the pairs of a row by angles. */
 export function rotary(row, angles, { neighbours = false, reverse = false } = {}) {
   const turned = Array.from(row);
   const half = angles.length;
@@ -68,7 +68,7 @@ export function rotary(row, angles, { neighbours = false, reverse = false } = {}
   return turned;
 }
 
-/** The loss of every row, and their mean over the counted ones. */
+/** The loss of every row, and the mean over the counted rows. */
 export function crossEntropy(logits, labels, { smoothing = 0, ignore = -100 } = {}) {
   const classes = labels.length ? logits.length / labels.length : 0;
   const losses = rowsOf(logits, classes).map((row, r) => {
@@ -81,7 +81,7 @@ export function crossEntropy(logits, labels, { smoothing = 0, ignore = -100 } = 
   return { losses, counted, loss: counted ? sum(losses) / counted : 0 };
 }
 
-/** One step of an optimiser as PyTorch defines it; `state` is kept between steps. */
+/** One step of an optimiser as PyTorch defines it; `state` is carried from step to step. */
 export function sgdStep(parameter, gradient, state, { rate, momentum = 0, decay = 0, nesterov = false }) {
   state.velocity ??= parameter.map(() => 0);
   return parameter.map((p, i) => {

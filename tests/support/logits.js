@@ -1,8 +1,8 @@
-// The logits of a model that is opened, run once and disposed of.
+// Opens a model, computes its logits once and disposes of it.
 
 import { hl } from './headlight.js';
 
-/** Tokens of every tokenizer in tests/golden. */
+/** Ids that every tokenizer in tests/golden has. */
 const IDS = [5, 17, 80, 3];
 
 /** @param {any} source @param {any} [options] of openModel */

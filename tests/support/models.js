@@ -1,4 +1,4 @@
-// Tiny checkpoints in the layout of Hugging Face, with what the models that they are must give.
+// Tiny checkpoints in the layout of Hugging Face, with the expected results of their models.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ function readCases(folder) {
   return cases.map((c) => ({ ...c, inputs: read(c.inputs), outputs: read(c.outputs) }));
 }
 
-/** Names of outputs, as hooks of the library call them. */
+/** Headlight's names of outputs, by the names of the library's hooks. */
 function nameOf(output) {
   const [, stack, name] = /^(?:(encoder|decoder)\.)?(.*)$/.exec(output);
   const at = stack === 'encoder' ? 'encoder.' : '';
@@ -56,7 +56,7 @@ function inputOf({
   return decoder_input_ids ? { encoder: input, ids: decoder_input_ids } : input;
 }
 
-/** Flat indices of an output that are not of a padded token. */
+/** Returns a function that is true for flat indices of real tokens. */
 function isJudged({ inputs: { attention_mask: mask, decoder_input_ids } }, output, shape) {
   const ofQueries = /attn|attentions/.test(output);
   const rows = ofQueries ? shape[2] : shape.length === 3 ? shape[1] : 0;
@@ -66,7 +66,7 @@ function isJudged({ inputs: { attention_mask: mask, decoder_input_ids } }, outpu
   return (i) => mask.data[Math.floor(i / perEntry) * rows + (Math.floor(i / width) % rows)] === 1;
 }
 
-/** The largest difference, in shares of the largest value; of weights, whose largest is 1, as it is. */
+/** The largest difference, relative to the largest value; for weights, whose maximum is 1, the absolute difference. */
 export function off(c, output, got) {
   const { shape, data } = c.outputs[output];
   if (got.length !== data.length) return Infinity;
@@ -81,7 +81,7 @@ export function off(c, output, got) {
   return difference / (/attn|cross|attentions/.test(output) ? 1 : most);
 }
 
-/** { folder, cases: [{ name, kind, input, outputs, names, cache }] }, the names those of values by output. */
+/** { folder, cases: [{ name, kind, input, outputs, names, cache }] }, names: the name of the value for each output. */
 export const checkpoints = FOLDERS.map((folder) => ({
   folder,
   name: folder.slice(FOLDER.length + 1),
@@ -94,7 +94,7 @@ export const checkpoints = FOLDERS.map((folder) => ({
 
 const TORCH = { last_hidden_state: 'final', pooler_output: 'pooled', logits: 'logits' };
 
-/** The same of another source. Its last hidden state is that after the final norm. */
+/** The cases of another source, whose last hidden state is after the final norm. */
 export const torchCases = readPack('models-share', join(FOLDER, 'torch')).map((c) => {
   const layers = Object.keys(c.outputs).filter((name) => name.startsWith('attentions.')).length;
   const names = Object.fromEntries(

@@ -1,4 +1,4 @@
-// The core as a library, and programs that are linked with it.
+// The core as a native library, and programs that are linked with it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -24,7 +24,7 @@ export function run(program, ...args) {
   return stdout;
 }
 
-/** Makes the library, without a warning, in a folder that is kept for the next time; returns it. */
+/** Makes the library without warnings, in a folder that later runs use again; returns the folder. */
 export function buildLibrary(name, compiler, flags) {
   const folder = `${FOLDER}/${name}`;
   const given = [`TO=${folder}`, `CC=${compiler}`, `CFLAGS=${flags} -Werror`];
@@ -43,7 +43,7 @@ export function runWith(library, compiler, source, language = 'c') {
   return run(join(root, program));
 }
 
-/** The program of src/core/README.md, as a file of C in this folder. */
+/** Writes the program in src/core/README.md to a C file in this folder. */
 export function writeExample(folder) {
   const [, program] = readFileSync(join(root, 'src/core/README.md'), 'utf8').match(/```c\n([^]*?)```/);
   mkdirSync(join(root, folder), { recursive: true });

@@ -1,4 +1,4 @@
-// Oniguruma itself, for which the regular expressions of tokenizers are written.
+// Oniguruma itself, the reference for the regular expressions of tokenizers.
 
 import { createOnigurumaEngine } from '@shikijs/engine-oniguruma';
 import wasm from '@shikijs/engine-oniguruma/wasm-inlined';
@@ -6,7 +6,7 @@ import wasm from '@shikijs/engine-oniguruma/wasm-inlined';
 const engine = await createOnigurumaEngine(wasm);
 
 /**
- * All matches from left to right, but no empty one right after another.
+ * All matches from left to right, without empty matches directly after another match.
  * @param {string} source
  * @returns {(text: string) => number[]} the beginning and the end of each
  */

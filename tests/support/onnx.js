@@ -1,4 +1,4 @@
-// Runs ONNX files once, and compares.
+// Runs ONNX files and compares results.
 
 import { quantize } from '../../src/js/onnx/weight.js';
 import { openOnnx } from './onnxruntime.js';
@@ -17,7 +17,7 @@ export async function runOnnx(files, inputs, runtime) {
   }
 }
 
-/** The largest difference, relative to the largest value that is expected. */
+/** The largest difference, relative to the largest expected value. */
 export function difference(got, expected) {
   if (got.length !== expected.length) return Infinity;
   let [largest, most] = [0, 0];
@@ -29,16 +29,16 @@ export function difference(got, expected) {
   return most / (largest || 1);
 }
 
-/** The products of integers of nine bits and their scales. */
+/** Multiplies nine-bit integers by their scales. */
 export function dequantize({ integers, scales }, inside) {
   const groups = Math.ceil(inside / 128);
   return Float32Array.from(integers, (x, i) => x * scales[Math.floor(i / inside) * groups + ((i % inside) >> 7)]);
 }
 
-/** A weight (out,in) as int8 layers have it. */
+/** A weight (out,in), rounded like in an int8 layer. */
 export const rounded = (data, [out, inside]) => dequantize(quantize(data, out, inside), inside);
 
-/** How far outputs may be apart. */
+/** The largest allowed difference of outputs. */
 export const TOLERANCE = 2e-5;
-/** Where weights are int8 Headlight rounds the inputs of products as well: to 16 bits, or with relaxed SIMD to 12. */
+/** With int8 weights Headlight also rounds the inputs of products: to 16 bits, or with relaxed SIMD to 12. */
 export const int8Tolerance = (hl) => (hl.info.simd === 'relaxed' ? 5e-3 : 2e-4);

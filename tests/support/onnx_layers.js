@@ -1,4 +1,4 @@
-// Random layers and attentions, as Headlight computes them and as ONNX.
+// Random layers and attentions, computed by Headlight and as ONNX.
 
 import { toOnnx } from 'headlight-attention/onnx';
 import { difference, rounded, runOnnx } from './onnx.js';
@@ -20,7 +20,7 @@ const SCALINGS = [
   { type: 'yarn', factor: 4, originalContext: 32 },
 ];
 
-/** Every choice of a layer, of what a query sees, and of sizes. */
+/** Random choices of the options of a layer, of visibility, and of sizes. */
 export function chooseLayer(seed) {
   const next = source(seed);
   const pick = (...list) => list[Math.floor(next() * list.length)];
@@ -141,7 +141,7 @@ function optionsOf({ sight, tensors, file }, { mask, bias, keyPadding, validLens
   };
 }
 
-/** Two operands that broadcast, as one of the whole shape. */
+/** Combines two operands that broadcast into one of the full shape. */
 function addWide(a, b, shape) {
   const at = ({ data, shape: own }, place) =>
     data[own.reduce((sum, n, axis) => sum * n + (n === 1 ? 0 : place[axis]), 0)];
@@ -158,7 +158,7 @@ function addWide(a, b, shape) {
   return { data, shape };
 }
 
-/** A layer in float32 of the numbers that an int8 layer has made of its weights. */
+/** A float32 layer with the rounded weights of an int8 layer. */
 function sameInFloat32(hl, layer) {
   const state = Object.fromEntries(
     Object.entries(layer.parameters).map(([name, parameter]) => {
@@ -172,8 +172,8 @@ function sameInFloat32(hl, layer) {
 }
 
 /**
- * The largest differences, relative to the largest value, by output. A file holds the rounded weights of an int8 layer
- * and rounds no inputs: so it is compared with the layer in float32 that has these weights, and `own` is how far it is
+ * The largest differences, relative to the largest value, by output. A file contains the rounded weights of an int8
+ * layer and does not round inputs, so it is compared with a float32 layer with these weights; `own` is the difference
  * from the int8 layer itself.
  * @returns {Promise<{ files: object, differences: Record<string, number>, own?: Record<string, number> }>}
  */

@@ -1,4 +1,4 @@
-// Runs ONNX models by onnxruntime-web, on one thread of this process; or by another runtime of the same interface.
+// Runs ONNX models with onnxruntime-web, on one thread of this process, or with another runtime of the same interface.
 
 import * as web from 'onnxruntime-web';
 
@@ -14,8 +14,8 @@ const ARRAYS = {
 export const WEB = { ort: web, provider: 'wasm' };
 
 /**
- * @param {Record<string, Uint8Array>} files as toOnnx gives them
- * @param {string} [file] which of them
+ * @param {Record<string, Uint8Array>} files returned by toOnnx
+ * @param {string} [file] the one to run
  * @param {{ ort: typeof web, provider: string }} [runtime]
  * @returns {Promise<{ inputs: string[], outputs: string[], run: (feeds: Record<string, { data, shape }>) =>
  *   Promise<Record<string, { data, shape }>>, close: () => Promise<void> }>}

@@ -1,5 +1,5 @@
-// One Chromium and one server for a file of tests, and the page in it. A wait ends when its condition holds: the limit
-// is for a page that hangs, not for a machine that is slow.
+// One Chromium and one server for a test file, and its page. A wait ends when its condition holds: its limit is for a
+// page that hangs, not for a slow machine.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -28,17 +28,17 @@ after(async () => {
   await server?.close();
 });
 
-/** How long a wait may last, in milliseconds. Programs that expect tests to fail wait for less. */
+/** Time limit of a wait in milliseconds. Programs that expect tests to fail set a shorter one. */
 const WAIT = Number(process.env.HEADLIGHT_WAIT ?? 120_000);
 
-/** Options of the page that openAt may use again; null where a test has left more behind than an address undoes. */
+/** Options of the page that openAt may reuse; null if a test has changed state that an address does not restore. */
 let reusable = null;
-/** Says that the page must not be used again: files were opened, or something was stored. */
+/** Marks the page as not reusable, because files were opened or something was stored. */
 export const spoil = () => {
   reusable = null;
 };
 
-/** An empty page in the place of the one before. `part` finds what lies in the shadow root of Headlight. */
+/** Replaces the page by an empty one. `part` finds elements in the shadow root of Headlight. */
 export async function openEmpty(options = {}) {
   spoil();
   await page?.close();
@@ -46,7 +46,7 @@ export async function openEmpty(options = {}) {
   page.setDefaultTimeout(WAIT);
   faults = [];
   page.on('console', (message) => {
-    // Reading pixels back is the tests' doing.
+    // A warning about reading pixels, which only the tests do.
     if (/^(error|warning)$/.test(message.type()) && !message.text().includes('willReadFrequently'))
       faults.push(message.text());
   });
@@ -57,13 +57,13 @@ export async function openEmpty(options = {}) {
   return page;
 }
 
-/** Until the answer to what was done last is shown. */
+/** Waits until the response to the last action is displayed. */
 export const settle = () =>
   page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
 
 /**
- * The page at an address. The one that is open goes there, where it was opened with the same options: loading it takes
- * five times as long. `fresh` loads it in any case, for tests of what a visitor sees who has done nothing yet.
+ * Opens the page at an address. If a page with the same options is open, only its address is changed, because loading
+ * takes five times as long. `fresh` always loads it, for tests of the initial state.
  */
 export async function openAt(hash = '', { viewport = { width: 1440, height: 900 }, fresh = false, ...options } = {}) {
   const key = JSON.stringify(options);
@@ -76,11 +76,11 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
-/** Until the page is laid out anew after a change of its size. */
+/** Waits until the layout of the page is updated after a change of its size. */
 export const drawn = () =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Closes what is open over the page, and changes its size and address. */
+/** Closes open dialogs and menus, and changes the size and address of the page. */
 async function goTo(hash, viewport) {
   faults = [];
   for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
@@ -88,14 +88,14 @@ async function goTo(hash, viewport) {
   await page.setViewportSize(viewport);
   await page.evaluate((hash) => {
     scrollTo(0, 0);
-    // The address may be behind the state: an event, and not only another address, makes the page read it.
+    // The address may be older than the state, so an event makes the page read it even if it does not change.
     history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
     dispatchEvent(new PopStateEvent('popstate', { state: null }));
   }, hash);
   await drawn();
 }
 
-/** The page with the whale, at an address, until its guess is shown. */
+/** Opens the page with the demo model at an address, and waits until its prediction is shown. */
 export async function openPage(options = {}, hash = '') {
   await openAt(hash.replace(/^#/, ''), options);
   await settle();
@@ -108,7 +108,7 @@ export async function download(act) {
   return { name: file.suggestedFilename(), bytes };
 }
 
-/** Fails if axe finds a fault on the page as it is. */
+/** Fails if axe finds a fault in the current state of the page. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);
   const { violations } = await page.evaluate(() => globalThis.axe.run());

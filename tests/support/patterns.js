@@ -1,4 +1,4 @@
-// Regular expressions at random, of all that Headlight reads, and texts that some of them match.
+// Random regular expressions of all supported constructs, and texts that some of them match.
 
 const SIGNS = ['a', 'b', 'c', ' ', '1', 'é', '猫', '👍', '\n', '\u0301', 'A', '-'];
 const ATOMS = ['a', 'b', 'c', ' ', '1', 'é', '👍', '[ab]', '[^ab]', '[a-c1]', '\\p{L}', '[^\\p{L} ]', '\\n'];
@@ -10,7 +10,7 @@ export const randomText = (source, length = source.below(14)) =>
   Array.from({ length }, () => source.pick(source.chance(0.6) ? SIGNS.slice(0, 4) : SIGNS)).join('');
 
 /**
- * Assertions are not repeated: Oniguruma takes them for nothing then.
+ * Assertions are not repeated, because Oniguruma ignores them then.
  * @param {object} source of choices
  * @param {number} [depth] of groups
  */
@@ -24,7 +24,7 @@ export function randomPattern({ pick, chance, between }, depth = 2) {
     if (chance(0.5)) return `(?<${pick(['=', '!'])}${pick(ATOMS.slice(0, 13))})`;
     return `(?${pick(['=', '!'])}${alternatives(deeper)})`;
   };
-  /** A group that may take nothing: Oniguruma counts its iterations now this way, now that. */
+  /** A group that can match the empty string: Oniguruma is inconsistent in counting its iterations. */
   const optional = () => {
     const part = () => `${character()}${pick(['?', '*', '??', '*?', '{0,2}', ''])}`;
     return `(?:${part()}${part()}${chance(0.5) ? `|${part()}` : ''})`;

@@ -1,5 +1,5 @@
-// A transformer in float64 and in the plainest way, whose values on the way can be handed out and changed: what the
-// analysis of models is held against.
+// A transformer in float64, in plain loops, whose intermediate values can be captured and edited: the reference for the
+// analysis of models.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { norm } from './layers.js';
@@ -99,7 +99,7 @@ function run(options, parameters, ids, capture, edits) {
   const captured = {};
   const matches = (pattern, name) => new RegExp(`^${pattern.replaceAll('*', '\\d+')}$`).test(name);
 
-  /** A value on its way, as it goes on. */
+  /** Captures and edits a value. Returns the value with which the computation continues. */
   const pass = (name, data, shape) => {
     const value = Float64Array.from(data);
     const [rows, width] = shape.slice(-2);
@@ -132,7 +132,7 @@ function run(options, parameters, ids, capture, edits) {
         )
       : x;
   const add = (a, b) => a.map((x, i) => x + b[i]);
-  /** (B,T,N·D) to (B,N,T,D) and back. */
+  /** Transposes (B,T,N·D) to (B,N,T,D), and back. */
   const split = (x, n) => ({
     shape: [B, n, T, D],
     data: Float64Array.from(x, (_, i) => {

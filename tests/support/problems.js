@@ -1,4 +1,4 @@
-// Shapes and options of attention at random.
+// Random shapes and options of attention.
 
 import fc from 'fast-check';
 import { numbers } from './kernels.js';
@@ -21,7 +21,10 @@ export const zeroOne = (shape, seed, share = 0.7) => ({
   shape,
 });
 
-/** Sizes on both sides of the tiles (4 and 6 rows, 8 and 24 columns), and every option, alone and together. */
+/**
+ * Random sizes, below and above those of the tiles (4 and 6 rows, 8 and 24 columns), and random combinations of all
+ * options.
+ */
 export const sizes = fc.record({
   B: fc.integer({ min: 1, max: 3 }),
   G: fc.integer({ min: 1, max: 3 }),
@@ -52,7 +55,7 @@ export const choices = fc.record({
   slopes: fc.boolean(),
 });
 
-/** The inputs, and the options as attention() takes them and as the reference does. */
+/** The inputs, and the options in the forms of attention() and of the reference. */
 export function build({ B, G, group, T, S, D, Dv, seed }, choice) {
   const H = G * group;
   const shapes = {

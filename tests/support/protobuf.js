@@ -1,4 +1,4 @@
-// Reads what an ONNX file holds of tensors, and no more of its protocol-buffer form than that takes.
+// Reads the tensors of an ONNX file, with only as much of the protocol-buffer format as that requires.
 
 const VARINT = 0;
 const EIGHT_BYTES = 1;
@@ -12,7 +12,11 @@ const ATTRIBUTE = { tensor: 5 };
 const TENSOR = { dims: 1, type: 2, name: 8, raw: 9 };
 const FLOAT = 1;
 
-/** The fields of a message: [number, value], blocks as bytes. @param {Uint8Array} bytes @returns {[number, any][]} */
+/**
+ * The fields of a message: [number, value], length-delimited fields as bytes.
+ * @param {Uint8Array} bytes
+ * @returns {[number, any][]}
+ */
 function readFields(bytes) {
   const fields = [];
   let at = 0;

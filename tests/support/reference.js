@@ -1,4 +1,4 @@
-// Attention written down once more, in float64 and in the plainest way: what the core is held against.
+// Attention in float64, in plain loops: the reference for the core.
 
 const at = (x, ...index) => {
   let offset = 0;

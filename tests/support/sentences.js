@@ -1,4 +1,4 @@
-// Fifty sentences of one token to a hundred, in plain and in unusual letters.
+// Fifty sentences of one to a hundred tokens, in plain and unusual characters.
 
 export const SENTENCES = [
   'Yes',

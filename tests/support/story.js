@@ -1,4 +1,5 @@
-// The story from its first step to its last, by any hand. Its numbers are those that stand on the page.
+// Runs the story of the page from the first to the last step, with any input method. Its numbers are those displayed on
+// the page.
 
 import assert from 'node:assert/strict';
 import { assertAccessible, assertNoSidewaysScroll, page } from './page.js';
@@ -6,7 +7,7 @@ import { assertAccessible, assertNoSidewaysScroll, page } from './page.js';
 export const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
 export const stepIs = (step) => page.waitForFunction((n) => part('.story')?.dataset.step === String(n), step);
 const textOf = async (selector) => (await page.locator(selector).allTextContents()).join(' ');
-/** Until so many tasks of the step have their text of what was seen, and it says so. */
+/** Waits until this number of tasks of the step show a result, with a text that matches. */
 const seen = async (tasks = 1, wanted = /./) => {
   await page.waitForFunction(
     ([n, source]) => {
@@ -26,7 +27,7 @@ const percentOf = async (token) =>
     token,
   );
 
-/** Every step is looked at when it has begun and when it is done. */
+/** Inspects every step at its beginning and at its end. */
 export async function follow(hand) {
   const begun = async (step) => {
     await stepIs(step);
@@ -112,12 +113,12 @@ export async function follow(hand) {
   await page.waitForFunction(() => !part('.story'));
 }
 
-/** axe finds nothing, and what leads on is in sight. */
+/** Checks that axe finds no fault and that the button to continue is visible. */
 async function looksRight(step, isDone) {
   if (isDone || step === 1) await assertAccessible();
   await assertNoSidewaysScroll(`step ${step}`);
   const [bottom, height] = await page.evaluate(() =>
     ['.steps', '.right'].map((selector) => part(selector)?.getBoundingClientRect().bottom),
   );
-  if (height) assert.ok(bottom <= height + 1, `step ${step}: Next stands at ${bottom} of ${height}`);
+  if (height) assert.ok(bottom <= height + 1, `step ${step}: the Next button ends at ${bottom} of ${height}`);
 }

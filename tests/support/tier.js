@@ -3,5 +3,7 @@
 /** True in the full tier. A file that is run by its name belongs to the default tier. */
 export const isFullTier = process.env.HEADLIGHT_TIER === 'full';
 
-/** How often a property is tried, or how large a problem is: less by default. */
+/**
+ * A number for this tier, for repetitions of a property or the size of a problem; it is smaller in the default tier.
+ */
 export const inTier = (full, some) => (isFullTier ? full : some);

@@ -1,4 +1,4 @@
-// Tokenizer files with what the published library makes of texts.
+// Tokenizer files with the results of the reference library for some texts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export const readTokenizer = (name) => read(name, 'tokenizer.json');
 /** { text, pair, ids, type_ids, tokens, decoded } */
 export const readCases = (name) => read(name, 'cases.json').cases;
 
-/** { name, file, cases }: a base with other parts, as families of models have them. */
+/** { name, file, cases }: a base file with parts from families of models. */
 export function readConfigurations() {
   return read('configurations.json').configurations.map(({ name, base, changes, cases }) => {
     const file = readTokenizer(base);
@@ -26,7 +26,7 @@ export function readConfigurations() {
   });
 }
 
-/** A byte-level BPE file with the bytes, these merges and these parts. */
+/** A byte-level BPE file with the 256 bytes, these merges and these parts. */
 export function byteLevelFile(merges = [], parts = {}) {
   const { model, ...file } = readTokenizer('bpe');
   const bytes = Object.entries(model.vocab).filter(([piece]) => [...piece].length === 1);

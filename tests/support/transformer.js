@@ -1,4 +1,4 @@
-// A transformer before the norm, forward only, in float64 and in the plainest way.
+// The forward pass of a transformer with normPlace: 'before', in float64, in plain loops.
 
 import { embedding, gelu, norm } from './layers.js';
 import { attention } from './reference.js';

@@ -1,8 +1,8 @@
-// The best split of a text into the pieces of a Unigram vocabulary, in the plainest way.
+// The best segmentation of a text into the pieces of a Unigram vocabulary, in plain loops.
 
 /**
- * @param {{ model: { vocab: [string, number][], unk_id: number } }} tokenizer whose normalizer is NFKC and whose
- *   spaces are ▁, one before the text too
+ * @param {{ model: { vocab: [string, number][], unk_id: number } }} tokenizer whose normalizer is NFKC and whose spaces
+ * are ▁, with one before the text
  */
 export function unigram({ model: { vocab, unk_id: unknown } }) {
   const ids = new Map(vocab.map(([piece], id) => [piece, id]));

@@ -1,4 +1,4 @@
-// Attention weights as others save them: random rows that sum to 1.
+// Random attention weights in files of other tools: rows that sum to 1.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 

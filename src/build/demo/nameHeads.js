@@ -1,4 +1,4 @@
-// Names the heads of a model by what they look at in passages that are said twice, and shows what is lost without them.
+// Prints the scores of the heads of a model on passages that occur twice, and the loss without each head.
 //   node src/build/demo/nameHeads.js
 
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
 
 export { saidTwice };
 
-/** How the tokens are predicted when they are said for the second time: the mean loss in nats. */
+/** The mean loss in nats over the second occurrence of the passages. */
 function secondLoss(/** @type {any} */ logits, /** @type {{ data: Int32Array }} */ ids) {
   const [, T, V] = logits.shape;
   const values = logits.data;
@@ -61,7 +61,7 @@ async function main() {
     readFileSync(fileURLToPath(new URL('../../../web/demo/whale.safetensors', import.meta.url))),
   );
   const { loss, heads } = nameHeads(hl, model);
-  console.log(`the second time: ${loss.toFixed(3)} nats a token; without a head:`);
+  console.log(`second occurrence: ${loss.toFixed(3)} nats a token; without one head:`);
   for (const { layer, head, previous, induction, without } of heads)
     console.log(
       `layer ${layer}, head ${head}: ${without.toFixed(3)}`.padEnd(26),

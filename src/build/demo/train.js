@@ -1,5 +1,5 @@
-// Trains a transformer on the tokens of a text, from time to time says how good it is, and keeps what it needs to go on
-// after it was stopped.
+// Trains a transformer on the tokens of a text, logs its loss at intervals, and saves its state, so that an interrupted
+// training can continue.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,27 +13,27 @@ import { windows } from './windows.js';
 
 /**
  * @typedef {object} Settings
- * @property {Record<string, unknown>} model the options of the transformer
+ * @property {Record<string, unknown>} model options of the transformer
  * @property {number} steps
- * @property {number} batch windows of a step
- * @property {number} window tokens of a window
+ * @property {number} batch windows per step
+ * @property {number} window tokens per window
  * @property {number} rate the largest learning rate
- * @property {number} warmUp steps until it is reached; then it falls by half a cosine wave
+ * @property {number} warmUp steps until that rate is reached; then it falls along half a cosine wave
  * @property {number} weightDecay
  * @property {number} repeats see WindowOptions
  * @property {number} noise
- * @property {number} average how much of the mean of all steps is kept in each
+ * @property {number} average decay of the running mean of the weights per step
  * @property {number} seed
  */
 /**
  * @typedef {object} Surroundings
- * @property {string} folder where the state is kept
- * @property {(step: number) => boolean} isEnough whether it stops before a step, to go on another time
+ * @property {string} folder in which the state is stored
+ * @property {(step: number) => boolean} isEnough true if the training is to stop before a step and be continued later
  * @property {(text: string) => void} say
  */
 /** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
 /**
- * The start of a training without a saved state; seconds: training time so far.
+ * The initial state of a training; seconds: training time so far.
  * @typedef {{ model: State, optimizer: State, seconds: number }} Before
  */
 
@@ -42,14 +42,14 @@ const MAX_GRADIENT_NORM = 1;
 const BETAS = /** @type {const} */ ([0.9, 0.98]);
 const JUDGE_EVERY = 100;
 const SAVE_EVERY = 180;
-/** A target that does not count. */
+/** A target that the loss ignores. */
 const NONE = -100;
 
 /**
- * The mean loss over tokens that were never trained on, in nats: each is predicted once, from half a window or more.
+ * The mean loss over held-out tokens, in nats: each is predicted once, from half a window or more.
  * @param {any} model
  * @param {Int32Array} tokens
- * @param {{ window: number, start: number, share?: number }} options start: a token that is not predicted
+ * @param {{ window: number, start: number, share?: number }} options start: a token that is never predicted
  */
 export function judge(model, tokens, { window, start, share = 1 }) {
   let [sum, counted] = [0, 0];
@@ -69,7 +69,7 @@ export function judge(model, tokens, { window, start, share = 1 }) {
   return { loss: sum / counted, tokens: counted };
 }
 
-/** The mean of the weights over the steps, which is better than the last of them. */
+/** The running mean of the weights over the steps, which has a lower loss than the last weights. */
 class Average {
   /** @param {any} model @param {number} keep @param {State | null} state */
   constructor(model, keep, state) {
@@ -81,7 +81,7 @@ class Average {
 
   /** @param {number} step */
   add(step) {
-    // At the beginning there is little to keep.
+    // In the first steps the mean has a shorter memory.
     const keep = Math.min(this.keep, (1 + step) / (10 + step));
     for (const [name, tensor] of Object.entries(this.model.parameters)) {
       const { data } = this.state[name];
@@ -91,7 +91,7 @@ class Average {
   }
 
   /**
-   * The result of a function that runs while the model has the mean of the weights.
+   * Calls a function while the weights of the model are their running mean, and returns its result.
    * @template T
    * @param {() => T} ask
    * @returns {T}
@@ -117,13 +117,13 @@ function save(file, parts, metadata) {
       ]),
     ),
   );
-  // An interrupted write leaves the previous file.
+  // Writes to a temporary name first, so that an interrupted write leaves the previous file.
   writeFileSync(`${file}.part`, writeSafetensors(tensors, metadata));
   renameSync(`${file}.part`, file);
 }
 
 /**
- * The state that a training with these settings saved in a folder.
+ * The state in a folder, if a training with the same settings has saved it.
  * @param {string} folder
  * @param {Settings} settings
  */
@@ -189,9 +189,9 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
       },
       { step: String(step), seconds: String(passed()), settings: JSON.stringify(settings) },
     );
-  if (step > 0) say(`goes on after step ${step}`);
+  if (step > 0) say(`continues after step ${step}`);
   while (step < steps && !isEnough(step)) {
-    // Each step has its own random numbers: a continued training equals an uninterrupted one.
+    // The random numbers depend on the step only, so that a continued training equals an uninterrupted one.
     const random = uniformSource(seed * 2 ** 20 + step);
     const { labels, targets } = windows(texts, settings, random);
     optimizer.lr = rateAt(step);

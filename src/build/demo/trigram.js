@@ -1,24 +1,26 @@
-// An interpolated trigram model, which a transformer must beat: how likely a token is after two others, one or none.
+// An interpolated trigram model, the baseline for the transformer: the probability of a token after two tokens, one or
+// none.
 //
 //   p(w | u, v) = a₃ · count(u v w) / count(u v) + a₂ · count(v w) / count(v) + a₁ · count(w) / N + a₀ / V
 //
-// The shares a are learned by expectation maximization on chapters that were not counted (deleted interpolation), apart
-// for contexts that were found rarely and often. Jelinek and Mercer, 1980.
+// The weights a are learned by expectation maximization on chapters that were not counted (deleted interpolation),
+// separately for rare and frequent contexts. Jelinek and Mercer, 1980.
 
 /** @typedef {{ total: Map<number, number>, next: Map<number, number> }} Counts of contexts, and of what follows them */
 /** @typedef {Float64Array[]} Shares for each kind of context: of three tokens, two, one and none */
 
-/** Share of the training chapters on which the shares are learned. */
+/** Fraction of the training chapters on which the weights a are learned. */
 const LEFT_OUT = 0.05;
 const ROUNDS = 30;
-/** Contexts found 0, 1, 2 to 3, 4 to 7 … times are of different kinds. */
+/** The kind of a context by its count: 0, 1, 2 to 3, 4 to 7 … */
 const KINDS = 8;
 
 /** @param {Map<number, number>} map @param {number} key */
 const increase = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);
 
 /**
- * Every token of a chapter but the first, with the two before it. The first tells that a chapter begins.
+ * Every token of a chapter except the first, with the two before it. The first token marks the beginning of the
+ * chapter.
  * @param {readonly ArrayLike<number>[]} chapters
  */
 function* tokensOf(chapters) {
@@ -39,7 +41,7 @@ function count(chapters, vocab) {
 }
 
 /**
- * The four parts of the sum, without their shares.
+ * The four terms of the sum, without their weights.
  * @param {Counts[]} orders
  * @param {number} vocab
  * @param {number[]} three
@@ -63,7 +65,7 @@ function learnShares(orders, vocab, chapters) {
   let shares = Array.from({ length: KINDS * KINDS }, () => Float64Array.of(0.01, 0.19, 0.4, 0.4));
   const examples = Array.from(tokensOf(chapters), (three) => partsOf(orders, vocab, three));
   for (let round = 0; round < ROUNDS; round++) {
-    // How much of each token is owed to each part; a little of all, for kinds that are not found.
+    // The expected count of each term; initially a small number, for kinds that do not occur.
     const owed = shares.map((share) => share.map((value) => value * 1e-3));
     for (const { parts, kind } of examples) {
       const sum = mix(parts, shares[kind]);
@@ -84,12 +86,12 @@ export function trigram(train, vocab) {
   const kept = train.length - Math.ceil(LEFT_OUT * train.length);
   const shares = learnShares(count(train.slice(0, kept), vocab), vocab, train.slice(kept));
   const orders = count(train, vocab);
-  /** How likely the third token is after the other two. @param {number[]} three */
+  /** The probability of the third token after the other two. @param {number[]} three */
   const probability = (three) => {
     const { parts, kind } = partsOf(orders, vocab, three);
     return mix(parts, shares[kind]);
   };
-  /** The mean loss in nats. @param {readonly ArrayLike<number>[]} chapters */
+  /** The mean loss in nats per token. @param {readonly ArrayLike<number>[]} chapters */
   const judge = (chapters) => {
     let [sum, tokens] = [0, 0];
     for (const three of tokensOf(chapters)) {

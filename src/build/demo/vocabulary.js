@@ -1,5 +1,5 @@
-// A byte-level BPE vocabulary from texts: the pair of neighbours that is found most often becomes a piece, again and
-// again. The same texts give the same vocabulary.
+// A byte-level BPE vocabulary from texts: repeatedly, the most frequent pair of adjacent pieces becomes a new piece.
+// The same texts give the same vocabulary.
 //
 // Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016; bytes as in GPT-2.
 
@@ -10,7 +10,7 @@ import { readSplitter } from '../../js/text/splitters.js';
 
 /** @typedef {{ signs: string[], count: number }} Word its pieces so far, and how often it was found */
 
-/** Stands before every chapter. */
+/** The token at the beginning of every chapter. */
 export const START = '<|endoftext|>';
 const LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
 
@@ -24,14 +24,14 @@ function countWords(texts) {
   return Array.from(counts, ([word, count]) => ({ signs: [...word], count }));
 }
 
-/** Pairs with how often they are found, and the words that have them. */
+/** The count of each pair, and the words that contain it. */
 class Pairs {
   /** @type {Map<string, number>} */
   #counts = new Map();
   /** @type {Map<string, Set<Word>>} */
   #words = new Map();
 
-  /** Adds the pairs of a word, or takes them away. @param {Word} word @param {1 | -1} sign */
+  /** Adds or subtracts the pairs of a word. @param {Word} word @param {1 | -1} sign */
   add(word, sign) {
     for (let i = 0; i + 1 < word.signs.length; i++) {
       const pair = `${word.signs[i]} ${word.signs[i + 1]}`;
@@ -42,7 +42,7 @@ class Pairs {
     }
   }
 
-  /** The one found most often; of those found as often, the first in the order of their text. */
+  /** The most frequent pair; of equally frequent pairs, the first in the order of their text. */
   most() {
     let [best, most] = ['', 0];
     for (const [pair, count] of this.#counts)
@@ -76,7 +76,7 @@ function join(signs, left, right) {
 
 /**
  * @param {readonly string[]} texts
- * @param {number} size of the vocabulary, with the 256 bytes and the token before a chapter
+ * @param {number} size of the vocabulary, including the 256 bytes and the token before a chapter
  * @returns {string[]} the pairs in the order in which they are merged, as "left right"
  */
 export function learnMerges(texts, size) {
@@ -101,7 +101,7 @@ export function learnMerges(texts, size) {
 }
 
 /**
- * The vocabulary as a tokenizer.json of Hugging Face: bytes, merges, the token before a chapter.
+ * The vocabulary as a tokenizer.json of Hugging Face: bytes, merges and the token before a chapter.
  * @param {readonly string[]} merges
  */
 export function makeTokenizer(merges) {

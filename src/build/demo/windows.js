@@ -1,5 +1,5 @@
-// Windows of a text's tokens to learn from. Some say a passage again and again: what came after a token the last time
-// comes again, which is what induction heads are for. A text of this size has too few of them.
+// Windows of a text's tokens for training. Some repeat a passage, so that a token is followed by the same token as
+// before, which trains induction heads. A text of this size has too few natural repetitions.
 
 /** @import { Random } from '../../../web/store/types.js' */
 
@@ -7,27 +7,27 @@
  * @typedef {object} Texts tokens of all chapters, one after the other
  * @property {Int32Array} train
  * @property {Int32Array} heldOut
- * @property {number} start the token that every chapter begins with
+ * @property {number} start the token at the beginning of every chapter
  */
 /**
  * @typedef {object} WindowOptions
- * @property {number} batch windows
- * @property {number} window tokens of each
- * @property {number} repeats how many of the windows say a passage again and again
- * @property {number} noise how many of the tokens that are read, but not of those that are to follow, are others: a
- *   small text is not learned by heart so soon
+ * @property {number} batch number of windows
+ * @property {number} window tokens per window
+ * @property {number} repeats fraction of the windows that repeat a passage
+ * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones: this
+ * delays overfitting to a small text
  */
 
-/** The passage that is repeated has so many tokens. */
+/** Smallest and largest number of tokens of a repeated passage. */
 const [SHORTEST, LONGEST] = [8, 64];
-/** A target that does not count. */
+/** A target that the loss ignores. */
 const NONE = -100;
 
 /** @param {Random} random @param {number} n */
 const below = (random, n) => Math.floor(random() * n);
 
 /**
- * A passage of the text, or as many tokens from all over it: those cannot be known by heart.
+ * A passage of the text, or as many tokens drawn from all of the text, which cannot be memorized.
  * @param {Int32Array} tokens
  * @param {Random} random
  */

@@ -30,15 +30,18 @@
 enum { BLOCK_KEYS = 120, BACKWARD_PANELS = 12, BACKWARD_QUERIES = BACKWARD_PANELS * TILE_COLS };
 
 typedef struct {
-  attention_tile forward; /* its scores are replaced by the recomputed weights */
+  attention_tile forward; /* the recomputed weights replace its scores */
   const hl_attention_backward_args *args;
-  float *keys, *values, *key_columns;                         /* packed once for each head: rows, rows, columns */
-  float *query, *query_columns, *d_output, *d_output_columns; /* packed for the tile: rows [panel][D][8], columns */
-  float *scores, *d_scores, *transposed; /* [panel][BLOCK_KEYS][8]; transposed: [⌈keys/8⌉][queries][8] */
-  float *d_query, *output;               /* [panel][D][8]; output: one panel, [Dv][8] */
-  float *d_key, *d_value;                /* panels as in kv_gradient.h */
-  float *d_additive;                     /* (D), for this head and part */
-  float *d_sink;                         /* sum for this batch entry, head and part; or NULL */
+  /* Packed once for each head: keys and values by rows, key_columns by columns. */
+  float *keys, *values, *key_columns;
+  /* Packed for the tile: query and d_output by rows, [panel][D][8]; the others by columns. */
+  float *query, *query_columns, *d_output, *d_output_columns;
+  float *scores, *d_scores; /* [panel][BLOCK_KEYS][8] */
+  float *transposed;        /* [⌈keys/8⌉][queries][8]; first the derivatives of the soft cap, [panel][BLOCK_KEYS][8] */
+  float *d_query, *output;  /* d_query [panel][D][8]; output: one panel, [Dv][8] */
+  float *d_key, *d_value;   /* panels as in kv_gradient.h */
+  float *d_additive;        /* (D), for this head and part */
+  float *d_sink;            /* sum for this batch entry, head and part; or NULL */
   float max[BACKWARD_PANELS][TILE_COLS], inverse[BACKWARD_PANELS][TILE_COLS], delta[BACKWARD_PANELS][TILE_COLS];
 } backward_tile;
 
@@ -256,7 +259,7 @@ typedef struct {
   float *threads;            /* workspace of each thread */
   size_t thread_floats;
   kv_gradients kv_gradients;
-  float *d_sinks, *d_additive; /* [B][H][parts], [B][H][parts][D] */
+  float *d_sinks, *d_additive; /* sinks [B][H][parts]; additive [B][H][parts][D] */
 } job;
 
 /* Computes the gradients for some queries of each query head that uses one key/value head. */

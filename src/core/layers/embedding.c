@@ -5,11 +5,11 @@
 
 typedef struct {
   float *output;                        /* (B,T,C) */
-  const float *table, *position;        /* (count,C) (first+T,C) */
-  float *d_table, *d_position;          /* the same */
+  const float *table, *position;        /* table (count,C); position (first+T,C) */
+  float *d_table, *d_position;          /* d_table (count,C); d_position (first+T,C) */
   const float *d_output;                /* (B,T,C) */
   const int32_t *labels;                /* (B,T) */
-  size_t rows, row_count, width, first; /* T, B·T, C */
+  size_t rows, row_count, width, first; /* rows: T; row_count: B·T; width: C */
 } job;
 
 /* Checks the sizes of the tensors, and that every label is a row of the table. */

@@ -53,7 +53,7 @@ static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
 
 /* The packed operands of one product; the products share them one after the other. */
 typedef struct {
-  float *right, *left; /* packed weight or x; packed dy or dyᵀ */
+  float *right, *left; /* right: packed weight or x; left: packed dy or dyᵀ */
 } operands;
 
 static double assign_operands(operands *o, float *workspace, double rows, uint32_t out, uint32_t in) {

@@ -4,7 +4,7 @@
 #include "headlight.h"
 
 typedef struct {
-  float *d_logits, *losses; /* (rows,classes) (rows) */
+  float *d_logits, *losses; /* d_logits (rows,classes); losses (rows) */
   int32_t *best;            /* (rows) */
   const float *logits;      /* (rows,classes) */
   const int32_t *labels;    /* (rows) */

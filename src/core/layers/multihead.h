@@ -14,11 +14,11 @@ typedef struct {
 /* The layer's sizes and its intermediate tensors. If `save`, the tensors that backward needs are in the caller's
  * `saved`; otherwise all are in the workspace. */
 typedef struct {
-  uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
+  uint32_t query_width, kv_width, fresh_keys, appended_keys; /* in this order: H·D, G·D, S−P, E */
   bool save;
   layer_floats floats;
   double saved_floats, total;           /* floats of `saved` and of the workspace */
-  float *query, *key, *value;           /* projections (B,T,H·D) (B,S−P,G·D) (B,S−P,G·D) */
+  float *query, *key, *value;           /* projections: query (B,T,H·D); key, value (B,S−P,G·D) */
   float *heads;                         /* (B,T,H·D) */
   float *appended_key, *appended_value; /* (E,G·D) */
   float *statistics;                    /* (2,B,H,T) */

@@ -9,7 +9,7 @@
 
 /* Gradients of the layer's intermediate tensors. */
 typedef struct {
-  float *query, *key, *value;           /* (B,T,H·D) (B,S,G·D) (B,S,G·D) */
+  float *query, *key, *value;           /* query (B,T,H·D); key, value (B,S,G·D) */
   float *heads;                         /* (B,T,H·D) */
   float *appended_key, *appended_value; /* (E,G·D) */
   float *shared;                        /* workspace of products and of attention */

@@ -5,9 +5,9 @@
 #include "headlight.h"
 
 typedef struct {
-  float *output, *mean, *rstd;    /* (rows,width) (rows) (rows) */
-  const float *x, *weight, *bias; /* (rows,width) (width) (width) */
-  float *dx, *d_weight, *d_bias;  /* the same */
+  float *output, *mean, *rstd;    /* output (rows,width); mean, rstd (rows) */
+  const float *x, *weight, *bias; /* x (rows,width); weight, bias (width) */
+  float *dx, *d_weight, *d_bias;  /* dx (rows,width); d_weight, d_bias (width) */
   const float *d_output;          /* (rows,width) */
   size_t rows, width;
   double eps;

@@ -8,7 +8,7 @@
 
 typedef struct {
   float *bias;                 /* (H,T,S) */
-  const float *table, *d_bias; /* (buckets,H) (H,T,S) */
+  const float *table, *d_bias; /* table (buckets,H); d_bias (H,T,S) */
   const int32_t *bucket;       /* (T+S−1) */
   float *diagonals;            /* (H,T+S−1): sums of d_bias along the diagonals */
   size_t heads, queries, keys;

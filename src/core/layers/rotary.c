@@ -5,7 +5,7 @@
 
 typedef struct {
   float *output;            /* (B,heads,rows,width), strided */
-  const float *x, *table;   /* the same; (count,2,half) */
+  const float *x, *table;   /* x as output; table (count,2,half) */
   const int32_t *positions; /* (B,rows) */
   size_t heads, rows, width, half;
   hl_stride stride;

@@ -80,7 +80,10 @@ export class Memory {
     finalizers.register(this, threads, this);
   }
 
-  /** The number of threads, and why there are not more. @returns {{ count: number, note?: string }} */
+  /**
+   * The number of threads, and the reason if there are fewer than requested.
+   * @returns {{ count: number, note?: string }}
+   */
   get threads() {
     return this.#threads;
   }
@@ -383,7 +386,7 @@ export class Memory {
     try {
       this.#repair();
     } catch {
-      // The JavaScript stack is exhausted. The next call repairs.
+      // The JavaScript stack is exhausted. The state stays damaged, and the next call repairs it.
     }
     const isWorkerLost = error instanceof HeadlightError;
     if (isWorkerLost) this.#threads.fail(error.message);
@@ -402,7 +405,7 @@ export class Memory {
     try {
       this.#core.hl_recover();
     } catch (error) {
-      // Another worker is lost. After fail() there is no worker left to wait for.
+      // Another worker has died. After fail() there are no workers for which the core would wait.
       if (!(error instanceof HeadlightError)) throw error;
       this.#threads.fail(error.message);
       this.#core.hl_recover();

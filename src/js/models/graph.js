@@ -1,4 +1,4 @@
-// The operations of which models consist. The core computes them and their gradients.
+// The operations that models consist of. The core computes them and their gradients.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '../../../dist/abi/abi.js';
 import { loadHalfRows } from '../memory/stored.js';

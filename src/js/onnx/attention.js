@@ -120,7 +120,12 @@ function slopesBias(graph, distance, slopes) {
   return graph.op('Mul', [far, factor]);
 }
 
-/** (1,H,T,S). @param {OnnxGraph} graph @param {string} distance (T,S) @param {Distances} distances */
+/**
+ * The bias by distance, (1,H,T,S).
+ * @param {OnnxGraph} graph
+ * @param {string} distance (T,S)
+ * @param {Distances} distances
+ */
 function distanceBias(graph, distance, { table, reach }) {
   const near = graph.op('Clip', [distance, graph.int(-reach), graph.int(reach)]);
   const rows = graph.op('Gather', [table, graph.op('Add', [near, graph.int(reach)])]);
@@ -289,7 +294,7 @@ export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbou
   /** @param {number} from @param {number} to @param {number} [step] */
   const slice = (from, to, step = 1) =>
     graph.op('Slice', [x, graph.ints(from), graph.ints(to), graph.ints(-1), graph.ints(step)]);
-  // (1,T,W/2) or (B,1,T,W/2).
+  // Cosines and sines, (1,T,W/2) or (B,1,T,W/2).
   const [c, s] = [cos, sin].map((table) =>
     graph.op('Unsqueeze', [picked ? table : graph.op('Gather', [table, positions]), graph.ints(-3)]),
   );

@@ -43,13 +43,13 @@ function beforeHead(stack, x) {
 // onnxruntime transforms products of (B,C) with int8 weights to a graph that it then rejects. So pooled rows stay
 // (B,1,C) until the end.
 
-/** (B,1,C) @param {Stack} stack @param {Value} hidden @param {number} which */
+/** One row of every sequence, (B,1,C). @param {Stack} stack @param {Value} hidden @param {number} which */
 const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, graph.ints(which)], { axis: 1 });
 
-/** (B,C) @param {Stack} stack @param {Value} row */
+/** A row (B,1,C) without its token axis, (B,C). @param {Stack} stack @param {Value} row */
 const flat = ({ graph }, row) => graph.op('Squeeze', [row, graph.ints(1)]);
 
-/** (B,1,C) @param {Stack} stack @param {Value} hidden */
+/** The pooled row, (B,1,C). @param {Stack} stack @param {Value} hidden */
 function pool(stack, hidden) {
   const { graph } = stack;
   const { pool: where, pooler } = stack.options;

@@ -41,7 +41,7 @@ export function checkInputs(frame, { queryDim, keyDim, valueDim }, { query, key,
 }
 
 /**
- * True for options in the position of an input, which is an array or has a shape or data.
+ * True if the argument in the position of an input is options. An input is an array, or has a shape or data.
  * @param {TensorLike | ForwardOptions | undefined} value
  * @returns {value is ForwardOptions}
  */

@@ -1,4 +1,4 @@
-// The computation of every row: a layer with its weights, the same bits with two threads as with one, and a file.
+// The computation of every row: a layer with its weights, with the same bits on two threads as on one, and a file.
 
 export async function computed({ load, readNpy, writeNpy }) {
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);

@@ -1,4 +1,4 @@
-// A page: computes, and shows a heatmap, which needs no worker, and all heads of the whale, which need one.
+// A page that computes, and shows a heatmap, which needs no worker, and all heads of the demo model, which need one.
 
 import { mount } from 'headlight-attention/view';
 import { compute } from './compute.js';

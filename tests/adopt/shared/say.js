@@ -1,4 +1,5 @@
-// For pages in which a component shows the heatmap: says what was computed once the heatmap is there.
+// For pages in which a component shows the heatmap: reports the results of the computation when the heatmap is
+// displayed.
 
 import { compute } from './compute.js';
 

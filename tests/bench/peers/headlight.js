@@ -1,4 +1,4 @@
-// Headlight as its users call it: from Float32Arrays to Float32Arrays.
+// Headlight as users call it: from Float32Arrays to Float32Arrays.
 
 import { INT8_TOLERANCE, isForInt8 } from '../problem.js';
 

@@ -1,6 +1,6 @@
-// onnxruntime-web or onnxruntime-node: the layer as a graph, either with the runtime's own fused
-// MultiHeadAttention between the projections (it returns no weights), or of MatMul, Softmax and the like; and
-// with projections by MatMulInteger.
+// onnxruntime-web or onnxruntime-node. The layer is a graph with one of three forms: the runtime's fused
+// MultiHeadAttention between the projections, which returns no weights; MatMul, Softmax and other basic operators; or
+// projections by MatMulInteger.
 
 import { graphModel } from '../onnx.js';
 import { INT8_TOLERANCE, isForInt8 } from '../problem.js';

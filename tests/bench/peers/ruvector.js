@@ -1,4 +1,4 @@
-// ruvector-attention-wasm: attention of one query at a time, without projections, masks or weights to return.
+// ruvector-attention-wasm: attention of one query at a time, without projections, masks or returned weights.
 
 export function open(module) {
   return {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { load } from 'headlight-attention';
 import { nameHeads, saidTwice } from '../../../src/build/demo/nameHeads.js';
 
-test('every head has its scores, and what is lost without it', async () => {
+test('every head has scores, and a loss without it', async () => {
   const hl = await load();
   const options = {
     layers: 2,
@@ -34,7 +34,7 @@ test('every head has its scores, and what is lost without it', async () => {
   hl.dispose();
 });
 
-test('passages are said twice', () => {
+test('passages occur twice', () => {
   const { data, shape } = saidTwice(40, 1);
   const [count, length] = shape;
   assert.equal(data.length, count * length);

@@ -11,7 +11,7 @@ import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demo
 
 const SEED = 4;
 const START = 11;
-/** Tokens that count up, with a start now and then. */
+/** Increasing tokens, with a start token at random places. */
 const count = (length) => Int32Array.from({ length }, (_, i) => (i % 50 === 0 ? START : i % 10));
 const texts = { train: count(2000), heldOut: count(400), start: START };
 const settings = {
@@ -35,7 +35,7 @@ const folderFor = (t) => {
   return folder;
 };
 
-test(`windows are parts of the text, or a passage that is said again and again (seed ${SEED})`, () => {
+test(`windows are parts of the text, or repetitions of a passage (seed ${SEED})`, () => {
   const tokens = Int32Array.from({ length: 5000 }, (_, i) => i);
   const [batch, window] = [400, 128];
   const { labels, targets } = windows(
@@ -61,7 +61,7 @@ test(`windows are parts of the text, or a passage that is said again and again (
   assert.ok(repeated > 90 && repeated < 150, `${repeated}`);
 });
 
-test(`some of the tokens that are read are others, those that are to follow are not (seed ${SEED})`, () => {
+test(`noise replaces some input tokens, but no targets (seed ${SEED})`, () => {
   const tokens = Int32Array.from({ length: 5000 }, (_, i) => i);
   const options = { batch: 100, window: 128, repeats: 0, noise: 0.1 };
   const { labels, targets } = windows({ train: tokens }, options, uniformSource(SEED));
@@ -73,7 +73,7 @@ test(`some of the tokens that are read are others, those that are to follow are 
   assert.ok(others > 0.08 * labels.length && others < 0.12 * labels.length, `${others}`);
 });
 
-test('every token that was held out is judged once, but those that begin a chapter', async () => {
+test('every held-out token is predicted once, except those that begin a chapter', async () => {
   const hl = await load();
   const model = hl.transformer(settings.model);
   const starts = texts.heldOut.filter((token, i) => i > 0 && token === START).length;
@@ -87,7 +87,7 @@ test('every token that was held out is judged once, but those that begin a chapt
   hl.dispose();
 });
 
-test(`training learns, stops, and goes on where it stopped (seed ${SEED})`, async (t) => {
+test(`training lowers the loss, can be stopped, and then continues with the same results (seed ${SEED})`, async (t) => {
   const hl = await load();
   const folder = folderFor(t);
   const said = [];
@@ -103,19 +103,19 @@ test(`training learns, stops, and goes on where it stopped (seed ${SEED})`, asyn
   assert.equal(second.step, 60);
   assert.deepEqual(second.model.stateDict(), whole.model.stateDict());
   assert.deepEqual(run(folder).model.stateDict(), whole.model.stateDict());
-  assert.deepEqual(said, ['goes on after step 25', 'goes on after step 60']);
-  // Another training goes on from what came out.
+  assert.deepEqual(said, ['continues after step 25', 'continues after step 60']);
+  // A run with the same settings continues from the saved state.
   const before = { ...whole.after, seconds: 100 };
   const other = { ...settings, steps: 10, rate: 0.001 };
   const next = train(hl, texts, other, { folder: folderFor(t), isEnough: () => false, say() {} }, before);
   assert.ok(judge(next.model, texts.heldOut, { window: 16, start: START }).loss < loss + 0.05);
   assert.ok(next.after.seconds > 100);
-  // Nothing is taken over from other settings.
+  // With other settings the saved state is not used.
   assert.equal(run(folder, undefined, { ...settings, steps: 10 }).step, 10);
   hl.dispose();
 });
 
-test('a model with a byte for a weight is nearly as good', async (t) => {
+test('a model with int8 weights has nearly the same loss', async (t) => {
   const hl = await load();
   const { model } = train(hl, texts, settings, { folder: folderFor(t), isEnough: () => false, say() {} });
   const bytes = model.save();

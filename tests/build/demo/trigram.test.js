@@ -6,7 +6,7 @@ import { uniformSource } from '../../../src/js/ops/random.js';
 const V = 7;
 const SEED = 2;
 
-/** Chapters in which a token follows from the two before it, but for some. */
+/** Chapters in which most tokens are determined by the two before them. */
 function chapters(count, noise) {
   const random = uniformSource(SEED);
   return Array.from({ length: count }, () => {
@@ -19,7 +19,7 @@ function chapters(count, noise) {
   });
 }
 
-test(`all tokens together are certain, after any two (seed ${SEED})`, () => {
+test(`the probabilities after any two tokens sum to 1 (seed ${SEED})`, () => {
   const { probability } = trigram(chapters(10, 0.3), V);
   for (let u = 0; u < V; u++)
     for (let v = 0; v < V; v++) {
@@ -28,7 +28,7 @@ test(`all tokens together are certain, after any two (seed ${SEED})`, () => {
     }
 });
 
-test(`what follows from two tokens is learned, and what does not is as good as unknown (seed ${SEED})`, () => {
+test(`tokens that two others determine are learned, random ones are not (seed ${SEED})`, () => {
   const noise = 0.2;
   const likely = 1 - noise + noise / V;
   const entropy = -likely * Math.log(likely) - (1 - likely) * Math.log((1 - likely) / (V - 1));

@@ -8,7 +8,7 @@ const TEXTS = [
   'Call me Ishmael: the sea, the sea.',
 ];
 
-/** The same with all pairs counted anew before each merge. */
+/** A plain implementation, which counts all pairs again before each merge. */
 function learnPlainly(texts, count) {
   const pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
   let words = texts
@@ -37,16 +37,16 @@ function learnPlainly(texts, count) {
   });
 }
 
-test('the pair that is found most often is merged, again and again', () => {
+test('the most frequent pair is merged, repeatedly', () => {
   assert.deepEqual(learnMerges(TEXTS, 257 + 30), learnPlainly(TEXTS, 30));
   assert.deepEqual(learnMerges(['aaaa aaaa'], 257 + 3), learnPlainly(['aaaa aaaa'], 3));
 });
 
-test('merging ends where there is no pair left', () => {
+test('merging ends if no pair is left', () => {
   assert.deepEqual(learnMerges(['ab ab'], 1000), ['a b', 'Ġ ab']);
 });
 
-test('the vocabulary is a file that is read, and every text comes back', () => {
+test('the vocabulary is a valid tokenizer.json, and decoding restores every encoded text', () => {
   const file = makeTokenizer(learnMerges(TEXTS, 280));
   const tokenizer = openTokenizer(JSON.stringify(file));
   assert.equal(tokenizer.vocabSize, 280);

@@ -325,7 +325,7 @@ void fuzz_scale(void) {
     squares += (double)x[i] * x[i];
   }
   if (is_moderate()) near("sum of squares", hl_square_sum(x, count), squares);
-  if (!isnan(hl_square_sum(NULL, 1))) fail("a sum of squares of nothing");
+  if (!isnan(hl_square_sum(NULL, 1))) fail("the sum of squares of a missing tensor");
 }
 
 /* ---- loss ------------------------------------------------------------------------------------------------------ */
@@ -375,7 +375,7 @@ void fuzz_squared_error(void) {
   for (size_t i = 0; is_moderate() && i < count; i++) {
     const double off = (x == d ? before(d)[i] : x[i]) - target[i];
     sum += off * off;
-    if (d) near("the gradient of an error", d[i], 2 * off / count);
+    if (d) near("the gradient of the mean squared error", d[i], 2 * off / count);
   }
   if (is_moderate()) near("mean squared error", loss, count ? sum / count : 0);
 }

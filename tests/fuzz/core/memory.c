@@ -24,11 +24,12 @@ static void allocate(block *b, float number) {
 }
 
 static void release(block *b, float number) {
-  enum { INSIDE = 16 }; /* an address at which a block could start */
+  enum { INSIDE = 16 }; /* an aligned address, at which a block could start */
   for (size_t i = 0; i < b->count; i++) {
     if (b->at[i] != number) fail("a block was written by another");
   }
-  if (b->count >= INSIDE && hl_tensor_free(b->at + INSIDE) != HL_BAD_POINTER) fail("an address inside was freed");
+  if (b->count >= INSIDE && hl_tensor_free(b->at + INSIDE) != HL_BAD_POINTER)
+    fail("an address inside a block was freed");
   if (b->count > 0 && hl_tensor_free(b->at + 1) != HL_BAD_POINTER) fail("an address that is not aligned was freed");
   if (hl_tensor_free(b->at) != HL_OK) fail("a block was not freed");
   if (hl_tensor_free(b->at) != HL_BAD_POINTER) fail("a block was freed twice");
@@ -42,9 +43,10 @@ void fuzz_blocks(void) {
     const uint32_t i = below(BLOCKS);
     if (blocks[i].at) release(&blocks[i], (float)i);
     else allocate(&blocks[i], (float)i);
-    if (hl_memory_used() > hl_memory_reserved()) fail("more is used than reserved");
+    if (hl_memory_used() > hl_memory_reserved()) fail("more memory is in use than reserved");
   }
-  if (hl_tensor_free(NULL) != HL_OK || hl_tensor_free(none) != HL_BAD_POINTER) fail("what is no block");
+  if (hl_tensor_free(NULL) != HL_OK || hl_tensor_free(none) != HL_BAD_POINTER)
+    fail("an address that is not a block was freed");
   for (uint32_t i = 0; i < BLOCKS; i++) {
     if (blocks[i].at) release(&blocks[i], (float)i);
   }
@@ -54,7 +56,7 @@ void fuzz_limit(void) {
   const double reserved = hl_memory_reserved(), limits[] = {0, reserved, reserved + 65536, NAN, -1, 1e300};
   hl_memory_set_limit(limits[below(6)]);
   const double limit = hl_memory_limit();
-  if (!(limit <= 4294967296.0)) fail("a limit beyond 4 GiB");
+  if (!(limit <= 4294967296.0)) fail("the limit exceeds 4 GiB");
   float *block = hl_tensor_alloc(below(65536) * 64.0);
   if (hl_memory_reserved() > reserved && hl_memory_reserved() > limit) fail("more than the limit was reserved");
   if (hl_tensor_free(block) != HL_OK) fail("a block was not freed");

@@ -41,10 +41,10 @@ void fuzz_stored_load(void) {
   const float *from = input(stored_floats(count, stored));
   while (next_round()) returned(hl_stored_load(to, from, stored, count));
   if (!is_moderate()) return;
-  for (uint32_t i = 0; stored == HL_STORED_F32 && i < count; i++) near("a number of a file", to[i], from[i]);
+  for (uint32_t i = 0; stored == HL_STORED_F32 && i < count; i++) near("a number of a stored type", to[i], from[i]);
   for (uint32_t i = 0; stored == HL_STORED_BF16 && i < count; i++) {
     const uint32_t bits = (uint32_t)((const uint16_t *)from)[i] << 16;
-    if (memcmp(to + i, &bits, sizeof bits) != 0) fail("a bfloat16 of a file");
+    if (memcmp(to + i, &bits, sizeof bits) != 0) fail("a stored bfloat16");
   }
 }
 
@@ -242,7 +242,7 @@ static void turn(float *x, const layer *l, const int32_t *positions, uint32_t he
   const hl_stride s = packed_heads(rows, (double)heads * a->width, a->width);
   if (m->rotary_table && hl_rotary(x, x, m->rotary_table, positions, a->batch, heads, rows, a->width, m->rotated,
                                    m->rotary_count, m->rotary_neighbours, 0, s.batch, s.head, s.row) != HL_OK)
-    fail("what was turned before cannot be turned");
+    fail("an earlier rotation could not be repeated");
 }
 
 /* Only without a cache and with float weights. */

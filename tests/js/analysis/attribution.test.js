@@ -31,20 +31,20 @@ const MODELS = {
   'of three layers with grouped heads': { layers: 3, kvHeads: 1 },
   'of no layers': { layers: 0 },
   'without feed-forward': { mlp: 0 },
-  'with attention and feed-forward side by side': { normPlace: 'parallel' },
-  'with norms before and after': { normPlace: 'both', norm: 'rms' },
-  'with norms after': { normPlace: 'after' },
-  'with norms of the stream': { normPlace: 'stream' },
+  'with parallel attention and feed-forward': { normPlace: 'parallel' },
+  'with norms before and after attention and feed-forward': { normPlace: 'both', norm: 'rms' },
+  'with norms after each sum': { normPlace: 'after' },
+  'with norms that replace the residual stream': { normPlace: 'stream' },
   'with tied embeddings, scaled': { tied: true, logitScale: 0.3 },
   'with a narrower embedding and head': { embedDim: 4, tied: true },
-  'with a cap of its logits': { logitSoftcap: 2 },
+  'with a softcap of the logits': { logitSoftcap: 2 },
   'with attention to an encoder': { cross: true },
-  'with norms after and attention to an encoder': { cross: true, normPlace: 'after' },
-  'with norms of the stream and attention to an encoder': { cross: true, normPlace: 'stream' },
+  'with norms after each sum and attention to an encoder': { cross: true, normPlace: 'after' },
+  'with norms that replace the residual stream and attention to an encoder': { cross: true, normPlace: 'stream' },
 };
 
 for (const [name, options] of Object.entries(MODELS))
-  test(`the parts add up to every logit of a model ${name}`, () => {
+  test(`the contributions sum to every logit of a model ${name}`, () => {
     const model = plainModel(options);
     const result = model.forward(IDS, { capture: capturesOf(model) });
     const { data } = result.logits;
@@ -57,12 +57,12 @@ for (const [name, options] of Object.entries(MODELS))
           near(parts.sum, logit(batch, token, label), 'sum');
         }
     const parts = attribution(model, result, { label: 2, against: 6 });
-    near(total(parts), logit(0, 3, 2) - logit(0, 3, 6), 'a difference at the last token');
+    near(total(parts), logit(0, 3, 2) - logit(0, 3, 6), 'the difference of two logits at the last token');
     assert.deepEqual(parts.heads.shape, [model.options.layers, 2]);
     assert.deepEqual(parts.mlps.shape, [model.options.layers]);
   });
 
-test('the parts add up to the classes of a head on the first token', () => {
+test('the contributions sum to the logits of a classification head on the first token', () => {
   for (const pooler of ['none', 'linear']) {
     const model = plainModel({ head: 'pooled', pool: 'first', pooler });
     const result = model.forward(IDS, { capture: capturesOf(model) });
@@ -71,7 +71,7 @@ test('the parts add up to the classes of a head on the first token', () => {
   }
 });
 
-test('what an edit adds to the stream counts among the biases, where outputs are captured', () => {
+test('changes by edits count among the biases if outputs are captured', () => {
   for (const normPlace of ['before', 'after', 'both', 'parallel', 'stream']) {
     const model = plainModel({ normPlace });
     const set = { data: Float32Array.from({ length: 48 }, (_, i) => Math.sin(i)), shape: [2, 4, 6] };
@@ -82,7 +82,7 @@ test('what an edit adds to the stream counts among the biases, where outputs are
   }
 });
 
-test('without a norm the last heads and feed-forward add what is missing when they are zero', () => {
+test('without a norm, setting a head or feed-forward of the last block to zero removes its contribution', () => {
   for (const [part, options] of [
     ['heads', { norm: 'none', mlp: 0 }],
     ['mlp', { norm: 'none' }],
@@ -132,7 +132,7 @@ test('models with a nonlinear head and results without the captured values are r
 });
 
 for (const [name, options] of Object.entries(MODELS))
-  test(`the lens ends with what the model says, and ranks it: a model ${name}`, () => {
+  test(`the last prediction of the logit lens is that of the model, in order of probability: a model ${name}`, () => {
     const model = plainModel(options);
     const { vocab, layers } = model.options;
     const result = model.forward(IDS, { capture: ['embed', 'blocks.*.out'] });
@@ -161,7 +161,7 @@ for (const [name, options] of Object.entries(MODELS))
     );
   });
 
-test('the lens after a block is the end of a model that has no more blocks', () => {
+test('the logit lens after a block equals the prediction of a model without the later blocks', () => {
   const model = plainModel({ layers: 3 });
   const short = { ...model, options: { ...model.options, layers: 1 } };
   const result = model.forward(IDS, { capture: ['embed', 'blocks.*.out'] });

@@ -1,4 +1,4 @@
-// Composition of heads against the products of whole matrices.
+// Composition scores of heads, compared with products of whole matrices.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -44,7 +44,7 @@ function whole(model, { layer, head }) {
   const { norm, normPlace } = model.options;
   const get = (name) => state[`blocks.${layer}.attention.${name}`];
   const scale = normPlace === 'after' ? undefined : state[`blocks.${layer}.norm1.weight`]?.data;
-  // x → scale · (x − mean x), of which only the linear part counts.
+  // The linear map x → scale · (x − mean x).
   const before = Array.from({ length: C }, (_, i) =>
     Array.from({ length: C }, (_, j) =>
       scale ? scale[i] * (Number(i === j) - (norm === 'layer' ? 1 / C : 0)) : Number(i === j),
@@ -66,7 +66,7 @@ const [from, to] = [
 ];
 
 for (const options of [{}, { norm: 'layer' }, { norm: 'rms' }, { norm: 'layer', normPlace: 'after' }, { int8: true }])
-  test(`composition is that of whole matrices: ${JSON.stringify(options)}`, () => {
+  test(`composition scores equal those of whole matrices: ${JSON.stringify(options)}`, () => {
     const model = makeModel(options);
     const [writer, reader] = [whole(model, from), whole(model, to)];
     const share = (a) => size(multiply(a, writer.ov)) / (size(a) * size(writer.ov));
@@ -78,13 +78,13 @@ for (const options of [{}, { norm: 'layer' }, { norm: 'rms' }, { norm: 'layer', 
     }
   });
 
-test('a head of zeros composes with nothing', () => {
+test('a head of zeros has composition scores of 0', () => {
   const model = makeModel();
   model.parameters['blocks.0.attention.wv'].data.fill(0);
   assert.deepEqual(composition(model, from, to), { q: 0, k: 0, v: 0 });
 });
 
-test('heads that there are not, or of which none comes later, are refused by name', () => {
+test('missing heads, and a head that is not in a later layer, are refused by name', () => {
   const model = makeModel();
   assert.throws(() => composition(model, to, from), { code: 'ARGUMENT', parameter: 'from.layer' });
   assert.throws(() => composition(model, from, { layer: 2, head: 4 }), { code: 'ARGUMENT', parameter: 'to.head' });

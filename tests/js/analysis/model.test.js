@@ -1,4 +1,4 @@
-// The analysis of whole models as Headlight runs them.
+// The analysis of whole models that Headlight runs.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ const IDS = { data: Int32Array.of(1, 4, 2, 9, 3, 3, 7, 0), shape: [B, T] };
 const SIZES = { layers: 2, dModel: 16, numHeads: 4, vocab: V, context: 8 };
 const LLAMA = { norm: 'rms', positions: 'rotary', gated: true, activation: 'silu', kvHeads: 2, bias: false };
 
-/** A model none of whose parameters is zero or one. */
+/** A model in which no parameter is exactly zero or one. */
 function makeModel(hl, options) {
   const model = hl.transformer({ ...SIZES, ...options });
   const random = uniformSource(5);
@@ -51,7 +51,7 @@ for (const options of [
   LLAMA,
 ])
   test(
-    `parts add up to every logit, and the lens ends with them: ${JSON.stringify(options)}`,
+    `the contributions sum to every logit, and the logit lens ends with the same logits: ${JSON.stringify(options)}`,
     everywhere((hl) => {
       const model = makeModel(hl, options);
       const capture = ['embed', 'blocks.*.heads', 'blocks.*.out', ...(options.mlp === 0 ? [] : ['blocks.*.mlp'])];
@@ -76,7 +76,7 @@ for (const options of [
     }),
   );
 
-test('a norm without a weight is one whose weight is 1', () => {
+test('a norm without a weight equals a norm whose weight is 1', () => {
   const [one, plain] = [true, false].map((normScale) => hl.transformer({ ...SIZES, normScale, bias: false }));
   const ends = [
     { layer: 0, head: 1 },
@@ -95,7 +95,7 @@ test('a norm without a weight is one whose weight is 1', () => {
   for (const model of [one, plain]) model.dispose();
 });
 
-test('the parts of a model with int8 weights add up to what rounding leaves of its logits', () => {
+test('the contributions in a model with int8 weights sum to its logits, within the rounding', () => {
   const model = makeModel(hl, { dModel: 128 });
   const heads = [
     { layer: 0, head: 1 },
@@ -109,7 +109,7 @@ test('the parts of a model with int8 weights add up to what rounding leaves of i
     actual.push(total(attribution(model, result, { label })));
     expected.push(result.logits.data[(T - 1) * V + label]);
   }
-  // Where bytes are multiplied, an input has 1800 levels, and the parts are counted from inputs that are not rounded.
+  // If the core multiplies bytes, inputs are rounded to 1800 levels; attribution uses inputs that are not rounded.
   assert.ok(difference(actual, expected) < 5e-3);
   for (const [name, share] of Object.entries(composition(model, ...heads)))
     assert.ok(Math.abs(share - before[name]) < 1e-3);
@@ -117,7 +117,7 @@ test('the parts of a model with int8 weights add up to what rounding leaves of i
   model.dispose();
 });
 
-test('captured weights and values have scores, a rollout and sizes', () => {
+test('head scores, rollout and value-weighted weights accept captured weights and values', () => {
   const model = makeModel(hl, LLAMA);
   const ids = { data: Int32Array.of(1, 4, 1, 4, 3, 6, 7, 3), shape: [B, T] };
   const { captured, ...result } = model.forward(ids, { capture: ['blocks.*.weights', 'blocks.*.value'] });
@@ -140,9 +140,9 @@ test('captured weights and values have scores, a rollout and sizes', () => {
   model.dispose();
 });
 
-test('what is put in before the first block at the token that differs is the clean run', async () => {
+test('patching the differing token before the first block gives the clean run', async () => {
   const model = makeModel(hl, LLAMA);
-  // The first run leaves a table of angles.
+  // The first run allocates a table of angles, which is not freed.
   model.forward(IDS).dispose();
   const before = hl.info.memory.used;
   const metric = logitDifference(1, 2);
@@ -161,7 +161,7 @@ test('what is put in before the first block at the token that differs is the cle
 });
 
 for (const { folder, name, cases } of checkpoints)
-  test(`${name}: parts add up to the logits that its own library computes`, async () => {
+  test(`${name}: the contributions sum to the logits of the original library`, async () => {
     const model = await hl.openModel(folder);
     const { cross, headTransform, head } = model.options;
     const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', ...(cross ? ['blocks.*.cross.heads'] : [])];

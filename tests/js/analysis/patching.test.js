@@ -18,7 +18,7 @@ for (const [at, each, shape] of [
   ['blocks.*.out', undefined, [2, 4]],
   ['blocks.*.mlp', 'token', [2, 4]],
 ])
-  test(`every place of ${at} is put in by itself${each ? `, by ${each}` : ''}`, async () => {
+  test(`each place of ${at} is patched separately${each ? `, by ${each}` : ''}`, async () => {
     const model = plainModel({});
     const { captured } = model.forward(CLEAN, { capture: [at] });
     const seen = [];
@@ -40,13 +40,13 @@ for (const [at, each, shape] of [
     assert.equal(seen.length, 2 * shape[1]);
   });
 
-test('what is put in at the only token that differs recovers all of it in the first block', async () => {
+test('in the first block, patching the only token that differs recovers the whole difference', async () => {
   const { recovered } = await patch(plainModel({}), CLEAN, CORRUPTED, metric, { at: 'blocks.*.in' });
   assert.ok(Math.abs(recovered.data[1] - 1) < 1e-6, `${recovered.data}`);
   for (const t of [0, 2, 3]) assert.ok(Math.abs(recovered.data[t]) < 1e-5, `${recovered.data}`);
 });
 
-test('an abort ends it at the next place, and every result is freed', async () => {
+test('an abort takes effect before the next run, and every result is freed', async () => {
   const model = plainModel({});
   const made = [];
   const counted = {
@@ -73,8 +73,8 @@ test('an abort ends it at the next place, and every result is freed', async () =
   assert.ok(made.every(({ freed }) => freed === 1));
 });
 
-test('what cannot be put in is refused before anything runs', async () => {
-  const model = { ...plainModel({}), forward: () => assert.fail('it ran') };
+test('invalid arguments are refused before the first run', async () => {
+  const model = { ...plainModel({}), forward: () => assert.fail('forward was called') };
   for (const [name, value] of [
     ['at', 'blocks.0.heads'],
     ['at', 'logits'],
@@ -95,7 +95,7 @@ test('what cannot be put in is refused before anything runs', async () => {
   });
 });
 
-test('the difference of logits is that of a token, the last one if not said', () => {
+test('logitDifference reads the given token, by default the last one', () => {
   const logits = { data: Float32Array.of(1, 2, 3, 10, 20, 40), shape: [1, 2, 3] };
   assert.equal(logitDifference(2, 1)({ logits }), 20);
   assert.equal(logitDifference(2)({ logits }), 40);
@@ -103,7 +103,7 @@ test('the difference of logits is that of a token, the last one if not said', ()
   assert.equal(logitDifference(1, 0)({ logits: { data: logits.data, shape: [2, 3] } }), 10);
 });
 
-test('a metric that gives no number is refused, and so is a label that is none', async () => {
+test('a metric that does not return a number is refused, and so is an invalid label', async () => {
   const options = { at: 'blocks.*.out' };
   for (const value of ['a', Number.NaN, undefined, Infinity])
     await assert.rejects(
@@ -120,7 +120,7 @@ test('a metric that gives no number is refused, and so is a label that is none',
   assert.throws(() => logitDifference(1, 0, 1)({ logits }), { code: 'ARGUMENT', parameter: 'token' });
 });
 
-test('onProgress is awaited, and a signal that is none is refused', async () => {
+test('onProgress is awaited, and an invalid signal is refused', async () => {
   const options = { at: 'blocks.*.out' };
   const failing = async () => Promise.reject(new Error('mine'));
   await assert.rejects(patch(plainModel({}), CLEAN, CORRUPTED, metric, { ...options, onProgress: failing }), /mine/);

@@ -1,4 +1,4 @@
-// Rollout, value-weighted attention and the scores of heads, against their formulas in float64.
+// Rollout, value-weighted attention and head scores, compared with their formulas in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ const uniform = (...shape) => ({
   data: Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => 2 * random() - 1),
   shape,
 });
-/** Weights that softmax has made: (B,H,T,S). */
+/** Attention weights by softmax: (B,H,T,S). */
 function weightsOf(B, H, T, S, options) {
   const [q, k] = [uniform(B, H, T, 4), uniform(B, H, S, 4)];
   for (let i = 0; i < q.data.length; i++) q.data[i] *= 5;
@@ -25,7 +25,7 @@ const near = (actual, expected, name = '') => {
   assert.ok(off <= TOLERANCE, `${name} off by ${off}`);
 };
 
-test('rollout is the product of the mixtures of every layer', () => {
+test('rollout is the product of the mixing matrices of all layers', () => {
   const [B, H, T] = [2, 3, 5];
   const layers = [1, 2, 3].map(() => weightsOf(B, H, T, T, { causal: true }));
   const flows = rollout(layers);
@@ -50,7 +50,7 @@ test('rollout is the product of the mixtures of every layer', () => {
   }
 });
 
-test('in a rollout every row sums to 1, also where a row of weights does not', () => {
+test('every row of a rollout sums to 1, even if a row of weights does not', () => {
   const half = { data: weightsOf(1, 2, 4, 4).data.map((x) => x / 2), shape: [1, 2, 4, 4] };
   const hidden = { data: new Float64Array(16), shape: [1, 4, 4] };
   for (const { data } of rollout([half, hidden, half]))
@@ -58,7 +58,7 @@ test('in a rollout every row sums to 1, also where a row of weights does not', (
   assert.deepEqual([...rollout([hidden])[0].data], [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 });
 
-test('a rollout takes tensors, and refuses what has no square weights by its name', () => {
+test('rollout accepts tensors, and refuses weights that are not square by name', () => {
   const layer = hl.tensor(weightsOf(1, 2, 3, 3));
   assert.deepEqual(rollout([layer, layer]).length, 2);
   layer.dispose();
@@ -67,7 +67,7 @@ test('a rollout takes tensors, and refuses what has no square weights by its nam
   assert.throws(() => rollout([uniform(2, 3)]), { code: 'SHAPE', parameter: 'weights[0]' });
 });
 
-test('value-weighted attention is the size of what each key brings', () => {
+test('value-weighted attention is the norm of the contribution of each key', () => {
   const [B, H, G, T, S, D, C] = [2, 4, 2, 3, 5, 3, 7];
   const [weights, value, wo] = [weightsOf(B, H, T, S), uniform(B, G, S, D), uniform(C, H * D)];
   const expected = { with: [], without: [] };
@@ -91,7 +91,7 @@ test('value-weighted attention is the size of what each key brings', () => {
   assert.throws(() => valueWeighted(weights, value, uniform(C, D)), { code: 'SHAPE', parameter: 'wo' });
 });
 
-/** Every score in the plainest way, of one layer. */
+/** The head scores of one layer, in plain loops. */
 function plainScores({ data, shape: [B, H, T, S] }, ids, keep) {
   return Array.from({ length: H }, (_, h) => {
     const rows = { previous: [], first: [], duplicate: [], induction: [], entropy: [], distance: [] };
@@ -117,7 +117,7 @@ function plainScores({ data, shape: [B, H, T, S] }, ids, keep) {
   });
 }
 
-test('the scores of heads are means over their rows', () => {
+test('head scores are means over the rows', () => {
   const ids = [
     [1, 2, 3, 1, 2, 3, 1],
     [5, 5, 6, 5, 7, 6, 5],
@@ -141,7 +141,7 @@ test('the scores of heads are means over their rows', () => {
     }
 });
 
-test('a head that looks one back, and one that continues what it has seen, score 1', () => {
+test('an ideal previous-token head and an ideal induction head have the score 1', () => {
   const ids = [4, 8, 6, 4, 8, 6, 4, 8, 6];
   const T = ids.length;
   const previous = new Float32Array(T * T);
@@ -160,7 +160,7 @@ test('a head that looks one back, and one that continues what it has seen, score
   assert.ok(Number.isNaN(without.induction.data[0]) && Number.isNaN(without.duplicate.data[0]));
 });
 
-test('what does not fit is refused by its name', () => {
+test('invalid arguments are refused by name', () => {
   const weights = weightsOf(1, 2, 4, 4);
   assert.throws(() => headScores([weights], { ids: [1, 2, 3] }), { code: 'SHAPE', parameter: 'ids' });
   assert.throws(() => headScores([weights, weightsOf(1, 3, 4, 4)]), { code: 'SHAPE', parameter: 'weights[1]' });

@@ -1,5 +1,5 @@
-// Options and numbers: whatever is handed over, the answer is right or a HeadlightError that names the parameter, and
-// no memory is lost. Each argument is read once, before anything is computed.
+// Options and numbers: for any argument the result is correct, or a HeadlightError names the parameter and no memory is
+// leaked. Each argument is read once, before anything is computed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -25,7 +25,7 @@ function refuses(name, fn, expected) {
         else assert.equal(error[property], value, error.message);
       return true;
     });
-    assert.equal(used(), before, 'memory was lost');
+    assert.equal(used(), before, 'memory was leaked');
   });
 }
 
@@ -36,35 +36,35 @@ for (const [name, fn, expected] of [
   ['a scale that overflows float32', () => attend({ scale: 1e39 }), ARGUMENT('scale', /scale is 1e\+39.*float32 ends/)],
   ['a fill that overflows float32', () => attend({ maskFill: -1e39 }), ARGUMENT('maskFill', /maskFill is -1e\+39/)],
   ['a softcap that overflows float32', () => attend({ softcap: 3.5e38 }), ARGUMENT('softcap', /softcap/)],
-  ['a softcap that float32 cannot tell from none', () => attend({ softcap: 1e-50 }), ARGUMENT('softcap', /1e-50/)],
-  ['a deviation that overflows float32', () => hl.randn([2], { std: 1e39 }), ARGUMENT('std', /std is 1e\+39/)],
+  ['a softcap that float32 rounds to 0', () => attend({ softcap: 1e-50 }), ARGUMENT('softcap', /1e-50/)],
+  ['a standard deviation that overflows float32', () => hl.randn([2], { std: 1e39 }), ARGUMENT('std', /std is 1e\+39/)],
   ['a bound that overflows float32', () => hl.uniform([2], { low: -1e39 }), ARGUMENT('low', /low is -1e\+39/)],
   ['a learning rate that overflows', () => hl.sgd(tensors, { lr: 1e39 }), ARGUMENT('lr', /lr is 1e\+39/)],
   ['a norm eps that overflows', () => hl.layerNorm({ width: 2, eps: 1e39 }), ARGUMENT('eps', /eps is 1e\+39/)],
   ['a seed beyond the safe integers', () => hl.randn([2], { seed: 1e300 }), ARGUMENT('seed', /an integer/)],
   ['an offset of null', () => attend({ offset: null }), ARGUMENT('offset', /offset is null, expected an integer/)],
   ['an offset that is an object', () => attend({ offset: {} }), ARGUMENT('offset', /offset is an object/)],
-  ['an offset of words', () => attend({ offset: ['1', '2'] }), ARGUMENT('offset[0]', /offset\[0\] is '1'/)],
+  ['an offset of strings', () => attend({ offset: ['1', '2'] }), ARGUMENT('offset[0]', /offset\[0\] is '1'/)],
   ['an offset of nulls', () => attend({ offset: [null, 1] }), ARGUMENT('offset[0]', /offset\[0\] is null/)],
   ['an offset with a hole', () => attend({ offset: new Array(2) }), ARGUMENT('offset[0]', /is undefined/)],
   ['a window with a hole', () => attend({ window: new Array(2) }), ARGUMENT('window[0]', /window\[0\] is undefined/)],
   ['betas with holes', () => hl.adam(tensors, { betas: new Array(2) }), ARGUMENT('betas[0]', /is undefined/)],
   ['a beta of 1', () => hl.adam(tensors, { betas: [0.9, 1] }), ARGUMENT('betas[1]', /betas\[1\] is 1, expected less/)],
-  ['a scope of a number', () => hl.scope(5), ARGUMENT('fn', /^scope: fn is 5, expected a function$/)],
-  ['no scope', () => hl.scope(), ARGUMENT('fn', /fn is undefined/)],
+  ['a number as the function of scope', () => hl.scope(5), ARGUMENT('fn', /^scope: fn is 5, expected a function$/)],
+  ['scope without a function', () => hl.scope(), ARGUMENT('fn', /fn is undefined/)],
   ['a promise as options', () => attend(Promise.resolve({})), ARGUMENT('options', /Promise.*expected an object/)],
   ['a Map as options', () => attend(new Map()), ARGUMENT('options', /Map.*expected an object/)],
   ['an ArrayBuffer as a key', () => layer.forward(x(3, 8), new ArrayBuffer(8)), ARGUMENT('options', /ArrayBuffer/)],
-  [
-    'dropout that is a number',
-    () => attend({ dropout: 0.5 }),
-    ARGUMENT('dropout', /dropout is 0.5, expected an object/),
-  ],
-  ['dropout of other names', () => attend({ dropout: { rate: 1 } }), ARGUMENT('rate', /unknown option 'rate'/)],
+  ['a number as dropout', () => attend({ dropout: 0.5 }), ARGUMENT('dropout', /dropout is 0.5, expected an object/)],
+  ['dropout with unknown names', () => attend({ dropout: { rate: 1 } }), ARGUMENT('rate', /unknown option 'rate'/)],
   ['an option called toString', () => attend({ toString: 1 }), ARGUMENT('toString', /unknown option 'toString'/)],
   ['an option called constructor', () => attend({ constructor: 1 }), ARGUMENT('constructor', /unknown option/)],
   ['an option called __proto__', () => attend({ ['__proto__']: 1 }), ARGUMENT('__proto__', /unknown option/)],
-  ['scores at toString', () => attend({ scores: 'toString' }), ARGUMENT('scores', /'raw', 'scaled', 'capped' or/)],
+  [
+    'scores at the step toString',
+    () => attend({ scores: 'toString' }),
+    ARGUMENT('scores', /'raw', 'scaled', 'capped' or/),
+  ],
   ['a layout called toString', () => layer.stateDict('toString'), ARGUMENT('layout', /layout is 'toString'/)],
   ['a layout called __proto__', () => layer.loadStateDict({}, '__proto__'), ARGUMENT('layout', /'__proto__'/)],
   ['a state of null', () => layer.loadStateDict(null), ARGUMENT('dict', /dict is null, expected an object/)],
@@ -74,9 +74,13 @@ for (const [name, fn, expected] of [
     () => hl.scope(() => hl.sgd({ toString: tensors.w }).step({ w: 1 })),
     ARGUMENT('w', /no parameter 'w'/),
   ],
-  ['a gelu called __proto__', () => hl.gelu({ approximate: '__proto__' }), ARGUMENT('approximate', /'none' or 'tanh'/)],
+  [
+    'a GELU form called __proto__',
+    () => hl.gelu({ approximate: '__proto__' }),
+    ARGUMENT('approximate', /'none' or 'tanh'/),
+  ],
   ['a schedule without steps', () => cosineSchedule({ lr: 1 }), ARGUMENT('steps', /steps is undefined/)],
-  ['more axes than there can be', () => hl.zeros(new Array(33).fill(1)), ARGUMENT('shape', /at most 32 sizes/)],
+  ['too many axes', () => hl.zeros(new Array(33).fill(1)), ARGUMENT('shape', /at most 32 sizes/)],
   ['an empty shape of any size', () => hl.zeros([2 ** 31, 0, 4]), ARGUMENT('shape', /sizes of at most 2147483647/)],
 ])
   refuses(name, fn, expected);
@@ -122,7 +126,7 @@ for (const [name, fn] of [
 ])
   refuses(`a Symbol as ${name}`, fn, { name: 'HeadlightError' });
 
-test('a mask of other things than booleans and numbers is refused', () => {
+test('a mask must have booleans or the numbers 0 and 1', () => {
   for (const mask of [
     ['1', null, []],
     [null, 1, 1],
@@ -134,13 +138,13 @@ test('a mask of other things than booleans and numbers is refused', () => {
     assert.throws(() => hl.attention(x(1, 2, 4), x(1, 3, 4), x(1, 3, 4), { mask }), HeadlightError);
 });
 
-test('an offset of typed integers is taken', () => {
+test('an offset may be a typed array of integers', () => {
   const expected = attend({ causal: true, offset: [1, 2] }).output.copy();
   for (const offset of [Int32Array.of(1, 2), BigInt64Array.of(1n, 2n), Uint8Array.of(1, 2)])
     assert.deepEqual(attend({ causal: true, offset }).output.copy(), expected);
 });
 
-test('sizes that hold no numbers take no time', () => {
+test('shapes without elements take no time, for any other sizes', () => {
   const many = 2 ** 31 - 1;
   const empty = (...shape) => ({ data: new Float32Array(), shape });
   const result = hl.attention(empty(many, 0, 4), empty(many, 0, 4), empty(many, 0, 4), { offset: 3, train: true });
@@ -153,7 +157,7 @@ test('sizes that hold no numbers take no time', () => {
   assert.deepEqual(layer.backward(rows).dQuery.shape, rows.shape);
 });
 
-test('a parameter whose name every object inherits has no gradient unless it is given one', () => {
+test('a parameter with the name of an inherited property has no gradient unless one is passed', () => {
   hl.scope(() => {
     const parameter = hl.tensor([1, 2]);
     const optimizer = hl.sgd({ toString: parameter }, { lr: 1 });
@@ -164,7 +168,7 @@ test('a parameter whose name every object inherits has no gradient unless it is 
   });
 });
 
-test('the gradients of nothing are zeros', () => {
+test('gradients without upstream elements are zeros', () => {
   hl.scope(() => {
     const keys = x(1, 3, 8);
     const none = { data: [], shape: [1, 0, 8] };
@@ -176,7 +180,7 @@ test('the gradients of nothing are zeros', () => {
   });
 });
 
-/** Options whose getters count how often they are read. */
+/** Options with getters that count how often they are read. */
 function counting(options, counts = {}) {
   const counted = {};
   for (const [name, value] of Object.entries(options))
@@ -190,7 +194,7 @@ function counting(options, counts = {}) {
   return { counted, counts };
 }
 
-test('every option and every part of an array is read once', () => {
+test('every option and every element of an array is read once', () => {
   hl.scope(() => {
     const { counted, counts } = counting({
       scale: 0.5,
@@ -249,7 +253,7 @@ test('every option and every part of an array is read once', () => {
   });
 });
 
-test('a getter that disposes of a tensor read before it is found out', () => {
+test('a getter that disposes of a tensor which was already read causes an error', () => {
   const before = used();
   const query = hl.tensor(q);
   const mine = {
@@ -271,7 +275,7 @@ test('a getter that disposes of a tensor read before it is found out', () => {
   assert.equal(used(), before);
 });
 
-test('a getter that calls back gets right numbers, and so does the call that it stands in', () => {
+test('a call made by a getter gives correct results, and so does the outer call', () => {
   hl.scope(() => {
     const expected = attend({ weights: true });
     const other = x(1, 2, 4);
@@ -298,7 +302,7 @@ test('a getter that calls back gets right numbers, and so does the call that it 
   });
 });
 
-test('a getter that gives away the memory of an array read before it is found out', () => {
+test('a getter that transfers the buffer of an array which was already read causes an error', () => {
   const before = used();
   const data = Float32Array.from(q.data);
   const key = {
@@ -327,7 +331,7 @@ test('a getter that gives away the memory of an array read before it is found ou
   assert.equal(used(), before);
 });
 
-test('a value after the options, and a past in training, are refused', () => {
+test('an input after the options, and a past in training, are refused', () => {
   const before = used();
   assert.throws(() => layer.forward(x(3, 8), {}, x(3, 8)), { code: 'ARGUMENT', parameter: 'value' });
   const past = { pastKey: x(2, 2, 1, 8), pastValue: x(2, 2, 1, 6), train: true };
@@ -335,7 +339,7 @@ test('a value after the options, and a past in training, are refused', () => {
   assert.equal(used(), before);
 });
 
-test('a gradient whose getter frees what forward has kept is found out', () => {
+test('a gradient whose getter frees the state saved by forward causes an error', () => {
   hl.scope(() => {
     const linear = hl.linear({ in: 2, out: 2 });
     const other = hl.linear({ in: 2, out: 2 });
@@ -352,7 +356,7 @@ test('a gradient whose getter frees what forward has kept is found out', () => {
   });
 });
 
-test('an error in a getter or a proxy passes, and loses no memory', () => {
+test('an error thrown by a getter or a proxy reaches the caller, and no memory is leaked', () => {
   const own = new RangeError('mine');
   const throwing = {
     get shape() {
@@ -390,7 +394,7 @@ test('an error in a getter or a proxy passes, and loses no memory', () => {
   }
 });
 
-test('a state that is made of the parameters themselves is read before any of them is written', () => {
+test('a state dict of the parameters themselves is read completely before one of them is written', () => {
   hl.scope(() => {
     const { parameters } = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, bias: false, seed: 3 });
     const swapped = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, bias: false, seed: 3 });
@@ -405,7 +409,7 @@ test('a state that is made of the parameters themselves is read before any of th
   });
 });
 
-test('live views of one memory are taken together, though the copy of the first makes it grow', async () => {
+test('several live views are valid arguments, even if copying the first one makes the memory grow', async () => {
   const fresh = await load();
   const shape = [1, 1, 4000, 8];
   const tensors = [1, 2, 3].map((seed) => fresh.uniform(shape, { seed }));
@@ -416,7 +420,7 @@ test('live views of one memory are taken together, though the copy of the first 
   fresh.dispose();
 });
 
-test('the parameters, gradients and options of a layer cannot be replaced by others', () => {
+test('the parameters, gradients and options of a layer cannot be replaced', () => {
   hl.scope(() => {
     const linear = hl.linear({ in: 4, out: 4 });
     const other = hl.zeros([1]);

@@ -1,5 +1,5 @@
-// Every documented error: its code, the parameter it names, what it expected and got; and afterwards the same
-// instance computes as before and holds no more memory than before.
+// Every documented error: its code, its parameter, the expected and the received value. Afterwards the same instance
+// computes the same results and holds no more memory than before.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -30,7 +30,7 @@ function refuses(name, fn, { code, parameter, message }) {
       if (parameter) assert.equal(error.parameter, parameter);
       return true;
     });
-    assert.equal(hl.info.memory.used, before, 'memory was lost');
+    assert.equal(hl.info.memory.used, before, 'memory was leaked');
     const { output } = hl.attention(q, k, v);
     assert.deepEqual(output.copy(), good);
     output.dispose();
@@ -47,21 +47,26 @@ for (const [name, fn, parameter, message] of [
   ['a key of another batch', attend({}, q, x(3, 2, 5, 8)), 'key', /expected batch 2 like the query/],
   ['a value of another batch', attend({}, q, k, x(3, 2, 5, 6)), 'value', /expected batch 2/],
   ['a key of another width', attend({}, q, x(2, 2, 5, 7)), 'key', /expected head width 8/],
-  ['a value of other rows', attend({}, q, k, x(2, 2, 4, 6)), 'value', /expected 5 rows like the key/],
-  ['a value of other heads', attend({}, q, k, x(2, 4, 5, 6)), 'value', /expected 2 heads like the key/],
+  ['a value with a different number of rows', attend({}, q, k, x(2, 2, 4, 6)), 'value', /expected 5 rows like the key/],
   [
-    'heads that do not divide',
+    'a value with a different number of heads',
+    attend({}, q, k, x(2, 4, 5, 6)),
+    'value',
+    /expected 2 heads like the key/,
+  ],
+  [
+    'heads that the key/value heads do not divide',
     attend({}, q, x(2, 3, 5, 8), x(2, 3, 5, 6)),
     'key',
     /a number of heads that divides the query's 4/,
   ],
   [
-    'packed widths that do not divide',
+    'packed widths that the heads do not divide',
     attend({ heads: 3 }, x(2, 3, 8), x(2, 5, 8), x(2, 5, 8)),
     'query',
     /a multiple of heads = 3/,
   ],
-  ['heads other than those of a 4-D query', attend({ heads: 3 }), 'query', /heads = 3 on axis 1/],
+  ['a number of heads that differs from axis 1 of the query', attend({ heads: 3 }), 'query', /heads = 3 on axis 1/],
   [
     'a mask that does not broadcast',
     attend({ mask: x(3, 4) }),
@@ -85,7 +90,7 @@ for (const [name, fn, parameter, message] of [
     /expected \(B,G,P,D\) = \[2,2,P,8\]/,
   ],
   [
-    'a past value of other rows',
+    'a past value with a different number of rows',
     attend({ pastKey: x(2, 2, 3, 8), pastValue: x(2, 2, 4, 6) }),
     'pastValue',
     /expected \(B,G,P,Dv\) = \[2,2,3,6\]/,
@@ -103,10 +108,15 @@ for (const [name, fn, parameter, message] of [
     'query',
     /query.data has 3 elements, expected 4/,
   ],
-  ['a layer input of another width', forward(x(2, 3, 11)), 'query', /query has shape \[2,3,11\], expected \[2,3,12\]/],
+  [
+    'a layer input with a different width',
+    forward(x(2, 3, 11)),
+    'query',
+    /query has shape \[2,3,11\], expected \[2,3,12\]/,
+  ],
   ['a layer input of rank 4', forward(x(1, 2, 3, 12)), 'query', /expected \(B,T,12\) or \(T,12\)/],
   [
-    'a layer value of other rows',
+    'a value of a layer with a different number of rows',
     forward(x(2, 3, 12), x(2, 4, 12), x(2, 5, 12)),
     'value',
     /value has shape \[2,5,12\], expected \[2,4,12\]/,
@@ -118,7 +128,7 @@ for (const [name, fn, parameter, message] of [
     /expected 4 elements for \[2,2\]/,
   ],
   [
-    'a state of another shape',
+    'a state dict with a wrong shape',
     () => layer.loadStateDict({ ...layer.stateDict('d2l'), 'W_q.weight': x(12, 13) }),
     'W_q.weight',
     /W_q.weight has shape \[12,13\], expected \[12,12\]/,
@@ -128,13 +138,13 @@ for (const [name, fn, parameter, message] of [
 
 for (const [name, fn, parameter, message] of [
   ['an unknown option', attend({ casual: true }), 'casual', /unknown option 'casual', expected one of .*causal/],
-  ['options that are no object', attend(true), 'options', /options is true, expected an object/],
+  ['options that are not an object', attend(true), 'options', /options is true, expected an object/],
   ['a scale of NaN', attend({ scale: NaN }), 'scale', /scale is NaN, expected a finite number/],
   ['an infinite softcap', attend({ softcap: Infinity }), 'softcap', /finite number of at least 0/],
   ['a negative softcap', attend({ softcap: -1 }), 'softcap', /softcap is -1/],
   ['a fill of NaN', attend({ maskFill: NaN }), 'maskFill', /maskFill is NaN/],
   ['a fill of +Infinity', attend({ maskFill: Infinity }), 'maskFill', /maskFill is Infinity/],
-  ['causal that is no boolean', attend({ causal: 1 }), 'causal', /expected true or false/],
+  ['causal that is not a boolean', attend({ causal: 1 }), 'causal', /expected true or false/],
   ['a window of one number', attend({ window: [1] }), 'window', /expected \[left, right\]/],
   ['a window of −2', attend({ window: [-2, 0] }), 'window[0]', /an integer of at least -1/],
   ['a fractional window', attend({ window: [0, 1.5] }), 'window[1]', /window\[1\] is 1.5/],
@@ -156,25 +166,25 @@ for (const [name, fn, parameter, message] of [
   ['dropout of NaN', attend({ dropout: { p: NaN } }), 'dropout.p', /dropout.p is NaN/],
   ['a fractional seed', attend({ dropout: { p: 0.5, seed: 0.5 } }), 'dropout.seed', /an integer/],
   [
-    'weights of another word',
+    'an unknown word as weights',
     attend({ weights: 'all' }),
     'weights',
     /weights is 'all', expected true, false or 'mean'/,
   ],
-  ['scores at no step', attend({ scores: 'soft' }), 'scores', /'raw', 'scaled', 'capped' or 'masked'/],
+  ['an unknown step as scores', attend({ scores: 'soft' }), 'scores', /'raw', 'scaled', 'capped' or 'masked'/],
   [
-    'an additive mask as mask',
+    'an additive mask in the option mask',
     attend({ mask: { data: new Float32Array(5).fill(-Infinity), shape: [5] } }),
     undefined,
     /an additive mask goes in bias/,
   ],
   ['a past key alone', attend({ pastKey: x(2, 2, 3, 8) }), 'pastValue', /pastValue is undefined/],
   ['a past value alone', attend({ pastValue: x(2, 2, 3, 6) }), 'pastKey', /pastKey is undefined/],
-  ['no key', attend({}, q, null), 'key', /key is null, expected a Tensor, nested arrays, a typed array/],
+  ['a key of null', attend({}, q, null), 'key', /key is null, expected a Tensor, nested arrays, a typed array/],
   ['text as a query', attend({}, 'text'), 'query', /query is 'text'/],
   ['text among numbers', attend({}, [[['a']]]), 'query[0][0][0]', /query\[0\]\[0\]\[0\] is 'a', expected a number/],
   [
-    'a shape that is none',
+    'an invalid shape',
     attend({}, { data: new Float32Array(4), shape: [2, -2] }),
     'query.shape',
     /non-negative integers/,
@@ -185,21 +195,31 @@ for (const [name, fn, parameter, message] of [
     'embedDim',
     /^multiHeadAttention: embedDim 100 is not a multiple of numHeads 7$/,
   ],
-  ['key/value heads that do not divide', make({ kvHeads: 2 }), 'numHeads', /numHeads 3 is not a multiple of kvHeads 2/],
   [
-    'weights of another kind',
+    'key/value heads that do not divide the heads',
+    make({ kvHeads: 2 }),
+    'numHeads',
+    /numHeads 3 is not a multiple of kvHeads 2/,
+  ],
+  [
+    'an unknown type of weights',
     make({ weights: 'int4' }),
     'weights',
     /^multiHeadAttention: weights is 'int4', expected 'float32' or 'int8'$/,
   ],
-  ['no width', make({ embedDim: undefined }), 'embedDim', /embedDim is undefined, expected an integer of at least 1/],
+  [
+    'a missing width',
+    make({ embedDim: undefined }),
+    'embedDim',
+    /embedDim is undefined, expected an integer of at least 1/,
+  ],
   ['a width of 0', make({ embedDim: 0 }), 'embedDim', /embedDim is 0/],
   ['a layer dropout of 2', make({ dropout: 2 }), 'dropout', /dropout is 2/],
   ['an unknown layer option', make({ heads: 2 }), 'heads', /unknown option 'heads'/],
-  ['bias that is no boolean', make({ bias: 'yes' }), 'bias', /bias is 'yes', expected true or false/],
+  ['bias that is not a boolean', make({ bias: 'yes' }), 'bias', /bias is 'yes', expected true or false/],
   ['an unknown forward option', forward(x(2, 3, 12), { heads: 2 }), 'heads', /forward: unknown option 'heads'/],
   [
-    'a state with a name too few and one too many',
+    'a state dict with a missing and an additional name',
     () => layer.loadStateDict({ wq: x(12, 12), extra: x(1) }),
     'wk',
     /missing wk.*; unexpected extra; the 'headlight' layout of this layer is wq \[12,12\]/,
@@ -229,7 +249,7 @@ refuses('a 5 GB tensor', () => hl.zeros([1250, 1000, 1000]), {
   code: 'OUT_OF_MEMORY',
   message: /zeros: out of memory: a tensor \[1250,1000,1000\] needs 4.66 GiB; .* of the limit of 4.00 GiB are in use/,
 });
-refuses('a tensor beyond all numbers', () => hl.zeros([2 ** 50, 2 ** 50]), {
+refuses('a tensor whose size overflows', () => hl.zeros([2 ** 50, 2 ** 50]), {
   code: 'OUT_OF_MEMORY',
   message: /out of memory/,
 });
@@ -254,7 +274,7 @@ test('a tensor of another instance is refused', async () => {
   other.dispose();
 });
 
-test('a disposed instance says so, and its tensors too', async () => {
+test('errors of a disposed instance and of its tensors say that it was disposed of', async () => {
   const other = await load();
   const tensor = other.zeros([2]);
   const { forward } = other.multiHeadAttention({ embedDim: 4, numHeads: 2 });
@@ -266,7 +286,7 @@ test('a disposed instance says so, and its tensors too', async () => {
   void forward;
 });
 
-test('a small limit is kept, and what fits still computes', async () => {
+test('a small memory limit is not exceeded, and calls that fit still work', async () => {
   const small = await load({ maxMemory: 2 ** 20 });
   assert.equal(small.info.memory.limit, 2 ** 20);
   const before = small.info.memory.used;
@@ -291,7 +311,7 @@ for (const [options, parameter, message] of [
   test(`load refuses ${JSON.stringify(options)}`, () =>
     assert.rejects(load(options), { code: 'ARGUMENT', parameter, message }));
 
-test('a view that memory growth has detached is not mistaken for one of a wrong length', async () => {
+test('the error about a view that memory growth has detached explains the reason', async () => {
   const small = await load();
   const { data } = small.zeros([4, 8]);
   small.zeros([2 ** 20]);

@@ -48,7 +48,7 @@ test('long and deep values are cut', () => {
   assert.equal(quote(deep), '[[[[…]]]]');
 });
 
-test('values that throw when they are looked at are named all the same', () => {
+test('values that throw when they are inspected are still described', () => {
   const trap = new Proxy([], {
     get() {
       throw new Error('no');

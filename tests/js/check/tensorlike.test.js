@@ -1,4 +1,4 @@
-// The forms in which arrays are taken: those of other libraries, floats of 16 bits, nested arrays of any kind.
+// The accepted forms of arrays: those of other libraries, 16-bit floats, nested arrays of any kind.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,11 +9,11 @@ const used = () => hl.info.memory.used;
 const shape = [1, 2, 3];
 const numbers = [0.5, -1, 2, 0.25, 1.5, -3];
 const data = Float32Array.from(numbers);
-/** As bits of float16 and bfloat16. */
+/** The bits of numbers in float16 and in bfloat16. */
 const HALF = Uint16Array.of(0x3800, 0xbc00, 0x4000, 0x3400, 0x3e00, 0xc200);
 const BRAIN = Uint16Array.of(0x3f00, 0xbf80, 0x4000, 0x3e80, 0x3fc0, 0xc040);
 
-/** Tensors as other libraries have them. */
+/** Objects with the interface of other libraries' tensors. */
 class OrtTensor {
   #data;
   constructor(type, data, dims) {
@@ -58,7 +58,7 @@ for (const [name, tensor] of [
   ['{ data, shape } of numbers', { data: numbers, shape }],
   ['{ data, shape } of Float64', { data: Float64Array.from(numbers), shape }],
 ])
-  test(`taken wherever a tensor is: ${name}`, () => {
+  test(`accepted in place of a tensor: ${name}`, () => {
     hl.scope(() => {
       assert.deepEqual(hl.attention(tensor, tensor, tensor).output.copy(), expected.attention);
       assert.deepEqual(layer.forward(tensor, tensor, tensor).output.copy(), expected.layer);
@@ -71,7 +71,7 @@ for (const [name, tensor] of [
     });
   });
 
-test('masks, lengths and labels of other libraries are taken', () => {
+test('masks, lengths and labels of other libraries are accepted', () => {
   hl.scope(() => {
     const x = { data, shape };
     const plain = hl.attention(x, x, x, { mask: [true, false], validLens: [2] }).output.copy();
@@ -91,7 +91,7 @@ test('masks, lengths and labels of other libraries are taken', () => {
   });
 });
 
-test('a Uint16Array that does not say what it holds is refused as numbers to compute with', () => {
+test('a Uint16Array without a dtype is refused as an array of floats', () => {
   const bits = { data: HALF, shape };
   const x = { data, shape };
   for (const [parameter, fn] of [
@@ -125,7 +125,7 @@ test('a dtype of 16-bit floats on other integers is refused', () => {
     });
 });
 
-test('what a tensor of another library throws passes', () => {
+test('an error thrown by a tensor of another library reaches the caller', () => {
   const before = used();
   assert.throws(() => hl.attention({ data, shape }, new OrtTensor('float32', null, shape), { data, shape }), {
     message: 'The data is not on CPU.',
@@ -133,7 +133,7 @@ test('what a tensor of another library throws passes', () => {
   assert.equal(used(), before);
 });
 
-test('a tensor of another library says in vain that it has elements', () => {
+test('the shape of a tensor of another library must match its data', () => {
   for (const tensor of [new OrtTensor('float32', data, [2, 2]), new TfTensor(data, [7])])
     assert.throws(() => hl.tensor(tensor), { code: 'SHAPE', message: /data.data has 6 elements, expected [47]/ });
   assert.throws(() => hl.tensor({ data, dims: 3 }), { code: 'ARGUMENT', parameter: 'data.shape' });
@@ -141,7 +141,7 @@ test('a tensor of another library says in vain that it has elements', () => {
   assert.throws(() => hl.tensor({ shape }), { code: 'ARGUMENT', parameter: 'data.data' });
 });
 
-test('arrays that are nested too deep, or in themselves, are refused', () => {
+test('arrays that are nested too deep, or contain themselves, are refused', () => {
   let deep = 1;
   for (let i = 0; i < 100_000; i++) deep = [deep];
   const cyclic = [];
@@ -162,13 +162,13 @@ test('arrays that are nested too deep, or in themselves, are refused', () => {
   hl.scope(() => assert.equal(hl.tensor(ranked).shape.length, 32));
 });
 
-test('a few arrays that stand for more elements than any memory holds are refused at once', () => {
+test('shared nested arrays with more elements than fit into memory are refused at once', () => {
   let shared = [1, 1];
   for (let i = 1; i < 31; i++) shared = [shared, shared];
   assert.throws(() => hl.tensor(shared), { code: 'OUT_OF_MEMORY', message: /2147483648 elements/ });
 });
 
-test('irregular arrays are refused with the place where they are', () => {
+test('irregular arrays are refused, and the error names the place', () => {
   for (const [value, message] of [
     [[[1], 2], /data\[1\] is 2, expected length 1/],
     [[1, [2]], /data\[1\] has length 1, expected a number/],
@@ -185,7 +185,7 @@ test('irregular arrays are refused with the place where they are', () => {
     );
 });
 
-test('typed arrays that lie about themselves are read by what they are', () => {
+test('the real length of a typed array counts, not its own properties', () => {
   hl.scope(() => {
     const long = Object.defineProperty(Float32Array.of(1, 2), 'length', { value: 2 ** 20 });
     assert.deepEqual(hl.tensor(long).toArray(), [1, 2]);

@@ -17,16 +17,16 @@ const TYPES = [
   ['I64', BigInt64Array, [-(2n ** 63n), 2n ** 63n - 1n]],
   ['U64', BigUint64Array, [0n, 2n ** 64n - 1n]],
 ];
-/** Bits of exponent and fraction. */
+/** The numbers of exponent and fraction bits. */
 const FLOATS = { F16: [5, 10], BF16: [8, 7], F8_E4M3: [4, 3], F8_E5M2: [5, 2] };
 
 const write = (data, dtype) => writeSafetensors({ x: { data, shape: [data.length], dtype } });
 const through = (data, dtype) => readSafetensors(write(data, dtype)).tensors.x.data;
-/** The bytes of the only tensor in a file. */
+/** The bytes of the only tensor in a safetensors file. */
 const stored = (file) => file.subarray(8 + Number(new DataView(file.buffer).getBigUint64(0, true)));
 
 for (const [dtype, array, values] of TYPES) {
-  test(`${dtype} survives safetensors and npy`, () => {
+  test(`${dtype} is unchanged after writing and reading safetensors and npy`, () => {
     const tensor = { data: array.from(values), shape: [values.length] };
     const { tensors, metadata } = readSafetensors(writeSafetensors({ x: tensor }, { made: 'here' }));
     assert.deepEqual(tensors.x, { dtype, ...tensor });
@@ -35,7 +35,7 @@ for (const [dtype, array, values] of TYPES) {
   });
 }
 
-/** Every code of a small float: its bytes, and its number by the formula. */
+/** Every code of a small float type: its bytes, and its number by the formula of the type. */
 function allCodes(dtype) {
   const [E, F] = FLOATS[dtype];
   const bias = 2 ** (E - 1) - 1;
@@ -52,7 +52,7 @@ function allCodes(dtype) {
 }
 
 for (const dtype of Object.keys(FLOATS)) {
-  test(`every ${dtype} is read as its formula says, and written with the same bits, NaN included`, () => {
+  test(`every ${dtype} is read by its formula and written with the same bits, including NaN`, () => {
     const { bytes, numbers } = allCodes(dtype);
     const entry = { dtype, shape: [numbers.length], data_offsets: [0, bytes.length] };
     const { data } = readSafetensors(safetensors({ x: entry }, bytes)).tensors.x;
@@ -105,7 +105,7 @@ test('booleans become 0 and 1', () => {
   assert.deepEqual(stored(write(Float32Array.of(0, 1, -0), 'BOOL')), Uint8Array.of(0, 1, 0));
 });
 
-test('integers are written as other types that hold every one of them', () => {
+test('integers can be written as any type that represents all of them', () => {
   assert.deepEqual(through(Float64Array.of(-128, 127), 'I8'), Int8Array.of(-128, 127));
   assert.deepEqual(through(BigInt64Array.of(0n, 255n), 'U8'), Uint8Array.of(0, 255));
   assert.deepEqual(through(Float64Array.of(2 ** 60, -3), 'I64'), BigInt64Array.of(2n ** 60n, -3n));
@@ -113,7 +113,7 @@ test('integers are written as other types that hold every one of them', () => {
   assert.deepEqual(through(Int32Array.of(5), 'F32'), Float32Array.of(5));
 });
 
-test('arrays of other classes are written by what they hold', () => {
+test('numbers can be written as another type if it represents them', () => {
   const dtypeOf = (data) => readSafetensors(write(data)).tensors.x.dtype;
   assert.equal(dtypeOf(Buffer.from([1, 2])), 'U8');
   assert.equal(dtypeOf(Uint8ClampedArray.of(1)), 'U8');
@@ -142,7 +142,7 @@ for (const [what, dtype, data, pattern] of [
   });
 }
 
-test('what is no tensor is not written', () => {
+test('invalid tensors are not written', () => {
   const data = Float32Array.of(1);
   for (const [tensor, pattern] of [
     [null, /is null, expected \{ data, shape \}/],
@@ -168,7 +168,7 @@ test('what is no tensor is not written', () => {
   }
 });
 
-test('data to be written is read once', () => {
+test('the properties of a tensor to be written are read once', () => {
   let looks = 0;
   const tensor = {
     get data() {
@@ -188,7 +188,7 @@ test('data to be written is read once', () => {
   assert.equal(looks, 3);
 });
 
-test('a NaN of which no bit fits stays a NaN, with its sign', () => {
+test('a NaN whose payload does not fit stays NaN and keeps its sign', () => {
   const data = new Float32Array(Uint32Array.of(0x7f800001, 0xff800001).buffer);
   for (const dtype of Object.keys(FLOATS)) {
     const bytes = stored(write(data, dtype));

@@ -4,7 +4,7 @@ import { fuzzFiles } from '../../fuzz/files.js';
 
 const SEED = 7;
 
-test(`files of every kind, right, damaged and made up, are read rightly or refused (seed ${SEED})`, async () => {
+test(`valid, damaged and random files of every kind are read correctly or refused (seed ${SEED})`, async () => {
   const report = await fuzzFiles(4000, SEED);
   for (const [kind, { files, read }] of Object.entries(report)) {
     assert.equal(files, 400, kind);

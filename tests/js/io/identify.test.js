@@ -25,7 +25,7 @@ for (const [kind, bytes] of [
   ['JSON text', text('{"weight_map": {}}')],
   ['an empty file', new Uint8Array(0)],
 ]) {
-  test(`${kind} is named`, async () => {
+  test(`${kind} is identified`, async () => {
     const pattern = new RegExp(`this is ${kind}`);
     fails(() => readSafetensors(bytes), pattern);
     fails(() => readNpy(bytes), pattern);
@@ -33,7 +33,7 @@ for (const [kind, bytes] of [
   });
 }
 
-test('a file of ours given to another reader is named with the reader it needs', async () => {
+test('the error about a file for another reader names that reader', async () => {
   const tensor = { data: Float32Array.of(1), shape: [1] };
   const [array, archive] = [writeNpy(tensor), zip([{ name: 'x.npy', bytes: writeNpy(tensor) }])];
   const tensors = writeSafetensors({ tensor });
@@ -44,7 +44,7 @@ test('a file of ours given to another reader is named with the reader it needs',
   await rejects(readNpz(tensors), /this is a safetensors file: use readSafetensors, expected an npz file/);
 });
 
-test('a file of an unknown format is not named', () => {
+test('the error about an unknown format names no format', () => {
   for (let first = 0; first < 256; first++) {
     const bytes = Uint8Array.of(first, 254, 253, 252, 251, 250, 249, 248, 247, 246, 245);
     assert.throws(

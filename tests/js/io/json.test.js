@@ -7,10 +7,10 @@ import { inTier } from '../../support/tier.js';
 const SEED = 31;
 const parse = (text, limits) => parseJson(text, (reason) => new SyntaxError(reason), limits);
 const fails = (text, pattern, limits) => assert.throws(() => parse(text, limits), pattern);
-/** With ordinary objects, as JSON.parse makes them. */
+/** Converts to ordinary objects, like those of JSON.parse. */
 const plain = (text) => JSON.parse(JSON.stringify(parse(text)));
 
-test(`what JSON.parse reads is read alike (seed ${SEED})`, () => {
+test(`valid JSON gives the same values as JSON.parse (seed ${SEED})`, () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6, stringUnit: 'binary' }), fc.constantFrom(0, 1, '\t'), (text, indent) => {
       const spaced = JSON.stringify(JSON.parse(text), null, indent);
@@ -20,7 +20,7 @@ test(`what JSON.parse reads is read alike (seed ${SEED})`, () => {
   );
 });
 
-test(`what JSON.parse refuses is refused (seed ${SEED})`, () => {
+test(`text that JSON.parse refuses is refused (seed ${SEED})`, () => {
   const sign = fc.constantFrom(...'{}[],:"\\ 01-.eE+truefalsn\n');
   fc.assert(
     fc.property(fc.array(sign, { maxLength: 9 }), (signs) => {
@@ -55,7 +55,7 @@ test(`what JSON.parse refuses is refused (seed ${SEED})`, () => {
     fails(text, SyntaxError);
 });
 
-test('a name twice is refused, and any name is a name', () => {
+test('a duplicate name is refused, and any name is allowed', () => {
   fails('{"a":1,"b":{"a":1},"a":2}', /a duplicate name at character 19/);
   fails('{"a":1,"\\u0061":2}', /a duplicate name/);
   const members = parse('{"__proto__":1,"constructor":2,"toString":3}');
@@ -66,7 +66,7 @@ test('a name twice is refused, and any name is a name', () => {
   ]);
 });
 
-test('depth and items are limited, by name', () => {
+test('depth and number of items are limited', () => {
   assert.equal(parse(`${'['.repeat(16)}${']'.repeat(16)}`).length, 1);
   fails('['.repeat(17), /nested deeper than 16 levels at character 16/);
   fails('{"a":'.repeat(1e6), /nested deeper/);

@@ -6,7 +6,7 @@ import { fails, npy } from '../../support/files.js';
 const dict = (descr, shape, order = 'False') => `{'descr': ${descr}, 'fortran_order': ${order}, 'shape': ${shape}, }`;
 const bytes = (count) => Uint8Array.from({ length: count }, (_, i) => i);
 
-test('headers are read in every order, spacing and version', () => {
+test('headers are read in any order, with any spaces, in every version', () => {
   for (const header of [
     "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }          \n",
     "{'shape': (2,3,), 'fortran_order':False, 'descr':'<u1'}",
@@ -25,7 +25,7 @@ test('scalars, empty arrays and 32 axes are read and written', () => {
   assert.deepEqual(readNpy(npy(dict("'|b1'", '()'), [1])), { dtype: 'BOOL', shape: [], data: Uint8Array.of(1) });
 });
 
-test('shapes are written as the tuples of Python: of one number with a comma', () => {
+test('shapes are written as Python tuples, with a comma after a single number', () => {
   for (const [shape, tuple] of [
     [[], '()'],
     [[3], '(3,)'],
@@ -62,7 +62,7 @@ test('arrays in Fortran order are transposed', () => {
   }
 });
 
-test('time is linear in the file, whatever spaces and axes it has', () => {
+test('the time is linear in the size of the file, for any spaces and axes', () => {
   const spaces = ' '.repeat(20000);
   const parts = ["{'descr': '<f4'", "'fortran_order': False", "'shape': (0,)"];
   fails(() => readNpy(npy(`${parts.join(spaces)}${spaces}X`)), /cannot read the header/);
@@ -78,7 +78,7 @@ test('time is linear in the file, whatever spaces and axes it has', () => {
   fails(() => readNpy(npy(' '.repeat(65536), [], 2)), /the header claims 65536 bytes, expected at most 65535/);
 });
 
-test('types that are not decoded are named', () => {
+test('errors about unsupported types name the type', () => {
   for (const [descr, pattern] of [
     ["'|O'", /descr '\|O' \(Python objects, which are pickled\) is not decoded, expected one of f8, i8, u8, f4/],
     ["'|O8'", /Python objects/],
@@ -96,7 +96,7 @@ test('types that are not decoded are named', () => {
     fails(() => readNpy(npy(dict(descr, '(2,)'), bytes(8))), pattern);
 });
 
-test('every fault of an npy file is named', () => {
+test('errors name every fault of an npy file', () => {
   for (const [file, pattern] of [
     [undefined, /bytes is undefined/],
     [new Uint8Array(0), /this is an empty file/],
@@ -145,7 +145,7 @@ test('every fault of an npy file is named', () => {
     fails(() => readNpy(file), pattern);
 });
 
-test('what npy cannot hold is not written', () => {
+test('types that npy does not have are not written', () => {
   const data = Float32Array.of(1);
   fails(
     () => writeNpy({ data, shape: [1], dtype: 'BF16' }),
@@ -154,7 +154,7 @@ test('what npy cannot hold is not written', () => {
   fails(() => writeNpy({ data, shape: [1], dtype: 'F8_E4M3' }), /npy has no F8_E4M3/);
 });
 
-test('written files begin their data at a multiple of 64', () => {
+test('in written files the data begins at a multiple of 64 bytes', () => {
   for (const shape of [[], [6], [1, 2, 3], new Array(32).fill(1)]) {
     const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
     const file = writeNpy({ data, shape });

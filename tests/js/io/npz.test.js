@@ -8,7 +8,7 @@ import { numbers } from '../../support/kernels.js';
 
 const a = { dtype: 'F32', shape: [5, 7], data: numbers(35, 3) };
 const b = { dtype: 'I64', shape: [], data: BigInt64Array.of(-5n) };
-/** Zeros: a thousand times smaller when deflated. */
+/** Zeros, which deflate compresses to a thousandth. */
 const large = { dtype: 'F32', shape: [1000, 300], data: new Float32Array(300000) };
 const files = (...options) =>
   Object.entries({ a, b, large }).map(([name, tensor]) => ({
@@ -32,7 +32,7 @@ for (const [what, archive] of [
   });
 }
 
-test('an archive that is written is read, and is the same each time', async () => {
+test('a written archive is read again, and writing is deterministic', async () => {
   const given = Object.fromEntries(files().map(({ name, bytes }) => [name, bytes]));
   const archive = writeZip(given);
   const { tensors } = await readNpz(archive);
@@ -43,21 +43,21 @@ test('an archive that is written is read, and is the same each time', async () =
   assert.deepEqual(readZip('test', writeZip({})), []);
 });
 
-test('names are those of np.savez, whatever they are', async () => {
+test('arrays have the names of np.savez, and any name is allowed', async () => {
   const names = ['__proto__', 'constructor', 'blocks.0/wq', '猫', '', 'a.npy'];
   const { tensors } = await readNpz(zip(names.map((name) => ({ name: `${name}.npy`, bytes: writeNpy(b) }))));
   assert.deepEqual(Object.keys(tensors), names);
   assert.deepEqual({ ...(await readNpz(zip([]))).tensors }, {});
 });
 
-test('an array of a type that is not decoded is listed, and only its data is refused', async () => {
+test('an array of an unsupported type is listed, and only access to its data throws', async () => {
   const text = npy("{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }", new Uint8Array(24));
   const { tensors } = await readNpz(zip([{ name: 'names.npy', bytes: text }, ...files()]));
   assert.deepEqual([tensors.names.dtype, tensors.names.shape, tensors.a], ['<U3', [2], a]);
   assert.throws(() => tensors.names.data, { code: 'FORMAT', message: /'names': descr '<U3' \(strings\)/ });
 });
 
-test('a file is unpacked to the declared size and no further', async () => {
+test('a file is never unpacked beyond its declared size', async () => {
   const bytes = new Uint8Array(1e6);
   const packed = deflateRawSync(bytes);
   const one = (claims) => readNpz(zip([{ name: 'a.npy', deflate: true, bytes, packed, ...claims }]));
@@ -73,7 +73,7 @@ test('a file is unpacked to the declared size and no further', async () => {
   await assert.rejects(readNpz(zip(files()), { most: 1 }), { code: 'ARGUMENT', parameter: 'most' });
 });
 
-test('every fault of an npz file is named', async () => {
+test('errors name every fault of an npz file', async () => {
   const good = zip(files({ deflate: true }));
   const half = good.slice();
   half.fill(0, 40, 120);

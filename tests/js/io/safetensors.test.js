@@ -16,7 +16,7 @@ const float = (x) => ({ data: Float32Array.of(x), shape: [1] });
 const OK = { dtype: 'F32', shape: [1], data_offsets: [0, 4] };
 const ZEROS = [0, 0, 0, 0];
 
-test('data of any alignment is read, and is a copy', () => {
+test('data of any alignment is read and copied', () => {
   const file = writeSafetensors({ x: { data: Float32Array.of(1, 2), shape: [2] } });
   const shifted = join([0, 0, 0], file);
   const { data } = readSafetensors(shifted.subarray(3)).tensors.x;
@@ -24,7 +24,7 @@ test('data of any alignment is read, and is a copy', () => {
   assert.deepEqual([...data], [1, 2]);
 });
 
-test('bytes are taken in any kind of buffer', () => {
+test('the bytes may be in any kind of buffer', () => {
   const file = writeSafetensors({ x: float(3) }, { a: 'b' });
   const shared = new Uint8Array(new SharedArrayBuffer(file.length));
   shared.set(file);
@@ -48,7 +48,7 @@ test('a tensor may have any name', () => {
   assert.deepEqual(Object.entries(metadata), [['__proto__', 'a']]);
 });
 
-test('written files begin their data at a multiple of 8, widest types first, without gaps', () => {
+test('in written files the data begins at a multiple of 8 bytes, with the widest types first and without gaps', () => {
   const file = writeSafetensors({
     a: { data: Int8Array.of(1), shape: [1] },
     b: { data: Float64Array.of(2), shape: [1] },
@@ -60,7 +60,7 @@ test('written files begin their data at a multiple of 8, widest types first, wit
   assert.deepEqual(header.a.data_offsets, [8, 9]);
 });
 
-test('a header is read alone, for files of up to 2 ** 40 bytes and more', () => {
+test('a header can be read alone, for files of 2 ** 40 bytes and more', () => {
   for (const size of [94e6, 2 ** 31, 2 ** 32, 2 ** 40, 2 ** 52]) {
     const half = size / 2;
     const header = safetensors({
@@ -92,7 +92,7 @@ test('a header is read alone, for files of up to 2 ** 40 bytes and more', () => 
     fails(() => readSafetensorsHeader(safetensors({}), size), /fileSize is/);
 });
 
-test('the size of a file may be unknown, Infinity: the header says where its tensors end', () => {
+test('the size of a file may be unknown (Infinity): the header determines where the tensors end', () => {
   const file = writeSafetensors({ a: float(5) });
   const end = readSafetensorsHeaderEnd(file.subarray(0, 9), Infinity);
   assert.equal(readSafetensorsHeader(file.subarray(0, end), Infinity).tensors.a.end, file.length);
@@ -103,7 +103,7 @@ test('a size of -0 is 0', () => {
   assert.deepEqual(readSafetensors(file).tensors.x.shape, [0]);
 });
 
-test('a tensor is read from the bytes that its header says', () => {
+test('a tensor is read from the byte range in its header', () => {
   const file = writeSafetensors({ a: float(5), b: { data: Float32Array.of(1, 2), shape: [2, 1], dtype: 'F16' } });
   const { tensors } = readSafetensorsHeader(file.subarray(0, readSafetensorsHeaderEnd(file)), file.length);
   const { a, b } = tensors;
@@ -118,7 +118,7 @@ test('a tensor is read from the bytes that its header says', () => {
   fails(() => readSafetensorsTensor({ ...a, dtype: 'C64' }, file.subarray(0, 4)), /dtype 'C64', which is not decoded/);
 });
 
-test('a tensor of an unknown type is listed, and only its data is refused', () => {
+test('a tensor of an unknown type is listed, and only access to its data throws', () => {
   const { tensors } = readSafetensors(
     safetensors(
       {
@@ -138,7 +138,7 @@ test('a tensor of an unknown type is listed, and only its data is refused', () =
   fails(() => writeSafetensors(tensors), /tensor 'a' has dtype 'C64'/);
 });
 
-test('every fault of a safetensors file is named', () => {
+test('errors name every fault of a safetensors file', () => {
   const entry = (more, data = ZEROS) => safetensors({ x: { ...OK, ...more } }, data);
   for (const [file, pattern] of [
     ['text', /bytes is 'text', expected the bytes of a file/],
@@ -184,7 +184,7 @@ test('every fault of a safetensors file is named', () => {
     fails(() => readSafetensors(file), pattern);
 });
 
-test('a header nests no deeper than 16 levels, and its errors stay short', () => {
+test('a header may be nested at most 16 levels deep, and its errors are short', () => {
   const deep = '['.repeat(5000) + ']'.repeat(5000);
   fails(
     () => readSafetensors(safetensors(`{"x":{"dtype":"F32","shape":${deep},"data_offsets":[0,4]}}`, ZEROS)),
@@ -198,13 +198,13 @@ test('a header nests no deeper than 16 levels, and its errors stay short', () =>
   );
 });
 
-test('every fault of what is to be written is named', () => {
+test('errors name every fault of the tensors to be written', () => {
   for (const [tensors, pattern] of [
     [null, /tensors is null, expected a plain object of named tensors/],
     [undefined, /tensors is undefined/],
     [[float(1)], /tensors is \[an object \(Object\)\]/],
     [new Map([['x', float(1)]]), /tensors is an object \(Map\), expected a plain object/],
-    // Nothing of it would be written.
+    // A Map has no own names: none of its tensors would be written.
     [{ __proto__: { x: float(1) } }, /expected a plain object/],
     [{ __metadata__: float(1) }, /a tensor cannot be called __metadata__/],
     [{ '\ud800': float(1) }, /tensors is an object/],
@@ -214,12 +214,12 @@ test('every fault of what is to be written is named', () => {
     fails(() => writeSafetensors({}, metadata), /metadata must map names to strings/);
 });
 
-test('a header that would be too long to be read is not written', () => {
+test('a header that is too long to be read is not written', () => {
   const tensors = { [`x${'\0'.repeat(17e6)}`]: float(1) };
   fails(() => writeSafetensors(tensors), /the header takes \d+ bytes for 1 tensors, expected at most 100000000/);
 });
 
-test(`any dictionary of tensors survives (seed ${SEED})`, () => {
+test(`any dictionary of tensors is unchanged after writing and reading (seed ${SEED})`, () => {
   const arrays = [Float32Array, Float64Array, Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array];
   const tensor = fc
     .tuple(fc.constantFrom(...arrays, BigInt64Array, BigUint64Array), fc.array(fc.nat(4), { maxLength: 4 }))
@@ -236,6 +236,6 @@ test(`any dictionary of tensors survives (seed ${SEED})`, () => {
   );
 });
 
-test('errors are those of the module', () => {
+test('errors have the error class of the module', () => {
   assert.throws(() => readSafetensors(), HeadlightError);
 });

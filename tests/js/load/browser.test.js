@@ -1,4 +1,4 @@
-// Threads and models in a page, where its headers or another origin stand in the way.
+// Threads and models in a page that lacks headers or loads from another origin.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const ISOLATED = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Access-Control-Allow-Origin': '*',
 };
-/** A page that loads the module from the address after its #, asks for two threads, and says what it got. */
+/** A page that loads the module from the address after its #, requests two threads, and reports the result. */
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module">
   try {
     const { load } = await import(location.hash.slice(1));
@@ -65,27 +65,27 @@ async function open(from, policy = '') {
   return result;
 }
 
-test('in an isolated page there are threads', async () => {
+test('an isolated page has threads', async () => {
   const { threads, threadsNote } = await open(here);
   assert.equal(threads, 2);
   assert.equal(threadsNote, undefined);
 });
 
-test('a module from another origin, whose worker a page may not start, runs on one thread', async () => {
+test('a module from another origin runs on one thread, because a page cannot start its worker', async () => {
   const { threads, threadsNote } = await open(elsewhere);
   assert.equal(threads, 1);
   assert.match(threadsNote, /a worker did not start: .*cannot be accessed from origin/);
 });
 
 for (const policy of ["worker-src 'none'", "script-src 'unsafe-inline' 'wasm-unsafe-eval' *; worker-src 'none'"]) {
-  test(`where the policy ${policy} forbids workers there is one thread, and the note says so`, async () => {
+  test(`if the policy ${policy} forbids workers, there is one thread, and the note gives the reason`, async () => {
     const { threads, threadsNote } = await open(here, policy);
     assert.equal(threads, 1);
     assert.match(threadsNote, /a worker did not start: .*Content-Security-Policy.*worker-src/);
   });
 }
 
-/** The result of a function that runs in a page with the module's instance. */
+/** Runs a function in a page with an instance of the module, and returns its result. */
 async function inPage(run, argument) {
   const page = await browser.newPage();
   await page.goto(`${here.origin}/#${here.origin}/headlight.js`);
@@ -100,7 +100,7 @@ async function inPage(run, argument) {
   return got;
 }
 
-test('a page opens the model that is included in the package, and says how to open one of the Hub', async () => {
+test('a page opens the included model, and the error about a Hub name says how to open that model', async () => {
   const got = await inPage(async (hl) => {
     const model = await hl.openModel('demo');
     const { text } = await model.generate('Call me', { max: 3 });
@@ -111,7 +111,7 @@ test('a page opens the model that is included in the package, and says how to op
   assert.match(got.error, /there is no config\.json.*Hugging Face Hub.*openai-community\/gpt2\/resolve\/main/);
 });
 
-test('a page reads ranges of another origin, and whole files where it cannot see Content-Range', async (t) => {
+test('a page reads ranges from another origin, and whole files if Content-Range is not exposed', async (t) => {
   const files = modelFiles('llama-a');
   const expose = { 'access-control-expose-headers': 'Content-Range' };
   for (const [exposed, requests] of [

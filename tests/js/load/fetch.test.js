@@ -4,7 +4,7 @@ import test from 'node:test';
 import { load as inline } from 'headlight-attention/inline';
 import { load } from '../../../dist/headlight.js';
 
-test('where there is no fetch, as in the jsdom environment of Jest, the error says what to do', async () => {
+test('without fetch, as in the jsdom environment of Jest, the error says what to do', async () => {
   const { fetch } = globalThis;
   globalThis.fetch = undefined;
   try {

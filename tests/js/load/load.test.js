@@ -30,7 +30,7 @@ const works = (hl) =>
     [[[3]]],
   );
 
-test('load takes a URL, a path, bytes, a buffer with an offset, or a module', async () => {
+test('load accepts a URL, a path, bytes, a view of a buffer, or a module', async () => {
   const shifted = new Uint8Array(bytes.length + 5);
   shifted.set(bytes, 5);
   const forms = [
@@ -45,13 +45,13 @@ test('load takes a URL, a path, bytes, a buffer with an offset, or a module', as
   for (const wasm of forms) works(await load({ wasm }));
 });
 
-test('the inline entry needs no file', async () => {
+test('the inline entry reads no file', async () => {
   const hl = await loadInline();
   works(hl);
   assert.equal(hl.info.simd, (await load()).info.simd);
 });
 
-test('info tells the version, the flavour that this engine runs, one thread, and memory in bytes', async () => {
+test('info has the version, the flavour for this engine, one thread, and the memory in bytes', async () => {
   const { version, simd, threads, memory } = (await load()).info;
   assert.equal(version, JSON.parse(await readFile(new URL('../../../package.json', import.meta.url))).version);
   const relaxed = WebAssembly.validate(
@@ -77,7 +77,7 @@ test('two instances are independent', async () => {
   assert.throws(() => tensor.data, { code: 'DISPOSED' });
 });
 
-test('a file that is missing, truncated or of other content is named, with the way out', async () => {
+test('errors about missing, truncated and other files name the file and the remedy', async () => {
   const missing = join(tmpdir(), 'no-such.wasm');
   await assert.rejects(load({ wasm: missing }), {
     code: 'LOAD',
@@ -100,7 +100,7 @@ test('a file that is missing, truncated or of other content is named, with the w
   });
 });
 
-/** A number as WebAssembly writes it: seven bits a byte, the last one with the sign. */
+/** A signed LEB128 number of WebAssembly: seven bits per byte, the sign in the last one. */
 function signed(number) {
   const bytes = [];
   for (let rest = number | 0; ; rest >>= 7) {
@@ -110,7 +110,7 @@ function signed(number) {
   }
 }
 
-test('a binary of another build is refused by name, with the version of both sides', async () => {
+test('a binary of another build is refused, and the error names the file and both versions', async () => {
   const constant = Buffer.from([65, ...signed(FINGERPRINT), 11]);
   const at = bytes.indexOf(constant);
   assert.ok(at > 0 && bytes.indexOf(constant, at + 1) < 0);
@@ -134,7 +134,7 @@ test('a binary of another build is refused by name, with the version of both sid
   await rm(dirname(path), { recursive: true });
 });
 
-test('a server that answers otherwise is quoted with URL, status and type', async () => {
+test('errors about other responses of a server quote URL, status and type', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/ok.wasm') response.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(bytes);
     else if (request.url === '/page.wasm')

@@ -1,4 +1,4 @@
-// The built package on the Node that npm runs on, which may be older than the one of the tests.
+// The built package on the Node that npm runs on, which may be older than the Node of the other tests.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

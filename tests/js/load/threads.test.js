@@ -1,4 +1,4 @@
-// Threads: the same bits for any number of them, and workers that come and go with their instance.
+// Threads: results have the same bits for any number of threads, and workers start and end with their instance.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -12,8 +12,8 @@ import { flavours } from '../../support/headlight.js';
 const run = promisify(execFile);
 const entry = new URL('../../../dist/headlight.node.js', import.meta.url).href;
 /**
- * A program of its own, which must end by itself; what it prints. `before` runs before the module is loaded, and what
- * it changes of Node's own modules the module sees.
+ * Runs a separate program, which must end by itself, and returns its output. `before` runs before the module is loaded
+ * and may change Node's built-in modules.
  */
 const program = async (body, { before = '', flags = [], shell = '', ends = true } = {}) => {
   const code = `
@@ -31,7 +31,7 @@ const program = async (body, { before = '', flags = [], shell = '', ends = true 
   return (await run('bash', ['-c', `${shell}; exec "$@"`, 'bash', process.execPath, ...args], options)).stdout.trim();
 };
 
-/** The first line that a program prints. The program is then killed: with a worker that hangs it may never end. */
+/** The first line that a program prints. The program is then killed, because a hanging worker may keep it running. */
 async function firstLine(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
@@ -48,7 +48,7 @@ const PROBLEMS = {
     hl
       .multiHeadAttention({ embedDim: 96, numHeads: 4, seed: 2 })
       .forward(hl.uniform([2, 150, 96], { seed: 1, low: -1 })),
-  'a layer across, grouped, with appended keys': (hl) =>
+  'a layer with different inputs, grouped heads and appended keys': (hl) =>
     hl
       .multiHeadAttention({
         embedDim: 64,
@@ -66,7 +66,7 @@ const PROBLEMS = {
         hl.uniform([3, 90, 24], { seed: 3 }),
         { weights: true },
       ),
-  'one head of many queries': (hl) =>
+  'one head with many queries': (hl) =>
     hl.attention(
       hl.randn([1, 1, 1500, 32], { seed: 1 }),
       hl.randn([1, 1, 700, 32], { seed: 2 }),
@@ -104,7 +104,8 @@ const PROBLEMS = {
 };
 
 /**
- * Output and gradients; the sharing of backward changes with few heads, and with what adds to one and the same bias.
+ * Output and gradients. The chunks of backward depend on the number of heads and on the axes over which the bias is
+ * broadcast.
  */
 const train =
   (options, inputs, forward = {}) =>
@@ -125,8 +126,10 @@ const train =
 Object.assign(PROBLEMS, {
   training: train({ embedDim: 96, numHeads: 4, kvHeads: 2, dropout: 0.2, biasKV: true }, [2, 150, 96]),
   'training of one head': train({ embedDim: 32, numHeads: 1 }, [1, 700, 32], { causal: true }),
-  'training with a bias for all heads': train({ embedDim: 64, numHeads: 8 }, [2, 250, 64], { bias: [250, 250] }),
-  'training with a bias for all queries': train({ embedDim: 32, numHeads: 2 }, [1, 500, 32], { bias: [2, 1, 500] }),
+  'training with a bias that all heads share': train({ embedDim: 64, numHeads: 8 }, [2, 250, 64], { bias: [250, 250] }),
+  'training with a bias that all queries share': train({ embedDim: 32, numHeads: 2 }, [1, 500, 32], {
+    bias: [2, 1, 500],
+  }),
 });
 
 for (const {
@@ -152,7 +155,7 @@ for (const {
   });
 }
 
-test('thousands of short calls, each shared out, agree', async () => {
+test('thousands of short calls on several threads give the same result', async () => {
   const [one, four] = await Promise.all([load(), load({ threads: 4 })]);
   const make = (hl) => ({
     layer: hl.multiHeadAttention({ embedDim: 64, numHeads: 4 }),
@@ -169,7 +172,7 @@ test('thousands of short calls, each shared out, agree', async () => {
   four.dispose();
 });
 
-test('with fewer chunks than workers no worker writes outside the workspace', async () => {
+test('with fewer chunks than workers, no worker writes outside the workspace', async () => {
   const hl = await load({ threads: 4 });
   const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([1, 2, 90, 64], { seed }));
   const expected = hl.attention(q, k, v).output;
@@ -184,7 +187,7 @@ test('with fewer chunks than workers no worker writes outside the workspace', as
 });
 
 for (const cores of [1, 3, 64]) {
-  test(`'auto' takes the cores there are, at most eight: of ${cores}`, async () => {
+  test(`threads: 'auto' uses all cores, at most eight: with ${cores}`, async () => {
     const said = await program(`const hl = await load({ threads: 'auto' }); print(hl.info); hl.dispose();`, {
       before: `import os from 'node:os'; os.availableParallelism = () => ${cores};`,
     });
@@ -194,7 +197,7 @@ for (const cores of [1, 3, 64]) {
   });
 }
 
-test('each further thread takes one stack of memory', async () => {
+test('each additional thread takes the memory of one stack', async () => {
   const one = await load({ threads: 1 });
   const three = await load({ threads: 3 });
   const each = (three.info.memory.used - one.info.memory.used) / (three.info.threads - 1);
@@ -202,7 +205,7 @@ test('each further thread takes one stack of memory', async () => {
   for (const hl of [one, three]) hl.dispose();
 });
 
-test('memory is given back as with one thread', async () => {
+test('memory is freed as with one thread', async () => {
   const hl = await load({ threads: 3 });
   const { used } = hl.info.memory;
   hl.scope(() => void PROBLEMS['a layer'](hl));
@@ -210,7 +213,7 @@ test('memory is given back as with one thread', async () => {
   hl.dispose();
 });
 
-test('views of a shared memory stay valid where it grows, and a layer sees what is written through them', async () => {
+test('views of shared memory stay valid when it grows, and a layer uses values written through them', async () => {
   const hl = await load({ threads: 2 });
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const view = layer.parameters.wv.data;
@@ -223,7 +226,7 @@ test('views of a shared memory stay valid where it grows, and a layer sees what 
   hl.dispose();
 });
 
-test('the limit of the memory holds with threads, too', async () => {
+test('the memory limit also applies with threads', async () => {
   const hl = await load({ threads: 2, maxMemory: 8 * 2 ** 20 });
   assert.equal(hl.info.memory.limit, 8 * 2 ** 20);
   assert.throws(() => hl.zeros([4e6]), { code: 'OUT_OF_MEMORY' });
@@ -231,7 +234,7 @@ test('the limit of the memory holds with threads, too', async () => {
   hl.dispose();
 });
 
-test('workers do not keep a program alive: idle, spinning, disposed of or garbage-collected', async () => {
+test('idle, spinning, ended and garbage-collected workers do not keep a program running', async () => {
   const work = 'hl.attention(hl.randn([8, 300, 32], {}), hl.randn([8, 300, 32], {}), hl.randn([8, 300, 32], {}));';
   assert.equal(await program(`const hl = await load({ threads: 3 }); ${work} console.log(hl.info.threads);`), '3');
   assert.equal(
@@ -256,7 +259,7 @@ test('dispose() ends the workers', async () => {
   assert.equal(await program(body), '2 0');
 });
 
-test('where threads cannot start there is one, and info says why', async () => {
+test('if threads cannot start there is one thread, and info has the reason', async () => {
   const inline = await loadInline({ threads: 4 });
   assert.equal(inline.info.threads, 1);
   assert.match(inline.info.threadsNote, /headlight-attention\/inline runs on one thread/);
@@ -269,7 +272,9 @@ test('where threads cannot start there is one, and info says why', async () => {
     await assert.rejects(load({ threads }), { code: 'ARGUMENT', parameter: 'threads' });
 });
 
-/** An instance that was to have threads and has one: how it says so, and that it works and has lost nothing. */
+/**
+ * Prints the note of an instance that has one thread instead of several, and checks that it works and leaked no memory.
+ */
 const AFTER = `
   const { threads, threadsNote, memory } = hl.info;
   const right = hl.attention([[[1]]], [[[1], [1]]], [[[2], [4]]]).output.toArray();
@@ -284,13 +289,13 @@ async function oneThread(said, note) {
   assert.equal(used, alone, 'the stacks are freed');
 }
 
-test('where the stacks do not fit there is one thread, and no stack lies in another', () =>
+test('if the stacks do not fit there is one thread, and no stacks overlap', () =>
   oneThread(
     program(`const hl = await load({ threads: 6, maxMemory: 262144 }); ${AFTER}`),
     /the stacks of 6 threads, .* do not fit/,
   ));
 
-test('a worker that cannot be made, or fails at once, leaves one thread', async () => {
+test('if a worker cannot be created, or fails at once, there is one thread', async () => {
   const second = (then) => `
     let made = 0;
     const Worker = workers.Worker;
@@ -309,7 +314,7 @@ test('a worker that cannot be made, or fails at once, leaves one thread', async 
   );
 });
 
-test('when one worker does not start, the others end', async () => {
+test('if one worker does not start, the others end', async () => {
   const said = await program(
     `await load({ threads: 4 });
      while ((process.report.getReport().workers ?? []).length > 0) await new Promise((r) => setTimeout(r, 20));
@@ -328,7 +333,7 @@ test('when one worker does not start, the others end', async () => {
   assert.equal(said, 'none left');
 });
 
-test('a worker that never answers is not waited for for ever', () =>
+test('the wait for a worker that never responds is limited', () =>
   oneThread(
     program(`const hl = await load({ threads: 3 }); ${AFTER}`, {
       before: `
@@ -344,7 +349,7 @@ test('a worker that never answers is not waited for for ever', () =>
     /a worker did not start: it was not ready after 20 s/,
   ));
 
-test("where Node's permission model allows no workers there is one thread", () => {
+test("if Node's permission model forbids workers, there is one thread", () => {
   const permission = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission';
   return oneThread(
     program(`const hl = await load({ threads: 2 }); ${AFTER}`, { flags: [permission, '--allow-fs-read=*'] }),
@@ -352,7 +357,7 @@ test("where Node's permission model allows no workers there is one thread", () =
   );
 });
 
-test('the text of a worker declares nothing that a module wrapper declares, as those of Bun and Deno', async () => {
+test('the program of a worker declares no name of a module wrapper, such as those of Bun and Deno', async () => {
   const said = await program(
     `const hl = await load({ threads: 2 });
      new Function('exports', 'require', 'module', '__filename', '__dirname', text);
@@ -373,7 +378,7 @@ test('the text of a worker declares nothing that a module wrapper declares, as t
   assert.equal(said, '2');
 });
 
-test('where the address space is too small there is one thread, or an error that says so', {
+test('if the address space is too small there is one thread, or an error with the reason', {
   skip: process.platform !== 'linux' && 'needs Linux',
 }, async () => {
   const said = await program(
@@ -392,13 +397,13 @@ test('where the address space is too small there is one thread, or an error that
     assert.match(threadsNote, /address space.*ulimit -v|no shared memory/);
     assert.equal(size, 10);
   } else {
-    // Node 20 reserves 10 GiB of addresses for any memory at all.
+    // Node 20 reserves 10 GiB of address space for any WebAssembly memory.
     assert.equal(code, 'OUT_OF_MEMORY');
     assert.match(message, /the engine cannot allocate memory/);
   }
 });
 
-test('where there is less shared memory than was asked for, less is taken, and none is one thread', async () => {
+test('with less shared memory than requested the limit is lower, and without any there is one thread', async () => {
   const refuse = (most) => `
     const { Memory } = WebAssembly;
     WebAssembly.Memory = function (limits) {
@@ -422,8 +427,8 @@ test('where there is less shared memory than was asked for, less is taken, and n
 });
 
 /**
- * Between an instance and its worker stands another, which can end it while the instance computes, and ends with it.
- * The clock runs 200 times as fast: a worker is given up for lost within a fraction of a second.
+ * An intermediate worker starts the worker of the instance, and can end it while the instance computes. The clock runs
+ * 200 times as fast, so that a dead worker is detected within a fraction of a second.
  */
 const KILLABLE = `
   const manager = \`
@@ -446,7 +451,7 @@ const KILLABLE = `
   const clock = performance.now.bind(performance);
   performance.now = () => 200 * clock();`;
 
-/** Attention that takes a while, with a worker that ends meanwhile; then what became of the instance. */
+/** Runs a long call of attention, ends a worker meanwhile, and then prints the state of the instance. */
 const LOSE = `
   let hl, inputs, used, error;
   const attend = () => hl.attention(...inputs).output;
@@ -473,19 +478,19 @@ for (const [how, change] of Object.entries({
   traps: `globalThis.change = (code) => code.replace('core.hl_pool_work(post.number)',
     'setTimeout(() => {}, 1e6); core.__stack_pointer.value = 64; core.hl_pool_work(post.number)');`,
 })) {
-  test(`a call whose worker ${how} meanwhile ends with an error, and the instance goes on alone`, async () => {
+  test(`a call whose worker ${how} meanwhile throws an error, and the instance continues with one thread`, async () => {
     const said = JSON.parse(await program(LOSE, { before: KILLABLE + change, ends: false }));
     assert.equal(said.name, 'HeadlightError', JSON.stringify(said));
     assert.equal(said.code, 'STATE');
     assert.match(said.message, /attention: a worker ended during a call; this instance continues with one thread/);
     assert.equal(said.threads, 1);
     assert.match(said.threadsNote, /a worker ended/);
-    assert.ok(said.back, 'memory is given back');
-    assert.ok(said.right, 'the next call is right');
+    assert.ok(said.back, 'memory is freed');
+    assert.ok(said.right, 'the next call gives the correct result');
   });
 }
 
-test('a worker that ends while nothing is computed leaves one thread', async () => {
+test('if a worker ends between calls, one thread remains', async () => {
   const said = await program(
     `const hl = await load({ threads: 3 });
      handles[0].terminate();
@@ -510,7 +515,7 @@ test('a worker that ends while nothing is computed leaves one thread', async () 
   assert.equal(size, 300 * 64);
 });
 
-test('threads live as long as a layer or a tensor of the instance', async () => {
+test('threads run as long as a layer or a tensor of the instance is reachable', async () => {
   const count = `(process.report.getReport().workers ?? []).length`;
   const said = await program(
     `const make = async () => (await load({ threads: 2 })).multiHeadAttention({ embedDim: 64, numHeads: 4 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { makeWatch } from '../../../src/js/load/watch.js';
 
-test('a worker is lost after fifteen idle seconds, of which a computer that sleeps adds one', (t) => {
+test('a worker is lost after 15 s without progress, in which the sleep of a computer counts as 1 s', (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const watch = makeWatch();
@@ -18,7 +18,7 @@ test('a worker is lost after fifteen idle seconds, of which a computer that slee
   look(3_600_000);
   idle(14);
   assert.throws(() => idle(1), lost);
-  // Another call starts anew, and so does a part that is finished; much work takes longer.
+  // A new call and a finished part reset the time; parts with more work have more time.
   look(1000, { first: 1 });
   idle(15);
   look(1000, { done: 1 });

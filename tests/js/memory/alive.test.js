@@ -7,7 +7,7 @@ import { load } from 'headlight-attention';
 const hl = await load();
 const DISPOSED = { code: 'DISPOSED' };
 
-/** Tensors that take the memory of what was disposed just before, and a check that nobody has written to them. */
+/** Allocates tensors in the memory that was just freed, and returns a check that they have not changed. */
 function occupy(sizes) {
   const tensors = sizes.map((size) => hl.zeros([size]));
   for (const tensor of tensors) tensor.data.fill(7);
@@ -29,7 +29,7 @@ const LAYERS = {
 };
 
 for (const [name, make] of Object.entries(LAYERS)) {
-  test(`a disposed ${name} zeroes no gradients, and none of those who have its memory now`, () => {
+  test(`zeroGrad of a disposed ${name} is refused and does not change tensors that use its memory now`, () => {
     const layer = make();
     const sizes = Object.values(layer.gradients).flatMap(({ size }) => [size, size]);
     layer.dispose();
@@ -39,7 +39,7 @@ for (const [name, make] of Object.entries(LAYERS)) {
   });
 }
 
-test('a disposed layer gives no state and takes none', () => {
+test('stateDict and loadStateDict of a disposed layer are refused', () => {
   const layer = LAYERS.multiHeadAttention();
   const state = layer.stateDict();
   const sizes = Object.values(layer.parameters).flatMap(({ size }) => [size, size]);
@@ -56,7 +56,7 @@ test('a disposed layer gives no state and takes none', () => {
   unharmed();
 });
 
-test('a disposed model is not saved, and takes no state', () => {
+test('save and loadStateDict of a disposed model are refused', () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
   const state = model.stateDict();
   const sizes = Object.values(model.parameters).map(({ size }) => size);
@@ -68,7 +68,7 @@ test('a disposed model is not saved, and takes no state', () => {
   unharmed();
 });
 
-test('a model of which one parameter is gone is written to nowhere', () => {
+test('if one parameter of a model has been disposed of, no parameter is written', () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
   const state = model.stateDict();
   const { 'embedding.table': table, 'head.weight': head } = model.parameters;
@@ -85,7 +85,7 @@ test('a model of which one parameter is gone is written to nowhere', () => {
   model.dispose();
 });
 
-test('disposed gradients are not clipped, disposed parameters not stepped', () => {
+test('disposed gradients are not clipped, and disposed parameters are not updated', () => {
   const [gradient, other] = [hl.tensor([3, 4]), hl.tensor([30, 40])];
   const layer = LAYERS.linear();
   const optimizer = hl.sgd([layer]);
@@ -122,10 +122,10 @@ test('tensors and layers of a disposed instance are refused, too', async () => {
   layer.dispose();
 });
 
-test('what is disposed while arguments are read is not used', () => {
+test('a tensor that is disposed of while arguments are read is not used', () => {
   const layer = LAYERS.multiHeadAttention();
   const [query, bias, out] = [hl.zeros([1, 2, 8]), hl.zeros([2, 2]), hl.zeros([1, 2, 8])];
-  /** An array whose reading disposes something. */
+  /** An array with a getter that disposes of an object. */
   const trap = (victim) => ({
     shape: [1, 2],
     get data() {

@@ -4,7 +4,7 @@ import { load } from 'headlight-attention';
 
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
-test('whatever has dispose() can be declared with `using`', async () => {
+test('every object with dispose() can be declared with `using`', async () => {
   const hl = await load();
   const before = hl.info.memory.used;
   const x = hl.randn([1, 3, 8], { seed: 1 });

@@ -1,4 +1,5 @@
-// Sizes that are not what they seem: none of them leads the core out of its blocks, and no error loses memory.
+// Arrays with false or changed sizes: none of them makes the core access memory outside of its blocks, and no error
+// leaks memory.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,16 +8,16 @@ import { load } from 'headlight-attention';
 const hl = await load();
 const isOurs = (error) => error.name === 'HeadlightError';
 
-/** Each fails with an error of ours and leaves the memory as it was. */
+/** Checks that each call throws a HeadlightError and leaks no memory. */
 function refuses(uses) {
   for (const [name, use] of Object.entries(uses)) {
     const before = hl.info.memory.used;
     for (let i = 0; i < 3; i++) assert.throws(() => hl.scope(use), isOurs, name);
-    assert.equal(hl.info.memory.used, before, `${name} loses memory`);
+    assert.equal(hl.info.memory.used, before, `${name} leaks memory`);
   }
 }
 
-/** Four numbers that claim to be a million. */
+/** An array of four numbers whose `length` property says a million. */
 const faked = (property, value) => Object.defineProperty(new Float32Array(4), property, { value });
 
 test('the shape and the size of a tensor cannot be assigned', () => {
@@ -68,7 +69,7 @@ test('the options, parameters and gradients of a layer cannot be assigned', () =
   }
 });
 
-test('typed arrays are as long as they are, whatever their properties say', () => {
+test('the real length of typed arrays counts, not their own properties', () => {
   const q = hl.zeros([1, 1, 1, 4]);
   const shape = [1, 1, 250_000, 4];
   refuses({
@@ -85,7 +86,7 @@ test('typed arrays are as long as they are, whatever their properties say', () =
     assert.deepEqual(hl.add(faked(property, 64), [1, 2, 3, 4]).toArray(), [1, 2, 3, 4]);
 });
 
-test('a detached array is refused, and no memory is lost', () => {
+test('a detached array is refused, and no memory is leaked', () => {
   const tensor = hl.tensor([1, 2, 3]);
   const view = tensor.data;
   hl.zeros([hl.info.memory.reserved / 4]).dispose();
@@ -105,7 +106,7 @@ test('a detached array is refused, and no memory is lost', () => {
   assert.deepEqual(hl.add(new Float32Array(0), new Float32Array(0)).shape, [0]);
 });
 
-test('an array that is detached while others are read is refused, and no memory is lost', () => {
+test('an array that is detached while others are read is refused, and no memory is leaked', () => {
   const rows = { data: new Float32Array(8), shape: [1, 1, 2, 4] };
   refuses({
     key: () => {
@@ -122,7 +123,7 @@ test('an array that is detached while others are read is refused, and no memory 
   });
 });
 
-test('toArray refuses more empty arrays than it can make', () => {
+test('toArray refuses to create too many empty arrays', () => {
   assert.deepEqual(hl.zeros([3, 0]).toArray(), [[], [], []]);
   assert.deepEqual(hl.zeros([0, 2 ** 31 - 1]).toArray(), []);
   refuses({ toArray: () => hl.zeros([2 ** 28, 0, 4]).toArray() });

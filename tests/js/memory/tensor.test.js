@@ -36,7 +36,7 @@ test('a tensor is made from nested arrays, typed arrays, { data, shape }, number
   });
 });
 
-test('data is a live view, also after the memory has grown; copy stays', () => {
+test('data is a live view, also after the memory has grown; copy() is independent', () => {
   hl.scope(() => {
     const tensor = hl.tensor([1, 2, 3]);
     const copy = tensor.copy();
@@ -54,7 +54,7 @@ test('data is a live view, also after the memory has grown; copy stays', () => {
   });
 });
 
-test('a layer sees what was written through data, though the memory has grown since', () => {
+test('a layer uses values written through data, even if the memory has grown since', () => {
   hl.scope(() => {
     const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
     layer.forward([[1, 2, 3, 4]]);
@@ -65,7 +65,7 @@ test('a layer sees what was written through data, though the memory has grown si
 });
 
 for (const place of ['query', 'key', 'value']) {
-  test(`a live view as ${place} survives that the copy of another input makes the memory grow`, async () => {
+  test(`a live view as ${place} stays valid when the copy of another input makes the memory grow`, async () => {
     const fresh = await load();
     const inputs = Object.fromEntries(
       ['query', 'key', 'value'].map((name, i) => [name, fresh.uniform([1, 1, 4000, 8], { seed: i + 1 }).copy()]),
@@ -83,7 +83,7 @@ for (const place of ['query', 'key', 'value']) {
   });
 }
 
-test('scope frees what was made inside but for what it returns, at any depth, and after an error', () => {
+test('scope frees the tensors created inside, except those in its result; after an error, all of them', () => {
   const before = used();
   const kept = hl.scope(() => {
     hl.zeros([100]);
@@ -114,7 +114,7 @@ test('scope frees what was made inside but for what it returns, at any depth, an
   assert.equal(used(), before);
 });
 
-test('what an inner scope returns is freed by the outer one, unless that returns it too', () => {
+test('a tensor that an inner scope returns is freed by the outer one, unless that returns it too', () => {
   const before = used();
   hl.scope(() => void hl.scope(() => hl.zeros([100])));
   assert.equal(used(), before);
@@ -124,7 +124,7 @@ test('what an inner scope returns is freed by the outer one, unless that returns
   assert.equal(used(), before);
 });
 
-test('dispose gives the memory back once; `using` and Symbol.dispose do it too', () => {
+test('dispose frees the memory once; `using` and Symbol.dispose do the same', () => {
   const before = used();
   const tensor = hl.zeros([1000]);
   assert.ok(used() >= before + 4000);
@@ -137,7 +137,7 @@ test('dispose gives the memory back once; `using` and Symbol.dispose do it too',
   assert.equal(used(), before);
 });
 
-test('random tensors are the same for the same seed, and as distributed as they say', () => {
+test('random tensors are equal for equal seeds, and have the specified distribution', () => {
   hl.scope(() => {
     const a = hl.uniform([1000], { seed: 3, low: -2, high: 4 });
     assert.deepEqual(a.copy(), hl.uniform([1000], { seed: 3, low: -2, high: 4 }).copy());
@@ -150,7 +150,7 @@ test('random tensors are the same for the same seed, and as distributed as they 
   });
 });
 
-test('100 000 forwards leave the memory as it was', { timeout: 120_000 }, () => {
+test('100,000 forwards leak no memory', { timeout: 120_000 }, () => {
   hl.scope(() => {
     const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
     const x = { data: new Float32Array(24).fill(0.5), shape: [1, 3, 8] };

@@ -1,10 +1,10 @@
-// A call of the core that does not return leaves everything as it was before it.
+// After a call of the core that did not return, the state is that before the call.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 
-/** An instance whose core is seen: `replace` makes functions of its exports to take the place of some. */
+/** An instance with replaced exports of its core: `replace` receives the exports and returns the replacements. */
 async function loadSeen(replace, options) {
   const { instantiate } = WebAssembly;
   let exports;
@@ -20,11 +20,11 @@ async function loadSeen(replace, options) {
   }
 }
 
-/** Beyond the end of the memory: reading it traps, after the function has taken room on the stack. */
+/** An address beyond the end of the memory: reading it traps, after the function has allocated stack memory. */
 const NOWHERE = -1024;
 
 for (const simd of ['simd128', 'auto']) {
-  test(`after a thousand traps a good call is right, and no memory is lost, ${simd}`, async () => {
+  test(`after a thousand traps a valid call gives the correct result, and no memory is leaked, ${simd}`, async () => {
     let broken = false;
     const traps = (exports) =>
       Object.fromEntries(
@@ -62,7 +62,7 @@ for (const simd of ['simd128', 'auto']) {
   });
 }
 
-test('calls at the end of the stack of JavaScript leave the stack of the core where it was', async () => {
+test('calls with an exhausted JavaScript stack restore the stack pointer of the core', async () => {
   const { hl, exports } = await loadSeen(() => ({}));
   const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 2 });
   const x = hl.uniform([1, 8, 16], { seed: 1 });

@@ -199,7 +199,7 @@ test('with fewer layers, scales by layer are cut to the layers that are opened',
   model.dispose();
 });
 
-test('fields that would let a token see later ones are refused, in every decoder', async () => {
+test('fields with which a token would attend to later tokens are refused, in every decoder', async () => {
   for (const name of [...DECODERS, 'Mistral']) {
     for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))
       await assert.rejects(optionsWith(name, { [field]: value }), { code: 'FORMAT', parameter: field }, name);

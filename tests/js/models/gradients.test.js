@@ -37,7 +37,7 @@ const FORMS = {
   BLOOM: { positions: 'alibi', embedNorm: true },
   'a narrow head': { embedDim: 6, headWidth: 5 },
   'norms without weights': { normScale: false, bias: false, embedNorm: true },
-  'norms of the stream': { normPlace: 'stream', finalNorm: false },
+  'norms that replace the residual stream': { normPlace: 'stream', finalNorm: false },
   OPT: { positionOffset: 2, activation: 'relu', embedDim: 6, normPlace: 'after', tied: true },
   BERT: {
     causal: false,

@@ -112,7 +112,7 @@ test('models with neighbouring seeds have no initial weights in common', () => {
     const matrices = models.flatMap(({ parameters }) =>
       Object.values(parameters).filter(({ shape }) => shape.length > 1),
     );
-    // Uniform numbers have different bounds: divided by these, they would show the same stream.
+    // Uniform numbers have different bounds: divided by these, equal streams would give equal numbers.
     const firsts = matrices.map(({ data, shape: [out, inside] }) => data[0] * Math.sqrt(out + inside));
     assert.equal(new Set(firsts.map((x) => x.toPrecision(5))).size, matrices.length);
   });

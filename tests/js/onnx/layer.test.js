@@ -12,7 +12,7 @@ const hl = await load();
 const tensor = (shape, seed = 1) => ({ data: hl.randn(shape, { seed }).copy(), shape });
 
 for (const opset of [17, 23]) {
-  test(`opset ${opset}: random layers and attentions give what Headlight gives`, async () => {
+  test(`opset ${opset}: random layers and attentions give the results of Headlight`, async () => {
     for (let seed = 1; seed <= inTier(60, 10); seed++) {
       const choice = chooseLayer(seed);
       const { differences, own = {} } = await compareLayer(hl, choice, opset);
@@ -23,7 +23,7 @@ for (const opset of [17, 23]) {
     }
   });
 
-  test(`opset ${opset}: batch and length are open`, async () => {
+  test(`opset ${opset}: batch and length are dynamic`, async () => {
     const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
     const files = await layer.toOnnx({ causal: true, opset });
     for (const shape of [
@@ -36,7 +36,7 @@ for (const opset of [17, 23]) {
     }
   });
 
-  test(`opset ${opset}: token by token, what is present becomes the past`, async () => {
+  test(`opset ${opset}: token by token, the present outputs are the next past inputs`, async () => {
     const options = { causal: true, rotary: {}, opset, cache: true };
     const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4, kvHeads: 2 });
     const whole = tensor([1, 5, 16]);
@@ -61,7 +61,7 @@ for (const opset of [17, 23]) {
   });
 }
 
-/** Options, and whether Attention of opset 23 means the same. */
+/** Options, and true if the operator Attention of opset 23 has the same semantics. */
 const BY_OPERATOR = [
   [{}, true],
   [{ causal: true }, true],
@@ -82,7 +82,7 @@ const BY_OPERATOR = [
   [{ weights: true }, false],
 ];
 
-test('opset 23 has Attention as one operator wherever that means the same', async () => {
+test('opset 23 uses the operator Attention if its semantics are the same', async () => {
   const query = tensor([3, 4, 8]);
   const inputs = {
     keyPadding: { data: Uint8Array.of(1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1), shape: [3, 4] },
@@ -101,7 +101,7 @@ test('opset 23 has Attention as one operator wherever that means the same', asyn
   }
 });
 
-test('a query that sees nothing has weights and heads of zeros, no NaN', async () => {
+test('a query without visible keys has weights and heads of zeros, not NaN', async () => {
   for (const opset of [17, 23]) {
     const files = toOnnx({ numHeads: 2, headDim: 4, mask: true, weights: true }, { opset });
     const [query, key, value] = [1, 2, 3].map((seed) => tensor([1, 2, 3, 4], seed));
@@ -113,7 +113,7 @@ test('a query that sees nothing has weights and heads of zeros, no NaN', async (
   }
 });
 
-test('parameters stand under their names: within the model, or from multiples of 64 bytes on beside it', async () => {
+test('parameters have their names, in the model or in a second file, aligned to 64 bytes', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 32, numHeads: 2 });
   const { 'model.onnx': whole } = await layer.toOnnx();
   const { 'model.onnx': model, 'model.onnx.data': data } = await layer.toOnnx({ external: true });
@@ -128,19 +128,19 @@ test('parameters stand under their names: within the model, or from multiples of
   assert.ok(Buffer.from(data).includes(Buffer.from(bytes)));
 });
 
-test('where every parameter is small there is no file beside the model', async () => {
+test('if all parameters are small there is no second file', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 2 });
   assert.deepEqual(await layer.toOnnx({ external: true }), await layer.toOnnx());
 });
 
-test('the entry gives what the methods give', async () => {
+test('toOnnx of the entry gives the same files as the methods', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
   for (const what of [layer, model]) assert.deepEqual(toOnnx(what), await what.toOnnx());
   assert.deepEqual(toOnnx(model, { opset: 23 }), await model.toOnnx({ opset: 23 }));
 });
 
-test('what is asked for a second time has the same bytes', async () => {
+test('a second export has the same bytes', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const [first, second] = [await layer.toOnnx({ causal: true }), await layer.toOnnx({ causal: true })];
   assert.deepEqual(first, second);

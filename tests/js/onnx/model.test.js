@@ -9,8 +9,8 @@ import { inTier } from '../../support/tier.js';
 const RANDOM = inTier(30, 5);
 
 /**
- * A model in both sets of operators, and with a cache where it may have one: ./build.sh onnx runs all forms. Where
- * weights are outputs the operator Attention is written out.
+ * Compares a model in both sets of operators, and with a cache if it supports one; ./build.sh onnx runs all forms. If
+ * weights are outputs, the operator Attention is replaced by simpler ones.
  */
 async function check(model, input) {
   for (const options of [{ opset: 17 }, { opset: 23, weights: false }]) {
@@ -23,14 +23,14 @@ async function check(model, input) {
 }
 
 for (const { name, open, input } of familyCases) {
-  test(`${name}: onnxruntime gives what forward gives, weights and values on the way too`, async () => {
+  test(`${name}: onnxruntime gives the results of forward, including weights and intermediate values`, async () => {
     const model = await open(hl);
     await check(model, input);
     model.dispose();
   });
 }
 
-test('so it is for models of random options', async () => {
+test('onnxruntime gives the results of forward for models with random options', async () => {
   for (let seed = 1; seed <= RANDOM; seed++) {
     const { options, input } = randomModel(seed);
     const model = hl.transformer(options);
@@ -48,7 +48,7 @@ const ids = (batch, length) => ({
 });
 const valuesOf = (tensor) => ({ data: tensor.copy(), shape: tensor.shape });
 
-test('one file runs any batch and any length', async () => {
+test('one file accepts any batch and any length', async () => {
   const model = hl.transformer(SMALL);
   const files = await model.toOnnx();
   assert.deepEqual(Object.keys(files), ['model.onnx']);
@@ -65,7 +65,7 @@ test('one file runs any batch and any length', async () => {
   await session.close();
 });
 
-test('parameters stand beside the model, aligned, under their names', async () => {
+test('external parameters are aligned and have their names', async () => {
   const model = hl.transformer(SMALL);
   const files = await model.toOnnx({ external: true });
   assert.deepEqual(Object.keys(files), ['model.onnx', 'model.onnx.data']);
@@ -73,7 +73,7 @@ test('parameters stand beside the model, aligned, under their names', async () =
   const beside = new Float32Array(files['model.onnx.data'].slice().buffer);
   assert.ok(files['model.onnx'].length < files['model.onnx.data'].length);
   const at = beside.findIndex((_, i) => i % 16 === 0 && weight.every((x, j) => beside[i + j] === x));
-  assert.notEqual(at, -1, 'it is found at a multiple of 64 bytes');
+  assert.notEqual(at, -1, 'its offset is a multiple of 64 bytes');
   const session = await openOnnx(files);
   const { logits } = await session.run({ ids: ids(2, 4) });
   assert.ok(off(logits, valuesOf(model.forward(ids(2, 4)).logits)) <= TOLERANCE);
@@ -95,7 +95,7 @@ test('with an encoder and a cache there are two files, each with its own paramet
   assert.ok(difference <= TOLERANCE);
 });
 
-test('of last: true there are logits of the last token alone', async () => {
+test('last: true gives logits of the last token only', async () => {
   const model = hl.transformer(SMALL);
   const session = await openOnnx(await model.toOnnx({ last: true }));
   const { logits } = await session.run({ ids: ids(2, 6) });
@@ -104,7 +104,7 @@ test('of last: true there are logits of the last token alone', async () => {
   await session.close();
 });
 
-test('weights are those of all blocks, or of some', async () => {
+test('weights are outputs of all blocks, or of some', async () => {
   const model = hl.transformer(SMALL);
   for (const [weights, expected] of [
     [true, ['blocks.0.weights', 'blocks.1.weights', 'logits']],
@@ -117,7 +117,7 @@ test('weights are those of all blocks, or of some', async () => {
   }
 });
 
-test('factors of rotary positions are those of the length, in both sets of operators', async () => {
+test('the factors of rotary positions depend on the length, in both sets of operators', async () => {
   const factors = (...factors) => ({ type: 'factors', factors, attentionFactor: 1.2 });
   const rotary = { scaling: factors(1.1, 1.7, 1, 2), long: { beyond: 5, scaling: factors(3, 9, 2, 4) } };
   const model = hl.transformer({ ...SMALL, positions: 'rotary', rotary });
@@ -140,7 +140,7 @@ test('factors of rotary positions are those of the length, in both sets of opera
   model.dispose();
 });
 
-test('positions are counted as forward counts them', async () => {
+test('positions are counted like in forward', async () => {
   const input = { ids: ids(2, 6), keep: { data: [0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1], shape: [2, 6] } };
   for (const options of [
     { causal: true },
@@ -165,7 +165,7 @@ test('with a cache the padding token has its own row of positions', async () => 
   model.dispose();
 });
 
-test('positions that are given take the place of those', async () => {
+test('the input positions replaces counted positions', async () => {
   const input = { ids: ids(2, 4), positions: { data: [3, 0, 7, 7, 1, 2, 11, 0], shape: [2, 4] } };
   for (const positions of ['learned', 'sinusoidal', 'rotary']) {
     const model = hl.transformer({ ...SMALL, positions });
@@ -176,7 +176,7 @@ test('positions that are given take the place of those', async () => {
   }
 });
 
-test('under the names of Hugging Face a model gives the same', async () => {
+test('a model with the names of Hugging Face gives the same results', async () => {
   const padded = { data: [1, 1, 1, 1, 0, 1, 1, 1], shape: [2, 4] };
   const given = { ids: ids(2, 4), keep: padded, typeIds: { data: [0, 1, 1, 0, 1, 0, 0, 1], shape: [2, 4] } };
   const model = hl.transformer({ ...SMALL, causal: false, tokenTypes: 2, pooler: 'tanh', poolDim: 6, pool: 'first' });
@@ -195,11 +195,11 @@ test('under the names of Hugging Face a model gives the same', async () => {
   await session.close();
 });
 
-test('under these names a decoder has its cache, and parameters beside', async () => {
+test('a decoder with the names of Hugging Face has a cache and external parameters', async () => {
   const model = hl.transformer(SMALL);
   const files = await model.toOnnx({ names: 'hugging-face', cache: true, external: true });
   assert.deepEqual(Object.keys(files), ['model.onnx', 'model.onnx_data']);
-  assert.ok(Buffer.from(files['model.onnx']).includes('batch_size'), 'transformers.js looks for this axis');
+  assert.ok(Buffer.from(files['model.onnx']).includes('batch_size'), 'transformers.js requires this axis');
   const session = await openOnnx(files);
   const pair = (name, i) => [`${name}.${i}.key`, `${name}.${i}.value`];
   const past = [...pair('past_key_values', 0), ...pair('past_key_values', 1)];
@@ -212,7 +212,7 @@ test('under these names a decoder has its cache, and parameters beside', async (
   await session.close();
 });
 
-test('rows of padding that see nothing give 0, not NaN', async () => {
+test('rows of padding without visible keys give 0, not NaN', async () => {
   const model = hl.transformer({ ...SMALL, positions: 'rotary' });
   const input = { ids: ids(1, 4), keep: { data: [0, 0, 1, 1], shape: [1, 4] } };
   for (const opset of [17, 23]) {
@@ -252,8 +252,8 @@ test('an option that cannot be exported is rejected by its name', async () => {
   await assert.rejects(gone.toOnnx(), { code: 'DISPOSED', message: /^toOnnx: / });
 });
 
-test('weights of int8 are the same integers with the same scales', async () => {
-  // The second model computes with what the first has rounded, and rounds no inputs.
+test('int8 weights have the same integers and scales as in Headlight', async () => {
+  // The second model has the rounded weights of the first in float32, and does not round inputs.
   const bias = { query: true, key: true, value: true, out: true, mlp: true, head: true };
   const pooled = { causal: false, head: 'pooled', classes: 5, pooler: 'tanh', bias };
   const patches = { input: 'patches', patch: { size: 4, image: [8, 8] }, ...pooled, taught: true };

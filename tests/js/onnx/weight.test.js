@@ -1,4 +1,4 @@
-// Weights in ONNX are rounded as the core rounds them.
+// Weights in ONNX are rounded like in the core.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { rounded } from '../../support/onnx.js';
 
 const hl = await load();
 
-test('integers and scales are those of an int8 model, from its weights and from what it has made of them', () => {
+test('integers and scales equal those of an int8 model, for the original and for the dequantized weights', () => {
   const model = hl.transformer({ layers: 1, dModel: 300, numHeads: 2, vocab: 10, context: 8, mlp: 140, seed: 3 });
   const before = model.stateDict();
   model.quantize();

@@ -11,7 +11,7 @@ const SEED = 2015;
 const close = (actual, expected, what) => assert.ok(difference([...actual, 1], [...expected, 1]) <= 5e-6, what);
 const sum = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
-/** In float64: inputs (B,T,Q), (B,S,K), (B,S,V), then wq, wk, w; `sees(b, t, s)` says who may be attended. */
+/** In float64: inputs (B,T,Q), (B,S,K), (B,S,V), then wq, wk, w; sees(b, t, s): true if query t may attend to key s. */
 function additive([query, key, value, wq, wk, w], sees = () => true, sink = -Infinity) {
   const [B, T, Q] = query.shape;
   const [, S, K] = key.shape;
@@ -46,7 +46,7 @@ function additive([query, key, value, wq, wk, w], sees = () => true, sink = -Inf
   return { output, weights };
 }
 
-/** Around the tiles of 8, 24 and 96 queries and the blocks of 120 and 240 keys. */
+/** Sizes near those of the tiles (8, 24 and 96 queries) and of the blocks (120 and 240 keys). */
 const sizes = fc.record({
   B: fc.integer({ min: 1, max: 2 }),
   T: fc.constantFrom(1, 2, 7, 8, 9, 25, 97),
@@ -77,7 +77,7 @@ const valuesOf = (layer) =>
   ['wq', 'wk', 'w'].map((name) => ({ data: layer.parameters[name].copy(), shape: layer.parameters[name].shape }));
 
 test(
-  `additive attention equals float64, streaming and with weights, under every mask (seed ${SEED})`,
+  `additive attention equals float64, with and without weights, with every kind of mask (seed ${SEED})`,
   everywhere((hl) => {
     fc.assert(
       fc.property(sizes, (size) => {
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  `its gradients are central differences in float64 (seed ${SEED})`,
+  `the gradients of additive attention equal central differences in float64 (seed ${SEED})`,
   everywhere((hl) => {
     const small = sizes.map((size) => ({
       ...size,
@@ -169,7 +169,7 @@ test(
 );
 
 test(
-  'a value that was not given is the key, a key the query; their gradients are added together',
+  'the default value is the key, the default key is the query, and their gradients are summed',
   everywhere((hl) => {
     const layer = hl.additiveAttention({ queryDim: 4, keyDim: 4, hidden: 6, seed: 2 }).train();
     const [x, y, dOutput] = [array([2, 3, 4], 1), array([2, 5, 4], 2), array([2, 3, 4], 3)];
@@ -192,7 +192,7 @@ test(
 );
 
 test(
-  'sinks, a bias and hidden keys that are not finite are as of attention()',
+  'sinks, a bias and hidden keys that are not finite have the same effect as in attention()',
   everywhere((hl) => {
     const layer = hl.additiveAttention({ queryDim: 3, keyDim: 3, hidden: 4, seed: 5 });
     const [q, k, v, dOutput] = [array([1, 4, 3], 1), array([1, 6, 3], 2), array([1, 6, 2], 3), array([1, 4, 2], 4)];
@@ -212,7 +212,7 @@ test(
 );
 
 test(
-  'no block of T · S · hidden is held',
+  'no block of size T · S · hidden is allocated',
   everywhere((hl) => {
     const [T, S, hidden] = [500, 500, 64];
     const layer = hl.additiveAttention({ queryDim: 4, keyDim: 4, hidden });
@@ -225,7 +225,7 @@ test(
 );
 
 test(
-  'it learns to look up by a sum, and its state is saved and loaded',
+  'it learns to find a key by a sum, and its state can be saved and loaded',
   everywhere((hl) => {
     const layer = hl.additiveAttention({ queryDim: 4, keyDim: 4, hidden: 16, seed: 1 });
     const [q, k, v, target] = [array([8, 1, 4], 1), array([8, 5, 4], 2), array([8, 5, 3], 3), array([8, 1, 3], 4)];
@@ -248,7 +248,7 @@ test(
   }),
 );
 
-test('what is wrong is refused by name, and backward needs a forward in training', () => {
+test('invalid arguments are refused by name, and backward requires a forward in training', () => {
   const layer = hl.additiveAttention({ queryDim: 3, keyDim: 4, hidden: 5 });
   const [q, k] = [array([2, 3, 3]), array([2, 5, 4])];
   const refuses = (fn, expected) => assert.throws(fn, expected);

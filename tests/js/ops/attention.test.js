@@ -1,5 +1,5 @@
-// attention() against its float64 reference, over shapes and options at random; and what must hold whatever
-// the numbers are.
+// attention() compared with its float64 reference, for random shapes and options; and properties that hold for any
+// numbers.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -12,7 +12,7 @@ import { inTier } from '../../support/tier.js';
 
 const SEED = 2017;
 const TOLERANCE = 5e-6;
-/** Values are up to 2: an output that happens to cancel is not held to its own small size. */
+/** Relative to values of up to 2, because the relative error of an output near 0 may be large. */
 const close = (actual, expected) => difference([...actual, 1], [...expected, 1]) <= TOLERANCE;
 
 test(
@@ -45,7 +45,7 @@ test(
         for (const step of ['raw', 'scaled', 'capped', 'masked']) {
           const result = hl.attention(...inputs, { ...options, scores: step });
           assert.ok(close(result.scores.data, expected.scores[step]), step);
-          assert.ok(close(result.output.data, expected.output), `output beside ${step}`);
+          assert.ok(close(result.output.data, expected.output), `output with scores ${step}`);
           result.dispose();
         }
         const { weights } = hl.attention(...inputs, { ...options, weights: 'mean' });
@@ -63,7 +63,7 @@ test(
 );
 
 test(
-  `rows of weights sum to 1, or are 0 where nothing is seen (seed ${SEED})`,
+  `rows of weights sum to 1, or are 0 without visible keys (seed ${SEED})`,
   everywhere((hl) => {
     fc.assert(
       fc.property(sizes, choices, (size, choice) => {
@@ -122,7 +122,7 @@ test(
 );
 
 test(
-  'hiding the last keys equals leaving them out, by every way of hiding',
+  'hiding the last keys, by any option, equals leaving them out',
   everywhere((hl) => {
     const [B, H, T, S, cut, D] = [2, 2, 7, 300, 260, 4];
     const cutKeys = ({ data, shape: [b, h, n, d] }) => ({
@@ -148,7 +148,7 @@ test(
   }),
 );
 
-test('dispose() of a result frees every tensor of it', () => {
+test('dispose() of a result frees all of its tensors', () => {
   const { used } = hl.info.memory;
   const x = array([1, 1, 3, 4], 1);
   const result = hl.attention(x, x, x, { weights: true, scores: 'raw', pastKey: x, pastValue: x });
@@ -188,7 +188,7 @@ test(
 );
 
 test(
-  'a mask may end before the last key only where validLens hides the rest',
+  'a mask may end before the last key only if validLens hides the others',
   everywhere((hl) => {
     const [q, k, v] = [array([2, 1, 3, 4], 1), array([2, 1, 7, 4], 2), array([2, 1, 7, 4], 3)];
     const bias = array([3, 5], 4);
@@ -234,7 +234,7 @@ test(
 );
 
 test(
-  'a few queries give the bits that they give among many, and NaN in a hidden key or its value does not reach them',
+  'a few queries have the same bits alone and among many, and NaN in a hidden key or value does not affect them',
   everywhere((hl) => {
     for (const [T, S, D, Dv] of [
       [2, 1, 6, 8],
@@ -273,7 +273,7 @@ test(
 );
 
 test(
-  'a single query: NaN in hidden keys and values reaches nothing, in visible ones everything',
+  'a single query: NaN in hidden keys and values has no effect, in visible ones it reaches the output',
   everywhere((hl) => {
     for (const [S, D, Dv] of [
       [5, 4, 3],
@@ -301,7 +301,7 @@ test(
 );
 
 test(
-  'a bias of −∞ hides as a mask does: NaN and infinity in such a key or value reach no output',
+  'a bias of −∞ hides a key like a mask: NaN and infinity in the key or its value reach no output',
   everywhere((hl) => {
     for (const T of [1, 5, 30]) {
       for (const [S, hidden] of [
@@ -323,7 +323,7 @@ test(
 );
 
 test(
-  'a finite maskFill replaces the score of a hidden key, whose value counts: NaN there reaches the output',
+  'with a finite maskFill the value of a hidden key has a weight: NaN in it reaches the output',
   everywhere((hl) => {
     const mask = { data: Uint8Array.of(1, 0, 1), shape: [3] };
     for (const T of [1, 5, 30]) {
@@ -337,7 +337,7 @@ test(
 );
 
 test(
-  'a window of one key whose other keys have the score 0 is what it says',
+  'a window of one key with maskFill 0 gives the expected weights',
   everywhere((hl) => {
     const [q, k, v] = [array([1, 1, 5, 4], 1), array([1, 1, 5, 4], 2), array([1, 1, 5, 4], 3)];
     const { weights } = hl.attention(q, k, v, { window: [0, 0], maskFill: 0, weights: true });
@@ -352,7 +352,7 @@ test(
 );
 
 test(
-  'values as large as a float can be give their weighted mean, on both paths',
+  'the largest float values give their weighted mean, on both paths',
   everywhere((hl) => {
     const most = 3e38;
     for (const T of [1, 5, 30]) {
@@ -373,7 +373,7 @@ test(
 );
 
 test(
-  'a single query before more keys than it takes at a time, of which the later ones count more',
+  'a single query with more keys than one block, in which later keys have larger scores',
   everywhere((hl) => {
     const S = 9701;
     for (const [D, Dv] of [
@@ -425,13 +425,15 @@ test(
   }),
 );
 
-test('the flavours agree', { skip: flavours.length < 2 && 'this Node has no relaxed SIMD' }, () => {
+test('the flavours give nearly the same results', {
+  skip: flavours.length < 2 && 'this Node has no relaxed SIMD',
+}, () => {
   const inputs = [array([2, 4, 50, 32], 1), array([2, 2, 300, 32], 2), array([2, 2, 300, 20], 3)];
   const [plain, relaxed] = flavours.map((hl) => hl.attention(...inputs, { causal: true, offset: 200 }).output);
   assert.ok(difference(plain.data, relaxed.data) < 1e-6);
 });
 
-test('streaming needs memory by the number of keys, not of scores', {
+test('without weights, memory grows with the number of keys, not of scores', {
   timeout: 300_000,
 }, () => {
   const T = inTier(16384, 4096);

@@ -1,5 +1,5 @@
-// Backward: of attention() against its float64 reference, which is itself held against central differences; of a layer
-// against central differences of the same layer in float64.
+// Backward of attention(), compared with its float64 reference, whose gradients are compared with central differences;
+// and of a layer, compared with central differences of the layer in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -24,7 +24,7 @@ const ofHeads = (dMean, [B, H, T, S]) => ({
   ),
 });
 
-/** Around the tiles of 8 and 96 queries and the blocks of 120 keys, too. */
+/** Also sizes near those of the tiles (8 and 96 queries) and of the blocks (120 keys). */
 const wide = fc.record({
   B: fc.integer({ min: 1, max: 2 }),
   G: fc.integer({ min: 1, max: 2 }),
@@ -36,7 +36,7 @@ const wide = fc.record({
   seed: fc.nat(1e6),
 });
 
-test(`the reference's gradients are its central differences (seed ${SEED})`, () => {
+test(`the gradients of the reference equal its central differences (seed ${SEED})`, () => {
   const small = sizes.map((size) => ({
     ...size,
     B: 1 + (size.B % 2),
@@ -110,7 +110,7 @@ for (const [name, shapes, runs] of [
 }
 
 test(
-  'packed inputs have packed gradients, of the same bits',
+  'packed inputs have packed gradients with the same bits',
   everywhere((hl) => {
     const [B, H, G, T, S, D] = [2, 4, 2, 30, 20, 6];
     const unpack = ({ data, shape: [b, n, c] }, heads) => ({
@@ -163,7 +163,7 @@ test(
 );
 
 test(
-  'training changes no bit of the output; p = 0 changes no gradient, p = 1 makes gradients 0',
+  'training changes no bit of the output; with p = 0 gradients are unchanged, with p = 1 they are 0',
   everywhere((hl) => {
     const [x, dOutput] = [array([1, 2, 9, 8]), array([1, 2, 9, 8], 2)];
     const outputs = [true, false].map((train) => [
@@ -214,7 +214,7 @@ test(
 );
 
 test(
-  'sizes of 0 have gradients of 0 or none',
+  'with sizes of 0 gradients are zeros or empty',
   everywhere((hl) => {
     for (const [B, T, S] of [
       [0, 3, 3],
@@ -238,7 +238,7 @@ test(
 );
 
 test(
-  'a bias cut short by validLens has a gradient of its own shape',
+  'the gradient of a bias whose rows end before the last key has the shape of the bias',
   everywhere((hl) => {
     const [q, k, dOutput] = [array([2, 1, 4, 8], 1), array([2, 1, 9, 8], 2), array([2, 1, 4, 8], 3)];
     const bias = array([4, 6], 4);
@@ -315,7 +315,7 @@ function layerLoss(options, names, { rows, keys }, dOutput) {
 }
 
 test(
-  'every gradient of a layer is a central difference of it in float64',
+  'every gradient of a layer equals a central difference in float64',
   everywhere((hl) => {
     for (const given of [
       { embedDim: 6, numHeads: 2 },
@@ -365,7 +365,7 @@ test(
 );
 
 test(
-  "the gradient of an input that was another's default is added into that one",
+  'the gradient of a defaulted input is added to that of the input it defaults to',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4 }).train();
     const [x, y, dOutput] = [array([2, 7, 16], 1), array([2, 7, 16], 2), array([2, 7, 16], 3)];
@@ -388,7 +388,7 @@ test(
 );
 
 test(
-  'gradients of parameters add up until zeroGrad(), and keep their tensors',
+  'gradients of parameters accumulate until zeroGrad(), in the same tensors',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4, biasKV: true });
     const [x, dOutput] = [array([7, 16], 1), array([7, 16], 3)];
@@ -453,7 +453,7 @@ test(
   }),
 );
 
-test('what forward saves for backward is freed by backward, the next forward, and dispose', () => {
+test('the state that forward saves is freed by backward, the next forward, and dispose', () => {
   const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4 });
   const [x, dOutput] = [array([2, 50, 16], 1), array([2, 50, 16], 2)];
   const forward = (train) => layer.forward(x, { train }).dispose();

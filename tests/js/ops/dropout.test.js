@@ -1,4 +1,4 @@
-// Dropout: what must hold of any mask, and what must hold of many.
+// Dropout: properties of each mask, and statistics of many.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -15,7 +15,7 @@ const array = (shape, seed = 1) => ({
 });
 const ones = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape });
 
-/** Which of B·H·T·S equal weights are kept. */
+/** Marks which of B·H·T·S equal weights are kept. */
 function mask(hl, p, seed, [B, H, T, S] = [2, 4, 100, 250]) {
   return hl.scope(() =>
     hl
@@ -27,7 +27,7 @@ const kept = (weights) => weights.reduce((n, w) => n + (w !== 0), 0);
 const within = (count, n, p) => Math.abs(count - n * p) <= Z * Math.sqrt(n * p * (1 - p));
 
 test(
-  'the share of 1 − p is kept, each exactly w / (1 − p)',
+  'about 1 − p of the weights are kept, each as exactly w / (1 − p)',
   everywhere((hl) => {
     for (const p of [0.1, 0.2, 0.5, 0.9]) {
       const weights = mask(hl, p, 11);
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'masks repeat with the seed, differ without it, and neighbours, rows, heads and batches are independent',
+  'equal seeds give equal masks, others different ones; adjacent weights, rows, heads and batches are independent',
   everywhere((hl) => {
     const [a, b] = [mask(hl, 0.5, 1), mask(hl, 0.5, 2)];
     assert.deepEqual(a, mask(hl, 0.5, 1));
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'both paths drop the same weights, which no tile or group of heads changes',
+  'both paths drop the same weights, for any tile size and any number of key/value heads',
   everywhere((hl) => {
     const [q, k, v] = [array([2, 4, 30, 8], 1), array([2, 2, 300, 8], 2), array([2, 2, 300, 5], 3)];
     const options = { causal: true, offset: 280, dropout: { p: 0.4, seed: 77 } };
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'hidden keys stay 0 and rows are not made to sum to 1 again',
+  'hidden keys keep weight 0, and rows are not normalized again',
   everywhere((hl) => {
     const { weights } = hl.attention(array([1, 1, 6, 4]), array([1, 1, 6, 4]), array([1, 1, 6, 4]), {
       causal: true,
@@ -131,7 +131,7 @@ test(
 );
 
 test(
-  'a layer drops weights only in training, differently each time, and repeats with the seed',
+  'a layer drops weights only in training, with a new mask each time, reproducible by the seed',
   everywhere((hl) => {
     const [a, b] = [1, 1].map(() => hl.multiHeadAttention({ embedDim: 32, numHeads: 4, dropout: 0.5, seed: 8 }));
     const x = array([2, 20, 32]);

@@ -18,14 +18,14 @@ const stacked = (parts) => ({
 });
 
 const [C, H, D] = [8, 2, 4];
-/** The parts of a layer with biases. */
+/** The parameters of a layer with biases. */
 const OWN = Object.fromEntries(
   ['q', 'k', 'v', 'o'].flatMap((letter, i) => [
     [`w${letter}`, random([C, C], i + 1)],
     [`b${letter}`, random([C], i + 11)],
   ]),
 );
-/** The query, key and value of each head, adjacent. */
+/** Stacks query, key and value so that those of each head are adjacent. */
 const byHeads = (letters) => {
   const rows = [];
   for (let h = 0; h < H; h++)
@@ -48,7 +48,7 @@ const apart = (names) =>
   );
 const last = (name, way = (x) => x) => ({ [`${name}.weight`]: way(OWN.wo), [`${name}.bias`]: OWN.bo });
 
-/** The names under which libraries keep one and the same layer, the third of a model. */
+/** The same layer, the third of a model, under the names of each library. */
 const NAMES = {
   bert: ['bert.encoder.layer.2.attention.', apart(['self.query', 'self.key', 'self.value', 'output.dense'])],
   vit: [
@@ -85,7 +85,7 @@ const NAMES = {
 for (const [family, [prefix, tensors]] of Object.entries(NAMES)) {
   test(`a layer under the names of ${family} is found and loaded`, () => {
     const dict = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
-    // Another tensor of a checkpoint.
+    // A tensor that does not belong to a layer.
     dict[`${prefix.replace(/[^.]+\.$/, '')}norm.weight`] = random([C], 5);
     const [found, ...others] = hl.layersIn(dict, { num_attention_heads: H });
     assert.deepEqual(others, []);
@@ -100,7 +100,7 @@ for (const [family, [prefix, tensors]] of Object.entries(NAMES)) {
   });
 }
 
-test('all layers of whole checkpoints are found, and one of them gives the weights of the whole model', async () => {
+test('all layers of whole checkpoints are found, and one of them computes the weights of the whole model', async () => {
   for (const { folder, name, cases } of checkpoints.filter(({ name }) => !name.startsWith('qwen'))) {
     const file = readFileSync(join(folder, 'model.safetensors'));
     const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
@@ -123,7 +123,7 @@ test('all layers of whole checkpoints are found, and one of them gives the weigh
   }
 });
 
-test('of several layers one must be named, and names of no layer are refused as before', () => {
+test('one of several layers must be chosen by prefix, and unknown names are refused', () => {
   const [, tensors] = NAMES.llama;
   const two = Object.fromEntries(
     [0, 1].flatMap((l) => Object.entries(tensors).map(([name, tensor]) => [`layers.${l}.self_attn.${name}`, tensor])),

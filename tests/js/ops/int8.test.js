@@ -1,4 +1,4 @@
-// Quantized weights: how far they are off, and that everything else of the layer stays as it is.
+// Quantized weights: their error, and that all else in the layer is unchanged.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  "quantize() makes of a layer what weights: 'int8' makes of it at creation",
+  "quantize() has the same effect as the option weights: 'int8'",
   everywhere((hl) => {
     const x = hl.randn([2, 9, 48], { seed: 1 });
     const made = hl.multiHeadAttention({ embedDim: 48, numHeads: 4, seed: 3, weights: 'int8' });
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'the parameters of an int8 layer stay float32: as given, in stateDict, and live',
+  'the parameters of an int8 layer stay float32: the initial values, in stateDict, and after changes',
   everywhere((hl) => {
     const x = hl.randn([2, 9, 48], { seed: 1 });
     const plain = hl.multiHeadAttention({ embedDim: 48, numHeads: 4, seed: 3 });
@@ -101,7 +101,7 @@ test(
   }),
 );
 
-test('a layer that has no room to be quantized stays as it was', async () => {
+test('a layer that cannot be quantized for lack of memory is unchanged', async () => {
   const hl = await load({ maxMemory: 2 ** 20 });
   const x = hl.randn([3, 64], { seed: 1 });
   const layer = hl.multiHeadAttention({ embedDim: 64, numHeads: 4 });

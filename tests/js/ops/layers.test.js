@@ -8,7 +8,7 @@ import { activation } from '../../support/layers.js';
 import { array } from '../../support/problems.js';
 
 const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
-/** A layer with the parameters of a case. */
+/** Creates a layer with the parameters of a case. */
 const build = (instance, { name, options, parameters }) => {
   const layer = instance[name](options);
   for (const [key, values] of Object.entries(parameters)) layer.parameters[key].data.set(values.flat());
@@ -24,7 +24,7 @@ const refuses = (fn, code, parameter, message) =>
   });
 
 test(
-  'every layer gives what PyTorch gives, forward and backward, and gradients add up',
+  'every layer gives the results of PyTorch, forward and backward, and gradients accumulate',
   everywhere((hl) => {
     for (const example of golden.layers) {
       const layer = build(hl, example);
@@ -51,7 +51,7 @@ test(
   }),
 );
 
-test('a layer copies what backward needs: the input may change or be disposed of', () => {
+test('a layer copies its input for backward: the input may then change or be disposed of', () => {
   hl.scope(() => {
     for (const example of golden.layers.filter(({ dx }) => dx)) {
       const layer = build(hl, example);
@@ -64,7 +64,7 @@ test('a layer copies what backward needs: the input may change or be disposed of
   });
 });
 
-test('what forward saves is freed by the next forward, by dispose, and at the end of a scope', () => {
+test('the state that forward saves is freed by the next forward, by dispose, and at the end of a scope', () => {
   const used = () => hl.info.memory.used;
   const start = used();
   const layer = hl.layerNorm({ width: 64 });
@@ -79,13 +79,13 @@ test('what forward saves is freed by the next forward, by dispose, and at the en
     undefined,
     /no forward in training before it, or the scope of that forward has ended/,
   );
-  assert.ok(used() > made, 'the zeros of the first call are still there');
+  assert.ok(used() > made, 'the zeros of the first call are still allocated');
   layer.dispose();
   layer.dispose();
   assert.ok(used() - start <= 100 * 64 * 4 + 128);
 });
 
-test('an embedding takes one sequence or a batch, labels of any kind, and an offset', () => {
+test('an embedding accepts one sequence or a batch, any form of labels, and an offset', () => {
   hl.scope(() => {
     const layer = hl.embedding({ count: 5, width: 3, context: 4, seed: 1 });
     const [table, position] = [layer.parameters.table.toArray(), layer.parameters.position.toArray()];
@@ -102,7 +102,7 @@ test('an embedding takes one sequence or a batch, labels of any kind, and an off
 });
 
 test(
-  'a block of these layers and attention learns to repeat the token two places before',
+  'a block of these layers and attention learns to predict the token two positions before',
   everywhere((hl) => {
     const [count, width, context] = [5, 16, 12];
     const attention = hl.multiHeadAttention({ embedDim: width, numHeads: 2, seed: 1 });
@@ -143,7 +143,7 @@ test(
   }),
 );
 
-test('layers refuse what does not fit, name it, and lose nothing', () => {
+test('layers refuse invalid arguments by name, and leak no memory', () => {
   hl.scope(() => {
     const [embedding, norm, gelu] = [
       hl.embedding({ count: 3, width: 2, context: 2 }),
@@ -227,7 +227,7 @@ const KINDS = {
 };
 
 test(
-  'activations of every kind, gated or not, equal float64, and their gradients its differences',
+  'activations of every kind, gated or not, equal float64, and their gradients equal central differences',
   everywhere((hl) => {
     const [x, up, dOutput] = [array([3, 7], 1, 3), array([3, 7], 2), array([3, 7], 3)];
     for (const [kind, name] of Object.entries(KINDS)) {
@@ -269,7 +269,7 @@ test(
 );
 
 test(
-  'a forward without training has the same bits, copies and keeps nothing, and has no backward',
+  'a forward without training has the same bits, saves nothing, and allows no backward',
   everywhere((hl) => {
     const x = hl.tensor(array([50, 64], 1));
     const layers = [
@@ -310,7 +310,7 @@ test(
 );
 
 test(
-  'the state of a layer is loaded under its names or those of PyTorch, or not at all',
+  'the state of a layer can have its names or those of PyTorch; otherwise nothing is changed',
   everywhere((hl) => {
     const linear = hl.linear({ in: 3, out: 2, seed: 1 });
     const state = linear.stateDict();

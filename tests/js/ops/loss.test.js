@@ -8,7 +8,7 @@ import { everywhere, hl } from '../../support/headlight.js';
 const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
 
 test(
-  'cross-entropy and its gradient are those of PyTorch, smoothed or not',
+  'cross-entropy and its gradient equal those of PyTorch, with and without smoothing',
   everywhere((hl) => {
     for (const { logits, labels, labelSmoothing, loss, dLogits } of golden.losses) {
       const result = hl.crossEntropy(logits, labels, { labelSmoothing });
@@ -39,7 +39,7 @@ test('logits may have any number of leading axes; with no counted label the loss
 
 for (const [name, fn, code, parameter, message] of [
   [
-    'a label that is no class',
+    'a label that is not a class',
     () => hl.crossEntropy([[1, 2]], [2]),
     'ARGUMENT',
     'targets[0]',

@@ -25,7 +25,7 @@ test('a layer is created and called in one expression', async () => {
 });
 
 test(
-  'a call gives the same bits whatever calls of other shapes and options come before it, failed ones among them',
+  'a call gives the same bits after any other calls, including failed ones',
   everywhere((hl) => {
     const make = () => hl.multiHeadAttention({ embedDim: 12, numHeads: 3, dropout: 0.3, seed: 2 });
     const calls = [
@@ -135,13 +135,13 @@ test(
     assert.deepEqual(
       flat.output.copy(),
       layer.forward(q, { weights: true }).output.copy().subarray(0, 24),
-      'the same bits, alone or in a batch',
+      'a sequence has the same bits alone and in a batch',
     );
   }),
 );
 
 test(
-  'a cache decodes as the whole sequence does',
+  'decoding with a cache gives the results of the whole sequence',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 12, numHeads: 4, kvHeads: 2, seed: 3, biasKV: true });
     const all = x([2, 6, 12]);
@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  'every layout is written and read back, found by its names, to the same output',
+  'a layer written and read in any layout, which is detected by its names, gives the same output',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 12, numHeads: 3, seed: 5 });
     for (const name of ['bq', 'bk', 'bv', 'bo']) layer.parameters[name].data.set(numbers(12, 9));
@@ -203,7 +203,7 @@ test(
 );
 
 test(
-  'layouts of (in, out) hold matrices that are not square',
+  'layouts of (in, out) support matrices that are not square',
   everywhere((hl) => {
     const options = { embedDim: 6, numHeads: 4, kvHeads: 2, headDim: 5, queryDim: 3, keyDim: 7, valueDim: 2 };
     const layer = hl.multiHeadAttention({ ...options, seed: 5 });
@@ -218,7 +218,7 @@ test(
   }),
 );
 
-test('a state that does not fit changes nothing', () => {
+test('an invalid state dict changes nothing', () => {
   const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 2, seed: 1 });
   const before = layer.stateDict();
   const bad = { ...layer.stateDict('d2l'), 'W_o.bias': x([5]) };
@@ -228,7 +228,7 @@ test('a state that does not fit changes nothing', () => {
   layer.dispose();
 });
 
-test('initial weights are Xavier uniform from the seed, biases 0', () => {
+test('initial weights are Xavier uniform by the seed, and biases are 0', () => {
   const [a, b, c] = [1, 1, 2].map((seed) => hl.multiHeadAttention({ embedDim: 64, numHeads: 4, seed }));
   assert.deepEqual(a.stateDict(), b.stateDict());
   assert.notDeepEqual(a.parameters.wq.copy(), c.parameters.wq.copy());
@@ -240,7 +240,7 @@ test('initial weights are Xavier uniform from the seed, biases 0', () => {
 });
 
 test(
-  'parameters loaded after a forward are those of the next',
+  'the next forward uses parameters that were loaded after the previous one',
   everywhere((hl) => {
     const [layer, other] = [1, 2].map((seed) => hl.multiHeadAttention({ embedDim: 16, numHeads: 4, seed }));
     const x = hl.uniform([1, 5, 16], { seed: 3 });

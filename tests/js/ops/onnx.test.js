@@ -9,7 +9,7 @@ import { everywhere } from '../../support/headlight.js';
 
 const folder = process.env.ONNX_CASES;
 const TOLERANCE = { float64: 5e-6, float32: 5e-6, float16: 1.5e-3 };
-/** The modes of its qk_matmul_output that are scores; mode 3 is the weights. */
+/** The steps of the scores for the modes of qk_matmul_output; mode 3 gives the weights. */
 const STEPS = ['scaled', 'capped', 'masked'];
 
 const DELIBERATE = {

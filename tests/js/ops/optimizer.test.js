@@ -16,7 +16,7 @@ const refuses = (fn, code, parameter, message) =>
   });
 
 test(
-  '20 steps of SGD, Adam and AdamW are those of PyTorch',
+  '20 steps of SGD, Adam and AdamW give the parameters of PyTorch',
   everywhere((hl) => {
     for (const { name, options, first, last } of golden.optimizers) {
       const w = hl.tensor(golden.start);
@@ -31,7 +31,7 @@ test(
 );
 
 test(
-  'gradients are clipped by the norm of all of them, as PyTorch does; a norm that is not finite leaves them',
+  'gradients are clipped by their total norm, like in PyTorch; if it is not finite they are unchanged',
   everywhere((hl) => {
     const { gradients, maxNorm, norm, clipped } = golden.clip;
     const tensors = { a: hl.tensor(gradients.a), b: hl.tensor(gradients.b) };
@@ -46,7 +46,7 @@ test(
   }),
 );
 
-test('the learning rate may change between steps; parameters without a gradient stay', () => {
+test('the learning rate may change between steps; parameters without a gradient are unchanged', () => {
   hl.scope(() => {
     const [a, b] = [hl.tensor([1, 2]), hl.tensor([3])];
     const optimizer = hl.sgd({ a, b }, { lr: 1 });
@@ -58,7 +58,7 @@ test('the learning rate may change between steps; parameters without a gradient 
 });
 
 test(
-  'with layers the gradients are their own, and the loss falls',
+  'an optimizer of layers uses their gradients, and the loss decreases',
   everywhere((hl) => {
     const labels = [0, 1, 2, 3, 4, 3, 2, 1];
     for (const [name, options] of [
@@ -85,7 +85,7 @@ test(
   }),
 );
 
-test('a multi-head layer notices a step, and memory that grows in between', () => {
+test('a multi-head layer uses the parameters of a step, even if memory grows in between', () => {
   hl.scope(() => {
     for (const grow of [false, true]) {
       const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, seed: 1 });
@@ -106,7 +106,7 @@ test('a multi-head layer notices a step, and memory that grows in between', () =
   });
 });
 
-test('optimisers refuse what does not fit before anything is written', () => {
+test('optimizers refuse invalid arguments before anything is written', () => {
   hl.scope(() => {
     const [a, b] = [hl.tensor([1, 2]), hl.tensor([3])];
     const before = hl.info.memory.used;
@@ -134,7 +134,7 @@ test('optimisers refuse what does not fit before anything is written', () => {
   });
 });
 
-test('an optimizer that is given the state of another goes on as that one, bit for bit', () => {
+test('an optimizer with the loaded state of another one continues with the same bits', () => {
   hl.scope(() => {
     const makers = [
       (tensors) => hl.adamW(tensors, { lr: 0.01 }),
@@ -149,7 +149,7 @@ test('an optimizer that is given the state of another goes on as that one, bit f
       const [first, other] = [5, 6].map((seed) => ({ a: hl.randn([2, 3], { seed }), b: hl.randn([4], { seed }) }));
       const optimizer = make(first);
       optimizer.step(gradients[0]);
-      // Each parameter has steps of its own.
+      // Each parameter has its own number of steps.
       optimizer.step({ a: gradients[1].a });
       const state = optimizer.stateDict();
       const next = make({ a: hl.tensor(first.a), b: hl.tensor(first.b) });

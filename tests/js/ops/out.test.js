@@ -1,11 +1,11 @@
-// Results in tensors of the caller's, and weights that are packed once.
+// Results in tensors of the caller, and weights that are packed only after a change.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { everywhere, hl } from '../../support/headlight.js';
 
 test(
-  'out takes the output, the weights and the scores, and gives the tensors back',
+  'out receives the output, the weights and the scores, and the result contains the same tensors',
   everywhere((hl) => {
     const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([2, 3, 7, 4], { seed }));
     const expected = hl.attention(q, k, v, { weights: true, scores: 'raw' });
@@ -20,7 +20,7 @@ test(
 );
 
 test(
-  'the layer takes out as well, and makes nothing new then',
+  'a layer supports out as well, and then allocates nothing',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 12, numHeads: 3 });
     const x = hl.randn([2, 5, 12], { seed: 1 });
@@ -66,7 +66,7 @@ test('an out of another shape, an input, the same twice, or no tensor is refused
 });
 
 test(
-  'a change of the weights is seen by the next forward: loaded, or written through a view taken before or after',
+  'the next forward uses changed weights: loaded, or written through a view from before or after the last one',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 6, numHeads: 2, seed: 1 });
     const other = hl.multiHeadAttention({ embedDim: 6, numHeads: 2, seed: 2 });
@@ -109,7 +109,7 @@ test(
   }),
 );
 
-test('a layer multiplies by what a result or a clip has written into its parameters', () => {
+test('a layer uses the values that a result or clipping has written into its parameters', () => {
   hl.scope(() => {
     const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
     const x = hl.uniform([2, 4], { seed: 1 });

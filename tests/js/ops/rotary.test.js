@@ -1,5 +1,5 @@
-// Rotary positions, ALiBi and sinks as options of attention() and of the layer: against the same computed from parts,
-// and against float64.
+// Rotary positions, ALiBi and sinks as options of attention() and of the layer, compared with separate steps and with
+// float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,10 +14,10 @@ const TOLERANCE = 5e-6;
 const close = (actual, expected, what) => assert.ok(difference([...actual, 1], [...expected, 1]) <= TOLERANCE, what);
 const sum = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
-/** θ of pair n. */
+/** The angle of pair n per position. */
 const plainAngle = (n, width, theta = 10000) => theta ** ((-2 * n) / width);
 
-/** (B,N,R,W) with each row turned to the position that place(b, r) says. */
+/** Rotates each row of (B,N,R,W) by the position place(b, r). */
 function turned({ data, shape }, place, { theta, width = shape[3], pairing } = {}) {
   const [, heads, rows, D] = shape;
   const to = new Float64Array(data.length);
@@ -29,7 +29,7 @@ function turned({ data, shape }, place, { theta, width = shape[3], pairing } = {
   return { data: to, shape };
 }
 
-/** (B,N,R,W) as (B,R,N·W). */
+/** Transposes (B,N,R,W) to (B,R,N·W). */
 const pack = ({ data, shape: [B, N, R, W] }) => ({
   shape: [B, R, N * W],
   data: Float32Array.from(data, (_, i) => {
@@ -48,7 +48,7 @@ const FORMS = [
 ];
 
 test(
-  'attention with rotary positions is attention of turned queries and keys, of every pairing, layout and offset',
+  'attention with rotary positions equals attention of rotated queries and keys, for every pairing, layout and offset',
   everywhere((hl) => {
     const [B, H, G, T, S, D] = [2, 4, 2, 5, 7, 8];
     const [q, k, v] = [array([B, H, T, D], 1), array([B, G, S, D], 2), array([B, G, S, D], 3)];
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'the past is taken as turned, fresh keys are turned after it, and the present is what the next call wants',
+  'past keys are not rotated again, fresh keys follow them, and the present is the past of the next call',
   everywhere((hl) => {
     const [H, G, N, D] = [4, 2, 9, 8];
     const [q, k, v] = [array([1, H, N, D], 1), array([1, G, N, D], 2), array([1, G, N, D], 3)];
@@ -109,7 +109,7 @@ function slopes(loss, inputs, which, step = 1e-4) {
 }
 
 test(
-  'the gradients of attention with rotary positions, ALiBi and sinks are its central differences in float64',
+  'the gradients of attention with rotary positions, ALiBi and sinks equal central differences in float64',
   everywhere((hl) => {
     const [B, H, G, T, S, D] = [2, 4, 2, 3, 5, 4];
     const [q, k, v, sinks] = [array([B, H, T, D], 1), array([B, G, S, D], 2), array([B, G, S, D], 3), array([H], 4)];
@@ -138,7 +138,7 @@ test(
 );
 
 test(
-  'one tensor may be query, key and value, which is not turned, and stays as it was',
+  'one tensor may be query, key and value: values are not rotated, and the tensor is unchanged',
   everywhere((hl) => {
     const x = array([1, 2, 6, 8], 1);
     const tensor = hl.tensor(x);
@@ -157,7 +157,7 @@ test(
 );
 
 test(
-  'ALiBi is the bias of its distances, on both paths, for any number of queries and keys',
+  'ALiBi equals a bias by distance, on both paths, for any number of queries and keys',
   everywhere((hl) => {
     for (const [T, S, offset] of [
       [1, 300, 299],
@@ -185,7 +185,7 @@ test(
   }),
 );
 
-test('the slopes of ALiBi are those of its paper', () => {
+test('the slopes of ALiBi equal those of its paper', () => {
   assert.deepEqual([...alibiSlopes(8)], [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]);
   assert.deepEqual([...alibiSlopes(1)], [2 ** -8]);
   const twelve = [...Array.from({ length: 8 }, (_, h) => 2 ** -(h + 1)), ...[0.5, 1.5, 2.5, 3.5].map((x) => 2 ** -x)];
@@ -193,7 +193,7 @@ test('the slopes of ALiBi are those of its paper', () => {
 });
 
 test(
-  'a sink takes its share of every row, and without keys all of it',
+  'a sink takes part in the softmax of every row, and without keys has the whole weight',
   everywhere((hl) => {
     const [q, k] = [array([1, 2, 4, 8], 1), array([1, 2, 6, 8], 2)];
     const sinks = [1.5, -0.5];
@@ -220,7 +220,7 @@ test(
   }),
 );
 
-/** The layer's parts in float64: projections, then attention of turned heads, then the output. */
+/** The layer's parts in float64: projections, then attention of rotated heads, then the output projection. */
 function layerOutput(p, { H, G, D }, x, place, options) {
   const [rows, width] = x.shape;
   const project = (w, b) =>
@@ -251,7 +251,7 @@ function layerOutput(p, { H, G, D }, x, place, options) {
 }
 
 test(
-  'the layer turns its projections; its gradients, and those of its sinks, are central differences in float64',
+  'a layer rotates its projections; its gradients and those of sinks equal central differences in float64',
   everywhere((hl) => {
     const [C, H, G, D, T] = [6, 4, 2, 4, 5];
     const layer = hl.multiHeadAttention({ embedDim: C, numHeads: H, kvHeads: G, headDim: D, seed: 3 });
@@ -288,7 +288,7 @@ test(
 );
 
 test(
-  'a layer with rotary positions gives token by token, in float32 and int8, what it gives at once',
+  'a layer with rotary positions gives the same results token by token, in float32 and int8',
   everywhere((hl) => {
     const [C, T] = [16, 12];
     const x = array([1, T, C], 1);
@@ -308,7 +308,7 @@ test(
   }),
 );
 
-test('the table of rotary positions is that of its formulas, with every scaling', () => {
+test('the table of rotary positions equals its formulas, with every scaling', () => {
   const [width, theta, context] = [16, 1000, 40];
   const angles = Array.from({ length: width / 2 }, (_, n) => plainAngle(n, width, theta));
   const check = (scaling, expected, factor = 1) => {
@@ -356,7 +356,7 @@ test('the table of rotary positions is that of its formulas, with every scaling'
     );
 });
 
-test('wrong positions, slopes and sinks are refused, and name what is wrong', () => {
+test('invalid positions, slopes and sinks are refused by name', () => {
   const [q, k] = [array([2, 4, 3, 8], 1), array([2, 2, 5, 8], 2)];
   const refuses = (options, parameter, message) =>
     assert.throws(() => hl.attention(q, k, k, options), { parameter, message });

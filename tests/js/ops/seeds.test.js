@@ -1,4 +1,5 @@
-// The five tutorials' own layers, output and gradients, against what PyTorch computed from their text in float64.
+// The layers of the five tutorials: output and gradients, compared with those that PyTorch computed from the tutorials'
+// code in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -24,7 +25,7 @@ const parameters = (c, inputs) =>
     ),
   );
 
-/** Each gives what forward gives, and the gradients of everything by the tutorial's names. */
+/** Each returns the results of forward, and all gradients under the tutorial's names. */
 const tutorials = {
   dot(hl, c) {
     const { query, keys, values } = c.inputs;
@@ -78,7 +79,7 @@ const tutorials = {
       valueDim: values.shape[2],
     });
     const state = parameters(c, ['queries', 'keys', 'values', 'valid_lens']);
-    // As written, the tutorial projects keys and values with W_q: the gradients of all three are its own.
+    // The tutorial's code projects keys and values with W_q too, so the gradient of W_q is the sum of all three.
     const shared = variant === 'as_written' ? Object.keys(state).filter((name) => /^W_[kv]/.test(name)) : [];
     for (const name of shared) state[name] = state[name.replace(/^W_[kv]/, 'W_q')];
     layer.loadStateDict(state, 'd2l');
@@ -121,7 +122,7 @@ const tutorials = {
   },
 };
 
-/** A forward in training, and its backward to gradients by the names of the inputs and of the layout. */
+/** Runs forward in training and backward. Returns gradients by the names of the inputs and of the layout. */
 function train(hl, layer, layout, inputs, options = {}) {
   const result = layer.forward(...Object.values(inputs), { ...options, train: true });
   return [
@@ -137,7 +138,7 @@ function train(hl, layer, layout, inputs, options = {}) {
 for (const c of readPack('seeds')) {
   const kind = c.name.split('_')[1];
   test(
-    `${c.name} gives what the tutorial's code gives`,
+    `${c.name} gives the results of the tutorial's code`,
     everywhere((hl) => {
       const [result, backward] = tutorials[kind](hl, c);
       const limit = c.features.includes('float32-rounding') ? COARSE : TOLERANCE;
@@ -165,7 +166,7 @@ test("dot-product attention prints the tutorial's [[18, 19, 20, 21]]", () => {
   assert.deepEqual(output.toArray(), [[[18, 19, 20, 21]], [[18, 19, 20, 21]]]);
 });
 
-test('the multi-head tutorials print their shapes', () => {
+test('the multi-head layers have the shapes that the tutorials print', () => {
   const x = { data: new Float32Array(800).fill(1), shape: [2, 4, 100] };
   const y = { data: new Float32Array(1200).fill(1), shape: [2, 6, 100] };
   const layer = hl.multiHeadAttention({ embedDim: 100, numHeads: 5, bias: false });

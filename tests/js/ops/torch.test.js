@@ -1,4 +1,4 @@
-// torch.nn.MultiheadAttention: output, weights and every gradient, against its float64 run.
+// torch.nn.MultiheadAttention: output, weights and every gradient, compared with its results in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { everywhere } from '../../support/headlight.js';
 
 const TOLERANCE = 1e-5;
 
-/** (N,B,C) as torch has it by default → (B,N,C). */
+/** Transposes torch's default layout (N,B,C) to (B,N,C). */
 function batchFirst(x, { batch_first: already, batched }) {
   if (!x || already || !batched) return x;
   const [n, b, c] = x.shape;
@@ -17,7 +17,7 @@ function batchFirst(x, { batch_first: already, batched }) {
   return { data, shape: [b, n, c] };
 }
 
-/** A float mask is added; a boolean one says who is hidden, the inverse of `mask` here. */
+/** A float mask is added to the scores. A boolean one is true for hidden keys, the inverse of `mask` here. */
 function readMask(x, shape) {
   if (!x) return {};
   if (x.dtype === 'float32') return { bias: { data: x.data, shape } };
@@ -103,7 +103,7 @@ for (const c of [
 
 for (const c of readPack('mha-nan')) {
   test(
-    `${c.name}: where torch gives NaN, rows without a visible key have weights 0`,
+    `${c.name}: rows without a visible key, for which torch gives NaN, have weights 0`,
     everywhere((hl) => {
       const { result, expected } = run(
         hl,

@@ -3,10 +3,10 @@ import test from 'node:test';
 import { fuzzTokenizers } from '../../fuzz/tokenizers.js';
 
 const SEED = 3;
-/** Files; 200,000 of them are checked by `node tests/fuzz/tokenizers.js`. */
+/** Number of files; `node tests/fuzz/tokenizers.js` checks 200,000. */
 const FILES = 400;
 
-test(`tokenizer files that are damaged or made up are read or refused (seed ${SEED})`, () => {
+test(`damaged and random tokenizer files are read or refused (seed ${SEED})`, () => {
   const report = fuzzTokenizers(FILES, SEED, { long: 2000, suspect: Infinity });
   for (const [kind, { files, read }] of Object.entries(report))
     assert.ok(files === FILES / 4 && read > 0 && read < files, `${kind}: ${read} of ${files} read`);

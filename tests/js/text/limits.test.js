@@ -1,4 +1,4 @@
-// Small files that ask for much: each is refused, or takes linear time.
+// Small files that require much time or memory: each is refused, or takes linear time.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +11,7 @@ const normalizing = (...normalizers) => openTokenizer({ model: BPE, normalizer: 
 const decoding = (...decoders) => openTokenizer({ model: BPE, decoder: { type: 'Sequence', decoders } });
 const TOO_LONG = { code: 'FORMAT', message: /the tokenizer makes the text more than 8 times longer/ };
 
-test('a normalizer makes a text eight times longer, not more', () => {
+test('a normalizer may make a text at most eight times longer', () => {
   const times = (count) => normalizing(...new Array(count).fill(twice));
   assert.equal(times(13).encode('a').ids.length, 2 ** 13);
   assert.throws(() => times(31).encode('a'), TOO_LONG);
@@ -24,7 +24,7 @@ test('a normalizer makes a text eight times longer, not more', () => {
   assert.equal(korean.encode('각'.repeat(20_000)).ids.length, 60_000);
 });
 
-test('a pre-tokenizer makes a text eight times longer, not more', () => {
+test('a pre-tokenizer may make a text at most eight times longer', () => {
   const bytes = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
   const file = (count) => ({
     model: BPE,
@@ -34,7 +34,7 @@ test('a pre-tokenizer makes a text eight times longer, not more', () => {
   assert.throws(() => openTokenizer(file(12)), /expected at most 12 of its kind in the file: pre-tokenizer/);
 });
 
-test('a decoder makes a text eight times longer, not more', () => {
+test('a decoder may make a text at most eight times longer', () => {
   const ids = new Array(3000).fill(0);
   assert.throws(() => decoding(...new Array(15).fill(twice)).decode([0]), TOO_LONG);
   assert.throws(() => decoding(...new Array(15).fill({ type: 'BPEDecoder', suffix: '' })).decode([0, 0]), TOO_LONG);
@@ -44,13 +44,13 @@ test('a decoder makes a text eight times longer, not more', () => {
   assert.equal(decoding(twice).decode(ids).length, 6000);
 });
 
-test('a file has 32 normalizers, 12 pre-tokenizers and 16 decoders at most', () => {
+test('a file may have at most 32 normalizers, 12 pre-tokenizers and 16 decoders', () => {
   normalizing(...new Array(31).fill({ type: 'NFC' }));
   assert.throws(() => normalizing(...new Array(32).fill({ type: 'NFC' })), /at most 32 of its kind/);
   assert.throws(() => decoding(...new Array(16).fill({ type: 'Fuse' })), /at most 16 of its kind/);
 });
 
-test('a template adds 1,024 tokens and holds a text four times at most', () => {
+test('a template may add at most 1,024 tokens and contain a text at most four times', () => {
   const special = { SpecialToken: { id: 'X', type_id: 0 } };
   const sequence = { Sequence: { id: 'A', type_id: 0 } };
   const open = (...single) =>
@@ -69,7 +69,7 @@ test('a template adds 1,024 tokens and holds a text four times at most', () => {
   assert.throws(() => open(...many(5, sequence)), /at most 4 sequences/);
 });
 
-test('pieces have 1,024 characters at most', () => {
+test('pieces may have at most 1,024 characters', () => {
   const long = 'a'.repeat(1025);
   const unigram = (piece) =>
     openTokenizer({
@@ -100,7 +100,7 @@ test('a long added token is found in linear time', () => {
   assert.deepEqual(tokenizer.encode(`${text}b`).offsets, [[2 ** 21 - 1022, 2 ** 21 + 1]]);
 });
 
-test('of added tokens the longest is found at the first place, one after the other', () => {
+test('the first match of added tokens is found, and the longest of several at the same place', () => {
   const contents = ['ab', 'abcd', 'bcde', 'c', 'aab', 'dd', 'eabx'];
   const added_tokens = contents.map((content, i) => ({ id: 10 + i, content, special: true }));
   const tokenizer = openTokenizer({ model: { ...BPE, vocab: { a: 0, b: 1, c: 2, d: 3, e: 4, x: 5 } }, added_tokens });
@@ -112,7 +112,7 @@ test('of added tokens the longest is found at the first place, one after the oth
   assert.deepEqual(found('abcabcddd'), ['ab', 'c', 'abcd', 'dd']);
 });
 
-test('decode refuses what is no list of integers', () => {
+test('decode refuses arguments that are not a list of integers', () => {
   const tokenizer = openTokenizer({ model: BPE });
   for (const ids of [null, undefined, 5, '12', {}, { length: 2 ** 40 }, { length: -1 }, [null], [1.5], [-1]])
     assert.throws(() => tokenizer.decode(ids), { code: 'ARGUMENT', parameter: 'ids' });
@@ -121,7 +121,7 @@ test('decode refuses what is no list of integers', () => {
   assert.equal(tokenizer.decode({ length: 2, 0: 0, 1: 1 }), 'a X');
 });
 
-test('messages quote a short part of a name', () => {
+test('errors quote only a short part of a long name', () => {
   const name = 'x'.repeat(100_000);
   const fails = (file) =>
     assert.throws(

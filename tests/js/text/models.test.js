@@ -6,7 +6,7 @@ import { byteLevelFile, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 41;
 
-/** Merges as they are defined: the first learned pair that there is, at its first place, again and again. */
+/** BPE by its definition: repeatedly merges the pair of lowest rank, at its first position. */
 function mergePlainly(word, merges) {
   const pieces = [...word];
   for (;;) {
@@ -18,7 +18,7 @@ function mergePlainly(word, merges) {
   }
 }
 
-test(`BPE merges as it is defined (seed ${SEED})`, () => {
+test(`BPE gives the pieces of its definition (seed ${SEED})`, () => {
   const merges = ['a b', 'b c', 'c a', 'ab c', 'a a', 'aa aa', 'bc abc', 'b b', 'bb ab', 'c ca', 'abc abc'];
   const pairs = merges
     .map((pair) => pair.split(' '))
@@ -34,7 +34,7 @@ test(`BPE merges as it is defined (seed ${SEED})`, () => {
   }
 });
 
-test('BPE takes a million characters without a space, of all kinds', () => {
+test('BPE splits a million characters without a space, of all kinds', () => {
   const merges = [
     ['a', 'a'],
     ['aa', 'aa'],
@@ -47,7 +47,7 @@ test('BPE takes a million characters without a space, of all kinds', () => {
   assert.equal(tokenizer.encode('ab'.repeat(2 ** 19)).ids.length, 2 ** 20);
 });
 
-test('Unigram and WordPiece take a million characters without a space', () => {
+test('Unigram and WordPiece split a million characters without a space', () => {
   const unigram = openTokenizer(readTokenizer('unigram'));
   const text = 'thewhale'.repeat(2 ** 17);
   assert.equal(unigram.decode(unigram.encode(text).ids), text);
@@ -57,13 +57,13 @@ test('Unigram and WordPiece take a million characters without a space', () => {
   assert.equal(tokens.map((token) => token.replace('##', '')).join(''), `[CLS]${text}[SEP]`);
 });
 
-test('BPE: the line of the version before the merges is none of them', () => {
+test('BPE: a version line before the merges is ignored', () => {
   const file = byteLevelFile([['a', 'b']]);
   file.model.merges = ['#version: 0.2', 'a b'];
   assert.deepEqual(openTokenizer(file).encode('abc').tokens, ['ab', 'c']);
 });
 
-test('BPE: a whole word is taken before its merges where the file says so', () => {
+test('BPE: with ignore_merges a word in the vocabulary is one piece', () => {
   const file = byteLevelFile([['a', 'b']]);
   file.model.vocab.xyz = 999;
   assert.deepEqual(openTokenizer(file).encode('xyz').tokens, ['x', 'y', 'z']);
@@ -71,7 +71,7 @@ test('BPE: a whole word is taken before its merges where the file says so', () =
   assert.deepEqual(openTokenizer(file).encode('xyz').tokens, ['xyz']);
 });
 
-test('BPE: what is unknown comes after the bytes that follow it', () => {
+test('BPE: an unknown character is added after the bytes that follow it', () => {
   const vocab = { '<unk>': 0, a: 1, '<0x62>': 2, '<0x63>': 3 };
   const model = { type: 'BPE', unk_token: '<unk>', byte_fallback: true, vocab, merges: [] };
   const encode = (text, fuse_unk) => openTokenizer({ model: { ...model, fuse_unk } }).encode(text);
@@ -84,7 +84,7 @@ test('BPE: what is unknown comes after the bytes that follow it', () => {
   ]);
 });
 
-/** Every way to divide a word into pieces or unknown characters. */
+/** All segmentations of a word into pieces and unknown characters. */
 function* ways(word, scores, unknown) {
   if (word === '') {
     yield { pieces: [], score: 0 };
@@ -97,8 +97,8 @@ function* ways(word, scores, unknown) {
       yield { pieces: [piece, ...rest.pieces], score: (scores[piece] ?? unknown) + rest.score };
 }
 
-test(`Unigram finds the likeliest way of all (seed ${SEED})`, () => {
-  // No two ways cost the same.
+test(`Unigram finds the most probable segmentation (seed ${SEED})`, () => {
+  // No two segmentations have the same score.
   const scores = { a: -3.1, b: -4.57, ab: -5.03, ba: -7.011, aab: -6.3, abba: -9.7, '👍a': -8.13 };
   const vocab = [['<unk>', 0], ...Object.entries(scores)];
   const tokenizer = openTokenizer({ model: { type: 'Unigram', unk_id: 0, vocab } });
@@ -107,7 +107,7 @@ test(`Unigram finds the likeliest way of all (seed ${SEED})`, () => {
     fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'x', '👍'), minLength: 1, maxLength: 7 }), (word) => {
       let best = { score: -Infinity, pieces: [] };
       for (const way of ways(word, scores, unknown)) if (way.score > best.score) best = way;
-      // Unknown characters side by side are one.
+      // Consecutive unknown characters count as one.
       const expected = [];
       for (const piece of best.pieces) {
         const isUnknown = !(piece in scores);
@@ -123,7 +123,7 @@ test(`Unigram finds the likeliest way of all (seed ${SEED})`, () => {
   );
 });
 
-test('Unigram: a character of no piece is bytes, or unknown, or an error that says so', () => {
+test('Unigram: a character without a piece gives bytes, an unknown token, or an error', () => {
   const model = {
     type: 'Unigram',
     unk_id: 0,
@@ -136,13 +136,13 @@ test('Unigram: a character of no piece is bytes, or unknown, or an error that sa
   const bytes = [...model.vocab, ['<0xC3>', -9], ['<0xA9>', -9]];
   const falling = openTokenizer({ model: { ...model, byte_fallback: true, vocab: bytes } });
   assert.deepEqual(falling.encode('aé').ids, [1, 2, 3]);
-  // One of the bytes of è is missing.
+  // The vocabulary lacks one of the bytes of è.
   assert.deepEqual(falling.encode('aè').ids, [1, 0]);
   const strict = openTokenizer({ model: { ...model, unk_id: null } });
   assert.throws(() => strict.encode('aé'), /encode: the vocabulary has no piece for 'é'/);
 });
 
-test('Unigram: a piece that is there twice has two numbers, and the last is given', () => {
+test('Unigram: of a duplicate piece the last id is used', () => {
   const vocab = ['<unk>', 'a', 'b', 'a'].map((piece) => [piece, -1]);
   const tokenizer = openTokenizer({ model: { type: 'Unigram', unk_id: 0, vocab } });
   assert.deepEqual(tokenizer.encode('ab').ids, [3, 2]);
@@ -150,7 +150,7 @@ test('Unigram: a piece that is there twice has two numbers, and the last is give
   assert.equal(tokenizer.decode([1, 2, 3]), 'a b a');
 });
 
-test('WordPiece: characters beyond the basic plane are one each, and a long word is unknown', () => {
+test('WordPiece: a surrogate pair counts as one character, and a long word is unknown', () => {
   const pieces = ['[UNK]', '👍', '##👍', '##🏽', 'a'];
   const vocab = Object.fromEntries(pieces.map((piece, id) => [piece, id]));
   const model = { type: 'WordPiece', unk_token: '[UNK]', max_input_chars_per_word: 3, vocab };

@@ -10,10 +10,10 @@ const SEED = 23;
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'];
 const normalizer = (config) => readNormalizer(new Fields(config, 'normalizer'));
 const normalize = (config, text) => normalizer(config)(new AlignedText(text));
-/** The part of the original that each character of the result comes from. */
+/** For each character of the result, the part of the original that it comes from. */
 const origins = (aligned, text) => Array.from(aligned.text, (_, i) => text.slice(...aligned.range(i, i + 1)));
 
-test(`the forms of Unicode are those of JavaScript, in parts too (seed ${SEED})`, () => {
+test(`the normalization forms equal those of String.normalize, also in parts of a text (seed ${SEED})`, () => {
   const joining = ['\u0301', '\u0327', '\u1161', '\u11a8', '\uff9e', 'ﾞ', '\u0345', '\u0e33', '\u3131', '각', 'é', '𝅗𝅥'];
   const unit = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom(...joining));
   for (const form of FORMS)
@@ -25,11 +25,11 @@ test(`the forms of Unicode are those of JavaScript, in parts too (seed ${SEED})`
     );
 });
 
-test('no character joins the one before it unknown to the normalizer', () => {
+test('the normalizer knows every character that combines with the previous one', () => {
   const characters = Array.from({ length: 0x110000 }, (_, code) => code)
     .filter((code) => code < 0xd800 || code > 0xdfff)
     .map((code) => String.fromCodePoint(code));
-  // The later parts of everything that is composed.
+  // All but the first character of each decomposition.
   const second = new Set(
     characters.flatMap((sign) => (sign.normalize('NFC') === sign ? [...sign.normalize('NFD')].slice(1) : [])),
   );
@@ -38,7 +38,7 @@ test('no character joins the one before it unknown to the normalizer', () => {
     const wrong = characters.filter((sign) => {
       const [first] = sign.normalize(form).normalize('NFD');
       if (!second.has(first) && !/\p{M}/u.test(first)) return false;
-      // Both must be read as one: after a letter, and after one that changes.
+      // Both must be normalized together: after a letter, and after a character that changes.
       return ['a', 'ﬁ', '\u1100', 'ｶ'].some((before) => {
         const text = `Å${before}${sign}`;
         return whole(new AlignedText(text)).text !== text.normalize(form);
@@ -48,12 +48,12 @@ test('no character joins the one before it unknown to the normalizer', () => {
   }
 });
 
-test('characters keep the place that they come from', () => {
+test('normalized characters keep their offsets in the original', () => {
   const from = (config, text) => origins(normalize(config, text), text);
   assert.deepEqual(from({ type: 'NFD' }, 'aéb'), ['a', 'é', 'é', 'b']);
   assert.deepEqual(from({ type: 'NFC' }, 'ae\u0301b'), ['a', 'e\u0301', 'b']);
   assert.deepEqual(from({ type: 'NFKC' }, 'ﬁx'), ['ﬁ', 'ﬁ', 'x']);
-  // Characters are normalized together; a character that stays the same comes from itself only.
+  // Characters are normalized together; an unchanged character comes only from itself.
   assert.deepEqual(from({ type: 'NFKD' }, ' \u0e33'), [' ', '\u0e33', '\u0e33']);
   assert.deepEqual(from({ type: 'NFD' }, 'ü\u0345'), ['ü', 'ü', '\u0345']);
   assert.deepEqual(from({ type: 'NFD' }, 'a\u0307\u0323'), ['a', '\u0307\u0323', '\u0307\u0323']);
@@ -66,7 +66,7 @@ test('characters keep the place that they come from', () => {
   assert.deepEqual(from(both, 'é  ü'), ['é', '  ', 'ü']);
 });
 
-test('BERT: what is cleaned, set apart and stripped can be chosen', () => {
+test('BERT: cleaning, separation of Chinese characters and removal of accents are options', () => {
   const bert = (options, text) => normalize({ type: 'BertNormalizer', ...options }, text).text;
   const text = 'Ça\u0000\t今天\u200bB';
   assert.equal(bert({}, text), 'ca  今  天 b');
@@ -79,7 +79,7 @@ test('BERT: what is cleaned, set apart and stripped can be chosen', () => {
   );
 });
 
-test('the replacements of SentencePiece are read, and what they cannot be is refused', () => {
+test('the replacements of SentencePiece are read, and invalid ones are refused', () => {
   const map = charsmap([
     ['ﬁ', 'fi'],
     ['\n', ' '],
@@ -96,7 +96,7 @@ test('the replacements of SentencePiece are read, and what they cannot be is ref
   fails(btoa('\x09\0\0\0\0\0\0\0'), /expected an array and texts/);
 });
 
-test(`a damaged table of replacements gives some text (seed ${SEED})`, () => {
+test(`a damaged table of replacements gives a text (seed ${SEED})`, () => {
   const map = Buffer.from(
     charsmap([
       ['ﬁ', 'fi'],

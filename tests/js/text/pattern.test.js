@@ -3,7 +3,7 @@ import test from 'node:test';
 import { regex } from '../../../src/js/text/pattern.js';
 
 const pattern = (source) => regex(source, (reason) => new SyntaxError(reason));
-/** The places where it matches: the beginning and the end of each. */
+/** The ranges of the matches, [begin, end]. */
 const pairs = (source, text) => {
   const all = pattern(source)(text);
   return Array.from({ length: all.length / 2 }, (_, i) => [all[2 * i], all[2 * i + 1]]);
@@ -11,25 +11,25 @@ const pairs = (source, text) => {
 const found = (source, text) => pairs(source, text).map(([begin, end]) => text.slice(begin, end));
 const refuses = (source, message) => assert.throws(() => pattern(source), message);
 
-test('letters, spaces and digits are those of Unicode', () => {
+test('letters, spaces and digits are classified by Unicode', () => {
   assert.deepEqual(found('\\s', 'a\u0085b\ufeff\u3000'), ['\u0085', '\u3000']);
   assert.deepEqual(found('\\S+', 'a\u0085b\ufeff\u3000'), ['a', 'b\ufeff']);
   assert.deepEqual(found('\\d+', '12٣x²'), ['12٣']);
   assert.deepEqual(found('\\w+', 'aé_Ⅻ 👍 今-1'), ['aé_Ⅻ', '今', '1']);
   assert.deepEqual(found('\\h+', 'xBEEFg'), ['BEEF']);
-  // Alone, Oniguruma takes some numbers for letters.
+  // Outside a class, Oniguruma counts some numbers as word characters.
   assert.deepEqual([found('\\w+', 'a²½'), found('[\\w]+', 'a²½')], [['a²½'], ['a']]);
   assert.deepEqual([found('\\p{Punct}', '$!'), found('[[:punct:]]', '$!')], [['!'], ['$', '!']]);
   assert.deepEqual(found('\\p{Han}+|\\p{^L}', 'a今天1'), ['今天', '1']);
   assert.deepEqual(found('.', 'a\n👍\r'), ['a', '👍', '\r']);
 });
 
-test('case is ignored where the pattern says so', () => {
+test('case is ignored if the pattern has the flag', () => {
   assert.deepEqual(found("'(?i:[sdmt]|ll|ve|re)", "'s 'S 'Ll 'ſ 'x 've"), ["'s", "'S", "'Ll", "'ſ", "'ve"]);
   assert.deepEqual(found('a(?i)b|c', 'aB aC ab c'), ['aB', 'aC', 'ab']);
   assert.deepEqual(found('(?i:[a-f]+)x', 'AbFx aBGx'), ['AbFx']);
   assert.deepEqual(found('(?i:a(?-i:b))', 'Ab AB'), ['Ab']);
-  // In classes of any alphabet, before they are negated; a property alone is as it is.
+  // Case is folded in classes of any alphabet, before their negation, but not in a property outside a class.
   assert.deepEqual(found('(?i)[а-я]+', 'жЖ aЁ Я'), ['жЖ', 'Я']);
   assert.deepEqual(found('(?i)[^а-я]+', 'жЖ1Z'), ['1Z']);
   assert.deepEqual(found('(?i)[[:lower:]]+|[[A-Z]&&[^B]]+', 'aÉ1'), ['aÉ']);
@@ -39,7 +39,7 @@ test('case is ignored where the pattern says so', () => {
   assert.deepEqual(found('(?i)σ+|\\p{Lu}', 'ςΣσ aA'), ['ςΣσ', 'A']);
 });
 
-test('classes hold classes', () => {
+test('classes can be nested', () => {
   assert.deepEqual(
     found(' ?[^(\\s|[.,!])]+', 'ab, c|d (e)'),
     ['ab', ' c', 'd', ' ', 'e'].filter((part) => part !== ' '),
@@ -50,7 +50,7 @@ test('classes hold classes', () => {
   assert.deepEqual(found('[\\x{1F44D}\\u0041]', 'A👍'), ['A', '👍']);
 });
 
-test('what was taken is not given back, where the pattern says so', () => {
+test('there is no backtracking into atomic groups and possessive repetitions', () => {
   assert.deepEqual(found('a++a', 'aaa'), []);
   assert.deepEqual(found('a?+b|a', 'aab'), ['a', 'ab']);
   assert.deepEqual(found('(?>a|ab)c', 'abc ac'), ['ac']);
@@ -66,7 +66,7 @@ test('what was taken is not given back, where the pattern says so', () => {
   );
 });
 
-test('lines, words and ends are found', () => {
+test('anchors match at lines, words and ends', () => {
   assert.deepEqual(found('^\\w|\\w$', 'ab\ncd'), ['a', 'b', 'c', 'd']);
   assert.deepEqual(found('\\A\\w|\\w\\z', 'ab\ncd'), ['a', 'd']);
   assert.deepEqual(found('\\b\\w', 'éa b'), ['é', 'b']);
@@ -74,7 +74,7 @@ test('lines, words and ends are found', () => {
   assert.deepEqual(found('(?<name>a)(b)(?#no)', 'ab'), ['ab']);
 });
 
-test('no empty match stands right after another match or within a character', () => {
+test('there is no empty match directly after another match or inside a surrogate pair', () => {
   const places = (source, text) => pairs(source, text).map(([begin]) => begin);
   assert.deepEqual(
     [places('a*', 'aab'), found('a*', 'aab')],
@@ -88,7 +88,7 @@ test('no empty match stands right after another match or within a character', ()
   assert.deepEqual(places('\\B', '👍👍x'), [0, 2]);
 });
 
-test('what has no counterpart is refused by name and place', () => {
+test('unsupported constructs are refused with name and position', () => {
   refuses('(a)\\1', /'\\1' is not supported at character 3/);
   refuses('(?<=a)\\K', /'\\K' is not supported at character 6/);
   refuses('(?m:a)', /'\(\?m:' is not supported at character 0/);

@@ -9,7 +9,7 @@ const SIGNS = [
   ...['한', '\u1100', '\u1161', '\u11a8', 'क', '्', 'ष'],
 ];
 
-test(`graphemes in pieces are those of the whole text (seed ${SEED})`, () => {
+test(`graphemes found in pieces of a text equal those of the whole text (seed ${SEED})`, () => {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   const list = (segments) => Array.from(segments, ({ segment, index }) => [index, segment]);
   const runs = fc.tuple(fc.constantFrom(...SIGNS), fc.nat(300)).map(([sign, count]) => sign.repeat(count));

@@ -48,7 +48,7 @@ const refuses = (Regex, message) =>
     },
   );
 
-test(`a pattern matches what it matches in Oniguruma (seed ${SEED})`, () => {
+test(`random patterns have the same matches as in Oniguruma (seed ${SEED})`, () => {
   let [matched, large] = [0, 0];
   for (let i = 0; i < 800; i++) {
     const source = makeSource(SEED + i);
@@ -65,7 +65,7 @@ test(`a pattern matches what it matches in Oniguruma (seed ${SEED})`, () => {
   assert.ok(matched > 1500 && large < 50, `${matched} of 4800 matched, ${large} patterns too large`);
 });
 
-test(`patterns of published tokenizers match what they match in Oniguruma (seed ${SEED})`, () => {
+test(`patterns of published tokenizers have the same matches as in Oniguruma (seed ${SEED})`, () => {
   const source = makeSource(SEED);
   for (const published of PUBLISHED) {
     const [ours, theirs] = [pattern(published), oniguruma(published)];
@@ -76,7 +76,7 @@ test(`patterns of published tokenizers match what they match in Oniguruma (seed 
   }
 });
 
-test('what was found of one text is forgotten for the next', () => {
+test('results of one text do not affect the next', () => {
   const found = pattern('(?>a+)b|a(?=a*c)|.');
   for (const text of ['aaab', 'aaac', 'aaaa', 'aaab'.repeat(500), 'aaac']) {
     assert.deepEqual(found(text), pattern('(?>a+)b|a(?=a*c)|.')(text));
@@ -86,7 +86,7 @@ test('what was found of one text is forgotten for the next', () => {
 test('no pattern takes more than linear time', () => {
   const [a, spaces] = ['a'.repeat(20_000), ' '.repeat(20_000)];
   const count = (source, text) => pattern(source)(text).length / 2;
-  // Each of these would not end otherwise.
+  // With backtracking, each of these takes exponential time.
   assert.equal(count('(a+)+!', a), 0);
   assert.equal(count('(?:a|a)*!', a), 0);
   assert.equal(count('(?:a|aa)+$', `${a}b`), 0);
@@ -122,11 +122,11 @@ test('a pattern that would be too large is refused', () => {
   refuses('(?<=(?>a))b', /a possessive repetition within a lookbehind/);
   refuses(`\\p{${'x'.repeat(10_000)}}`, /the property 'x{40}' is not supported/);
   refuses('a{2,1}', /minimum is larger than its maximum/);
-  // Repeated nothing needs nothing.
+  // Repetitions of an empty pattern cost nothing.
   assert.deepEqual(pattern('(?:(?:(?:(?:){1000}){1000}){1000}){1000}a')('ba'), [1, 2]);
 });
 
-test('the patterns of a file are limited together', () => {
+test('the patterns of a file have a common limit', () => {
   const Split = splitting(`(?:${'ab|'.repeat(90)}c)`).pre_tokenizer;
   const file = (count) => ({
     ...splitting('a'),
@@ -136,7 +136,7 @@ test('the patterns of a file are limited together', () => {
   assert.throws(() => openTokenizer(file(3)), /expected smaller regular expressions in the whole file/);
 });
 
-test('memory is limited, and a text that needs more is refused', () => {
+test('memory is limited, and a text that requires more is refused', () => {
   const memory = new Memory(1000, false);
   memory.open(2 ** 20);
   const fill = () => {

@@ -13,7 +13,7 @@ function softmax(values, temperature = 1) {
   return exps.map((value) => value / total);
 }
 
-/** How often each token is chosen, of so many. */
+/** How often each token is chosen in a number of samples. */
 function shares(values, options, count = 20000) {
   const random = uniformSource(SEED);
   const counts = new Array(values.length).fill(0);
@@ -21,7 +21,7 @@ function shares(values, options, count = 20000) {
   return counts.map((n) => n / count);
 }
 
-/** As they should be, for a set of tokens that may be chosen. */
+/** The expected frequencies, for a set of tokens that may be chosen. */
 function expected(values, temperature, allowed) {
   return softmax(
     Array.from(values, (value, i) => (allowed.includes(i) ? value : -Infinity)),
@@ -32,12 +32,12 @@ function expected(values, temperature, allowed) {
 const near = (actual, wanted) =>
   actual.forEach((share, i) => assert.ok(Math.abs(share - wanted[i]) < 0.015, `${i}: ${actual}`));
 
-test('without a temperature the largest logit is chosen, the first of equals', () => {
+test('without a temperature the largest logit is chosen, the first of equal ones', () => {
   assert.equal(sample(logits).id, 1);
   assert.equal(sample(logits, { temperature: 0, topK: 3 }).id, 1);
 });
 
-test('the probability is that of the logits as they are, whatever is chosen', () => {
+test('the probability is computed from the unchanged logits, for any choice', () => {
   const random = uniformSource(SEED);
   for (let i = 0; i < 50; i++) {
     const { id, logProb } = sample(logits, { temperature: 3, topK: 5, random });
@@ -47,7 +47,7 @@ test('the probability is that of the logits as they are, whatever is chosen', ()
   assert.ok(Math.abs(sample(large).logProb - Math.log(0.5)) < 1e-12);
 });
 
-test(`tokens are chosen as often as they are likely (seed ${SEED})`, () => {
+test(`tokens are chosen in proportion to their probabilities (seed ${SEED})`, () => {
   near(shares(logits, { temperature: 1 }), softmax(logits));
   near(shares(logits, { temperature: 2.5 }), softmax(logits, 2.5));
   near(shares(logits, { temperature: 1.5, topK: 3 }), expected(logits, 1.5, [0, 1, 3]));
@@ -57,11 +57,11 @@ test(`tokens are chosen as often as they are likely (seed ${SEED})`, () => {
   near(shares(logits, { temperature: 2, topP: 0.7 }), expected(logits, 2, [1, 3]));
   near(shares(logits, { temperature: 2, topP: 0.8 }), expected(logits, 2, [0, 1, 3]));
   near(shares(logits, { temperature: 2, topP: 0 }), expected(logits, 2, [1]));
-  // The share is one of those that K leaves: two of three have 0.84.
+  // P applies to the tokens that K leaves: two of three have 0.84.
   near(shares(logits, { temperature: 2, topK: 3, topP: 0.83 }), expected(logits, 2, [1, 3]));
 });
 
-test(`what is kept is what sorting would keep (seed ${SEED})`, () => {
+test(`the tokens that remain are the same as by sorting (seed ${SEED})`, () => {
   const value = fc.integer({ min: -4, max: 4 });
   fc.assert(
     fc.property(
@@ -77,7 +77,7 @@ test(`what is kept is what sorting would keep (seed ${SEED})`, () => {
         const wanted = kept.find((_, i) => (rest -= weights[i]) < -1e-9) ?? kept.at(-1);
         const near = Math.abs(rest) < 1e-6;
         const { id } = sample(all, { temperature: 1, topK: k + 1, random: () => share * (1 - 1e-12) });
-        // In all tokens the order is that of their numbers.
+        // Without limits, the order is that of the ids.
         if (k + 1 < values.length && !near) assert.equal(id, wanted);
       },
     ),
@@ -85,7 +85,7 @@ test(`what is kept is what sorting would keep (seed ${SEED})`, () => {
   );
 });
 
-test('a token that must not be chosen never is, though the last share falls on it', () => {
+test('an excluded token is never chosen, even for the largest random number', () => {
   assert.equal(sample(Float32Array.of(0, -Infinity), { temperature: 1, random: () => 1 - 2 ** -24 }).id, 0);
   assert.equal(sample(Float32Array.of(-Infinity, 0), { temperature: 1, random: () => 0 }).id, 1);
 });

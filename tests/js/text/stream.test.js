@@ -7,7 +7,7 @@ import { readConfigurations } from '../../support/tokenizers.js';
 
 const SEED = 3;
 
-test(`the texts of a stream are the text of its tokens, in whole characters (seed ${SEED})`, () => {
+test(`the texts of a stream concatenate to the text of its tokens, in whole characters (seed ${SEED})`, () => {
   for (const { name, file, cases } of readConfigurations()) {
     const tokenizer = openTokenizer(file);
     for (const { ids, text } of cases) {
@@ -18,7 +18,7 @@ test(`the texts of a stream are the text of its tokens, in whole characters (see
   }
 });
 
-test(`bytes of a character are held back until it is whole (seed ${SEED})`, () => {
+test(`bytes of a character are held back until it is complete (seed ${SEED})`, () => {
   const { file } = readConfigurations().find(({ name }) => name === 'gpt2');
   const tokenizer = openTokenizer(file);
   fc.assert(
@@ -38,7 +38,7 @@ test(`bytes of a character are held back until it is whole (seed ${SEED})`, () =
   assert.equal(rest.length > 0, true);
 });
 
-test('a stop sequence ends the text before it, in however many parts it comes', () => {
+test('the text ends before a stop sequence, in however many parts it arrives', () => {
   const text = 'one two\n\nthree END four';
   for (let length = 1; length < text.length; length++) {
     const stream = stopStream(['\n\n', 'END', 'three END four']);
@@ -53,7 +53,7 @@ test('a stop sequence ends the text before it, in however many parts it comes', 
   }
 });
 
-test('what may begin a stop sequence is held back, and given when it does not', () => {
+test('a possible beginning of a stop sequence is held back, and returned if none follows', () => {
   const stream = stopStream(['abc', 'ax']);
   assert.deepEqual(stream.push('zab'), { text: 'z', stop: null });
   assert.deepEqual(stream.push('a'), { text: 'ab', stop: null });

@@ -7,7 +7,7 @@ import { byteLevelFile, readCases, readConfigurations, readTokenizer } from '../
 
 const SEED = 15;
 const KINDS = ['bpe', 'unigram', 'wordpiece'];
-/** Text of any characters, halves of none. */
+/** Random text of any characters, without lone surrogates. */
 const anyText = fc.string({ unit: 'binary', maxLength: 60 });
 
 const fails = (file, path, message) =>
@@ -23,7 +23,7 @@ const fails = (file, path, message) =>
   );
 
 for (const kind of KINDS)
-  test(`${kind}: numbers, tokens and text are those of the published library`, () => {
+  test(`${kind}: ids, tokens and text equal those of the reference library`, () => {
     const tokenizer = openTokenizer(readTokenizer(kind));
     for (const { text, pair, ids, type_ids, tokens, decoded } of readCases(kind)) {
       const encoded = tokenizer.encode(text, pair);
@@ -33,14 +33,14 @@ for (const kind of KINDS)
   });
 
 for (const { name, file, cases } of readConfigurations())
-  test(`configuration ${name}: numbers, tokens, offsets and text are those of the published library`, () => {
+  test(`configuration ${name}: ids, tokens, offsets and text equal those of the reference library`, () => {
     const tokenizer = openTokenizer(file);
     for (const { text, pair, ids, type_ids, tokens, offsets, decoded } of cases) {
       const encoded = tokenizer.encode(text, pair);
       assert.deepEqual([encoded.ids, encoded.typeIds, encoded.tokens], [ids, type_ids, tokens], JSON.stringify(text));
       assert.equal(tokenizer.decode(ids), decoded);
-      // A sign that was put there comes from nowhere, and one that was made of several comes from all of them: the
-      // library gives the one after, and the first or the last of them.
+      // An inserted character has an empty range, and a character composed of several has the range of all of them. The
+      // library gives that of the next character, and that of the first or the last one.
       for (const [i, [begin, end]] of encoded.offsets.entries())
         assert.ok(
           begin === end || (begin <= offsets[i][0] && end >= offsets[i][1]),
@@ -49,7 +49,7 @@ for (const { name, file, cases } of readConfigurations())
     }
   });
 
-test('a file is taken as bytes, as text and as JSON', () => {
+test('the file may be bytes, text or JSON', () => {
   const file = readTokenizer('bpe');
   const text = JSON.stringify(file);
   const bytes = new TextEncoder().encode(text);
@@ -58,7 +58,7 @@ test('a file is taken as bytes, as text and as JSON', () => {
     assert.deepEqual(openTokenizer(source).encode('the whale').ids, expected);
 });
 
-test('tokens and numbers are found by each other, added ones too', () => {
+test('tokens are found by their ids and ids by their tokens, also added ones', () => {
   const tokenizer = openTokenizer(readTokenizer('bpe'));
   assert.equal(tokenizer.vocabSize, 422);
   assert.equal(tokenizer.idOf('<|endoftext|>'), 421);
@@ -68,7 +68,7 @@ test('tokens and numbers are found by each other, added ones too', () => {
   assert.equal(tokenizer.tokenOf(422), undefined);
 });
 
-test('special tokens are left out of a text on request, and numbers of no token give nothing', () => {
+test('special tokens are omitted on request, and ids without a token are ignored', () => {
   const tokenizer = openTokenizer(readTokenizer('bpe'));
   const { ids } = tokenizer.encode('the<|endoftext|>whale');
   assert.equal(tokenizer.decode(ids), 'thewhale');
@@ -80,7 +80,7 @@ test('special tokens are left out of a text on request, and numbers of no token 
   assert.throws(() => tokenizer.encode('', null), /encode: pair is null, expected a string/);
 });
 
-test(`byte-level: what is encoded is decoded again, and the offsets are the text (seed ${SEED})`, () => {
+test(`byte-level: decoding restores the text, and the offsets cover it (seed ${SEED})`, () => {
   const gpt2 = { type: 'ByteLevel', add_prefix_space: false, use_regex: true };
   for (const pre_tokenizer of [null, gpt2]) {
     const file = { ...readTokenizer('bpe'), added_tokens: [], post_processor: null };
@@ -92,7 +92,7 @@ test(`byte-level: what is encoded is decoded again, and the offsets are the text
         assert.equal(tokenizer.decode(ids), text);
         let at = 0;
         for (const [begin, end] of offsets) {
-          // A character of several bytes may be in several tokens, each of which has all of it.
+          // A character of several bytes may be in several tokens, each with the range of the whole character.
           assert.ok(begin <= at && end >= at && end > begin, JSON.stringify({ text, offsets }));
           at = end;
         }
@@ -103,7 +103,7 @@ test(`byte-level: what is encoded is decoded again, and the offsets are the text
   }
 });
 
-test(`offsets go from left to right, in every configuration (seed ${SEED})`, () => {
+test(`offsets increase from left to right, in every configuration (seed ${SEED})`, () => {
   for (const { name, file } of readConfigurations()) {
     const tokenizer = openTokenizer({ ...file, post_processor: null });
     fc.assert(
@@ -119,7 +119,7 @@ test(`offsets go from left to right, in every configuration (seed ${SEED})`, () 
   }
 });
 
-test('a half of a character is taken for U+FFFD', () => {
+test('a lone surrogate is encoded as U+FFFD', () => {
   const tokenizer = openTokenizer(byteLevelFile([], { pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false } }));
   const { ids, offsets } = tokenizer.encode('a\ud83db');
   assert.equal(tokenizer.decode(ids), 'a\ufffdb');
@@ -132,7 +132,7 @@ test('a half of a character is taken for U+FFFD', () => {
   ]);
 });
 
-test('the spaces of byte-level tokens are taken out of their offsets, and no letter', () => {
+test('trim_offsets removes the spaces of byte-level tokens from their offsets, and no letters', () => {
   const file = readTokenizer('bpe');
   const offsets = (text, options) => {
     const level = { type: 'ByteLevel', trim_offsets: true, ...options };
@@ -157,7 +157,7 @@ const withAdded = (added, parts = {}) => {
   return openTokenizer(byteLevelFile([], { pre_tokenizer, added_tokens, ...parts }));
 };
 
-test('of the spaces between two added tokens the first takes its own, and the second what is left', () => {
+test('of the spaces between two added tokens, the first token includes its own, the second the remaining ones', () => {
   const tokenizer = withAdded([
     { content: '<a>', rstrip: true },
     { content: ' b', lstrip: true },
@@ -171,7 +171,7 @@ test('of the spaces between two added tokens the first takes its own, and the se
     ['<a>  ', 0, 5],
     ['b', 5, 6],
   ]);
-  // A token of spaces alone is gone with them.
+  // An added token of spaces is dropped if the previous token includes all of them.
   assert.deepEqual(found('<a>  '), [['<a>  ', 0, 5]]);
   assert.deepEqual(found('c\t b'), [
     ['c', 0, 1],
@@ -179,7 +179,7 @@ test('of the spaces between two added tokens the first takes its own, and the se
   ]);
 });
 
-test('of added tokens that the normalizer makes alike the first is found, special ones before the others', () => {
+test('of added tokens with equal normalized forms the first is found, special ones before others', () => {
   const idOf = (...added) => {
     const tokenizer = withAdded(
       added.map((token) => ({ normalized: true, ...token })),
@@ -192,7 +192,7 @@ test('of added tokens that the normalizer makes alike the first is found, specia
   assert.deepEqual(idOf({ content: '[x]' }, { content: '[X]', special: true }), [257]);
 });
 
-test('what is not a tokenizer is refused with the field that is wrong', () => {
+test('invalid tokenizer files are refused, and the error names the field', () => {
   const file = (change) => {
     const changed = readTokenizer('bpe');
     change(changed);
@@ -263,7 +263,7 @@ test('what is not a tokenizer is refused with the field that is wrong', () => {
   );
 });
 
-test('what is not supported is refused by its name', () => {
+test('unsupported types are refused by name', () => {
   const file = (parts) => ({ ...readTokenizer('bpe'), ...parts });
   const odd = { type: 'Odd' };
   fails(file({ model: odd }), 'model.type', /'Odd', expected a model that is supported: BPE, Unigram, WordPiece/);
@@ -281,15 +281,15 @@ test('what is not supported is refused by its name', () => {
   fails(file({ pre_tokenizer: split }), 'pre_tokenizer.pattern.Regex', /'\\1' is not supported at character 3/);
 });
 
-test('a file that holds itself is refused', () => {
+test('a file that contains itself is refused', () => {
   const normalizer = { type: 'Sequence', normalizers: [] };
   normalizer.normalizers.push(normalizer);
   assert.throws(() => openTokenizer({ ...readTokenizer('bpe'), normalizer }), /nested deeper than 32 levels/);
 });
 
-test(`damaged files are refused with a field, or read (seed ${SEED})`, () => {
+test(`damaged files are refused by the name of a field, or read (seed ${SEED})`, () => {
   const junk = fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 40, '', 'x', '[', [], [[]], {}, { type: 'Sequence' });
-  /** All places of a file, but few of each vocabulary. */
+  /** All positions in a file, but only a few in each vocabulary. */
   const placesOf = (value, path = []) =>
     value === null || typeof value !== 'object'
       ? [path]

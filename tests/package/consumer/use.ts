@@ -1,4 +1,4 @@
-// A project that uses the package with everything strict that TypeScript has. It is compiled, and never run.
+// A project that uses the package with all strict options of TypeScript. It is compiled and never run.
 
 import {
   type Activation,
@@ -126,7 +126,7 @@ export const inline: InlineHeadlight = await loadInline();
 export const info: Info = hl.info;
 export const flavour: Flavour = info.simd;
 
-// Shapes and arrays that cannot be written to are taken, and the numbers come back with a type.
+// Readonly shapes and arrays are accepted, and results have types.
 const shape: readonly number[] = [1, 2, 4];
 const fixed = [1, 2, 4] as const;
 export const x: Tensor = hl.zeros(shape);
@@ -268,7 +268,7 @@ export const found: FoundLayer[] = hl.layersIn({}, opened.config);
 export const saved: Record<string, Uint8Array<ArrayBuffer>> = await opened.saveFolder({} satisfies SaveFolderOptions);
 export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);
 
-// `using` ends what it names.
+// `using` disposes of the object.
 {
   using instance = await load();
   using tensor = instance.zeros([1]);
@@ -313,7 +313,7 @@ export const scores: HeadScores = headScores([hl.zeros([1, 2, 4, 4])], { ids: [1
 export const flows: Numbers[] = rollout([hl.zeros([2, 4, 4])]);
 export const moved: Numbers = valueWeighted(hl.zeros([1, 2, 4, 4]), hl.zeros([1, 1, 4, 2]));
 
-// Every type can be written down by a caller.
+// A caller can name every type.
 export type Named = [
   DecodeOptions,
   Encoding,
@@ -363,7 +363,7 @@ export type Named = [
   WarmupOptions,
 ];
 
-// The view takes tensors of any kind, and what it gives back is typed.
+// The view accepts any kind of tensors, and its results have types.
 export async function look(element: HTMLElement): Promise<string> {
   const options: ViewOptions = { attentions: [x, ort, tf], tokens: ['a', 'b'], view: 'heads', layer: 1 };
   const view: View = mount(element, options);
@@ -385,7 +385,7 @@ export async function look(element: HTMLElement): Promise<string> {
   return view.address();
 }
 
-// ONNX, of layers, models and options.
+// ONNX export of layers, models and options.
 export async function leave(): Promise<OnnxFiles[]> {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });

@@ -135,7 +135,7 @@ export class TrainingRun {
     this.#store();
   }
 
-  /** Shows the model at an earlier step. @param {number} step */
+  /** Restores the model from the snapshot of a step, without training. @param {number} step */
   goBack(step) {
     this.#stop();
     const { trainer } = this;

@@ -8,7 +8,7 @@ export default {
   note: 'threads in dev: `server.headers` of Vite and a [hook](../../tests/adopt/rows/sveltekit/src/hooks.server.js)',
   recipe: { file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' },
   async run(place) {
-    // It needs a newer Node than Headlight does.
+    // SvelteKit requires a newer Node than Headlight does.
     const [node, vite] = [place.bin('node'), 'node_modules/vite/bin/vite.js'];
     const said = await place.openServed(node, (port) => [vite, '--port', `${port}`, '--host', 'localhost']);
     expectComputed(said, { view: HEATMAP });

@@ -1,10 +1,11 @@
-// A text that transformers.js continues by a file of toOnnx, with a cache, compared with Headlight's own continuation.
+// Generates text with transformers.js from a file of toOnnx, with a cache, and compares it with Headlight's own
+// generation.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { AutoModelForCausalLM, AutoTokenizer, env } from '@huggingface/transformers';
 import { load } from 'headlight-attention';
 
-// This one is not continued by one token again and again.
+// A prompt whose continuation does not repeat a single token.
 const TEXT = 'The captain is';
 const hl = await load();
 const own = await hl.openModel('gpt2');

@@ -1,4 +1,4 @@
-// Attention weights that transformers.js computes in a page, shown there, of the file that attend.js has written.
+// Computes attention weights with transformers.js in a page, from the file that attend.js has written, and shows them.
 
 import { AutoModel, AutoTokenizer, env } from '@huggingface/transformers';
 import { mount } from 'headlight-attention/view';

@@ -133,7 +133,7 @@ const KNOWN = {
   Llama: ['SmolLM', { 'model.layers.0.self_attn.rotary_emb.inv_freq': [2], 'model.rotary_emb.inv_freq': [2] }],
   OPT: ['OPT', { 'model.decoder.version': [1] }],
   BERT: [
-    'BERT with a head that is not tied, its bias beside its weight',
+    'BERT with a head that is not tied, its bias next to its weight',
     { 'bert.embeddings.position_ids': [1, 12], 'cls.predictions.bias': [23] },
   ],
   T5: [
@@ -154,7 +154,7 @@ const KNOWN = {
     { 'deit.embeddings.mask_token': [1, 1, C], 'deit.pooler.dense.weight': [C, C], 'decoder.0.weight': [48, C, 1, 1] },
     ['deit.embeddings.mask_token', 'deit.pooler.dense.weight', 'decoder.0.weight'],
   ],
-  'BERT for classes, with what it was trained with': [
+  'BERT for classes, with tensors of its training': [
     'BERT for classes',
     { 'cls.predictions.transform.dense.weight': [C, C], 'crf.transitions': [3, 3] },
     ['cls.predictions.transform.dense.weight', 'crf.transitions'],
@@ -187,7 +187,7 @@ test('unread is empty for created models and for files with only one model', asy
   }
 });
 
-// ---- stored heads of tied models
+// ---- the stored heads of tied models
 
 const head = (files) => ({ ...readSafetensors(files['model.safetensors']).tensors });
 

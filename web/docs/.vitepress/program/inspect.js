@@ -1,4 +1,4 @@
-// The text that console.log prints, in the form of Node's: the same program prints the same lines in both.
+// Formats values like console.log in Node, so that a program prints the same lines in the page and in Node.
 
 const LINE = 72;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;

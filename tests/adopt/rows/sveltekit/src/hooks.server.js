@@ -1,4 +1,4 @@
-// For threads in dev: SvelteKit sends the page itself, Vite the scripts of its workers.
+// For threads in dev: SvelteKit serves the page itself, and Vite serves the scripts of its workers.
 
 import { headers } from '../headers.js';
 
