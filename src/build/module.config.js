@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { transform } from 'esbuild';
+import { minifySync } from 'rolldown/utils';
 
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
@@ -28,10 +28,18 @@ const GROUPS = Object.entries({
   layers: importedBy('models/parts.js'),
 }).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 3 - i }));
 
-/** esbuild leaves strings in quotes, by which bundlers find the files that are fetched: rolldown does not. */
+/** Addresses of files. The minifier writes strings as templates; many bundlers find a file only if it is in quotes. */
+const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
+const MINIFY = { module: true, compress: { target: 'es2022' }, mangle: true, sourcemap: true };
+
+/** A plugin, because rolldown's own option minifies after all plugins. */
 const minify = {
   name: 'minify',
-  renderChunk: (code) => transform(code, { minify: true, format: 'esm', target: 'es2022', sourcemap: true }),
+  renderChunk(code, { fileName }) {
+    const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
+    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
+    return { code: short.replace(ADDRESS, '$1"$2"'), map };
+  },
 };
 
 export default {
