@@ -1,6 +1,6 @@
 // rolldown's configuration for the module. The code that load() needs is in a few files, not in one for each set of
 // entries that share it: `base` is shared by all entries, `core` is attention, `layers` are layers, training and
-// models. Code that is needed later has its own files.
+// models, `threads` is what more than one thread needs. Code that is needed later has its own files.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -26,7 +26,8 @@ const GROUPS = Object.entries({
   base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js', 'ops/schedule.js'),
   core: importedBy('load/load.js', 'load/fetch.js'),
   layers: importedBy('models/parts.js'),
-}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 3 - i }));
+  threads: importedBy('load/threads.js', 'load/browserThread.js'),
+}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 4 - i }));
 
 /** Addresses of files. The minifier writes strings as templates; many bundlers find a file only if it is in quotes. */
 const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;

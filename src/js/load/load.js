@@ -83,7 +83,7 @@ export async function loadOn(platform, options = {}) {
 }
 
 /** The code for threads, which most callers do not use. */
-const loadThreads = () => import('./threads.js');
+const importThreads = () => import('./threads.js');
 
 /**
  * The plan of threads.js; one thread if its code cannot be loaded.
@@ -94,7 +94,7 @@ const loadThreads = () => import('./threads.js');
  */
 async function planFor(threads, maxMemory, platform) {
   try {
-    return (await loadThreads()).planThreads(threads, maxMemory, platform);
+    return (await importThreads()).planThreads(threads, maxMemory, platform);
   } catch (error) {
     return { threads: 1, maxMemory, note: `the part of the module with threads was not loaded: ${message(error)}` };
   }
@@ -106,11 +106,11 @@ async function planFor(threads, maxMemory, platform) {
  * @param {Platform} platform
  * @returns {Promise<import('../memory/memory.js').Threads>}
  */
-async function startThreads({ module, memory, threads, note }, core, { startThread }) {
-  if (!memory || threads === 1 || !startThread) return { count: 1, note, fail() {}, stop() {} };
-  const { Threads } = await loadThreads();
+async function startThreads({ module, memory, threads, note }, core, { loadStartThread }) {
+  if (!memory || threads === 1 || !loadStartThread) return { count: 1, note, fail() {}, stop() {} };
+  const [{ Threads }, start] = await Promise.all([importThreads(), loadStartThread()]);
   const pool = new Threads(core);
-  await pool.start(module, memory, threads, startThread);
+  await pool.start(module, memory, threads, start);
   return pool;
 }
 
@@ -132,7 +132,7 @@ async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
     const why = threads > 1 ? 'the binary given as wasm was built without threads' : note;
     return { source, module, limit: maxMemory, threads: 1, note: why };
   }
-  const { sharedMemory } = await loadThreads();
+  const { sharedMemory } = await importThreads();
   const shared = sharedMemory(maxMemory);
   if ('memory' in shared) return { source, module, ...shared, threads, note };
   const why = `the engine cannot allocate shared memory: ${message(shared.failure)}`;
@@ -154,7 +154,7 @@ async function instantiate(module, memory, name) {
   let instance;
   try {
     /** @type {WebAssembly.Imports} */
-    const imports = memory ? { env: { memory }, host: { watch: (await loadThreads()).makeWatch() } } : {};
+    const imports = memory ? { env: { memory }, host: { watch: (await importThreads()).makeWatch() } } : {};
     instance = await WebAssembly.instantiate(module, imports);
   } catch (cause) {
     if (cause instanceof RangeError)

@@ -25,7 +25,7 @@ export { makeWatch } from './watch.js';
  */
 /**
  * @typedef {object} Host the platform of the threads
- * @property {StartThread} [startThread]
+ * @property {() => Promise<StartThread>} [loadStartThread]
  * @property {number} [cores] of the machine, for threads: 'auto'
  * @property {() => number} [addressRoom] bytes of address space that the process may still reserve
  */
@@ -56,11 +56,12 @@ const END_LIMIT = 2_000;
  * @param {Host} host
  * @returns {Plan}
  */
-export function planThreads(requested, maxMemory, { startThread, cores = 1, addressRoom }) {
+export function planThreads(requested, maxMemory, { loadStartThread, cores = 1, addressRoom }) {
   if (requested === 1) return { threads: 1, maxMemory };
   /** @param {string} note */
   const one = (note) => ({ threads: 1, maxMemory, note });
-  if (!startThread) return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
+  if (!loadStartThread)
+    return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
   if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false)
     return one(
       'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and ' +
