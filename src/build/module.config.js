@@ -1,15 +1,15 @@
 // rolldown's configuration for the module. The code that load() needs is in a few files, not in one for each set of
 // entries that share it: `base` is shared by all entries, `core` is attention, `layers` are layers, training and
-// models. Code that is needed later has its own files.
+// models, `threads` is what more than one thread needs. Code that is needed later has its own files.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { transform } from 'esbuild';
+import { minifySync } from 'rolldown/utils';
 
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
 
-/** The given files and all that they import, except those that they load on demand. */
+/** The files that some files import, those included; not those that they load later. */
 function importedBy(...paths) {
   const found = new Set();
   const follow = (path) => {
@@ -21,23 +21,26 @@ function importedBy(...paths) {
   return found;
 }
 
-/**
- * A file belongs to the first group that contains it. Learning-rate schedules are not in `core`, which a bundler keeps
- * whole.
- */
+/** The first that has a file takes it. Learning-rate schedules are not in `core`, which a bundler keeps whole. */
 const GROUPS = Object.entries({
   base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js', 'ops/schedule.js'),
   core: importedBy('load/load.js', 'load/fetch.js'),
   layers: importedBy('models/parts.js'),
-}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 3 - i }));
+  threads: importedBy('load/threads.js', 'load/browserThread.js'),
+}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 4 - i }));
 
-/**
- * esbuild minifies without changing string literals to template literals, unlike rolldown: bundlers find fetched files
- * by literal strings.
- */
+/** Addresses of files. The minifier writes strings as templates; many bundlers find a file only if it is in quotes. */
+const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
+const MINIFY = { module: true, compress: { target: 'es2022' }, mangle: true, sourcemap: true };
+
+/** A plugin, because rolldown's own option minifies after all plugins. */
 const minify = {
   name: 'minify',
-  renderChunk: (code) => transform(code, { minify: true, format: 'esm', target: 'es2022', sourcemap: true }),
+  renderChunk(code, { fileName }) {
+    const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
+    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
+    return { code: short.replace(ADDRESS, '$1"$2"'), map };
+  },
 };
 
 export default {
@@ -60,7 +63,7 @@ export default {
     dir: 'dist',
     minify: false,
     format: 'esm',
-    // Source maps for `./build.sh coverage`; the package does not include them.
+    // For `./build.sh coverage`: the package has none.
     sourcemap: 'hidden',
     chunkFileNames: 'parts/[name]-[hash].js',
     hashCharacters: 'hex',

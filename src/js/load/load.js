@@ -5,11 +5,9 @@ import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
-import { PAGE, planThreads, sharedMemory, Threads } from './threads.js';
-import { makeWatch } from './watch.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
-/** @import { Host } from './threads.js' */
+/** @import { Host, Plan } from './threads.js' */
 
 /** @typedef {'simd128' | 'relaxed'} Flavour */
 /**
@@ -40,6 +38,8 @@ import { makeWatch } from './watch.js';
  * @property {string} [note] reason if there are fewer than requested
  */
 
+/** At least four pages of WebAssembly memory. */
+const MIN_MEMORY = 4 * 65536;
 const MAX_MEMORY = 2 ** 32;
 
 /** The smallest modules that require each feature: i32x4.splat, and f32x4.relaxed_madd of three of them. */
@@ -70,18 +70,48 @@ export async function loadOn(platform, options = {}) {
   const { threads = 1, simd = 'auto', wasm, maxMemory = MAX_MEMORY } = options;
   if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
     throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
-  readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MAX_MEMORY });
-  const plan = planThreads(threads, maxMemory, platform);
+  readNumber('load', 'maxMemory', maxMemory, { least: MIN_MEMORY, most: MAX_MEMORY });
   const flavour = chooseFlavour(simd);
   // A separate chunk, loaded in parallel with the binary.
   const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
+  const plan = threads === 1 ? { threads, maxMemory } : await planFor(threads, maxMemory, platform);
   const opened = await open(platform, flavour, wasm, plan);
   const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
   core.hl_memory_set_limit(opened.limit);
-  const pool = new Threads(core, opened.note);
-  if (opened.memory && opened.threads > 1 && platform.startThread)
-    await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
+  const pool = await startThreads(opened, core, platform);
   return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform);
+}
+
+/** The code for threads, which most callers do not use. */
+const importThreads = () => import('./threads.js');
+
+/**
+ * The plan of threads.js; one thread if its code cannot be loaded.
+ * @param {number | 'auto'} threads
+ * @param {number} maxMemory
+ * @param {Platform} platform
+ * @returns {Promise<Plan>}
+ */
+async function planFor(threads, maxMemory, platform) {
+  try {
+    return (await importThreads()).planThreads(threads, maxMemory, platform);
+  } catch (error) {
+    return { threads: 1, maxMemory, note: `the part of the module with threads was not loaded: ${message(error)}` };
+  }
+}
+
+/**
+ * @param {Opened} opened
+ * @param {CoreExports} core
+ * @param {Platform} platform
+ * @returns {Promise<import('../memory/memory.js').Threads>}
+ */
+async function startThreads({ module, memory, threads, note }, core, { loadStartThread }) {
+  if (!memory || threads === 1 || !loadStartThread) return { count: 1, note, fail() {}, stop() {} };
+  const [{ Threads }, start] = await Promise.all([importThreads(), loadStartThread()]);
+  const pool = new Threads(core);
+  await pool.start(module, memory, threads, start);
+  return pool;
 }
 
 /**
@@ -89,7 +119,7 @@ export async function loadOn(platform, options = {}) {
  * @param {Platform} platform
  * @param {Flavour} flavour
  * @param {LoadOptions['wasm']} wasm
- * @param {ReturnType<typeof planThreads>} plan
+ * @param {Plan} plan
  * @returns {Promise<Opened>}
  */
 async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
@@ -102,6 +132,7 @@ async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
     const why = threads > 1 ? 'the binary given as wasm was built without threads' : note;
     return { source, module, limit: maxMemory, threads: 1, note: why };
   }
+  const { sharedMemory } = await importThreads();
   const shared = sharedMemory(maxMemory);
   if ('memory' in shared) return { source, module, ...shared, threads, note };
   const why = `the engine cannot allocate shared memory: ${message(shared.failure)}`;
@@ -122,7 +153,9 @@ async function instantiate(module, memory, name) {
   /** @type {WebAssembly.Instance} */
   let instance;
   try {
-    instance = await WebAssembly.instantiate(module, memory ? { env: { memory }, host: { watch: makeWatch() } } : {});
+    /** @type {WebAssembly.Imports} */
+    const imports = memory ? { env: { memory }, host: { watch: (await importThreads()).makeWatch() } } : {};
+    instance = await WebAssembly.instantiate(module, imports);
   } catch (cause) {
     if (cause instanceof RangeError)
       throw new HeadlightError('OUT_OF_MEMORY', `load: the engine cannot allocate memory: ${cause.message}`, {

@@ -90,7 +90,7 @@ const platform = () => ({
   read,
   module: import.meta.url,
   resolve: (path) => (URL.canParse(path) ? new URL(path) : pathToFileURL(path)),
-  startThread,
+  loadStartThread: async () => startThread,
   // Node 20 has no navigator.hardwareConcurrency.
   cores: availableParallelism(),
   addressRoom,

@@ -3,6 +3,8 @@
 import { BUILD } from '../../../dist/abi/abi.js';
 import { formatBytes } from '../memory/memory.js';
 
+export { makeWatch } from './watch.js';
+
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 
 /**
@@ -23,13 +25,18 @@ import { formatBytes } from '../memory/memory.js';
  */
 /**
  * @typedef {object} Host the platform of the threads
- * @property {StartThread} [startThread]
+ * @property {() => Promise<StartThread>} [loadStartThread]
  * @property {number} [cores] of the machine, for threads: 'auto'
  * @property {() => number} [addressRoom] bytes of address space that the process may still reserve
  */
 
+/**
+ * The number of threads, the limit of memory, and the reason if there are fewer threads than requested.
+ * @typedef {{ threads: number, maxMemory: number, note?: string }} Plan
+ */
+
 /** Bytes of a page of WebAssembly memory. */
-export const PAGE = 65536;
+const PAGE = 65536;
 const STACK_FLOATS = BUILD.STACK / 4;
 const MAX_THREADS = 8;
 
@@ -44,17 +51,17 @@ const START_LIMIT = 20_000;
 const END_LIMIT = 2_000;
 
 /**
- * The number of threads, the limit of memory, and the reason if there are fewer threads than requested.
  * @param {number | 'auto'} requested
  * @param {number} maxMemory
  * @param {Host} host
- * @returns {{ threads: number, maxMemory: number, note?: string }}
+ * @returns {Plan}
  */
-export function planThreads(requested, maxMemory, { startThread, cores = 1, addressRoom }) {
+export function planThreads(requested, maxMemory, { loadStartThread, cores = 1, addressRoom }) {
   if (requested === 1) return { threads: 1, maxMemory };
   /** @param {string} note */
   const one = (note) => ({ threads: 1, maxMemory, note });
-  if (!startThread) return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
+  if (!loadStartThread)
+    return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
   if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false)
     return one(
       'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and ' +
@@ -92,16 +99,13 @@ export class Threads {
   #workers = [];
   #stopped = false;
 
-  /**
-   * @param {CoreExports} core
-   * @param {string} [note]
-   */
-  constructor(core, note) {
+  /** @param {CoreExports} core */
+  constructor(core) {
     this.#core = core;
     /** Threads that run a call, including the caller's. */
     this.count = 1;
-    /** The reason if there are fewer than requested. */
-    this.note = note;
+    /** The reason if there are fewer than requested. @type {string | undefined} */
+    this.note = undefined;
   }
 
   /**

@@ -1,4 +1,4 @@
-// Threads and models in a page that lacks headers or loads from another origin.
+// Threads and models in a page, where its headers or another origin stand in the way.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -13,9 +13,9 @@ const TYPES = { js: 'text/javascript', wasm: 'application/wasm' };
 const ISOLATED = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-  'Access-Control-Allow-Origin': '*',
 };
+/** The only header that a CDN must send. */
+const CDN = { 'Access-Control-Allow-Origin': '*' };
 /** A page that loads the module from the address after its #, requests two threads, and reports the result. */
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module">
   try {
@@ -29,13 +29,14 @@ const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module
   }
 </script>`;
 
-async function serve() {
+/** Serves the page and dist/. A page with ?policy=… has that policy. @param {Record<string, string>} common headers */
+async function serve(common, without = '') {
   const server = createServer(async ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const policy = searchParams.get('policy');
-    const headers = { ...ISOLATED, ...(policy && { 'Content-Security-Policy': policy }) };
+    const headers = { ...common, ...(policy && { 'Content-Security-Policy': policy }) };
     if (pathname === '/') return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(PAGE);
-    const bytes = await readFile(new URL(`.${pathname}`, dist)).catch(() => undefined);
+    const bytes = pathname !== without && (await readFile(new URL(`.${pathname}`, dist)).catch(() => undefined));
     if (!bytes) return response.writeHead(404, headers).end();
     response
       .writeHead(200, { ...headers, 'Content-Type': TYPES[pathname.split('.').pop()] ?? 'application/octet-stream' })
@@ -45,19 +46,26 @@ async function serve() {
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-let browser, here, elsewhere;
+/** here: an isolated page; plain: a page without any headers; cdn: the module on another origin. */
+let browser, here, plain, cdn, cdnWithoutWorker;
 before(async () => {
-  [browser, here, elsewhere] = await Promise.all([launch(), serve(), serve()]);
+  [browser, here, plain, cdn, cdnWithoutWorker] = await Promise.all([
+    launch(),
+    serve(ISOLATED),
+    serve({}),
+    serve(CDN),
+    serve(CDN, '/headlight.worker.js'),
+  ]);
 });
 after(async () => {
   await browser.close();
-  here.close();
-  elsewhere.close();
+  for (const server of [here, plain, cdn, cdnWithoutWorker]) server.close();
 });
 
-async function open(from, policy = '') {
+/** What a page says that loads the module from an origin. */
+async function open(from, { policy = '', at = here } = {}) {
   const page = await browser.newPage();
-  await page.goto(`${here.origin}/?policy=${encodeURIComponent(policy)}#${from.origin}/headlight.js`);
+  await page.goto(`${at.origin}/?policy=${encodeURIComponent(policy)}#${from.origin}/headlight.js`);
   const said = await page.waitForFunction(() => document.body?.dataset.said, undefined, { timeout: 300_000 });
   const result = JSON.parse(await said.jsonValue());
   await page.close();
@@ -65,42 +73,59 @@ async function open(from, policy = '') {
   return result;
 }
 
-test('an isolated page has threads', async () => {
+test('in an isolated page there are threads', async () => {
   const { threads, threadsNote } = await open(here);
   assert.equal(threads, 2);
   assert.equal(threadsNote, undefined);
 });
 
-test('a module from another origin runs on one thread, because a page cannot start its worker', async () => {
-  const { threads, threadsNote } = await open(elsewhere);
+test('in an isolated page a module from another origin has threads', async () => {
+  assert.deepEqual(await open(cdn), { threads: 2, right: [[[3]]] });
+});
+
+test('without isolation a module from another origin runs on one thread, and the note says why', async () => {
+  const { threads, threadsNote } = await open(cdn, { at: plain });
   assert.equal(threads, 1);
-  assert.match(threadsNote, /a worker did not start: .*cannot be accessed from origin/);
+  assert.match(threadsNote, /^threads need shared memory: .*Cross-Origin-Embedder-Policy/);
+});
+
+test('a module from another origin runs on one thread where that has no worker, and the note says so', async () => {
+  const { threads, threadsNote } = await open(cdnWithoutWorker);
+  assert.equal(threads, 1);
+  assert.match(threadsNote, /a worker did not start: headlight\.worker\.js is not next to the module \(status 404\)/);
+});
+
+test('a module from another origin runs on one thread where a policy forbids its worker', async () => {
+  const policy = `script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' ${cdn.origin}; worker-src 'self'`;
+  const { threads, threadsNote } = await open(cdn, { policy });
+  assert.equal(threads, 1);
+  assert.match(threadsNote, /a worker did not start: .*Content-Security-Policy.*worker-src/);
 });
 
 for (const policy of ["worker-src 'none'", "script-src 'unsafe-inline' 'wasm-unsafe-eval' *; worker-src 'none'"]) {
   test(`if the policy ${policy} forbids workers, there is one thread, and the note gives the reason`, async () => {
-    const { threads, threadsNote } = await open(here, policy);
+    const { threads, threadsNote } = await open(here, { policy });
     assert.equal(threads, 1);
     assert.match(threadsNote, /a worker did not start: .*Content-Security-Policy.*worker-src/);
   });
 }
 
 /** Runs a function in a page with an instance of the module, and returns its result. */
-async function inPage(run, argument) {
+async function inPage(run, argument, { at = here, from = here } = {}) {
   const page = await browser.newPage();
-  await page.goto(`${here.origin}/#${here.origin}/headlight.js`);
+  await page.goto(`${at.origin}/#${from.origin}/headlight.js`);
   const got = await page.evaluate(
     async ([run, argument, module]) => {
       const { load } = await import(module);
       return new Function('hl', 'argument', `return (${run})(hl, argument)`)(await load(), argument);
     },
-    [String(run), argument, `${here.origin}/headlight.js`],
+    [String(run), argument, `${from.origin}/headlight.js`],
   );
   await page.close();
   return got;
 }
 
-test('a page opens the included model, and the error about a Hub name says how to open that model', async () => {
+test('a page opens the model that is included in the package, and says how to open one of the Hub', async () => {
   const got = await inPage(async (hl) => {
     const model = await hl.openModel('demo');
     const { text } = await model.generate('Call me', { max: 3 });
@@ -111,7 +136,13 @@ test('a page opens the included model, and the error about a Hub name says how t
   assert.match(got.error, /there is no config\.json.*Hugging Face Hub.*openai-community\/gpt2\/resolve\/main/);
 });
 
-test('a page reads ranges from another origin, and whole files if Content-Range is not exposed', async (t) => {
+test('a page opens the model that is included in the package from another origin', async () => {
+  const run = async (hl) => (await (await hl.openModel('demo')).generate('Call me', { max: 3 })).text;
+  const text = await inPage(run, undefined, { at: plain, from: cdn });
+  assert.equal(text, await inPage(run));
+});
+
+test('a page reads ranges of another origin, and whole files where it cannot see Content-Range', async (t) => {
   const files = modelFiles('llama-a');
   const expose = { 'access-control-expose-headers': 'Content-Range' };
   for (const [exposed, requests] of [

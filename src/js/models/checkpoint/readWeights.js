@@ -4,17 +4,10 @@
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
 import { decode, KINDS } from '../../io/dtypes.js';
-import {
-  halvesOf,
-  isStored,
-  loadStored,
-  quantizedSize,
-  quantizeStored,
-  reserve,
-  withStored,
-} from '../../memory/stored.js';
+import { quantizedSize } from '../../memory/stored.js';
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight, isProduct } from '../weights.js';
+import { halvesOf, isStored, loadStored, quantizeStored, reserve, withStored } from './copyStored.js';
 import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */

@@ -1,0 +1,88 @@
+// Starts the threads of a browser: workers that run worker.js.
+
+/** @import { StartThread } from './threads.js' */
+
+/**
+ * @typedef {object} WorkerScript
+ * @property {() => Worker} create creates a worker that runs the script; throws if the browser refuses
+ * @property {() => URL} url of the script
+ */
+
+/** @param {WorkerScript} script @returns {StartThread} */
+export function makeStartThread(script) {
+  return (post, failed) => {
+    const { worker, release } = createWorker(script);
+    const blocked = watchPolicy();
+    let started = false;
+    /** @type {() => void} */
+    let hasEnded;
+    /** @type {Promise<void>} */
+    const ended = new Promise((resolve) => {
+      hasEnded = resolve;
+    });
+    /** @type {Promise<void>} */
+    const ready = new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if (data === 'ended') return hasEnded();
+        started = true;
+        blocked.stop();
+        release();
+        resolve();
+      };
+      worker.onerror = async (event) => {
+        if (started) return failed(event.message);
+        hasEnded();
+        release();
+        reject(new Error(event.message || (await blocked.reason()) || (await whyNoScript(script.url()))));
+      };
+      worker.postMessage(post);
+    });
+    return { ready, ended, terminate: () => worker.terminate() };
+  };
+}
+
+/**
+ * A browser refuses a worker whose script is of another origin, such as a CDN. There a worker of the page's own origin
+ * imports the script.
+ * @param {WorkerScript} script
+ * @returns {{ worker: Worker, release: () => void }} release: to be called when the worker has loaded its script
+ */
+function createWorker({ create, url }) {
+  const { href, origin, protocol } = url();
+  // A bundler may have put the script into a data: URL: its origin is no other server.
+  if (!/^https?:$/.test(protocol) || origin === globalThis.origin) return { worker: create(), release() {} };
+  const blob = new Blob([`import ${JSON.stringify(href)};`], { type: 'text/javascript' });
+  const address = URL.createObjectURL(blob);
+  const release = () => URL.revokeObjectURL(address);
+  try {
+    return { worker: new Worker(address, { type: 'module' }), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Watches for violations of the page's Content-Security-Policy: the error event of a worker does not mention them. */
+function watchPolicy() {
+  let found = '';
+  const listen = (/** @type {any} */ event) => {
+    found = `the Content-Security-Policy of the page blocks it (${event.effectiveDirective})`;
+  };
+  const stop = () => globalThis.removeEventListener('securitypolicyviolation', listen);
+  globalThis.addEventListener('securitypolicyviolation', listen);
+  const reason = async () => {
+    // The event may be dispatched shortly after the error of the worker.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    stop();
+    return found;
+  };
+  return { stop, reason };
+}
+
+/** @param {URL} url */
+async function whyNoScript(url) {
+  const response = await fetch(url).catch((/** @type {Error} */ error) => error.message);
+  const status = typeof response === 'string' ? response : `status ${response.status}`;
+  const served = typeof response === 'object' && response.ok;
+  return served ? `the browser rejects ${url.href}` : `headlight.worker.js is not next to the module (${status})`;
+}
