@@ -30,6 +30,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { CacheOptions } from './cache.js' */
 /** @import { Edit, Values } from './edits.js' */
 /** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
+/** @import { ModelSource } from './checkpoint/open.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Encoding } from '../text/processors.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
@@ -88,6 +89,8 @@ export class Transformer {
     this.config = undefined;
     /** Tensors in its files that belong to parts of the model that were not opened. @type {string[]} */
     this.unread = [];
+    /** Where its files come from, for a model of openModel. @type {ModelSource | undefined} */
+    this.source = undefined;
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
     this.generation = {};
     /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */

@@ -18,6 +18,7 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @typedef {object} Folder
  * @property {readonly string[] | null} names null if they cannot be listed
  * @property {string} [hint] added to the error about a missing file
+ * @property {{ id: string, revision: string }} [origin] the model's id and commit on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
  * @property {() => Promise<void>} close

@@ -6,19 +6,18 @@ import { argumentError, HeadlightError, unreadable } from '../../check/errors.js
 import { quote, quoteNames } from '../../check/quote.js';
 import { elementCount, formatShape, sameShape } from '../../check/shape.js';
 import { isKnown, unknownDType } from '../../io/dtypes.js';
-import { parseJson } from '../../io/json.js';
-import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safetensors.js';
 import { UnsupportedField } from '../families/common.js';
 import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
+import { openContainer } from './containers.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
 import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
-import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
+import { readAll } from './smallFiles.js';
 import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
@@ -27,7 +26,8 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 /** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
-/** @import { Found, Stored } from './readWeights.js' */
+/** @import { Container } from './containers.js' */
+/** @import { Found, Storage, Stored } from './readWeights.js' */
 
 /**
  * @typedef {object} OpenOptions
@@ -40,17 +40,22 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  *   have been read, all bytes, and the current tensor. A promise is awaited; if it rejects, openModel rejects
  */
 /**
+ * Where a model comes from: its id and commit on the Hub if it was opened from there, the files with its tensors, their
+ * format, and the form of the weights in memory.
+ * @typedef {{ id?: string, revision?: string, files: { name: string, size: number }[],
+ *   format: 'safetensors' | 'gguf' | 'torch', weights: Storage }} ModelSource
+ */
+/**
  * A transformer with its config.json and its tokenizer. Without a tokenizer.json the tokenizer is undefined. For 'demo'
  * family and config are undefined.
- * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer }} OpenedModel
+ * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer,
+ *   source: ModelSource }} OpenedModel
  */
 
-const MAX_JSON = 64 * 2 ** 20;
 /** The search for missing tensors ends after so many. */
 const MAX_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
-const GENERATION = 'generation_config.json';
 
 /** @param {string} message @param {string} [parameter] @param {object} [more] */
 const fail = (message, parameter, more = {}) =>
@@ -87,17 +92,16 @@ export async function openModel(memory, files, options, environment) {
   }
   const folder = await openFolder(CALLER, files, environment.openPath, signal);
   try {
-    const config = await readJson(folder, 'config.json');
-    const generationConfig = (await folder.size(GENERATION)) === null ? undefined : await readJson(folder, GENERATION);
+    const container = await openContainer(folder);
+    const { config, generationConfig, tensors } = container;
     const generation = readGeneration(config, generationConfig);
-    const tensors = await readHeaders(folder);
     const { family, prefix } = recognise(config, tensors);
     const described = readConfig(family, prefix, config, tensors);
-    if (described.tied && (await hasOwnHead(family, prefix, tensors, folder, signal))) described.tied = false;
+    if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
     const resolved = resolve(family, described, layers);
     const found = locate(family, prefix, resolved, tensors);
     const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
-    const weights = await readWeights(memory, folder, found, { storage, signal, onProgress });
+    const weights = await readWeights(memory, container.folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     try {
       model.family = family.name;
@@ -106,7 +110,10 @@ export async function openModel(memory, files, options, environment) {
       model.generation = generation;
       model.generationConfig = generationConfig;
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
-      await addTokenizer(model, folder);
+      model.source = await describeSource(folder, container, storage);
+      const text = await container.openTokenizer();
+      model.tokenizer = text?.tokenizer;
+      model.tokenizerFile = text?.file;
       signal?.throwIfAborted();
       return /** @type {OpenedModel} */ (model);
     } catch (error) {
@@ -118,87 +125,15 @@ export async function openModel(memory, files, options, environment) {
   }
 }
 
-/** The tokenizer, if the folder has one. @param {Transformer} model @param {Folder} folder */
-async function addTokenizer(model, folder) {
-  const size = await folder.size('tokenizer.json');
-  if (size === null) return;
-  const { openTokenizer } = await import('../../text/tokenizer.js');
-  model.tokenizerFile = await readAll(folder, 'tokenizer.json', size);
-  model.tokenizer = openTokenizer(model.tokenizerFile);
-}
-
-/** @param {Folder} folder @param {string} name @param {number} size */
-async function readAll(folder, name, size) {
-  const known = size < Infinity;
-  const bytes = known && size > MAX_JSON ? null : await folder.read(name, 0, Math.min(size, MAX_JSON + 1));
-  if (bytes && bytes.length <= MAX_JSON) return bytes;
-  const count = known ? size : `more than ${MAX_JSON}`;
-  throw fail(`${name} has ${count} bytes, expected at most ${MAX_JSON}`, name);
-}
-
-/** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
-async function readJson(folder, name) {
-  const size = await folder.size(name, true);
-  if (size === null) {
-    const present = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
-    throw fail(`there is no ${name}${present}${folder.hint ?? ''}`, name);
-  }
-  // A copy, because TextDecoder refuses shared memory.
-  const text = new TextDecoder().decode((await readAll(folder, name, size)).slice());
-  const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw fail(`${name} is expected to be a JSON object`, name);
-  return value;
-}
-
-/** The tensors of all files, by name. @param {Folder} folder */
-async function readHeaders(folder) {
-  const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
-  /** @type {string[]} */
-  let files = [];
-  /** @type {Map<string, string>} */
-  let map = new Map();
-  if ((await folder.size('model.safetensors')) !== null) files = ['model.safetensors'];
-  else if ((await folder.size(INDEX)) !== null) {
-    map = readWeightMap(CALLER, await readJson(folder, INDEX));
-    files = [...new Set(map.values())].sort();
-  } else if (single.length === 1) files = single;
-  else {
-    const others = folder.names?.filter((name) => /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/.test(name)) ?? [];
-    const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
-    throw fail(`there is no model.safetensors and no ${INDEX}${hint}`, 'model.safetensors');
-  }
-  /** @type {Map<string, Stored>} */
-  const tensors = new Map();
-  for (const file of files) addShard(CALLER, tensors, file, await readRanges(folder, file), map);
-  checkShards(CALLER, tensors, map);
-  return tensors;
-}
-
-/** The byte ranges of the tensors in a file. @param {Folder} folder @param {string} file */
-async function readRanges(folder, file) {
-  const size = await folder.size(file, true);
-  if (size === null) throw fail(`${file} is missing: ${INDEX} names it`, file);
-  const start = await folder.read(file, 0, Math.min(8 + 1, size));
-  const end = inFile(file, () => readSafetensorsHeaderEnd(start, size));
-  const header = await folder.read(file, 0, end);
-  const { tensors } = inFile(file, () => readSafetensorsHeader(header, size));
-  // The size is unknown if the server sends the whole file without its length.
-  const last = Object.values(tensors).reduce((max, range) => Math.max(max, range.end), end);
-  if (size === Infinity && (await folder.read(file, last, last + 1)).length > 0)
-    throw fail(`${file} continues after byte ${last}, where the tensors end`, file);
-  return tensors;
-}
-
-/** Adds the name of the file to errors of a reader. @template T @param {string} file @param {() => T} read */
-function inFile(file, read) {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof HeadlightError)) throw error;
-    const { parameter, expected, got } = error;
-    throw fail(`${file}: ${error.message}`, parameter, { expected, got, cause: error });
-  }
+/**
+ * @param {Folder} folder
+ * @param {Container} container
+ * @param {Storage} weights
+ * @returns {Promise<ModelSource>}
+ */
+async function describeSource(folder, { format, files }, weights) {
+  const sizes = await Promise.all(files.map(async (name) => ({ name, size: (await folder.size(name)) ?? 0 })));
+  return { ...folder.origin, files: sizes, format, weights };
 }
 
 /**

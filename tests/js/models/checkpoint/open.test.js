@@ -389,3 +389,21 @@ test('the demo is the language model that is included in the package', async () 
   });
   inline.dispose();
 });
+
+test('the source of a model names its files, their format, and the form of the weights', async () => {
+  const [one, several] = [await hl.openModel(files, { weights: 'int8' }), await hl.openModel(SHARDS)];
+  const sizeOf = (name) => readFileSync(join(SHARDS, name)).length;
+  const shards = readdirSync(SHARDS).filter((name) => name.endsWith('.safetensors'));
+  assert.deepEqual(one.source, {
+    files: [{ name: 'model.safetensors', size: files['model.safetensors'].length }],
+    format: 'safetensors',
+    weights: 'int8',
+  });
+  assert.ok(shards.length > 1);
+  assert.deepEqual(
+    several.source.files,
+    shards.sort().map((name) => ({ name, size: sizeOf(name) })),
+  );
+  one.dispose();
+  several.dispose();
+});

@@ -1,0 +1,44 @@
+// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and gives
+// its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or orders gives
+// a folder of its own, whose `read` converts.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quoteNames } from '../../check/quote.js';
+import { openSafetensors } from './safetensors.js';
+import { INDEX } from './shards.js';
+import { readJson } from './smallFiles.js';
+
+/** @import { Tokenizer } from '../../text/tokenizer.js' */
+/** @import { Config } from '../families/common.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Stored } from './readWeights.js' */
+
+/**
+ * @typedef {object} Container
+ * @property {'safetensors' | 'gguf' | 'torch'} format
+ * @property {Folder} folder the tensors are read from it: by whole rows, except when two tensors are compared
+ * @property {Config} config in the form of config.json
+ * @property {Config} [generationConfig] in the form of generation_config.json
+ * @property {Map<string, Stored>} tensors by name
+ * @property {string[]} files with the tensors
+ * @property {() => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer file: tokenizer.json
+ */
+
+const CALLER = 'openModel';
+/** Formats that cannot be read. */
+const OTHERS = /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/;
+
+/** @param {Folder} folder @returns {Promise<Container>} */
+export async function openContainer(folder) {
+  for (const file of ['model.safetensors', INDEX])
+    if ((await folder.size(file)) !== null) return openSafetensors(folder, file);
+  const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
+  if (single.length === 1) return openSafetensors(folder, single[0]);
+  // An address without this file is not the address of a model.
+  await readJson(folder, 'config.json');
+  const others = folder.names?.filter((name) => OTHERS.test(name)) ?? [];
+  const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
+  throw new HeadlightError('FORMAT', `${CALLER}: there is no model.safetensors and no ${INDEX}${hint}`, {
+    parameter: 'model.safetensors',
+  });
+}

@@ -1,0 +1,58 @@
+// Whole files of a checkpoint that are small: JSON, tokenizers.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quoteNames } from '../../check/quote.js';
+import { parseJson } from '../../io/json.js';
+
+/** @import { Tokenizer } from '../../text/tokenizer.js' */
+/** @import { Config } from '../families/common.js' */
+/** @import { Folder } from './files.js' */
+
+const MAX_BYTES = 64 * 2 ** 20;
+const CALLER = 'openModel';
+
+/** @param {string} message @param {string} parameter */
+const fail = (message, parameter) => new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter });
+
+/** @param {Folder} folder @param {string} name @param {number} size */
+export async function readAll(folder, name, size) {
+  const known = size < Infinity;
+  const bytes = known && size > MAX_BYTES ? null : await folder.read(name, 0, Math.min(size, MAX_BYTES + 1));
+  if (bytes && bytes.length <= MAX_BYTES) return bytes;
+  const count = known ? size : `more than ${MAX_BYTES}`;
+  throw fail(`${name} has ${count} bytes, expected at most ${MAX_BYTES}`, name);
+}
+
+/** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
+export async function readJson(folder, name) {
+  const size = await folder.size(name, true);
+  if (size === null) {
+    const present = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
+    throw fail(`there is no ${name}${present}${folder.hint ?? ''}`, name);
+  }
+  // A copy, because TextDecoder refuses shared memory.
+  const text = new TextDecoder().decode((await readAll(folder, name, size)).slice());
+  const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw fail(`${name} is expected to be a JSON object`, name);
+  return value;
+}
+
+/** generation_config.json, if there is one. @param {Folder} folder */
+export async function readGenerationJson(folder) {
+  const name = 'generation_config.json';
+  return (await folder.size(name)) === null ? undefined : readJson(folder, name);
+}
+
+/**
+ * The tokenizer of tokenizer.json, if there is one, and the bytes of the file.
+ * @param {Folder} folder
+ * @returns {Promise<{ tokenizer: Tokenizer, file: Uint8Array } | undefined>}
+ */
+export async function openTokenizerJson(folder) {
+  const size = await folder.size('tokenizer.json');
+  if (size === null) return undefined;
+  const { openTokenizer } = await import('../../text/tokenizer.js');
+  const file = await readAll(folder, 'tokenizer.json', size);
+  return { tokenizer: openTokenizer(file), file };
+}
