@@ -101,7 +101,7 @@ function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
 }
 
 /**
- * Rounds float32 to float16, as encodeFloats does and ten times as fast.
+ * Rounds float32 to float16, as encodeFloats does and three times as fast.
  * @param {Float32Array} data
  */
 export function toHalves(data) {
