@@ -6,7 +6,7 @@ import { quote } from '../../check/quote.js';
 import { readGgufHeader, typeOf } from '../../io/gguf.js';
 import { dequantize } from '../../io/ggufTypes.js';
 import { FAMILIES } from '../families/index.js';
-import { GgufMetadata, makeConfig } from './ggufConfig.js';
+import { ModelMetadata, makeConfig } from './ggufConfig.js';
 import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.js';
 import { partNames } from './ggufParts.js';
 import { makeViews, viewFolder } from './ggufTensors.js';
@@ -36,7 +36,7 @@ export async function openGguf(folder, file, storage) {
   const headers = await Promise.all(files.map((name) => readHeader(folder, name)));
   const [{ metadata }] = headers;
   const located = mergeParts(files, headers);
-  const meta = new GgufMetadata(files[0], metadata);
+  const meta = new ModelMetadata(files[0], metadata);
   const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
   const config = makeConfig(meta, located, { all, long, short });
   const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(meta.architecture));
@@ -55,7 +55,7 @@ export async function openGguf(folder, file, storage) {
   };
 }
 
-/** @param {GgufMetadata} meta */
+/** @param {ModelMetadata} meta */
 function headsOf(meta) {
   const heads = meta.integer('attention.head_count');
   return {
@@ -161,9 +161,11 @@ async function readNumbers(folder, tensor) {
 
 /**
  * The tokenizer that the metadata describes.
- * @param {GgufHeader['metadata']} _metadata
+ * @param {GgufHeader['metadata']} metadata
  * @returns {ReturnType<Container['openTokenizer']>}
  */
-async function openTokenizer(_metadata) {
-  return undefined;
+async function openTokenizer(metadata) {
+  const { openGgufTokenizer } = await import('../../text/ggufTokenizer.js');
+  const tokenizer = openGgufTokenizer(metadata);
+  return tokenizer && { tokenizer };
 }

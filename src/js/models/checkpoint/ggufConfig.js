@@ -30,7 +30,7 @@ const UNSUPPORTED = [
 ];
 
 /** The metadata of one architecture. */
-export class GgufMetadata {
+export class ModelMetadata {
   /**
    * @param {string} file in errors
    * @param {Record<string, GgufValue>} values
@@ -119,7 +119,7 @@ function shortest(value) {
 }
 
 /**
- * @param {GgufMetadata} meta
+ * @param {ModelMetadata} meta
  * @param {ReadonlyMap<string, Located>} tensors by GGUF's names
  * @param {Frequencies} frequencies
  * @returns {Config}
@@ -150,7 +150,7 @@ export function makeConfig(meta, tensors, frequencies) {
 
 /** The metadata and the tensors from which a config is made. */
 class Source {
-  /** @param {GgufMetadata} meta @param {ReadonlyMap<string, Located>} tensors @param {Frequencies} frequencies */
+  /** @param {ModelMetadata} meta @param {ReadonlyMap<string, Located>} tensors @param {Frequencies} frequencies */
   constructor(meta, tensors, frequencies) {
     this.meta = meta;
     this.tensors = tensors;
