@@ -1,5 +1,5 @@
-// GGUF files, right, damaged and made up, as bytes and in ranges, and as models. Right files are read exactly, others are
-// read or refused with a short message that has the code FORMAT. A model that is refused leaves no memory behind.
+// GGUF files, right, damaged and made up, as bytes and in ranges, and as models. Right files are read exactly, others
+// are read or refused with a short message that has the code FORMAT. A model that is refused leaves no memory behind.
 //
 //   node tests/fuzz/gguf.js [count] [seed]
 

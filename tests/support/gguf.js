@@ -95,8 +95,8 @@ export function encode(type, data) {
 /**
  * A GGUF file.
  * @param {Record<string, unknown>} metadata
- * @param {Record<string, { shape: number[], type?: string, data?: ArrayLike<number>, bytes?: Uint8Array, offset?: number
- *   }>} tensors shape: the width of a row last
+ * @param {Record<string, { shape: number[], type?: string, data?: ArrayLike<number>, bytes?: Uint8Array,
+ *   offset?: number }>} tensors shape: the width of a row last
  * @param {{ version?: number, alignment?: number, claims?: { tensors?: unknown, metadata?: unknown } }} [options]
  */
 export function gguf(metadata, tensors = {}, { version = 3, alignment = 32, claims = {} } = {}) {

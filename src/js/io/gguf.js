@@ -1,6 +1,6 @@
-// GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts, lengths
-// and offsets are compared with the size of the file before anything is allocated. The list can be read alone, for
-// files that are read in ranges.
+// GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts,
+// lengths and offsets are compared with the size of the file before anything is allocated. The list can be read alone,
+// for files that are read in ranges.
 
 import { quote } from '../check/quote.js';
 import { allocate, countElements, formatError, readBytes } from './bytes.js';
@@ -57,8 +57,8 @@ const MAX_HEADER = 2 ** 27;
 const FIRST_BYTES = 2 ** 16;
 
 /**
- * A GGUF file: its metadata, and its tensors, which are dequantized by data(). Integers above 2 ** 53 are BigInts. Bytes
- * are read at once; a Blob and a range reader are read in ranges, and give a promise.
+ * A GGUF file: its metadata, and its tensors, which are dequantized by data(). Integers above 2 ** 53 are BigInts.
+ * Bytes are read at once; a Blob and a range reader are read in ranges, and give a promise.
  * @overload
  * @param {ArrayBuffer | ArrayBufferView} source
  * @returns {Gguf}

@@ -6,7 +6,7 @@ import { quote } from '../../check/quote.js';
 import { readGgufHeader, typeOf } from '../../io/gguf.js';
 import { dequantize } from '../../io/ggufTypes.js';
 import { FAMILIES } from '../families/index.js';
-import { ModelMetadata, makeConfig } from './ggufConfig.js';
+import { ModelMetadata, makeConfig, readHeads } from './ggufConfig.js';
 import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.js';
 import { partNames } from './ggufParts.js';
 import { makeViews, viewFolder } from './ggufTensors.js';
@@ -40,7 +40,7 @@ export async function openGguf(folder, file, storage) {
   const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
   const config = makeConfig(meta, located, { all, long, short });
   const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(meta.architecture));
-  const views = makeViews(architecture, headsOf(meta), located.values(), storage === 'stored' ? 'F16' : 'F32');
+  const views = makeViews(architecture, readHeads(meta), located.values(), storage === 'stored' ? 'F16' : 'F32');
   const family = /** @type {Family} */ (FAMILIES.get(config.model_type));
   return {
     format: 'gguf',
@@ -52,17 +52,6 @@ export async function openGguf(folder, file, storage) {
     family: familyOf(family, located),
     describedBy: `the metadata of ${files[0]}`,
     nameOf: (name) => ggufName(architecture, name),
-  };
-}
-
-/** @param {ModelMetadata} meta */
-function headsOf(meta) {
-  const heads = meta.integer('attention.head_count');
-  return {
-    heads,
-    kvHeads: meta.integer('attention.head_count_kv', heads),
-    headDim: meta.integer('attention.key_length', meta.integer('embedding_length') / heads),
-    layers: Math.max(meta.integer('block_count'), meta.integer('decoder_block_count', 0)),
   };
 }
 

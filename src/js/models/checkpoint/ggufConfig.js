@@ -56,6 +56,11 @@ export class ModelMetadata {
     return `${this.architecture}.${key}`;
   }
 
+  /** @param {string} key of the architecture */
+  has(key) {
+    return this.values[this.keyOf(key)] !== undefined;
+  }
+
   /**
    * The value of a key. A list with a value for each block must have equal values.
    * @param {string} key of the architecture
@@ -148,6 +153,26 @@ export function makeConfig(meta, tensors, frequencies) {
   return Object.fromEntries(defined);
 }
 
+/** The width of a head. @param {ModelMetadata} meta */
+function headDimOf(meta) {
+  const key = 'attention.head_count';
+  const [width, heads] = [meta.integer('embedding_length'), meta.integer(key)];
+  const headDim = meta.has('attention.key_length') ? meta.integer('attention.key_length') : width / heads;
+  if (heads > 0 && headDim > 0 && Number.isInteger(headDim)) return headDim;
+  throw meta.fail(meta.keyOf(key), `is ${heads}, expected a divisor of the width ${width}`);
+}
+
+/** @param {ModelMetadata} meta */
+export function readHeads(meta) {
+  const heads = meta.integer('attention.head_count');
+  return {
+    heads,
+    kvHeads: meta.integer('attention.head_count_kv', heads),
+    headDim: headDimOf(meta),
+    layers: Math.max(meta.integer('block_count'), meta.integer('decoder_block_count', 0)),
+  };
+}
+
 /** The metadata and the tensors from which a config is made. */
 class Source {
   /** @param {ModelMetadata} meta @param {ReadonlyMap<string, Located>} tensors @param {Frequencies} frequencies */
@@ -159,7 +184,7 @@ class Source {
     this.width = meta.integer('embedding_length');
     this.heads = meta.integer('attention.head_count');
     this.kvHeads = meta.integer('attention.head_count_kv', this.heads);
-    this.headDim = meta.integer('attention.key_length', this.width / this.heads);
+    this.headDim = headDimOf(meta);
     this.mlp = meta.integer('feed_forward_length');
     this.tied = !tensors.has('output.weight');
     this.#check();
@@ -168,11 +193,6 @@ class Source {
   #check() {
     const { meta, layers, headDim } = this;
     if (layers > MAX_LAYERS) throw meta.fail(meta.keyOf('block_count'), `is ${layers}, expected at most ${MAX_LAYERS}`);
-    if (!Number.isInteger(headDim) || headDim < 1)
-      throw meta.fail(
-        meta.keyOf('attention.head_count'),
-        `is ${this.heads}, expected a divisor of the width ${this.width}`,
-      );
     const key = 'attention.value_length';
     if (meta.integer(key, headDim) !== headDim)
       throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`, headDim);
@@ -297,7 +317,7 @@ class Source {
   }
 }
 
-/** The share of a head's elements of which Math.floor(headDim · share) is width. @param {number} width @param {number} of */
+/** A share of a head's elements: Math.floor(of · share) is width. @param {number} width @param {number} of */
 function shareOf(width, of) {
   const share = width / of;
   return Math.floor(of * share) === width ? share : share * (1 + Number.EPSILON);

@@ -41,7 +41,12 @@ const BLOOM = {
   'blk.L.ffn_down': 'transformer.h.L.mlp.dense_4h_to_h',
 };
 
-/** @param {'enc' | 'dec'} at @param {'encoder' | 'decoder'} stack @param {number} last @returns {Record<string, string>} */
+/**
+ * @param {'enc' | 'dec'} at
+ * @param {'encoder' | 'decoder'} stack
+ * @param {number} last index of the feed-forward in a block
+ * @returns {Record<string, string>}
+ */
 const t5Stack = (at, stack, last) => ({
   [`${at}.output_norm`]: `${stack}.final_layer_norm`,
   [`${at}.blk.L.attn_norm`]: `${stack}.block.L.layer.0.layer_norm`,

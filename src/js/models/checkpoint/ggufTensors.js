@@ -149,8 +149,8 @@ function addNamed(views, names, others, tensor, parsed) {
   if (known === undefined && !others.includes(parsed.base))
     throw fail(
       tensor.file,
-      `${quote(tensor.name)} is in the file, but the model that its metadata describes has no such tensor: without it ` +
-        'the results would be wrong',
+      `${quote(tensor.name)} is in the file, but the model that its metadata describes has no such tensor: ` +
+        'without it the results would be wrong',
       tensor.name,
     );
   views.add(known === undefined ? tensor.name : fillName(known, parsed), tensor, [wholeOf(tensor)]);
@@ -216,8 +216,9 @@ function wrongRows({ file, name, shape }, got, expected) {
  */
 export function viewFolder(folder, views) {
   const raw = new Windows(folder);
+  const { names, hint, origin, size, close } = folder;
   return {
-    ...folder,
+    ...{ names, hint, origin, size, close },
     async read(_, begin, end) {
       const view = views.find(begin);
       const [first, last] = [

@@ -32,9 +32,9 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 /**
  * @typedef {object} OpenOptions
  * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores
- *   as float16 or bfloat16 stay in this type: half the memory, the same results. Those in the blocks of a GGUF file
- *   are rounded to float16. With 'int8', matrices are rounded to nine bits: 29% of the memory. Only models with float32
- *   weights can be trained
+ *   as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file stores in
+ *   fewer bits are rounded to float16. With 'int8', matrices are rounded to nine bits: 29% of the memory. Only models
+ *   with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
