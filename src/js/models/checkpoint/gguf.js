@@ -3,6 +3,7 @@
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
+import { elementCount, formatShape } from '../../check/shape.js';
 import { readGgufHeader, typeOf } from '../../io/gguf.js';
 import { dequantize } from '../../io/ggufTypes.js';
 import { FAMILIES } from '../families/index.js';
@@ -20,6 +21,10 @@ import { makeViews, viewFolder } from './ggufTensors.js';
 /** @import { Storage } from './readWeights.js' */
 
 const CALLER = 'openModel';
+/** Factors of rotary frequencies: one for each pair of a head's elements. */
+const MAX_FACTORS = 2 ** 16;
+/** By pooling_type: the vector of a text. @type {Record<number, 'mean' | 'first' | 'last'>} */
+const POOLING = { 1: 'mean', 2: 'first', 3: 'last' };
 
 /** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
 const fail = (file, message, parameter, details) =>
@@ -33,9 +38,12 @@ const fail = (file, message, parameter, details) =>
  */
 export async function openGguf(folder, file, storage) {
   const files = partNames(file);
-  const headers = await Promise.all(files.map((name) => readHeader(folder, name)));
-  const [{ metadata }] = headers;
-  const located = mergeParts(files, headers);
+  const first = await readHeader(folder, files[0]);
+  const { metadata } = first;
+  // Before other parts are requested, so that the name of a file alone does not cause thousands of requests.
+  checkPart(files, 0, metadata);
+  const others = await Promise.all(files.slice(1).map((name) => readHeader(folder, name)));
+  const located = mergeParts(files, [first, ...others]);
   const meta = new ModelMetadata(files[0], metadata);
   const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
   const config = makeConfig(meta, located, { all, long, short });
@@ -49,7 +57,7 @@ export async function openGguf(folder, file, storage) {
     tensors: views.tensors,
     files,
     openTokenizer: () => openTokenizer(metadata),
-    family: familyOf(family, located),
+    family: familyOf(family, located, meta),
     describedBy: `the metadata of ${files[0]}`,
     nameOf: (name) => ggufName(architecture, name),
   };
@@ -60,9 +68,10 @@ export async function openGguf(folder, file, storage) {
  * and q, k and v follow each other. Biases are those in the file.
  * @param {Family} family
  * @param {ReadonlyMap<string, Located>} located
+ * @param {ModelMetadata} meta
  * @returns {Family}
  */
-function familyOf(family, located) {
+function familyOf(family, located, meta) {
   /** @type {Names} */
   const names = {};
   for (const [key, source] of Object.entries(family.names)) {
@@ -87,6 +96,7 @@ function familyOf(family, located) {
         mlp: has('ffn_up'),
       },
     }),
+    ...(family.name === 'bert' && { pool: POOLING[meta.integer('pooling_type', 0)] ?? 'none' }),
   });
   return { ...family, names, options };
 }
@@ -139,9 +149,11 @@ function checkPart(files, i, metadata) {
 /** The numbers of a small tensor. @param {Folder} folder @param {Located | undefined} tensor */
 async function readNumbers(folder, tensor) {
   if (!tensor) return undefined;
-  const { file, name, begin, end } = tensor;
+  const { file, name, shape, begin, end } = tensor;
   const caller = `${CALLER}: ${file}`;
   const type = typeOf(caller, name, tensor);
+  if (elementCount(shape) > MAX_FACTORS)
+    throw fail(file, `${quote(name)} is ${formatShape(shape)}, expected at most ${MAX_FACTORS} numbers`, name);
   const bytes = await folder.read(file, begin, end);
   if (bytes.length !== end - begin)
     throw fail(file, `the file ends within tensor ${quote(name)}: it is truncated`, name);

@@ -248,43 +248,49 @@ class Source {
   /** @returns {Config} */
   #scaling() {
     const { meta, frequencies } = this;
-    const key = 'rope.scaling.type';
-    const { [meta.keyOf(key)]: type = 'none' } = meta.values;
-    const attention = meta.number('rope.scaling.attn_factor', 1);
-    const original = meta.integer('rope.scaling.original_context_length', this.context);
+    const key = meta.keyOf('rope.scaling.type');
+    const old = meta.number('rope.scale_linear', 1);
+    const { [key]: type = old === 1 ? 'none' : 'linear' } = meta.values;
     const { all, short, long } = frequencies;
+    const attention = meta.number('rope.scaling.attn_factor', 1);
     if (all || short || long) {
       if (type === 'linear' || type === 'yarn')
-        throw meta.fail(meta.keyOf(key), `is ${quote(type)}, expected none in a file with factors of frequencies`);
-      if (!all && !(short && long))
-        throw meta.fail(meta.keyOf(key), 'needs both rope_factors_short.weight and rope_factors_long.weight');
-      return {
-        rope_scaling: {
-          rope_type: 'longrope',
-          short_factor: all ?? short,
-          ...(!all && { long_factor: long }),
-          attention_factor: attention,
-        },
-        ...(!all && { original_max_position_embeddings: original }),
-      };
+        throw meta.fail(key, `is ${quote(type)}, expected none in a file with factors of frequencies`);
+      return this.#factors(attention);
     }
-    if (type === 'none') return {};
-    if (type === 'longrope')
-      throw meta.fail(meta.keyOf(key), 'is longrope, but the file has no rope_factors_long.weight');
-    if (type !== 'linear' && type !== 'yarn')
-      throw meta.fail(meta.keyOf(key), `is ${quote(type)}, expected none, linear, yarn or longrope`);
-    const factor = meta.number('rope.scaling.factor');
-    if (type === 'linear') return { rope_scaling: { rope_type: 'linear', factor } };
-    return { rope_scaling: this.#yarn(factor, attention, original) };
+    if (type === 'longrope') throw meta.fail(key, 'is longrope, but the file has no rope_factors_long.weight');
+    if (type !== 'none' && type !== 'linear' && type !== 'yarn')
+      throw meta.fail(key, `is ${quote(type)}, expected none, linear, yarn or longrope`);
+    if (type === 'none' && attention === 1) return {};
+    const factor = type === 'none' ? 1 : meta.number('rope.scaling.factor', old === 1 ? undefined : old);
+    if (type === 'yarn') return { rope_scaling: this.#yarn(factor, attention) };
+    if (attention === 1) return { rope_scaling: { rope_type: 'linear', factor } };
+    const width = meta.integer('rope.dimension_count', this.headDim);
+    const same = new Array(Math.floor(width / 2)).fill(factor);
+    return { rope_scaling: { rope_type: 'longrope', short_factor: same, attention_factor: attention } };
   }
 
-  /** @param {number} factor @param {number} attention @param {number} original @returns {Config} */
-  #yarn(factor, attention, original) {
+  /** @param {number} attention @returns {Config} */
+  #factors(attention) {
+    const { all, short, long } = this.frequencies;
+    const fields = { rope_type: 'longrope', short_factor: all ?? short, attention_factor: attention };
+    if (all) return { rope_scaling: fields };
+    const key = this.meta.keyOf('rope.scaling.type');
+    if (!short || !long) throw this.meta.fail(key, 'needs both rope_factors_short.weight and rope_factors_long.weight');
+    return { rope_scaling: { ...fields, long_factor: long }, original_max_position_embeddings: this.#original() };
+  }
+
+  #original() {
+    return this.meta.integer('rope.scaling.original_context_length', this.context);
+  }
+
+  /** @param {number} factor @param {number} attention @returns {Config} */
+  #yarn(factor, attention) {
     const { meta } = this;
     return {
       rope_type: 'yarn',
       factor,
-      original_max_position_embeddings: original,
+      original_max_position_embeddings: this.#original(),
       beta_fast: meta.number('rope.scaling.yarn_beta_fast', 32),
       beta_slow: meta.number('rope.scaling.yarn_beta_slow', 1),
       // llama.cpp multiplies the usual factor by its own.

@@ -382,3 +382,35 @@ test('the tokenizer of the metadata reads texts', async () => {
     model.dispose();
   }
 });
+
+test('factors of cosines and sines, of frequencies and an old key scale positions', async () => {
+  const plain = await logitsOf(fileOf(llama()));
+  const linear = { rope_scaling: { type: 'linear', factor: 4 } };
+  const expected = await logitsOf(fileOf(llama(linear)));
+  assert.notDeepEqual(expected, plain);
+  assert.deepEqual(await logitsOf(withMetadata({ 'llama.rope.scale_linear': 4 })), expected);
+  const model = llama();
+  model.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(4) };
+  assert.deepEqual(await logitsOf(fileOf(model)), expected);
+  const attention = (value) => ({ 'llama.rope.scaling.attn_factor': { kind: 'f32', value } });
+  assert.deepEqual(await logitsOf(withMetadata(attention(1))), plain);
+  const scaled = await logitsOf(withMetadata(attention(1.5)));
+  assert.notDeepEqual(scaled, plain);
+  // The same factor on queries and keys is its square on scores.
+  const longer = llama();
+  longer.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(1) };
+  assert.deepEqual(await logitsOf(fileOf({ ...longer, metadata: { ...longer.metadata, ...attention(1.5) } })), scaled);
+});
+
+test('refused: too many factors of frequencies, and both kinds of scaling', async () => {
+  const model = llama();
+  const many = { shape: [70_000], data: new Float32Array(70_000).fill(1) };
+  const few = { shape: [8], data: new Float32Array(8).fill(1) };
+  const open = (tensors, metadata = {}) =>
+    hl.openModel(fileOf({ metadata: { ...model.metadata, ...metadata }, tensors: { ...model.tensors, ...tensors } }));
+  await rejects(open({ 'rope_freqs.weight': many }), /'rope_freqs\.weight' is \[70000\], expected at most 65536/);
+  await rejects(open({ 'rope_factors_long.weight': few }), /needs both rope_factors_short\.weight/);
+  const linear = { 'llama.rope.scaling.type': 'linear', 'llama.rope.scaling.factor': 2 };
+  await rejects(open({ 'rope_freqs.weight': few }, linear), /rope\.scaling\.type is 'linear', expected none/);
+  await rejects(open({ 'rope_freqs.weight': { shape: [7], data: new Float32Array(7).fill(1) } }), /factors/);
+});

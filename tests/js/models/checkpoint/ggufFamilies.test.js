@@ -147,3 +147,24 @@ test('biases of a Llama are in the order of its rows', async () => {
   const fused = fuse(model);
   compare(await valuesOf({ 'x.gguf': gguf(fused.metadata, fused.tensors) }, c.input), expected);
 });
+
+test('a BERT with a kind of pooling gives the vector of a text', async () => {
+  const c = CASES.MiniLM;
+  const { config, tensors } = contentOf(c);
+  const { metadata, tensors: converted } = convert(config, tensors);
+  for (const [type, rowOf] of [
+    [
+      1,
+      (hidden, i, width, count) =>
+        Array.from({ length: count }, (_, t) => hidden[t * width + i]).reduce((a, b) => a + b) / count,
+    ],
+    [2, (hidden, i) => hidden[i]],
+  ]) {
+    const model = await hl.openModel({ 'x.gguf': gguf({ ...metadata, 'bert.pooling_type': type }, converted) });
+    const result = model.forward([5, 17, 21]);
+    const [, count, width] = result.hidden.shape.length === 3 ? result.hidden.shape : [1, ...result.hidden.shape];
+    const hidden = result.hidden.copy();
+    result.pooled.copy().forEach((x, i) => assert.ok(Math.abs(x - rowOf(hidden, i, width, count)) < 1e-5));
+    model.dispose();
+  }
+});
