@@ -99,20 +99,3 @@ function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
   const fraction = (wide >> (23 - F)) & ones;
   return sign + (2 ** E - 1) * 2 ** F + (finite ? ones : fraction || 2 ** (F - 1));
 }
-
-/**
- * Rounds float32 to float16, as encodeFloats does and three times as fast.
- * @param {Float32Array} data
- */
-export function toHalves(data) {
-  const wide = new Uint32Array(data.buffer, data.byteOffset, data.length);
-  const out = new Uint16Array(data.length);
-  for (let i = 0; i < out.length; i++) {
-    const size = wide[i] & 0x7fffffff;
-    // Numbers that are normal in float16. The rounding may carry into the exponent.
-    if (size >= 0x38800000 && size < 0x47800000)
-      out[i] = ((wide[i] >>> 16) & 0x8000) | ((size - 0x38000000 + 0xfff + ((size >>> 13) & 1)) >>> 13);
-    else encodeFloats(data.subarray(i, i + 1), FLOATS.F16, out.subarray(i, i + 1));
-  }
-  return out;
-}

@@ -3,12 +3,12 @@
 // a file.
 
 import { HeadlightError } from '../../check/errors.js';
-import { toHalves } from '../../check/floats.js';
 import { quote } from '../../check/quote.js';
 import { elementCount, formatShape } from '../../check/shape.js';
 import { KINDS } from '../../io/dtypes.js';
 import { typeOf } from '../../io/gguf.js';
 import { dequantize } from '../../io/ggufTypes.js';
+import { toHalves } from '../../io/halves.js';
 import { FREQUENCIES, fillName, parseName, projectionOf } from './ggufNames.js';
 
 /** @import { GgufRange } from '../../io/gguf.js' */
