@@ -1,5 +1,6 @@
-// Opens damaged and random tokenizer files, each with a text: the file is refused by a HeadlightError with a short
-// message, or gives tokens, which are decoded again. As a program it also prints the CPU time of the slowest.
+// Opens damaged and random tokenizer files and GGUF metadata, each with a text: the file is refused by a HeadlightError
+// with a short message, or gives tokens, which are decoded again. As a program it also prints the CPU time of the
+// slowest.
 //
 //   node tests/fuzz/tokenizers.js [count] [seed] [bytes]
 //
@@ -9,16 +10,35 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { HeadlightError } from '../../src/js/check/errors.js';
+import { PRE_TOKENIZERS } from '../../src/js/text/ggufPatterns.js';
+import { openGgufTokenizer } from '../../src/js/text/ggufTokenizer.js';
 import { openTokenizer } from '../../src/js/text/tokenizer.js';
 import { randomPattern, randomText } from '../support/patterns.js';
-import { readConfigurations } from '../support/tokenizers.js';
+import { ggufMetadata, readConfigurations, readGgufTokenizers, readTokenizer } from '../support/tokenizers.js';
 import { makeSource } from './source.js';
 
 const SHORT = 200;
 const LONG = 100_000;
 /** Milliseconds of CPU time after which a file is tested with the long text too. */
 const SUSPECT = 10;
-const JUNK = [null, true, 0, -1, 1.5, 2 ** 31, 2 ** 40, '', 'x', '▁', [], [[]], {}, { type: 'Sequence' }];
+const JUNK = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 31,
+  2 ** 40,
+  5n,
+  '',
+  'x',
+  '▁',
+  [],
+  [[]],
+  {},
+  new Int8Array(3),
+  { type: 'Sequence' },
+];
 const META = [
   '*',
   '+',
@@ -70,6 +90,27 @@ const SPLITTERS = [
 const DECODERS = ['ByteLevel', 'WordPiece', 'Metaspace', 'BPEDecoder', 'ByteFallback', 'Fuse'];
 
 const configurations = readConfigurations();
+/** Metadata of GGUF files, of every kind of vocabulary. */
+const metadata = [
+  ...readGgufTokenizers().map((each) => each.metadata),
+  ggufMetadata(readTokenizer('wordpiece'), { cls_token_id: 2, seperator_token_id: 3 }),
+  ggufMetadata(readTokenizer('unigram'), { eos_token_id: 2 }),
+];
+/** Keys that GGUF files may have besides the vocabulary. */
+const KEYS = {
+  pre: (source) => source.pick([...PRE_TOKENIZERS.keys()]),
+  add_bos_token: (source) => source.chance(0.5),
+  add_eos_token: (source) => source.chance(0.5),
+  add_sep_token: (source) => source.chance(0.5),
+  add_space_prefix: (source) => source.chance(0.5),
+  remove_extra_whitespaces: (source) => source.chance(0.5),
+  bos_token_id: (source) => source.below(20),
+  unknown_token_id: (source) => source.below(20),
+  mask_token_id: (source) => source.below(20),
+  token_type: (source) => list(source, 400, () => source.below(7)),
+  scores: (source) => Float32Array.from(list(source, 400, () => -source.below(9))),
+  precompiled_charsmap: (source) => Uint8Array.from(list(source, 600, () => source.below(256))),
+};
 const list = (source, most, make) => Array.from({ length: 1 + source.below(most) }, make);
 
 /** A repeated short text, or several of them. @param {number} length bytes of UTF-8 */
@@ -182,7 +223,29 @@ export const kinds = {
     const added = list(source, 8, () => ({ id: source.below(100), content: piece(source), ...flags() }));
     return { model, added_tokens: source.chance(0.5) ? added : [] };
   },
+  gguf: (source) => {
+    const file = source.chance(0.6) ? structuredClone(source.pick(metadata)) : madeUpMetadata(source);
+    for (let i = source.below(3); i > 0; i--) {
+      const name = source.pick(Object.keys(KEYS));
+      file[`tokenizer.ggml.${name}`] = KEYS[name](source);
+    }
+    for (let i = source.below(3); i > 0; i--) damage(file, source);
+    return file;
+  },
 };
+
+/** Metadata with pieces that begin alike. */
+function madeUpMetadata(source) {
+  const tokens = [...new Set(['<unk>', 'a', '▁', 'b', ...list(source, 40, () => piece(source))])];
+  const model = source.pick(['llama', 'gpt2', 'bert', 't5']);
+  const scores = tokens.map(() => -source.below(source.pick([3, 100])));
+  const keys = { model, tokens, scores, merges: [], unknown_token_id: 0, cls_token_id: 0, seperator_token_id: 0 };
+  if (source.chance(0.5)) keys.token_type = tokens.map(() => source.pick([1, 1, 1, 1, 2, 3, 4, 6]));
+  return Object.fromEntries(Object.entries(keys).map(([name, value]) => [`tokenizer.ggml.${name}`, value]));
+}
+
+/** How a file of a kind is opened. */
+const OPENERS = { gguf: openGgufTokenizer };
 
 /** Replaces a value at any depth of a file. */
 function damage(file, source) {
@@ -206,7 +269,7 @@ const cpuTime = () => process.cpuUsage().user / 1000 + process.cpuUsage().system
  * Opens a tokenizer, encodes and decodes. Returns true if the file was read, and the CPU times of encoding and
  * decoding.
  */
-function check(file, text) {
+function check(file, text, open = openTokenizer) {
   const times = { encode: 0, decode: 0 };
   let before = cpuTime();
   const lap = (/** @type {'encode' | 'decode'} */ name) => {
@@ -214,7 +277,9 @@ function check(file, text) {
     before = cpuTime();
   };
   try {
-    const tokenizer = openTokenizer(file);
+    const tokenizer = open(file);
+    // GGUF files need not have a tokenizer.
+    if (!tokenizer) return { read: false, ...times };
     const { ids, tokens, offsets, typeIds } = tokenizer.encode(text, 'a');
     lap('encode');
     assert.ok(tokens.length === ids.length && offsets.length === ids.length && typeIds.length === ids.length);
@@ -254,7 +319,7 @@ export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspec
       const source = makeSource(seed + i);
       const file = kinds[name](source);
       try {
-        return check(file, longText(source, length));
+        return check(file, longText(source, length), OPENERS[name]);
       } catch (error) {
         throw new Error(`file ${i} of seed ${seed}, ${name}: ${error.message}`, { cause: error });
       }

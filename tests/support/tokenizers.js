@@ -41,3 +41,46 @@ export function byteLevelFile(merges = [], parts = {}) {
     model: { ...model, vocab, merges },
   };
 }
+
+/** { name, metadata, cases }: the metadata of GGUF files, with what llama.cpp makes of texts. */
+export const readGgufTokenizers = () => read('gguf.json').tokenizers;
+
+/** How each kind of vocabulary is written into GGUF. */
+const WRITERS = {
+  BPE: ({ vocab, merges, byte_fallback }) => {
+    const tokens = Object.keys(vocab).sort((a, b) => vocab[a] - vocab[b]);
+    const pairs = merges.map((pair) => (typeof pair === 'string' ? pair.split(' ') : pair));
+    const joined = new Map(pairs.map((pair, i) => [pair.join(''), -i]));
+    return byte_fallback
+      ? { model: 'llama', tokens, scores: tokens.map((token) => joined.get(token) ?? -merges.length) }
+      : { model: 'gpt2', tokens, merges: pairs.map((pair) => pair.join(' ')) };
+  },
+  Unigram: ({ vocab, unk_id }) => ({
+    model: 't5',
+    tokens: vocab.map(([token]) => token),
+    scores: vocab.map(([, score]) => score),
+    unknown_token_id: unk_id,
+  }),
+  WordPiece: ({ vocab, unk_token }) => ({
+    model: 'bert',
+    tokens: Object.keys(vocab)
+      .sort((a, b) => vocab[a] - vocab[b])
+      .map((piece) =>
+        piece.startsWith('##') ? piece.slice(2) : /^\[.*\]$/.test(piece) && piece.length > 2 ? piece : `▁${piece}`,
+      ),
+    unknown_token_id: vocab[unk_token],
+  }),
+};
+
+/** The metadata of a GGUF file with the vocabulary of a tokenizer.json, and these keys of tokenizer.ggml. */
+export function ggufMetadata({ model, added_tokens = [] }, more = {}) {
+  const file = WRITERS[model.type](model);
+  const types = file.tokens.map((token) => (/^<0x[0-9A-F]{2}>$/.test(token) ? 6 : 1));
+  for (const { id, content, special } of added_tokens) {
+    file.tokens[id] = content;
+    if (file.scores) file.scores[id] ??= 0;
+    types[id] = special ? 3 : 4;
+  }
+  const keys = { ...file, token_type: types, ...more };
+  return Object.fromEntries(Object.entries(keys).map(([name, value]) => [`tokenizer.ggml.${name}`, value]));
+}

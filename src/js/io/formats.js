@@ -2,6 +2,7 @@
 
 /** @module headlight-attention/formats */
 
+export { readGguf } from './gguf.js';
 export { readNpy, writeNpy } from './npy.js';
 export { readNpz } from './npz.js';
 export {
@@ -18,3 +19,9 @@ export {
 /** @typedef {import('./dtypes.js').WritableTensor} WritableTensor */
 /** @typedef {import('./safetensors.js').TensorRange} TensorRange */
 /** @typedef {import('./safetensors.js').SafetensorsHeader} SafetensorsHeader */
+/** @typedef {import('./gguf.js').Gguf} Gguf */
+/** @typedef {import('./gguf.js').AsyncGguf} AsyncGguf */
+/** @typedef {import('./gguf.js').GgufTensor} GgufTensor */
+/** @typedef {import('./gguf.js').AsyncGgufTensor} AsyncGgufTensor */
+/** @typedef {import('./gguf.js').RangeReader} RangeReader */
+/** @typedef {import('./ggufCursor.js').GgufValue} GgufValue */

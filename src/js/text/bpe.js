@@ -1,19 +1,17 @@
 // Byte-pair encoding: a word is split into characters, then the adjacent pair of lowest rank is merged until no pair
-// has a rank. The pairs are in a heap, so a word of n characters takes O(n log n).
+// has a rank.
 
 import { fieldError } from './fields.js';
-import { byteFallback, MAX_ID, readPiece, readVocabulary } from './vocabulary.js';
+import { mergePairs, SHIFT } from './merge.js';
+import { byteFallback, readPiece, readVocabulary } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
+/** @import { PieceList } from './merge.js' */
 /** @import { Model } from './vocabulary.js' */
 
 /** Words whose pieces are cached, and the longest of them. */
 const MAX_CACHED = 20_000;
 const MAX_CACHED_LENGTH = 64;
-/** Key of a pair: id of the left piece · SHIFT + id of the right piece. */
-const SHIFT = 2 * MAX_ID;
-/** Key of a heap entry: rank of the pair · POSITIONS + position of its left piece. */
-const POSITIONS = 2 ** 31;
 
 /**
  * @param {Fields} fields
@@ -53,7 +51,10 @@ export function readBpe(fields) {
   const ignoreMerges = fields.boolean('ignore_merges', false);
   if (fields.get('dropout')) throw fields.error('dropout', 'none: BPE dropout is not supported');
   const initialPieces = characterSplitter({ ids, prefix, suffix, unknown, fuse, bytes });
-  const merge = pairMerger(ranks, merged);
+  const pairs = {
+    rank: (/** @type {number} */ left, /** @type {number} */ right) => ranks.get(left * SHIFT + right) ?? -1,
+    join: (/** @type {number} */ rank) => merged[rank],
+  };
 
   /** @type {Map<string, Int32Array>} */
   const cache = new Map();
@@ -64,7 +65,7 @@ export function readBpe(fields) {
       if (id !== undefined) return found(id, 0, word.length);
       let pieces = cache.get(word);
       if (!pieces) {
-        pieces = merge(initialPieces(word));
+        pieces = mergePairs(initialPieces(word), pairs);
         if (cache.size === MAX_CACHED) cache.clear();
         if (word.length <= MAX_CACHED_LENGTH) cache.set(word, pieces);
       }
@@ -72,8 +73,6 @@ export function readBpe(fields) {
     },
   };
 }
-
-/** @typedef {{ id: number[], begin: number[], end: number[] }} PieceList ids of pieces, and their ranges in the word */
 
 /**
  * Splits a word into the pieces that exist before any merge: its characters, or their bytes.
@@ -119,78 +118,3 @@ const characterSplitter =
     addPending();
     return { id, begin, end };
   };
-
-/**
- * Merges adjacent pairs of pieces in the order of their ranks.
- * @param {Map<number, number>} ranks
- * @param {Int32Array} merged the id of the merged piece, by rank
- * @returns {(pieces: PieceList) => Int32Array} the id, the begin and the end of each piece
- */
-const pairMerger =
-  (ranks, merged) =>
-  ({ id, begin, end }) => {
-    // A doubly linked list of pieces: a merged pair is stored at the position of its left piece.
-    const next = new Int32Array(id.length);
-    const previous = new Int32Array(id.length);
-    for (let at = 0; at < id.length; at++) [next[at], previous[at]] = [at + 1, at - 1];
-    const heap = new Heap();
-    const rankAt = (/** @type {number} */ at) =>
-      at >= 0 && next[at] < id.length ? ranks.get(id[at] * SHIFT + id[next[at]]) : undefined;
-    const enqueue = (/** @type {number} */ at) => {
-      const rank = rankAt(at);
-      if (rank !== undefined) heap.push(rank * POSITIONS + at);
-    };
-    for (let at = 0; at < id.length; at++) enqueue(at);
-    while (heap.size > 0) {
-      const key = heap.pop();
-      const at = key % POSITIONS;
-      const rank = (key - at) / POSITIONS;
-      // The entry is stale if either piece has been merged since.
-      if (id[at] < 0 || rankAt(at) !== rank) continue;
-      const right = next[at];
-      id[at] = merged[rank];
-      end[at] = end[right];
-      id[right] = -1;
-      next[at] = next[right];
-      if (next[at] < id.length) previous[next[at]] = at;
-      enqueue(previous[at]);
-      enqueue(at);
-    }
-    /** @type {number[]} */
-    const result = [];
-    for (let at = 0; at < id.length; at = next[at]) result.push(id[at], begin[at], end[at]);
-    return Int32Array.from(result);
-  };
-
-/** A binary heap of numbers: pop() returns the smallest. */
-class Heap {
-  /** @type {number[]} */
-  #keys = [];
-
-  get size() {
-    return this.#keys.length;
-  }
-
-  /** @param {number} key */
-  push(key) {
-    const keys = this.#keys;
-    let at = keys.length;
-    for (let parent; at > 0 && keys[(parent = (at - 1) >> 1)] > key; at = parent) keys[at] = keys[parent];
-    keys[at] = key;
-  }
-
-  pop() {
-    const keys = this.#keys;
-    const smallest = keys[0];
-    const key = Number(keys.pop());
-    if (keys.length === 0) return smallest;
-    let at = 0;
-    for (let child; (child = 2 * at + 1) < keys.length; at = child) {
-      if (child + 1 < keys.length && keys[child + 1] < keys[child]) child++;
-      if (keys[child] >= key) break;
-      keys[at] = keys[child];
-    }
-    keys[at] = key;
-    return smallest;
-  }
-}

@@ -58,15 +58,17 @@ const counted = (decoder) => (tokens, budget) => {
 /** @param {(token: string, i: number) => string} change @returns {Decoder} */
 const each = (change) => counted((tokens) => tokens.map(change));
 
+/** @param {string} text */
+export const clean = (text) =>
+  NEEDS_CLEANUP.test(text) ? CLEANUP.reduce((result, [from, to]) => result.replaceAll(from, to), text) : text;
+
 /** @param {Fields} fields @returns {Decoder} */
 function wordPiece(fields) {
   const prefix = fields.string('prefix', '##');
   const cleanup = fields.boolean('cleanup', true);
-  const clean = (/** @type {string} */ text) =>
-    CLEANUP.reduce((result, [from, to]) => result.replaceAll(from, to), text);
   return each((token, i) => {
     const text = i === 0 ? token : token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
-    return cleanup && NEEDS_CLEANUP.test(text) ? clean(text) : text;
+    return cleanup ? clean(text) : text;
   });
 }
 

@@ -14,7 +14,7 @@ const MAX_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
 const MAX_OTHER_STEPS = 16;
 const MAX_NAME_LENGTH = 60;
 
-/** An object of the file. */
+/** An object of the file: a Map, or the object of a caller. */
 export class Fields {
   #values;
   #depth;
@@ -30,7 +30,7 @@ export class Fields {
     if (depth > MAX_DEPTH) throw formatError(CALLER, `nested deeper than ${MAX_DEPTH} levels`, { parameter: path });
     if (values === null || typeof values !== 'object' || Array.isArray(values))
       throw fieldError(path || 'the file', values, 'an object');
-    this.#values = /** @type {Record<string, unknown>} */ (values);
+    this.#values = /** @type {Record<string, unknown> | Map<string, unknown>} */ (values);
     this.#depth = depth;
     this.#spent = spent;
     this.path = path;
@@ -44,7 +44,9 @@ export class Fields {
 
   /** null if the field is missing. @param {string} name @returns {unknown} */
   get(name) {
-    return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? null) : null;
+    const values = this.#values;
+    if (values instanceof Map) return values.get(name) ?? null;
+    return Object.hasOwn(values, name) ? (values[name] ?? null) : null;
   }
 
   /** @param {string} name @param {string} expected @returns {Error} */
@@ -122,9 +124,10 @@ export class Fields {
     if (this.#spent.cost > most) throw this.error(name, 'smaller regular expressions in the whole file');
   }
 
-  /** The names and values of an object, such as a vocabulary. @param {string} name @returns {[string, unknown][]} */
-  entries(name) {
-    return Object.entries(this.object(name).#values);
+  /** The names and values of an object, such as a vocabulary. @param {string} name @returns {Map<string, unknown>} */
+  map(name) {
+    const values = this.object(name).#values;
+    return values instanceof Map ? values : new Map(Object.entries(values));
   }
 
   /**

@@ -27,9 +27,9 @@ const CHINESE = [
 ].join('');
 
 /** @param {(text: string) => Edit[]} edits @returns {Normalizer} */
-const editing = (edits) => (text) => text.edit(edits(text.text));
+export const editing = (edits) => (text) => text.edit(edits(text.text));
 /** @param {readonly Normalizer[]} steps @returns {Normalizer} */
-const chain = (steps) => (text) => steps.reduce((result, step) => step(result), text);
+export const chain = (steps) => (text) => steps.reduce((result, step) => step(result), text);
 /** @param {Pattern} pattern @param {(match: string) => string} replace */
 const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
 

@@ -1,6 +1,7 @@
 // The normalizer that SentencePiece stores as `precompiled_charsmap`: a double-array trie over the UTF-8 bytes of the
 // keys, and their replacements.
 
+import { HeadlightError } from '../check/errors.js';
 import { decodeUtf8, toUtf8 } from './bytelevel.js';
 
 /** @import { Edit } from './aligned.js' */
@@ -28,22 +29,25 @@ function longestOf(texts) {
   return longest;
 }
 
+const NAME = 'precompiled_charsmap';
+
 /** @param {Fields} fields */
-function readMap(fields) {
-  const name = 'precompiled_charsmap';
-  const text = fields.string(name);
-  let bytes;
+function readBase64(fields) {
   try {
-    bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-  } catch {
-    throw fields.error(name, 'base64');
+    return Uint8Array.from(atob(fields.string(NAME)), (char) => char.charCodeAt(0));
+  } catch (error) {
+    throw error instanceof HeadlightError ? error : fields.error(NAME, 'base64');
   }
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {Fields} fields */
+function readMap(bytes, fields) {
   const view = new DataView(bytes.buffer);
   const size = bytes.length < 4 ? -1 : view.getUint32(0, true);
-  if (size < 4 || size % 4 !== 0 || size + 4 > bytes.length) throw fields.error(name, 'an array and texts');
+  if (size < 4 || size % 4 !== 0 || size + 4 > bytes.length) throw fields.error(NAME, 'an array and texts');
   const units = Uint32Array.from({ length: size / 4 }, (_, i) => view.getUint32(4 + 4 * i, true));
   const texts = bytes.subarray(4 + size);
-  if (longestOf(texts) > MAX_TEXT) throw fields.error(name, `texts of at most ${MAX_TEXT} bytes`);
+  if (longestOf(texts) > MAX_TEXT) throw fields.error(NAME, `texts of at most ${MAX_TEXT} bytes`);
   return { units, texts };
 }
 
@@ -99,9 +103,13 @@ export function* graphemesOf(text) {
   }
 }
 
-/** @param {Fields} fields @returns {(text: string) => Edit[]} */
-export function precompiled(fields) {
-  const map = readMap(fields);
+/**
+ * @param {Fields} fields
+ * @param {Uint8Array<ArrayBuffer>} [bytes] default: from the field, in base64
+ * @returns {(text: string) => Edit[]}
+ */
+export function precompiled(fields, bytes = readBase64(fields)) {
+  const map = readMap(bytes, fields);
   /** @type {Map<string, string | null>} */
   const cache = new Map();
   const find = (/** @type {string} */ part) => {

@@ -49,7 +49,7 @@ const filling = (templates) => (parts) =>
 function readSpecials(fields) {
   const specials = fields.object('special_tokens');
   return new Map(
-    fields.entries('special_tokens').map(([name]) => {
+    Array.from(fields.map('special_tokens').keys(), (name) => {
       const special = specials.object(name);
       const [ids, tokens] = [special.list('ids'), special.list('tokens')];
       if (!ids.every((id) => Number.isSafeInteger(id) && Number(id) >= 0 && Number(id) <= MAX_ID))

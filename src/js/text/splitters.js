@@ -53,7 +53,7 @@ function joins(part, before, behaviour) {
 }
 
 /** @param {Pattern} pattern @param {Behaviour} behaviour @param {boolean} [invert] @returns {Splitter} */
-function splitting(pattern, behaviour, invert = false) {
+export function splitting(pattern, behaviour, invert = false) {
   return (word) => {
     const { text } = word;
     if (text === '') return [];

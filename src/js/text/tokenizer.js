@@ -19,7 +19,10 @@ import { readSplitter } from './splitters.js';
 import { readUnigram } from './unigram.js';
 import { readWordPiece } from './wordpiece.js';
 
-/** @import { Encoding, Part } from './processors.js' */
+/** @import { AddedToken } from './added.js' */
+/** @import { Normalizer } from './normalizers.js' */
+/** @import { Encoding, Part, Processor } from './processors.js' */
+/** @import { Splitter } from './splitters.js' */
 /** @import { Model } from './vocabulary.js' */
 
 const CALLER = 'openTokenizer';
@@ -29,6 +32,10 @@ const MAX_DECODED_LENGTH = 2 ** 26;
 const MODELS = { BPE: readBpe, Unigram: readUnigram, WordPiece: readWordPiece };
 
 /** @typedef {{ skipSpecial?: boolean }} DecodeOptions default true: special tokens are left out */
+/**
+ * @typedef {{ model: Model, added: AddedToken[], normalize: Normalizer, split: Splitter, process: Processor,
+ *   decode: (tokens: string[]) => string }} Parts of a tokenizer, in the order of their use
+ */
 
 export class Tokenizer {
   #model;
@@ -40,9 +47,8 @@ export class Tokenizer {
   #process;
   #decode;
 
-  /** @internal @param {Fields} file */
-  constructor(file) {
-    const { model, added, normalize, split, process, decode } = readFile(file);
+  /** @internal @param {Parts} parts */
+  constructor({ model, added, normalize, split, process, decode }) {
     this.#model = model;
     /** @type {Map<number, string>} */
     this.#tokens = new Map();
@@ -156,7 +162,7 @@ function readDecodeOptions(options) {
   return skipSpecial;
 }
 
-/** @param {Fields} file */
+/** @param {Fields} file @returns {Parts} */
 function readFile(file) {
   const model = file.object('model');
   /** @template T @param {string} name @param {(fields: Fields) => T} read @param {T} fallback */
@@ -183,7 +189,7 @@ const modelWithoutType = (model) =>
  */
 export function openTokenizer(source) {
   const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
-  return new Tokenizer(new Fields(isFile ? source : parse(source), ''));
+  return new Tokenizer(readFile(new Fields(isFile ? source : parse(source), '')));
 }
 
 /** @param {object} source */

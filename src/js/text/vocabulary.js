@@ -20,14 +20,11 @@ export const MAX_ID = 2 ** 24;
 /** An object of pieces and their ids. @param {Fields} fields @returns {Map<string, number>} */
 export function readVocabulary(fields) {
   const path = fields.pathOf('vocab');
-  /** @type {Map<string, number>} */
-  const ids = new Map();
-  for (const [piece, id] of fields.entries('vocab')) {
+  const ids = fields.map('vocab');
+  for (const [piece, id] of ids)
     if (!Number.isSafeInteger(id) || Number(id) < 0 || Number(id) > MAX_ID)
       throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MAX_ID}`);
-    ids.set(piece, Number(id));
-  }
-  return ids;
+  return /** @type {Map<string, number>} */ (ids);
 }
 
 /**

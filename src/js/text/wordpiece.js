@@ -19,9 +19,9 @@ export function readWordPiece(fields) {
   if (long !== undefined) throw fieldError(fields.pathOf('vocab'), long, MAX_WORD_EXPECTED);
   const idsInOrder = [...ids.values()];
   const initial = new Trie([...ids.keys()]);
-  const continuing = new Trie(
-    Array.from(ids.keys(), (piece) => (piece.startsWith(prefix) ? piece.slice(prefix.length) : '')),
-  );
+  const continuing = prefix
+    ? new Trie(Array.from(ids.keys(), (piece) => (piece.startsWith(prefix) ? piece.slice(prefix.length) : '')))
+    : initial;
   return {
     ids,
     pieces(word, found) {

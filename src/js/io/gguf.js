@@ -1,0 +1,319 @@
+// GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts,
+// lengths and offsets are compared with the size of the file before anything is allocated. The list can be read alone,
+// for files that are read in ranges.
+
+import { quote } from '../check/quote.js';
+import { allocate, countElements, formatError, readBytes } from './bytes.js';
+import { GgufCursor, MoreBytes } from './ggufCursor.js';
+import { DECODED_TYPES, decodedType, dequantize, GGUF_TYPES } from './ggufTypes.js';
+import { identify } from './identify.js';
+
+/** @import { GgufValue } from './ggufCursor.js' */
+
+/**
+ * The position of a tensor in the file. type: such as 'Q4_K'; 'type 99' for one that Headlight does not know, with
+ * end = begin. shape: the width of a row is last.
+ * @typedef {{ type: string, shape: number[], begin: number, end: number }} GgufRange
+ */
+/**
+ * @typedef {object} GgufHeader
+ * @property {number} version 2 or 3
+ * @property {Record<string, GgufValue>} metadata
+ * @property {Map<string, GgufRange>} tensors
+ */
+/**
+ * @typedef {object} GgufTensor
+ * @property {string} type such as 'Q4_K'
+ * @property {number[]} shape rows and columns: the width of a row is last
+ * @property {() => Float32Array} data the dequantized numbers; throws a FORMAT error if the type is not decoded
+ */
+/**
+ * @typedef {object} AsyncGgufTensor
+ * @property {string} type such as 'Q4_K'
+ * @property {number[]} shape rows and columns: the width of a row is last
+ * @property {() => Promise<Float32Array>} data reads and dequantizes the tensor
+ */
+/** @typedef {{ metadata: Record<string, GgufValue>, tensors: Record<string, GgufTensor> }} Gguf */
+/** @typedef {{ metadata: Record<string, GgufValue>, tensors: Record<string, AsyncGgufTensor> }} AsyncGguf */
+/**
+ * Reads the bytes from begin to end, end not included.
+ * @typedef {{ size: number, read: (begin: number, end: number) => Promise<Uint8Array> | Uint8Array }} RangeReader
+ */
+
+const CALLER = 'readGguf';
+const MAGIC = 0x46554747;
+const VERSIONS = [2, 3];
+const DEFAULT_ALIGNMENT = 32;
+const MAX_ALIGNMENT = 2 ** 20;
+/** As in ggml. */
+const MAX_AXES = 4;
+const MAX_NAMES = 2 ** 20;
+/** Bytes of the smallest entries: of the metadata (a length, a kind, one byte), and of the list of tensors. */
+const MIN_ENTRY = 13;
+const MIN_TENSOR = 24;
+/** Metadata and list of tensors. The largest vocabularies take about 20 MB. */
+const MAX_HEADER = 2 ** 27;
+/** Bytes of the first read of a file that is read in ranges. */
+const FIRST_BYTES = 2 ** 16;
+
+/**
+ * A GGUF file: its metadata, and its tensors, which are dequantized by data(). Integers above 2 ** 53 are BigInts.
+ * Bytes are read at once; a Blob and a range reader are read in ranges, and give a promise.
+ * @overload
+ * @param {ArrayBuffer | ArrayBufferView} source
+ * @returns {Gguf}
+ */
+/**
+ * @overload
+ * @param {Blob | RangeReader} source
+ * @returns {Promise<AsyncGguf>}
+ */
+/** @param {ArrayBuffer | ArrayBufferView | Blob | RangeReader} source */
+export function readGguf(source) {
+  const reader = rangeReaderOf(source);
+  if (reader) return readRanges(reader);
+  const bytes = readBytes(CALLER, source);
+  const { metadata, tensors } = parseGguf(CALLER, bytes, bytes.length);
+  return {
+    metadata,
+    tensors: mapTensors(tensors, (name, range) => () => {
+      const type = typeOf(CALLER, name, range);
+      return dequantize(CALLER, bytes.subarray(range.begin, range.end), type);
+    }),
+  };
+}
+
+/** @param {unknown} source @returns {RangeReader | undefined} undefined for bytes */
+function rangeReaderOf(source) {
+  if (typeof Blob !== 'undefined' && source instanceof Blob)
+    return {
+      size: source.size,
+      read: async (begin, end) => new Uint8Array(await source.slice(begin, end).arrayBuffer()),
+    };
+  const reader = /** @type {RangeReader} */ (source);
+  return reader !== null && typeof reader === 'object' && typeof reader.read === 'function' ? reader : undefined;
+}
+
+/** @param {RangeReader} reader @returns {Promise<AsyncGguf>} */
+async function readRanges(reader) {
+  const { size } = reader;
+  if (!(Number.isSafeInteger(size) && size >= 0))
+    throw formatError(CALLER, `the size of the file is ${quote(size)}, expected an integer from 0`, {
+      parameter: 'size',
+      got: size,
+    });
+  const { metadata, tensors } = await readGgufHeader(CALLER, size, async (begin, end) => reader.read(begin, end));
+  return {
+    metadata,
+    tensors: mapTensors(tensors, (name, range) => async () => {
+      const type = typeOf(CALLER, name, range);
+      const bytes = await reader.read(range.begin, range.end);
+      if (bytes.length !== range.end - range.begin)
+        throw formatError(CALLER, `the file ends within tensor ${quote(name)}: it is truncated`, { parameter: name });
+      return dequantize(CALLER, bytes, type);
+    }),
+  };
+}
+
+/**
+ * @template D
+ * @param {Map<string, GgufRange>} tensors
+ * @param {(name: string, range: GgufRange) => D} data
+ * @returns {Record<string, { type: string, shape: number[], data: D }>}
+ */
+function mapTensors(tensors, data) {
+  /** @type {Record<string, { type: string, shape: number[], data: D }>} */
+  const mapped = Object.create(null);
+  for (const [name, range] of tensors)
+    mapped[name] = { type: range.type, shape: [...range.shape], data: data(name, range) };
+  return mapped;
+}
+
+/** Refuses types that are not decoded. @param {string} caller @param {string} name @param {GgufRange} range */
+export function typeOf(caller, name, { type }) {
+  const found = decodedType(type);
+  if (found) return found;
+  const known = DECODED_TYPES.join(', ');
+  throw formatError(caller, `tensor ${quote(name)} has ${quoteType(type)}, which is not decoded, only ${known}`, {
+    parameter: name,
+    expected: DECODED_TYPES,
+    got: type,
+  });
+}
+
+/** @param {string} type */
+const quoteType = (type) => (type.startsWith('type ') ? type : `type ${type}`);
+
+/**
+ * Reads the header of a file in ranges.
+ * @param {string} caller
+ * @param {number} size of the file; Infinity if it is not known
+ * @param {(begin: number, end: number) => Promise<Uint8Array>} read returns fewer bytes if the file ends before
+ * @returns {Promise<GgufHeader>}
+ */
+export async function readGgufHeader(caller, size, read) {
+  let bytes = await read(0, Math.min(FIRST_BYTES, size));
+  for (;;) {
+    try {
+      return parseGguf(caller, bytes, size);
+    } catch (error) {
+      if (!(error instanceof MoreBytes)) throw error;
+      // At least twice as many bytes each time, so that the time of all attempts is linear.
+      const end = Math.min(Math.max(error.end, 2 * bytes.length), size);
+      const more = await read(bytes.length, end);
+      if (more.length < Math.min(error.end, end) - bytes.length) {
+        const got = bytes.length + more.length;
+        throw formatError(caller, `the file ends at byte ${got}, in its header: it is truncated`, { got });
+      }
+      bytes = join(caller, bytes, more);
+    }
+  }
+}
+
+/** @param {string} caller @param {Uint8Array} start @param {Uint8Array} more */
+function join(caller, start, more) {
+  const length = start.length + more.length;
+  const all = allocate(caller, length, () => new Uint8Array(length));
+  all.set(start);
+  all.set(more, start.length);
+  return all;
+}
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes the file, or its beginning
+ * @param {number} size of the whole file; Infinity if it is not known
+ * @returns {GgufHeader} throws MoreBytes if the header is longer than `bytes`
+ */
+function parseGguf(caller, bytes, size) {
+  const cursor = new GgufCursor(caller, bytes, size, MAX_HEADER);
+  const version = readVersion(cursor);
+  const tensorCount = readCount(cursor, 'tensors', MIN_TENSOR);
+  const entryCount = readCount(cursor, 'metadata values', MIN_ENTRY);
+  /** @type {Record<string, GgufValue>} */
+  const metadata = Object.create(null);
+  for (let i = 0; i < entryCount; i++) {
+    cursor.where = `the key of metadata value ${i}`;
+    const key = cursor.name();
+    cursor.within(`metadata ${quote(key)}`, key);
+    if (key in metadata) throw cursor.fail('is in the file twice');
+    metadata[key] = cursor.value();
+  }
+  const alignment = readAlignment(cursor, metadata);
+  /** @type {Map<string, GgufRange>} */
+  const tensors = new Map();
+  for (let i = 0; i < tensorCount; i++) {
+    cursor.within(`the name of tensor ${i}`);
+    const name = cursor.name();
+    cursor.within(`tensor ${quote(name)}`, name);
+    if (tensors.has(name)) throw cursor.fail('is in the file twice');
+    tensors.set(name, readTensor(cursor, alignment));
+  }
+  locate(cursor, tensors, Math.ceil(cursor.at / alignment) * alignment);
+  return { version, metadata, tensors };
+}
+
+/** @param {GgufCursor} cursor */
+function readVersion(cursor) {
+  const { bytes, caller } = cursor;
+  cursor.within('the header');
+  if (cursor.size < 4 || cursor.u32() !== MAGIC) throw notGguf(caller, bytes);
+  const version = cursor.u32();
+  if (VERSIONS.includes(version)) return version;
+  // The bytes in the opposite order.
+  const reversed = new DataView(bytes.buffer, bytes.byteOffset + 4, 4).getUint32(0, false);
+  const text = VERSIONS.includes(reversed)
+    ? 'the file is big-endian, expected a little-endian file'
+    : `the file has version ${version} of GGUF, expected ${VERSIONS.join(' or ')}`;
+  throw formatError(caller, text, { parameter: 'version', expected: VERSIONS, got: version });
+}
+
+/** @param {string} caller @param {Uint8Array} bytes */
+function notGguf(caller, bytes) {
+  const kind = identify(bytes);
+  const expected = 'a GGUF file';
+  const text = kind
+    ? `this is ${kind}, expected ${expected}`
+    : `the file does not begin with GGUF, expected ${expected}`;
+  return formatError(caller, text, { parameter: 'bytes', expected, got: kind });
+}
+
+/**
+ * A number of entries, each of at least `min` bytes.
+ * @param {GgufCursor} cursor
+ * @param {string} what
+ * @param {number} min
+ */
+function readCount(cursor, what, min) {
+  const count = cursor.u64();
+  const most = Math.min(MAX_NAMES, Math.floor((cursor.size - cursor.at) / min));
+  if (count <= most) return Number(count);
+  throw cursor.fail(`claims ${count} ${what}, expected at most ${most} in a file of ${cursor.size} bytes`, most, count);
+}
+
+/** @param {GgufCursor} cursor @param {Record<string, GgufValue>} metadata */
+function readAlignment(cursor, metadata) {
+  const key = 'general.alignment';
+  const value = metadata[key] ?? DEFAULT_ALIGNMENT;
+  if (typeof value === 'number' && value >= 1 && value <= MAX_ALIGNMENT && Number.isInteger(Math.log2(value)))
+    return value;
+  const expected = `a power of two of at most ${MAX_ALIGNMENT}`;
+  throw formatError(cursor.caller, `metadata ${quote(key)} is ${quote(value)}, expected ${expected}`, {
+    parameter: key,
+    expected,
+    got: value,
+  });
+}
+
+/**
+ * An entry of the list. Begin and end count from the beginning of the data.
+ * @param {GgufCursor} cursor
+ * @param {number} alignment
+ * @returns {GgufRange}
+ */
+function readTensor(cursor, alignment) {
+  const axes = cursor.u32();
+  if (axes > MAX_AXES) throw cursor.fail(`has ${axes} axes, expected at most ${MAX_AXES}`, MAX_AXES, axes);
+  const sizes = Array.from({ length: axes }, () => cursor.u64());
+  const shape = sizes.map(Number).reverse();
+  const count = countElements(shape);
+  if (!shape.every(Number.isSafeInteger) || !Number.isSafeInteger(count))
+    throw cursor.fail(`has shape ${quote(shape)}, expected at most 2 ** 53 elements`, undefined, shape);
+  const id = cursor.u32();
+  const begin = Number(cursor.u64());
+  const type = GGUF_TYPES.get(id) ?? { name: `type ${id}`, values: 1, bytes: 0 };
+  const width = shape.at(-1) ?? 1;
+  if (width % type.values !== 0)
+    throw cursor.fail(
+      `has rows of ${width} elements, expected a multiple of ${type.values} for ${type.name}`,
+      type.values,
+      width,
+    );
+  if (!Number.isSafeInteger(begin) || begin % alignment !== 0)
+    throw cursor.fail(`begins at byte ${begin}, expected a multiple of ${alignment}`, alignment, begin);
+  return { type: type.name, shape, begin, end: begin + (count / type.values) * type.bytes };
+}
+
+/**
+ * Converts positions to those in the file, and checks that tensors are within it and do not overlap.
+ * @param {GgufCursor} cursor
+ * @param {Map<string, GgufRange>} tensors
+ * @param {number} start of the data
+ */
+function locate(cursor, tensors, start) {
+  let [end, previous] = [start, ''];
+  for (const [name, range] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {
+    cursor.within(`tensor ${quote(name)}`, name);
+    range.begin += start;
+    range.end += start;
+    if (range.end > cursor.size)
+      throw cursor.fail(
+        `ends at byte ${range.end}, but the file has ${cursor.size}: it is truncated`,
+        cursor.size,
+        range.end,
+      );
+    if (range.begin < end && range.end > range.begin)
+      throw cursor.fail(`begins at byte ${range.begin}, within tensor ${quote(previous)}`, end, range.begin);
+    if (range.end > end) [end, previous] = [range.end, name];
+  }
+}

@@ -1,0 +1,192 @@
+// Reads the numbers, strings and arrays in the header of a GGUF file, and keeps within the file.
+
+import { formatError } from './bytes.js';
+
+/** @typedef {number | bigint | boolean | string | GgufList} GgufValue bigint: integers above 2 ** 53 */
+/** @typedef {GgufValue[]} GgufList */
+
+/** The header continues after the bytes that have been read, at least up to `end`. */
+export class MoreBytes extends Error {
+  /** @param {number} end */
+  constructor(end) {
+    super('more bytes are needed');
+    this.end = end;
+  }
+}
+
+/** Bytes of a value of each kind, the smallest number for strings and arrays: their lengths. */
+const KIND_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8];
+const BOOL = 7;
+const STRING = 8;
+const ARRAY = 9;
+/** No file is known with arrays of arrays. */
+const MAX_DEPTH = 4;
+/** Elements of all arrays. The largest vocabularies have fewer than a million tokens, and several values for each. */
+const MAX_ELEMENTS = 2 ** 24;
+/** Bytes of a key, as the format says, and of the name of a tensor. */
+const MAX_NAME = 2 ** 16 - 1;
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Some vocabularies have tokens that are not UTF-8. A byte order mark is a token of others. */
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+
+export class GgufCursor {
+  at = 0;
+  /** Begins the messages of errors. */
+  where = 'the header';
+  /** The key or the tensor. @type {string | undefined} */
+  parameter;
+  #elements = 0;
+  #view;
+
+  /**
+   * @param {string} caller
+   * @param {Uint8Array} bytes the file, or its beginning
+   * @param {number} size of the whole file
+   * @param {number} most bytes of a header
+   */
+  constructor(caller, bytes, size, most) {
+    this.caller = caller;
+    this.bytes = bytes;
+    this.size = size;
+    this.most = most;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Sets the subject of errors. @param {string} where @param {string} [parameter] */
+  within(where, parameter) {
+    this.where = where;
+    this.parameter = parameter;
+  }
+
+  /** @param {string} reason @param {unknown} [expected] @param {unknown} [got] */
+  fail(reason, expected, got) {
+    return formatError(this.caller, `${this.where} ${reason}`, { parameter: this.parameter, expected, got });
+  }
+
+  /** The next `count` bytes must be in the file and must have been read. @param {number} count */
+  #need(count) {
+    const { at, bytes, size, most } = this;
+    if (count > size - at)
+      throw this.fail(
+        `needs ${count} bytes at byte ${at}, but the file has ${size}: it is truncated`,
+        at + count,
+        size,
+      );
+    if (count > most - at)
+      throw this.fail(
+        `needs ${count} bytes at byte ${at}, expected a header of at most ${most} bytes`,
+        most,
+        at + count,
+      );
+    if (count > bytes.length - at) throw new MoreBytes(at + count);
+  }
+
+  /** The position of the next `count` bytes. @param {number} count */
+  #take(count) {
+    this.#need(count);
+    this.at += count;
+    return this.at - count;
+  }
+
+  u32() {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  u64() {
+    return this.#view.getBigUint64(this.#take(8), true);
+  }
+
+  /** The bytes of a string. @param {number} most */
+  #string(most) {
+    const length = this.u64();
+    const left = this.size - this.at;
+    if (length > left)
+      throw this.fail(`has a string of ${length} bytes, but ${left} follow: it is truncated`, left, length);
+    if (length > most) throw this.fail(`has a name of ${length} bytes, expected at most ${most}`, most, length);
+    const from = this.#take(Number(length));
+    const bytes = this.bytes.subarray(from, this.at);
+    // TextDecoder refuses shared memory.
+    return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+  }
+
+  /** A key, or the name of a tensor. */
+  name() {
+    const bytes = this.#string(MAX_NAME);
+    try {
+      return strict.decode(bytes);
+    } catch {
+      throw this.fail('is not UTF-8');
+    }
+  }
+
+  /** A value of the metadata, with its kind. @returns {GgufValue} */
+  value() {
+    const kind = this.#kind();
+    return kind === ARRAY ? this.#array(1) : this.#scalar(kind);
+  }
+
+  #kind() {
+    const kind = this.u32();
+    if (kind >= KIND_BYTES.length)
+      throw this.fail(`has a value of kind ${kind}, expected 0 to ${KIND_BYTES.length - 1}`, undefined, kind);
+    return kind;
+  }
+
+  /** @param {number} depth @returns {GgufList} */
+  #array(depth) {
+    if (depth > MAX_DEPTH) throw this.fail(`has more than ${MAX_DEPTH} arrays in each other`, MAX_DEPTH, depth);
+    const kind = this.#kind();
+    const count = Number(this.u64());
+    const left = this.size - this.at;
+    if (count * KIND_BYTES[kind] > left)
+      throw this.fail(`has an array of ${count} values, but ${left} bytes follow: it is truncated`, left, count);
+    this.#elements += count;
+    if (this.#elements > MAX_ELEMENTS)
+      throw this.fail(`has more than ${MAX_ELEMENTS} values with the arrays before it`, MAX_ELEMENTS, count);
+    this.#need(count * KIND_BYTES[kind]);
+    /** @type {GgufList} */
+    const list = [];
+    for (let i = 0; i < count; i++) list.push(kind === ARRAY ? this.#array(depth + 1) : this.#scalar(kind));
+    return list;
+  }
+
+  /** @param {number} kind @returns {number | bigint | boolean | string} */
+  #scalar(kind) {
+    if (kind === STRING) return lenient.decode(this.#string(Infinity));
+    const [view, at] = [this.#view, this.#take(KIND_BYTES[kind])];
+    switch (kind) {
+      case 0:
+        return view.getUint8(at);
+      case 1:
+        return view.getInt8(at);
+      case 2:
+        return view.getUint16(at, true);
+      case 3:
+        return view.getInt16(at, true);
+      case 4:
+        return view.getUint32(at, true);
+      case 5:
+        return view.getInt32(at, true);
+      case 6:
+        return view.getFloat32(at, true);
+      case BOOL:
+        return this.#boolean(view.getUint8(at));
+      case 10:
+        return narrow(view.getBigUint64(at, true));
+      case 11:
+        return narrow(view.getBigInt64(at, true));
+      default:
+        return view.getFloat64(at, true);
+    }
+  }
+
+  /** @param {number} byte */
+  #boolean(byte) {
+    if (byte > 1) throw this.fail(`has the byte ${byte} as a boolean, expected 0 or 1`, '0 or 1', byte);
+    return byte === 1;
+  }
+}
+
+/** @param {bigint} value */
+const narrow = (value) => (Number.isSafeInteger(Number(value)) ? Number(value) : value);

@@ -1,0 +1,172 @@
+// A checkpoint in a GGUF file, or in the parts of one. Its metadata describes the model. Its tensors get the names that
+// Hugging Face gives them, so that the tables of families hold for them too.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { elementCount, formatShape } from '../../check/shape.js';
+import { readGgufHeader, typeOf } from '../../io/gguf.js';
+import { dequantize } from '../../io/ggufTypes.js';
+import { FAMILIES } from '../families/index.js';
+import { ModelMetadata, makeConfig, readHeads } from './ggufConfig.js';
+import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.js';
+import { partNames } from './ggufParts.js';
+import { makeViews, viewFolder } from './ggufTensors.js';
+
+/** @import { GgufHeader } from '../../io/gguf.js' */
+/** @import { Family, Names } from '../families/common.js' */
+/** @import { Container } from './containers.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Architecture } from './ggufNames.js' */
+/** @import { Located } from './ggufTensors.js' */
+/** @import { Storage } from './readWeights.js' */
+
+const CALLER = 'openModel';
+/** Factors of rotary frequencies: one for each pair of a head's elements. */
+const MAX_FACTORS = 2 ** 16;
+/** By pooling_type: the vector of a text. @type {Record<number, 'mean' | 'first' | 'last'>} */
+const POOLING = { 1: 'mean', 2: 'first', 3: 'last' };
+
+/** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
+const fail = (file, message, parameter, details) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter, ...details });
+
+/**
+ * @param {Folder} folder
+ * @param {string} file any part, if there are several
+ * @param {Storage} storage with 'stored', matrices in blocks of a few bits become float16
+ * @returns {Promise<Container>}
+ */
+export async function openGguf(folder, file, storage) {
+  const files = partNames(file);
+  const first = await readHeader(folder, files[0]);
+  const { metadata } = first;
+  // Before other parts are requested, so that the name of a file alone does not cause thousands of requests.
+  checkPart(files, 0, metadata);
+  const others = await Promise.all(files.slice(1).map((name) => readHeader(folder, name)));
+  const located = mergeParts(files, [first, ...others]);
+  const meta = new ModelMetadata(files[0], metadata);
+  const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
+  const config = makeConfig(meta, located, { all, long, short });
+  const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(meta.architecture));
+  const views = makeViews(architecture, readHeads(meta), located.values(), storage === 'stored' ? 'F16' : 'F32');
+  const family = /** @type {Family} */ (FAMILIES.get(config.model_type));
+  return {
+    format: 'gguf',
+    folder: viewFolder(folder, views),
+    config,
+    tensors: views.tensors,
+    files,
+    openTokenizer: () => openTokenizer(metadata),
+    family: familyOf(family, located, meta),
+    describedBy: `the metadata of ${files[0]}`,
+    nameOf: (name) => ggufName(architecture, name),
+  };
+}
+
+/**
+ * The family without the conversions of Hugging Face's files: here matrices are (out, in), norms contain their offset,
+ * and q, k and v follow each other. Biases are those in the file.
+ * @param {Family} family
+ * @param {ReadonlyMap<string, Located>} located
+ * @param {ModelMetadata} meta
+ * @returns {Family}
+ */
+function familyOf(family, located, meta) {
+  /** @type {Names} */
+  const names = {};
+  for (const [key, source] of Object.entries(family.names)) {
+    const { from, also, part, form } = typeof source === 'string' ? { from: source } : source;
+    names[key] = {
+      from,
+      ...(also !== undefined && { also }),
+      ...(part && { part: part[0] === 'heads' ? ['rows', part[1]] : part }),
+      ...(form && { form }),
+    };
+  }
+  const has = (/** @type {string} */ name) => located.has(`blk.0.${name}.bias`);
+  /** @type {Family['options']} */
+  const options = (config, hasTensor) => ({
+    ...family.options(config, hasTensor),
+    ...(family.name === 'llama' && {
+      bias: {
+        query: has('attn_q') || has('attn_qkv'),
+        key: has('attn_k') || has('attn_qkv'),
+        value: has('attn_v') || has('attn_qkv'),
+        out: has('attn_output'),
+        mlp: has('ffn_up'),
+      },
+    }),
+    ...(family.name === 'bert' && { pool: POOLING[meta.integer('pooling_type', 0)] ?? 'none' }),
+  });
+  return { ...family, names, options };
+}
+
+/** @param {Folder} folder @param {string} file */
+async function readHeader(folder, file) {
+  const size = await folder.size(file, true);
+  if (size === null) throw fail(file, 'there is no such file', file);
+  return readGgufHeader(`${CALLER}: ${file}`, size, (begin, end) => folder.read(file, begin, end));
+}
+
+/**
+ * The tensors of all parts, by name.
+ * @param {string[]} files
+ * @param {GgufHeader[]} headers
+ */
+function mergeParts(files, headers) {
+  /** @type {Map<string, Located>} */
+  const located = new Map();
+  for (const [i, { metadata, tensors }] of headers.entries()) {
+    checkPart(files, i, metadata);
+    for (const [name, range] of tensors) {
+      const other = located.get(name);
+      if (other) throw fail(files[i], `${quote(name)} is in ${quote(other.file)} too`, name);
+      located.set(name, { ...range, name, file: files[i] });
+    }
+  }
+  const expected = headers[0].metadata['split.tensors.count'];
+  if (expected !== undefined && files.length > 1 && Number(expected) !== located.size) {
+    const text = `split.tensors.count is ${quote(expected)}, but the parts have ${located.size} tensors`;
+    throw fail(files[0], text, 'split.tensors.count', { expected, got: located.size });
+  }
+  return located;
+}
+
+/** @param {string[]} files @param {number} i @param {GgufHeader['metadata']} metadata */
+function checkPart(files, i, metadata) {
+  const { 'split.no': number = 0, 'split.count': count = 1 } = metadata;
+  const wrong = (/** @type {string} */ key, /** @type {unknown} */ got, /** @type {number} */ expected) =>
+    fail(files[i], `metadata ${key} is ${quote(got)}, expected ${expected} by the name of the file`, key, {
+      expected,
+      got,
+    });
+  // A file that was not split may have 0 parts.
+  if (Number(count) !== files.length && !(files.length === 1 && Number(count) === 0))
+    throw wrong('split.count', count, files.length);
+  if (Number(number) !== i) throw wrong('split.no', number, i);
+}
+
+/** The numbers of a small tensor. @param {Folder} folder @param {Located | undefined} tensor */
+async function readNumbers(folder, tensor) {
+  if (!tensor) return undefined;
+  const { file, name, shape, begin, end } = tensor;
+  const caller = `${CALLER}: ${file}`;
+  const type = typeOf(caller, name, tensor);
+  if (elementCount(shape) > MAX_FACTORS)
+    throw fail(file, `${quote(name)} is ${formatShape(shape)}, expected at most ${MAX_FACTORS} numbers`, name);
+  const bytes = await folder.read(file, begin, end);
+  if (bytes.length !== end - begin)
+    throw fail(file, `the file ends within tensor ${quote(name)}: it is truncated`, name);
+  return [...dequantize(caller, bytes, type)];
+}
+
+/**
+ * The tokenizer that the metadata describes.
+ * @param {GgufHeader['metadata']} metadata
+ * @returns {ReturnType<Container['openTokenizer']>}
+ */
+async function openTokenizer(metadata) {
+  const { openGgufTokenizer } = await import('../../text/ggufTokenizer.js');
+  const tokenizer = openGgufTokenizer(metadata);
+  return tokenizer && { tokenizer };
+}

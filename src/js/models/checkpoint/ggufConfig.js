@@ -1,0 +1,437 @@
+// A config.json of Hugging Face, made from the metadata of a GGUF file and the shapes of its tensors.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { ARCHITECTURES } from './ggufNames.js';
+
+/** @import { GgufValue } from '../../io/ggufCursor.js' */
+/** @import { Config } from '../families/common.js' */
+/** @import { Located } from './ggufTensors.js' */
+
+/**
+ * Divisors of the frequencies of rotary positions: for all sequences, or for short and long ones.
+ * @typedef {{ all?: number[], short?: number[], long?: number[] }} Frequencies
+ */
+
+const CALLER = 'openModel';
+/** The largest number of blocks, as in options.js. */
+const MAX_LAYERS = 2 ** 20;
+/** Blocks of the only Gemma 2 whose scores are not scaled by the width of a head, as in llama.cpp: 27B. */
+const GEMMA2_27B = 46;
+/** Keys of mechanisms that the families do not have, unless they are 0 or 1. */
+const UNSUPPORTED = [
+  'expert_count',
+  'logit_scale',
+  'residual_scale',
+  'embedding_scale',
+  'attention.scale',
+  'attention.clamp_kqv',
+  'attention.temperature_scale',
+];
+
+/** The metadata of one architecture. */
+export class ModelMetadata {
+  /**
+   * @param {string} file in errors
+   * @param {Record<string, GgufValue>} values
+   */
+  constructor(file, values) {
+    this.file = file;
+    this.values = values;
+    this.architecture = values['general.architecture'];
+  }
+
+  /** @param {string} key @param {string} reason @param {unknown} [expected] */
+  fail(key, reason, expected) {
+    const got = this.values[key];
+    return new HeadlightError('FORMAT', `${CALLER}: ${this.file}: metadata ${key} ${reason}`, {
+      parameter: key,
+      expected,
+      got,
+    });
+  }
+
+  /** The full name of a key of this architecture. @param {string} key */
+  keyOf(key) {
+    return `${this.architecture}.${key}`;
+  }
+
+  /** @param {string} key of the architecture */
+  has(key) {
+    return this.values[this.keyOf(key)] !== undefined;
+  }
+
+  /**
+   * The value of a key. A list with a value for each block must have equal values.
+   * @param {string} key of the architecture
+   */
+  #get(key) {
+    const value = this.values[this.keyOf(key)];
+    if (!Array.isArray(value)) return value;
+    if (value.some((other) => other !== value[0]))
+      throw this.fail(this.keyOf(key), `is ${quote(value)}, expected the same value for all blocks`);
+    return value[0];
+  }
+
+  /**
+   * @param {string} key of the architecture
+   * @param {number} [fallback] without one the key is required
+   * @returns {number}
+   */
+  integer(key, fallback) {
+    const value = this.#get(key) ?? fallback;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
+    throw this.fail(this.keyOf(key), this.#is(value, 'an integer from 0 to 2 ** 31 - 1'), 'an integer');
+  }
+
+  /**
+   * @param {string} key of the architecture
+   * @param {number} [fallback] without one the key is required
+   * @returns {number}
+   */
+  number(key, fallback) {
+    const value = this.#get(key) ?? fallback;
+    if (typeof value === 'number' && Number.isFinite(value)) return shortest(value);
+    throw this.fail(this.keyOf(key), this.#is(value, 'a number'), 'a number');
+  }
+
+  /** @param {string} key of the architecture @param {boolean} fallback */
+  flag(key, fallback) {
+    const value = this.#get(key) ?? fallback;
+    if (typeof value === 'boolean') return value;
+    throw this.fail(this.keyOf(key), this.#is(value, 'true or false'), 'true or false');
+  }
+
+  /** The number of a token, or undefined. @param {string} key */
+  token(key) {
+    const value = this.values[`tokenizer.ggml.${key}`];
+    return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+  }
+
+  /** @param {unknown} value @param {string} expected */
+  #is(value, expected) {
+    return value === undefined ? `is missing, expected ${expected}` : `is ${quote(value)}, expected ${expected}`;
+  }
+}
+
+/** The shortest decimal number with this float32: 1e-5, not 0.000009999999747378752. @param {number} value */
+function shortest(value) {
+  for (let digits = 1; digits <= 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}
+
+/**
+ * @param {ModelMetadata} meta
+ * @param {ReadonlyMap<string, Located>} tensors by GGUF's names
+ * @param {Frequencies} frequencies
+ * @returns {Config}
+ */
+export function makeConfig(meta, tensors, frequencies) {
+  const { architecture } = meta;
+  const known = ARCHITECTURES.get(architecture);
+  if (!known) {
+    const expected = [...ARCHITECTURES.keys()].join(', ');
+    throw meta.fail('general.architecture', `is ${quote(architecture)}, which is not one of ${expected}`, expected);
+  }
+  const kind = meta.values['general.type'] ?? 'model';
+  if (kind !== 'model') throw meta.fail('general.type', `is ${quote(kind)}, expected 'model'`, 'model');
+  for (const key of UNSUPPORTED)
+    if (meta.number(key, 0) !== 0 && meta.number(key, 0) !== 1)
+      throw meta.fail(meta.keyOf(key), `is ${quote(meta.number(key, 0))}, which is not supported`);
+  const config = CONFIGS[known.type](new Source(meta, tensors, frequencies));
+  const stop = [meta.token('eos_token_id'), meta.token('eot_token_id')].filter((id) => id !== undefined);
+  const defined = Object.entries({
+    model_type: known.type,
+    ...config,
+    bos_token_id: meta.token('bos_token_id'),
+    eos_token_id: new Set(stop).size > 1 ? [...new Set(stop)] : stop[0],
+    pad_token_id: meta.token('padding_token_id'),
+  }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined);
+}
+
+/** The width of a head. @param {ModelMetadata} meta */
+function headDimOf(meta) {
+  const key = 'attention.head_count';
+  const [width, heads] = [meta.integer('embedding_length'), meta.integer(key)];
+  const headDim = meta.has('attention.key_length') ? meta.integer('attention.key_length') : width / heads;
+  if (heads > 0 && headDim > 0 && Number.isInteger(headDim)) return headDim;
+  throw meta.fail(meta.keyOf(key), `is ${heads}, expected a divisor of the width ${width}`);
+}
+
+/** @param {ModelMetadata} meta */
+export function readHeads(meta) {
+  const heads = meta.integer('attention.head_count');
+  return {
+    heads,
+    kvHeads: meta.integer('attention.head_count_kv', heads),
+    headDim: headDimOf(meta),
+    layers: Math.max(meta.integer('block_count'), meta.integer('decoder_block_count', 0)),
+  };
+}
+
+/** The metadata and the tensors from which a config is made. */
+class Source {
+  /** @param {ModelMetadata} meta @param {ReadonlyMap<string, Located>} tensors @param {Frequencies} frequencies */
+  constructor(meta, tensors, frequencies) {
+    this.meta = meta;
+    this.tensors = tensors;
+    this.frequencies = frequencies;
+    this.layers = meta.integer('block_count');
+    this.width = meta.integer('embedding_length');
+    this.heads = meta.integer('attention.head_count');
+    this.kvHeads = meta.integer('attention.head_count_kv', this.heads);
+    this.headDim = headDimOf(meta);
+    this.mlp = meta.integer('feed_forward_length');
+    this.tied = !tensors.has('output.weight');
+    this.#check();
+  }
+
+  #check() {
+    const { meta, layers, headDim } = this;
+    if (layers > MAX_LAYERS) throw meta.fail(meta.keyOf('block_count'), `is ${layers}, expected at most ${MAX_LAYERS}`);
+    const key = 'attention.value_length';
+    if (meta.integer(key, headDim) !== headDim)
+      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`, headDim);
+  }
+
+  /** @param {string} name */
+  has(name) {
+    return this.tensors.has(name);
+  }
+
+  /** Rows of a tensor. @param {string} name @param {string} key of the metadata, if there is no such tensor */
+  rows(name, key) {
+    const shape = this.tensors.get(name)?.shape;
+    return shape === undefined ? this.meta.integer(key) : shape.length < 2 ? 1 : shape[0];
+  }
+
+  get vocab() {
+    return this.rows('token_embd.weight', 'vocab_size');
+  }
+
+  get context() {
+    return this.meta.integer('context_length');
+  }
+
+  /** Fields that decoders with rotary positions have. */
+  decoder() {
+    return {
+      hidden_size: this.width,
+      num_hidden_layers: this.layers,
+      num_attention_heads: this.heads,
+      num_key_value_heads: this.kvHeads,
+      head_dim: this.headDim,
+      intermediate_size: this.mlp,
+      max_position_embeddings: this.context,
+      vocab_size: this.vocab,
+      tie_word_embeddings: this.tied,
+      is_causal: this.meta.flag('attention.causal', true),
+      ...this.rotary(),
+    };
+  }
+
+  /** @returns {Config} */
+  rotary() {
+    const { meta, headDim } = this;
+    const width = meta.integer('rope.dimension_count', headDim);
+    return {
+      rope_theta: meta.number('rope.freq_base', 10000),
+      ...(width !== headDim && { partial_rotary_factor: shareOf(width, headDim) }),
+      ...this.#scaling(),
+    };
+  }
+
+  /** @returns {Config} */
+  #scaling() {
+    const { meta, frequencies } = this;
+    const key = meta.keyOf('rope.scaling.type');
+    const old = meta.number('rope.scale_linear', 1);
+    const { [key]: type = old === 1 ? 'none' : 'linear' } = meta.values;
+    const { all, short, long } = frequencies;
+    const attention = meta.number('rope.scaling.attn_factor', 1);
+    if (all || short || long) {
+      if (type === 'linear' || type === 'yarn')
+        throw meta.fail(key, `is ${quote(type)}, expected none in a file with factors of frequencies`);
+      return this.#factors(attention);
+    }
+    if (type === 'longrope') throw meta.fail(key, 'is longrope, but the file has no rope_factors_long.weight');
+    if (type !== 'none' && type !== 'linear' && type !== 'yarn')
+      throw meta.fail(key, `is ${quote(type)}, expected none, linear, yarn or longrope`);
+    if (type === 'none' && attention === 1) return {};
+    const factor = type === 'none' ? 1 : meta.number('rope.scaling.factor', old === 1 ? undefined : old);
+    if (type === 'yarn') return { rope_scaling: this.#yarn(factor, attention) };
+    if (attention === 1) return { rope_scaling: { rope_type: 'linear', factor } };
+    const width = meta.integer('rope.dimension_count', this.headDim);
+    const same = new Array(Math.floor(width / 2)).fill(factor);
+    return { rope_scaling: { rope_type: 'longrope', short_factor: same, attention_factor: attention } };
+  }
+
+  /** @param {number} attention @returns {Config} */
+  #factors(attention) {
+    const { all, short, long } = this.frequencies;
+    const fields = { rope_type: 'longrope', short_factor: all ?? short, attention_factor: attention };
+    if (all) return { rope_scaling: fields };
+    const key = this.meta.keyOf('rope.scaling.type');
+    if (!short || !long) throw this.meta.fail(key, 'needs both rope_factors_short.weight and rope_factors_long.weight');
+    return { rope_scaling: { ...fields, long_factor: long }, original_max_position_embeddings: this.#original() };
+  }
+
+  #original() {
+    return this.meta.integer('rope.scaling.original_context_length', this.context);
+  }
+
+  /** @param {number} factor @param {number} attention @returns {Config} */
+  #yarn(factor, attention) {
+    const { meta } = this;
+    return {
+      rope_type: 'yarn',
+      factor,
+      original_max_position_embeddings: this.#original(),
+      beta_fast: meta.number('rope.scaling.yarn_beta_fast', 32),
+      beta_slow: meta.number('rope.scaling.yarn_beta_slow', 1),
+      // llama.cpp multiplies the usual factor by its own.
+      ...(attention !== 1 && { attention_factor: attention * (factor > 1 ? 0.1 * Math.log(factor) + 1 : 1) }),
+    };
+  }
+
+  /** The type of each block's attention, if the metadata says it. @returns {Config} */
+  windows() {
+    const { meta, layers } = this;
+    const key = meta.keyOf('attention.sliding_window_pattern');
+    const pattern = meta.values[key];
+    const window = meta.integer('attention.sliding_window', 0);
+    if (window === 0) return {};
+    if (pattern === undefined) return { sliding_window: window };
+    if (!(Array.isArray(pattern) && pattern.length === layers && pattern.every((value) => typeof value === 'boolean')))
+      throw meta.fail(key, `is ${quote(pattern)}, expected true or false for each of ${layers} blocks`);
+    return {
+      sliding_window: window,
+      layer_types: pattern.map((isLocal) => (isLocal ? 'sliding_attention' : 'full_attention')),
+    };
+  }
+
+  get rmsEps() {
+    return this.meta.number('attention.layer_norm_rms_epsilon');
+  }
+
+  get eps() {
+    return this.meta.number('attention.layer_norm_epsilon');
+  }
+}
+
+/** A share of a head's elements: Math.floor(of · share) is width. @param {number} width @param {number} of */
+function shareOf(width, of) {
+  const share = width / of;
+  return Math.floor(of * share) === width ? share : share * (1 + Number.EPSILON);
+}
+
+/** @param {Source} s @returns {Config} */
+const llamaConfig = (s) => ({
+  ...s.decoder(),
+  rms_norm_eps: s.rmsEps,
+  attention_bias: s.has('blk.0.attn_q.bias') || s.has('blk.0.attn_qkv.bias'),
+});
+
+/** By model_type. @type {Record<string, (s: Source) => Config>} */
+const CONFIGS = {
+  llama: (s) => {
+    const { meta, headDim } = s;
+    const key = 'rope.dimension_count';
+    if (meta.integer(key, headDim) !== headDim)
+      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`);
+    const window = meta.integer('attention.sliding_window', 0);
+    return {
+      ...llamaConfig(s),
+      mlp_bias: s.has('blk.0.ffn_up.bias'),
+      // Hugging Face has windows in Mistral only, which is the same otherwise.
+      ...(window > 0 && { model_type: 'mistral', sliding_window: window }),
+    };
+  },
+  qwen2: (s) => ({ ...llamaConfig(s), attention_bias: undefined, ...qwenWindows(s) }),
+  qwen3: (s) => ({ ...llamaConfig(s), ...qwenWindows(s) }),
+  gemma: (s) => llamaConfig(s),
+  gemma2: (s) => ({
+    ...llamaConfig(s),
+    ...s.windows(),
+    attn_logit_softcapping: s.meta.number('attn_logit_softcapping', 50),
+    final_logit_softcapping: s.meta.number('final_logit_softcapping', 30),
+    query_pre_attn_scalar: s.layers === GEMMA2_27B ? s.width / s.heads : s.headDim,
+  }),
+  phi: (s) => ({
+    ...s.decoder(),
+    head_dim: undefined,
+    layer_norm_eps: s.eps,
+    partial_rotary_factor: shareOf(s.meta.integer('rope.dimension_count', s.headDim), s.headDim),
+  }),
+  phi3: (s) => ({ ...llamaConfig(s), attention_bias: undefined, ...s.windows() }),
+  gpt2: (s) => ({
+    n_layer: s.layers,
+    n_embd: s.width,
+    n_head: s.heads,
+    n_positions: s.rows('position_embd.weight', 'context_length'),
+    n_inner: s.mlp,
+    layer_norm_epsilon: s.eps,
+    vocab_size: s.vocab,
+    tie_word_embeddings: s.tied,
+  }),
+  gpt_neox: (s) => ({
+    ...s.decoder(),
+    head_dim: undefined,
+    num_key_value_heads: undefined,
+    layer_norm_eps: s.eps,
+    partial_rotary_factor: undefined,
+    rotary_pct: shareOf(s.meta.integer('rope.dimension_count', s.headDim), s.headDim),
+    use_parallel_residual: s.meta.flag('use_parallel_residual', true),
+    attention_bias: s.has('blk.0.attn_qkv.bias') || s.has('blk.0.attn_q.bias'),
+  }),
+  bloom: (s) => ({
+    hidden_size: s.width,
+    n_layer: s.layers,
+    n_head: s.heads,
+    vocab_size: s.vocab,
+    layer_norm_epsilon: s.eps,
+    tie_word_embeddings: s.tied,
+  }),
+  bert: (s) => ({
+    hidden_size: s.width,
+    num_hidden_layers: s.layers,
+    num_attention_heads: s.heads,
+    intermediate_size: s.mlp,
+    max_position_embeddings: s.rows('position_embd.weight', 'context_length'),
+    type_vocab_size: s.has('token_types.weight') ? s.rows('token_types.weight', 'token_type_count') : 0,
+    vocab_size: s.vocab,
+    layer_norm_eps: s.eps,
+    is_decoder: s.meta.flag('attention.causal', false),
+  }),
+  t5: (s) => {
+    const gated = s.has('enc.blk.0.ffn_gate.weight');
+    return {
+      num_layers: s.layers,
+      num_decoder_layers: s.meta.integer('decoder_block_count', s.layers),
+      d_model: s.width,
+      num_heads: s.heads,
+      d_kv: s.headDim,
+      d_ff: s.mlp,
+      vocab_size: s.vocab,
+      layer_norm_epsilon: s.meta.number(
+        'attention.layer_norm_rms_epsilon',
+        s.meta.number('attention.layer_norm_epsilon', 1e-6),
+      ),
+      relative_attention_num_buckets: s.meta.integer('attention.relative_buckets_count'),
+      feed_forward_proj: gated ? 'gated-gelu' : 'relu',
+      tie_word_embeddings: s.tied,
+      decoder_start_token_id: s.meta.integer('decoder_start_token_id', 0),
+    };
+  },
+};
+
+/** @param {Source} s @returns {Config} */
+function qwenWindows(s) {
+  const windows = s.windows();
+  if (windows.sliding_window === undefined) return {};
+  return { ...windows, use_sliding_window: true, ...(!windows.layer_types && { max_window_layers: 0 }) };
+}

@@ -1,0 +1,38 @@
+// The names of GGUF files, and of the parts of a file that is split: x-00001-of-00003.gguf.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quoteNames } from '../../check/quote.js';
+
+const PART = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
+/** Files with the part of a model that reads pictures. */
+const PROJECTOR = /mmproj/i;
+
+/** @param {string} name */
+export const isGguf = (name) => /\.gguf$/i.test(name);
+
+/**
+ * The names of all parts.
+ * @param {string} file the whole file, or one of its parts
+ * @returns {string[]}
+ */
+export function partNames(file) {
+  const [, stem, , count, end] = PART.exec(file) ?? [];
+  if (count === undefined || Number(count) < 1) return [file];
+  return Array.from({ length: Number(count) }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${count}${end}`);
+}
+
+/**
+ * The GGUF file of a folder; its first part if it is split. Undefined if there is none.
+ * @param {readonly string[]} names of the files in the folder
+ */
+export function chooseGguf(names) {
+  const files = names.filter(isGguf);
+  const models = files.filter((name) => !PROJECTOR.test(name));
+  const first = [...new Set((models.length > 0 ? models : files).map((name) => partNames(name)[0]))];
+  if (first.length < 2) return first[0];
+  throw new HeadlightError(
+    'FORMAT',
+    `openModel: the folder has several GGUF files, ${quoteNames(first)}: open one of them by its own path`,
+    { parameter: 'files', got: first },
+  );
+}

@@ -1,0 +1,341 @@
+// Tensors of GGUF files under the names of Hugging Face. Each is a view: rows of one or several stored tensors, in
+// another order for some, decoded when they are read. Views follow each other in a range of numbers, as if they were in
+// a file.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { elementCount, formatShape } from '../../check/shape.js';
+import { KINDS } from '../../io/dtypes.js';
+import { typeOf } from '../../io/gguf.js';
+import { dequantize } from '../../io/ggufTypes.js';
+import { toHalves } from '../../io/halves.js';
+import { FREQUENCIES, fillName, parseName, projectionOf } from './ggufNames.js';
+
+/** @import { GgufRange } from '../../io/gguf.js' */
+/** @import { GgufType } from '../../io/ggufTypes.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Architecture, ParsedName } from './ggufNames.js' */
+/** @import { Stored } from './readWeights.js' */
+
+/** @typedef {GgufRange & { name: string, file: string }} Located a tensor in one of the files */
+/**
+ * Rows of a stored tensor. headDim: the rows of each head are interleaved, n and n + headDim/2 next to each other.
+ * @typedef {{ tensor: Located, type: GgufType, first: number, count: number, rowBytes: number, headDim?: number }} Part
+ */
+/** @typedef {Stored & { parts: Part[], rowBytes: number }} View rowBytes: of a decoded row */
+/** @typedef {{ heads: number, kvHeads: number, headDim: number, layers: number }} Heads */
+
+const CALLER = 'openModel';
+/** Bytes that are read at once from a stored tensor, since its rows are shorter than those of the view. */
+const WINDOW = 2 ** 20;
+/** Windows that are remembered: readWeights reads three pieces at once, and a piece may be in two windows. */
+const MAX_WINDOWS = 6;
+
+/** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
+const fail = (file, message, parameter, details) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter, ...details });
+
+/**
+ * All rows of a tensor. Rows of a vector are its elements, unless they are in blocks.
+ * @param {Located} tensor
+ * @returns {Part & { width: number }}
+ */
+function wholeOf(tensor) {
+  const type = typeOf(`${CALLER}: ${tensor.file}`, tensor.name, tensor);
+  const { shape } = tensor;
+  const isVector = shape.length < 2;
+  const width = isVector && type.values === 1 ? 1 : (shape.at(-1) ?? 1);
+  const count = width === 0 ? 0 : elementCount(shape) / width;
+  return { tensor, type, first: 0, count, width, rowBytes: (width / type.values) * type.bytes };
+}
+
+/** Makes views, one after the other. */
+export class Views {
+  /** @type {Map<string, Stored>} */
+  tensors = new Map();
+  #blocksAs;
+  /** @type {View[]} */
+  #list = [];
+  #end = 0;
+
+  /** @param {'F16' | 'F32'} blocksAs the type of decoded matrices that are stored in blocks */
+  constructor(blocksAs) {
+    this.#blocksAs = blocksAs;
+  }
+
+  /**
+   * @param {string} name of Hugging Face
+   * @param {Located} like a stored tensor
+   * @param {(Part & { width: number })[]} parts
+   */
+  add(name, like, parts) {
+    const { file } = like;
+    const [{ width, type }] = parts;
+    if (parts.some((part) => part.width !== width))
+      throw fail(file, `the rows of ${quote(like.name)} have another width than those of its neighbours`, like.name);
+    if (this.tensors.has(name)) throw fail(file, `${quote(like.name)} is a second tensor for ${name}`, like.name);
+    const same = parts.every((part) => part.type === type) && Object.hasOwn(KINDS, type.name);
+    const inBlocks = like.shape.length > 1 && parts.every((part) => part.type.values > 1);
+    const decoded = inBlocks ? this.#blocksAs : 'F32';
+    const dtype = same ? /** @type {'F32' | 'F16' | 'BF16'} */ (type.name) : decoded;
+    const rows = parts.reduce((sum, { count }) => sum + count, 0);
+    const shape = like.shape.length < 2 ? [rows * width] : [rows, width];
+    const whole = parts.length === 1 && parts[0].count === wholeOf(like).count;
+    const rowBytes = width * KINDS[dtype].bytes;
+    const begin = this.#end;
+    this.#end += rows * rowBytes;
+    const view = { file, dtype, shape: whole ? like.shape : shape, begin, end: this.#end, parts, rowBytes };
+    this.#list.push(view);
+    this.tensors.set(name, view);
+  }
+
+  /** The view that contains this byte. @param {number} at */
+  find(at) {
+    let [low, high] = [0, this.#list.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#list[middle].begin <= at) low = middle;
+      else high = middle - 1;
+    }
+    return this.#list[low];
+  }
+}
+
+/**
+ * @param {Architecture} architecture
+ * @param {Heads} heads
+ * @param {Iterable<Located>} located
+ * @param {'F16' | 'F32'} blocksAs the type of decoded matrices that are stored in blocks
+ * @returns {Views}
+ */
+export function makeViews(architecture, heads, located, blocksAs) {
+  const { names, qkv, neighbours, others = [] } = architecture;
+  const views = new Views(blocksAs);
+  /** Projections that Hugging Face stores in one tensor. @type {Map<string, Located[]>} */
+  const fused = new Map();
+  for (const tensor of located) {
+    const { name, file } = tensor;
+    if (FREQUENCIES.includes(name)) continue;
+    const parsed = parseName(name);
+    const projection = projectionOf(parsed.base);
+    if (Number(parsed.number) >= heads.layers)
+      throw fail(file, `${quote(name)} is in the file, but the model has ${heads.layers} blocks`, name);
+    if (projection < 0 || qkv === undefined) addNamed(views, names, others, tensor, parsed);
+    else if (typeof qkv === 'string') {
+      const whole = fillName(qkv, parsed);
+      if (projection === 3) views.add(whole, tensor, [wholeOf(tensor)]);
+      else {
+        const group = fused.get(whole) ?? [];
+        group[projection] = tensor;
+        fused.set(whole, group);
+      }
+    } else if (projection < 3)
+      views.add(fillName(qkv[projection], parsed), tensor, [ordered(tensor, projection, heads, neighbours)]);
+    else for (const i of [0, 1, 2]) views.add(fillName(qkv[i], parsed), tensor, [slice(tensor, i, heads, neighbours)]);
+  }
+  for (const [name, group] of fused) views.add(name, group.find(Boolean) ?? group[0], joined(group));
+  return views;
+}
+
+/**
+ * @param {Views} views
+ * @param {Record<string, string>} names
+ * @param {readonly string[]} others
+ * @param {Located} tensor
+ * @param {ParsedName} parsed
+ */
+function addNamed(views, names, others, tensor, parsed) {
+  const known = Object.hasOwn(names, parsed.base) ? names[parsed.base] : undefined;
+  if (known === undefined && !others.includes(parsed.base))
+    throw fail(
+      tensor.file,
+      `${quote(tensor.name)} is in the file, but the model that its metadata describes has no such tensor: ` +
+        'without it the results would be wrong',
+      tensor.name,
+    );
+  views.add(known === undefined ? tensor.name : fillName(known, parsed), tensor, [wholeOf(tensor)]);
+}
+
+/** @param {Located[]} group q, k and v */
+function joined(group) {
+  const given = group.find(Boolean) ?? group[0];
+  for (const i of [0, 1, 2])
+    if (!group[i]) {
+      const name = given.name.replace(/attn_[qkv]\b/, `attn_${'qkv'[i]}`);
+      throw fail(given.file, `${quote(given.name)} is in the file, but ${name} is missing`, name);
+    }
+  return group.map(wholeOf);
+}
+
+/**
+ * A projection, with its rows in Hugging Face's order.
+ * @param {Located} tensor
+ * @param {number} projection
+ * @param {Heads} heads
+ * @param {boolean} [neighbours]
+ */
+function ordered(tensor, projection, heads, neighbours) {
+  const whole = wholeOf(tensor);
+  const [expected, isRotated] = [rowsOf(heads)[projection], neighbours && projection < 2];
+  if (!isRotated) return whole;
+  if (whole.count !== expected) throw wrongRows(tensor, whole.count, expected);
+  return { ...whole, headDim: heads.headDim };
+}
+
+/**
+ * A projection of a fused tensor.
+ * @param {Located} tensor
+ * @param {number} projection
+ * @param {Heads} heads
+ * @param {boolean} [neighbours]
+ */
+function slice(tensor, projection, heads, neighbours) {
+  const whole = wholeOf(tensor);
+  const rows = rowsOf(heads);
+  const total = rows[0] + rows[1] + rows[2];
+  if (whole.count !== total) throw wrongRows(tensor, whole.count, total);
+  const first = rows.slice(0, projection).reduce((a, b) => a + b, 0);
+  const part = { ...whole, first, count: rows[projection] };
+  return neighbours && projection < 2 ? { ...part, headDim: heads.headDim } : part;
+}
+
+/** Rows of q, k and v. @param {Heads} heads */
+const rowsOf = ({ heads, kvHeads, headDim }) => [heads * headDim, kvHeads * headDim, kvHeads * headDim];
+
+/** @param {Located} tensor @param {number} got @param {number} expected */
+function wrongRows({ file, name, shape }, got, expected) {
+  const text = `${quote(name)} is ${formatShape(shape)}, with ${got} rows, expected ${expected}`;
+  return fail(file, text, name, { got, expected });
+}
+
+/**
+ * A folder whose files are the views.
+ * @param {Folder} folder
+ * @param {Views} views
+ * @returns {Folder}
+ */
+export function viewFolder(folder, views) {
+  const raw = new Windows(folder);
+  const { names, hint, origin, size, close } = folder;
+  return {
+    ...{ names, hint, origin, size, close },
+    async read(_, begin, end) {
+      const view = views.find(begin);
+      const [first, last] = [
+        Math.floor((begin - view.begin) / view.rowBytes),
+        Math.ceil((end - view.begin) / view.rowBytes),
+      ];
+      const bytes = await readRows(raw, view, first, last);
+      const from = view.begin + first * view.rowBytes;
+      return bytes.subarray(begin - from, end - from);
+    },
+  };
+}
+
+/**
+ * The decoded rows of a view.
+ * @param {Windows} raw
+ * @param {View} view
+ * @param {number} first
+ * @param {number} last
+ */
+async function readRows(raw, { dtype, parts, rowBytes }, first, last) {
+  const all = new Uint8Array((last - first) * rowBytes);
+  let start = 0;
+  for (const part of parts) {
+    const [from, to] = [Math.max(first, start) - start, Math.min(last, start + part.count) - start];
+    if (from < to) {
+      const rows = part.headDim ? await readHeads(raw, part, part.headDim, from, to) : await raw.rows(part, from, to);
+      all.set(convert(rows, part.type, dtype), (start + from - first) * rowBytes);
+    }
+    start += part.count;
+  }
+  return all;
+}
+
+/** @param {Uint8Array} bytes @param {GgufType} type @param {string} dtype of the result */
+function convert(bytes, type, dtype) {
+  if (type.name === dtype) return bytes;
+  const numbers = dequantize(CALLER, bytes, type);
+  return new Uint8Array(dtype === 'F16' ? toHalves(numbers).buffer : numbers.buffer);
+}
+
+/**
+ * Rows from..to−1 in the order for rotation of halves.
+ * @param {Windows} raw
+ * @param {Part} part
+ * @param {number} headDim
+ * @param {number} from
+ * @param {number} to
+ */
+async function readHeads(raw, part, headDim, from, to) {
+  const half = headDim / 2;
+  const storedAt = (/** @type {number} */ row) => {
+    const within = row % headDim;
+    return row - within + (within < half ? 2 * within : 2 * (within - half) + 1);
+  };
+  // All heads of which a row is needed.
+  const [begin, end] = [Math.floor(from / headDim) * headDim, Math.ceil(to / headDim) * headDim];
+  const rows = await raw.rows(part, begin, end);
+  const { rowBytes } = part;
+  const out = new Uint8Array((to - from) * rowBytes);
+  for (let row = from; row < to; row++) {
+    const at = (storedAt(row) - begin) * rowBytes;
+    out.set(rows.subarray(at, at + rowBytes), (row - from) * rowBytes);
+  }
+  return out;
+}
+
+/** Reads stored tensors in windows, so that small reads do not become many requests. */
+class Windows {
+  #folder;
+  /** The bytes of each window, the latest last. @type {Map<string, Promise<Uint8Array>>} */
+  #windows = new Map();
+
+  /** @param {Folder} folder */
+  constructor(folder) {
+    this.#folder = folder;
+  }
+
+  /** @param {Part} part @param {number} from @param {number} to */
+  async rows({ tensor, first, rowBytes }, from, to) {
+    return this.#read(tensor, (first + from) * rowBytes, (first + to) * rowBytes);
+  }
+
+  /** @param {Located} tensor @param {number} from @param {number} to bytes of the tensor */
+  async #read(tensor, from, to) {
+    const size = tensor.end - tensor.begin;
+    const numbers = [];
+    for (let at = Math.floor(from / WINDOW); at * WINDOW < to; at++) numbers.push(at);
+    const windows = await Promise.all(numbers.map((number) => this.#window(tensor, number, size)));
+    const begin = numbers[0] * WINDOW;
+    if (windows.length === 1) return windows[0].subarray(from - begin, to - begin);
+    const bytes = new Uint8Array(to - from);
+    windows.forEach((window, i) => {
+      const start = begin + i * WINDOW;
+      const [a, b] = [Math.max(from, start), Math.min(to, start + window.length)];
+      bytes.set(window.subarray(a - start, b - start), a - from);
+    });
+    return bytes;
+  }
+
+  /** @param {Located} tensor @param {number} number @param {number} size */
+  #window(tensor, number, size) {
+    const key = `${number} ${tensor.name}`;
+    const known = this.#windows.get(key) ?? this.#fetch(tensor, number * WINDOW, Math.min((number + 1) * WINDOW, size));
+    this.#windows.delete(key);
+    this.#windows.set(key, known);
+    for (const [oldest] of this.#windows) {
+      if (this.#windows.size <= MAX_WINDOWS) break;
+      this.#windows.delete(oldest);
+    }
+    return known;
+  }
+
+  /** @param {Located} tensor @param {number} from @param {number} to */
+  async #fetch({ name, file, begin }, from, to) {
+    const bytes = await this.#folder.read(file, begin + from, begin + to);
+    if (bytes.length === to - from) return bytes;
+    throw fail(file, `the file ends within tensor ${quote(name)}: it is truncated`, name);
+  }
+}

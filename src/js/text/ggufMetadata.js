@@ -1,0 +1,152 @@
+// The keys tokenizer.ggml.* in the metadata of a GGUF file, checked.
+
+import { Fields, fieldError } from './fields.js';
+import { PRE_TOKENIZERS } from './ggufPatterns.js';
+import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH } from './trie.js';
+
+const PREFIX = 'tokenizer.ggml';
+/** Items of one list, as in a tokenizer.json. */
+const MAX_ITEMS = 2 ** 20;
+
+export class GgufMetadata {
+  #fields;
+
+  /** @param {Fields} fields */
+  constructor(fields) {
+    this.#fields = fields;
+    this.tokens = this.#readTokens();
+    /** @type {Map<string, number>} */
+    this.ids = new Map();
+    for (const [id, token] of this.tokens.entries()) {
+      if (this.ids.has(token)) throw this.#itemError('tokens', id, token, 'a token that is in the list only once');
+      // A token without a text is a gap in the numbering.
+      if (token) this.ids.set(token, id);
+    }
+    this.types = this.numbers('token_type', Number.isSafeInteger, 'an integer') ?? new Uint8Array(this.tokens.length);
+  }
+
+  /** @param {string} name */
+  #key(name) {
+    return `${PREFIX}.${name}`;
+  }
+
+  /** @param {string} name @param {number} i @param {unknown} got @param {string} expected */
+  #itemError(name, i, got, expected) {
+    return fieldError(`${this.#key(name)}[${i}]`, got, expected);
+  }
+
+  /** @param {string} name @param {string} expected */
+  error(name, expected) {
+    return this.#fields.error(this.#key(name), expected);
+  }
+
+  /** A list or an array of numbers; null if it is missing. @param {string} name @returns {ArrayLike<unknown> | null} */
+  #list(name) {
+    const list = this.#fields.get(this.#key(name));
+    if (list === null) return null;
+    if (!Array.isArray(list) && (!ArrayBuffer.isView(list) || list instanceof DataView))
+      throw this.error(name, 'a list');
+    const items = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list));
+    if (items.length > MAX_ITEMS) throw this.error(name, `at most ${MAX_ITEMS} items`);
+    return items;
+  }
+
+  #readTokens() {
+    const list = this.#list('tokens');
+    if (!list || list.length === 0) throw this.error('tokens', 'a list of tokens');
+    return this.#strings('tokens', list, MAX_WORD_EXPECTED, (token) => token.length <= MAX_WORD_LENGTH);
+  }
+
+  /**
+   * @param {string} name
+   * @param {ArrayLike<unknown>} list
+   * @param {string} expected
+   * @param {(text: string) => boolean} accepts
+   */
+  #strings(name, list, expected, accepts) {
+    return Array.from(list, (text, i) => {
+      if (typeof text !== 'string' || !accepts(text)) throw this.#itemError(name, i, text, expected);
+      return text;
+    });
+  }
+
+  /**
+   * A number for each token; null if the list is missing.
+   * @param {string} name
+   * @param {(value: unknown) => boolean} accepts
+   * @param {string} expected
+   * @returns {ArrayLike<number> | null}
+   */
+  numbers(name, accepts, expected) {
+    const list = this.#list(name);
+    if (!list) return null;
+    if (list.length < this.tokens.length) throw this.error(name, `${this.tokens.length} numbers, one for each token`);
+    for (let i = 0; i < list.length; i++) if (!accepts(list[i])) throw this.#itemError(name, i, list[i], expected);
+    return /** @type {ArrayLike<number>} */ (list);
+  }
+
+  /** The scores of the tokens. */
+  scores() {
+    const scores = this.numbers('scores', Number.isFinite, 'a finite number');
+    if (!scores) throw this.error('scores', 'a list of numbers');
+    return scores;
+  }
+
+  /** The pairs to merge, such as 'a b'. */
+  merges() {
+    const list = this.#list('merges');
+    if (!list) throw this.error('merges', 'a list of pairs');
+    return Array.from(list);
+  }
+
+  /** @param {string} name @param {boolean} fallback */
+  flag(name, fallback) {
+    return this.#fields.boolean(this.#key(name), fallback);
+  }
+
+  /** The name of the pre-tokenizer. */
+  preTokenizer() {
+    const name = this.#fields.string(this.#key('pre'), 'default');
+    const found = PRE_TOKENIZERS.get(name);
+    if (!found) throw this.error('pre', `a pre-tokenizer that is supported: ${[...PRE_TOKENIZERS.keys()].join(', ')}`);
+    return { name, ...found };
+  }
+
+  /**
+   * The id of a special token.
+   * @param {string} name
+   * @param {number | null} [fallback] the id if the key is missing
+   * @returns {number | null} null: no such token
+   */
+  special(name, fallback = null) {
+    const most = this.tokens.length - 1;
+    if (this.#fields.get(this.#key(`${name}_token_id`)) !== null)
+      return this.#fields.integer(this.#key(`${name}_token_id`), { most });
+    return fallback !== null && fallback <= most ? fallback : null;
+  }
+
+  /** The bytes of SentencePiece's normalizer; null if there is none. */
+  charsmap() {
+    const list = this.#list('precompiled_charsmap');
+    if (!list || list.length === 0) return null;
+    const bytes = new Uint8Array(list.length);
+    for (let i = 0; i < list.length; i++) {
+      const value = list[i];
+      if (!Number.isSafeInteger(value) || Number(value) < -128 || Number(value) > 255)
+        throw this.#itemError('precompiled_charsmap', i, value, 'a byte');
+      bytes[i] = Number(value);
+    }
+    return bytes;
+  }
+
+  /** True if the name of the model contains a text. @param {string} text */
+  isNamed(text) {
+    const name = this.#fields.get('general.name');
+    return typeof name === 'string' && name.toLowerCase().includes(text);
+  }
+
+  /** Fields with the paths of this metadata. @param {Record<string, unknown>} values */
+  fields(values) {
+    return new Fields(values, PREFIX);
+  }
+}

@@ -1,0 +1,258 @@
+// The tokenizer in the metadata of a GGUF file: the keys tokenizer.ggml.*. They hold the vocabulary and the special
+// tokens; the other steps follow from the names tokenizer.ggml.model and tokenizer.ggml.pre.
+
+import { readBpe } from './bpe.js';
+import { clean, growthLimit, readDecoder } from './decoders.js';
+import { Fields } from './fields.js';
+import { GgufMetadata } from './ggufMetadata.js';
+import { chain, editing, readNormalizer } from './normalizers.js';
+import { fromRegExp } from './pattern.js';
+import { precompiled } from './precompiled.js';
+import { readProcessor } from './processors.js';
+import { scoredModel } from './scores.js';
+import { readSplitter, splitting } from './splitters.js';
+import { Tokenizer } from './tokenizer.js';
+import { readUnigram } from './unigram.js';
+import { readWordPiece } from './wordpiece.js';
+
+/** @import { AddedToken } from './added.js' */
+/** @import { Normalizer } from './normalizers.js' */
+/** @import { Parts } from './tokenizer.js' */
+
+/** Values of tokenizer.ggml.token_type. */
+const [UNKNOWN, CONTROL, USER_DEFINED] = [2, 3, 4];
+const MODEL = 'tokenizer.ggml.model';
+/** Values of the model for files without a tokenizer. */
+const NONE = [null, 'none', 'no_vocab'];
+/** A word of BERT's vocabulary begins with this character. */
+const WORD_BEGIN = '▁';
+/** Longer words of BERT are unknown. */
+const MAX_BERT_WORD = 100;
+
+/** The parts that depend on the kind of the vocabulary. @typedef {Omit<Parts, 'added' | 'process'>} Steps */
+/**
+ * The default values of a kind, or of a pre-tokenizer. Special tokens are ids; null: no such token.
+ * @typedef {{ bos: number | null, eos: number | null, sep: number | null, unknown: number | null, addBos: boolean,
+ *   addEos: boolean, addSep: boolean }} Defaults
+ */
+
+/** A step in the form of a tokenizer.json. @param {Record<string, unknown>} values */
+const step = (values) => new Fields(values, '');
+
+const identity = /** @template T @param {T} value */ (value) => value;
+
+/**
+ * Decodes pieces with ▁ for spaces and <0x41> for bytes.
+ * @param {boolean} prefix true if the text begins with a space that is not in the input
+ */
+function sentencePieceDecoder(prefix) {
+  const decoders = [
+    { type: 'Replace', pattern: { String: '▁' }, content: ' ' },
+    { type: 'ByteFallback' },
+    { type: 'Fuse' },
+    ...(prefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
+  ];
+  const decode = readDecoder(step({ type: 'Sequence', decoders }));
+  return (/** @type {string[]} */ tokens) => decode(tokens, growthLimit(tokens)).join('');
+}
+
+/** Replaces spaces by ▁. @param {boolean} prefix true: adds one before the text */
+function marking(prefix) {
+  const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
+  const normalizers = prefix ? [{ type: 'Prepend', prepend: '▁' }, spaces] : [spaces];
+  return readNormalizer(step({ type: 'Sequence', normalizers }));
+}
+
+/** SentencePiece's BPE. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
+function scored(file, { unknown }) {
+  const { tokens, ids } = file;
+  const prefix = file.flag('add_space_prefix', true);
+  // Pairs are merged in the whole text. If no token continues after the end of a word, the words are independent.
+  const independent = !tokens.some((token) => /[^▁]▁/u.test(token));
+  return {
+    model: scoredModel({ ids, texts: tokens, scores: file.scores(), unknown: file.special('unknown', unknown) }),
+    normalize: marking(prefix),
+    split: independent ? splitting(fromRegExp(/▁*[^▁]+|▁+/gu), 'Isolated') : (text) => [text],
+    decode: sentencePieceDecoder(prefix),
+  };
+}
+
+/** Byte-level BPE. @param {GgufMetadata} file @returns {Steps} */
+function byteLevel(file) {
+  const { patterns, whole = false } = file.preTokenizer();
+  const splits = patterns.map((pattern) => ({ type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated' }));
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
+  const decode = readDecoder(step({ type: 'ByteLevel' }));
+  return {
+    model: {
+      ...readBpe(file.fields({ vocab: file.ids, merges: file.merges(), ignore_merges: whole })),
+      texts: file.tokens,
+    },
+    normalize: identity,
+    split: readSplitter(step({ type: 'Sequence', pretokenizers: [...splits, bytes] })),
+    decode: (tokens) => decode(tokens, growthLimit(tokens)).join(''),
+  };
+}
+
+/**
+ * WordPiece. Words begin with ▁; the other pieces continue a word.
+ * @param {GgufMetadata} file
+ * @param {Defaults} defaults
+ * @returns {Steps}
+ */
+function wordPiece(file, defaults) {
+  const unknown = file.special('unknown', defaults.unknown);
+  if (unknown === null) throw file.error('unknown_token_id', 'the id of a token');
+  const lowercase = file.flag('normalizer.lowercase', true);
+  const strip_accents = file.flag('normalizer.strip_accents', lowercase);
+  const words = readSplitter(step({ type: 'BertPreTokenizer' }));
+  return {
+    model: {
+      ...readWordPiece(
+        file.fields({
+          vocab: file.ids,
+          unk_token: file.tokens[unknown],
+          continuing_subword_prefix: '',
+          max_input_chars_per_word: MAX_BERT_WORD + WORD_BEGIN.length,
+        }),
+      ),
+      texts: file.tokens,
+    },
+    normalize: readNormalizer(step({ type: 'BertNormalizer', lowercase, strip_accents })),
+    split: (text) => words(text).map((word) => word.edit([[0, 0, WORD_BEGIN]])),
+    decode: (tokens) =>
+      tokens
+        .map((token, i) => clean(token.startsWith(WORD_BEGIN) ? `${i > 0 ? ' ' : ''}${token.slice(1)}` : token))
+        .join(''),
+  };
+}
+
+/** Unigram. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
+function unigram(file, { unknown }) {
+  const scores = file.scores();
+  const merged = file.flag('remove_extra_whitespaces', false);
+  const prefix = merged || file.flag('add_space_prefix', false);
+  const map = file.charsmap();
+  /** @type {Normalizer[]} */
+  const normalizers = map ? [editing(precompiled(file.fields({ precompiled_charsmap: 'its bytes' }), map))] : [];
+  if (!merged) normalizers.push(marking(prefix));
+  const pretokenizers = [{ type: 'WhitespaceSplit' }, { type: 'Metaspace', prepend_scheme: 'always' }];
+  const vocab = file.tokens.map((token, id) => [token, file.types[id] === USER_DEFINED ? 0 : scores[id]]);
+  const unk_id = file.special('unknown', unknown);
+  return {
+    model: readUnigram(file.fields({ vocab, unk_id, byte_fallback: file.ids.has('<0x00>') })),
+    normalize: chain(normalizers),
+    split: merged ? readSplitter(step({ type: 'Sequence', pretokenizers })) : (text) => [text],
+    decode: sentencePieceDecoder(prefix),
+  };
+}
+
+/** @type {Record<string, { read: (file: GgufMetadata, defaults: Defaults) => Steps, defaults: Defaults }>} */
+const KINDS = {
+  llama: {
+    read: scored,
+    defaults: { bos: 1, eos: 2, sep: null, unknown: 0, addBos: true, addEos: false, addSep: false },
+  },
+  gpt2: {
+    read: byteLevel,
+    defaults: { bos: null, eos: null, sep: null, unknown: null, addBos: false, addEos: false, addSep: false },
+  },
+  bert: {
+    read: wordPiece,
+    defaults: { bos: 101, eos: null, sep: 102, unknown: 100, addBos: true, addEos: false, addSep: true },
+  },
+  t5: {
+    read: unigram,
+    defaults: { bos: null, eos: 1, sep: null, unknown: 2, addBos: false, addEos: true, addSep: false },
+  },
+};
+
+/** Pre-tokenizers of models that have a separator between the texts of a pair. */
+const WITH_SEPARATOR = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe'];
+
+/** Special tokens after which Phi-3 does not include the spaces. */
+const NOT_STRIPPED = ['<unk>', '<s>', '<|endoftext|>'];
+
+/**
+ * The tokens that are cut out of a text: those that the file marks, and those with a key of their own.
+ * @param {GgufMetadata} file
+ * @param {boolean} isBert
+ * @returns {AddedToken[]}
+ */
+function addedTokens(file, isBert) {
+  const mask = file.special('mask');
+  const isPhi3 = file.isNamed('phi-3') || file.isNamed('phi3');
+  const ids = new Set(['bos', 'eos', 'cls', 'seperator', 'mask', 'eot'].map((name) => file.special(name)));
+  /** @type {AddedToken[]} */
+  const added = [];
+  for (const [id, content] of file.tokens.entries()) {
+    const type = file.types[id];
+    const special = type === CONTROL || type === UNKNOWN || ids.has(id);
+    if (content === '' || (!special && type !== USER_DEFINED)) continue;
+    // GGUF does not say which tokens include the spaces around them. The mask tokens of all families but BERT include
+    // those before.
+    const [left, right] = [id === mask && !isBert, isPhi3 && !NOT_STRIPPED.includes(content)];
+    added.push({ id, content, special, normalized: false, single: false, left, right });
+  }
+  return added;
+}
+
+/**
+ * The tokens that are added to a text, or to a pair.
+ * @param {GgufMetadata} file
+ * @param {Defaults} defaults
+ * @param {boolean} isBert
+ * @returns {Parts['process']}
+ */
+function specialTokens(file, defaults, isBert) {
+  const bos = (isBert ? file.special('cls') : null) ?? file.special('bos', defaults.bos);
+  const eos = file.special('eos', defaults.eos);
+  const sep = file.special('seperator', defaults.sep);
+  /** @type {(flag: string, fallback: boolean, id: number | null, key: string) => number | null} */
+  const wanted = (flag, fallback, id, key) => {
+    if (!isBert && !file.flag(flag, fallback)) return null;
+    if (id === null) throw file.error(`${key}_token_id`, 'the id of a token');
+    return id;
+  };
+  const begin = wanted('add_bos_token', defaults.addBos, bos, 'bos');
+  const end = isBert ? wanted('', true, sep, 'seperator') : wanted('add_eos_token', defaults.addEos, eos, 'eos');
+  const between = !isBert && file.flag('add_sep_token', defaults.addSep) ? (sep ?? eos) : null;
+
+  /** @param {number | null} id @param {number} [type_id] */
+  const token = (id, type_id = 0) => (id === null ? [] : [{ SpecialToken: { id: String(id), type_id } }]);
+  const text = (/** @type {string} */ id, type_id = 0) => ({ Sequence: { id, type_id } });
+  const single = [...token(begin), text('A'), ...token(end)];
+  const second = isBert ? [text('B', 1), ...token(end, 1)] : [...token(between ?? begin), text('B'), ...token(end)];
+  const special_tokens = Object.fromEntries(
+    [begin, end, between]
+      .filter((id) => id !== null)
+      .map((id) => [id, { id: String(id), ids: [id], tokens: [file.tokens[id]] }]),
+  );
+  return readProcessor(step({ type: 'TemplateProcessing', single, pair: [...single, ...second], special_tokens }));
+}
+
+/**
+ * The tokenizer of a GGUF file.
+ * @param {object} metadata the metadata of the file, as readGguf returns it
+ * @returns {Tokenizer | undefined} undefined if the file has none
+ */
+export function openGgufTokenizer(metadata) {
+  const fields = new Fields(metadata, '');
+  const model = fields.get(MODEL);
+  if (NONE.includes(/** @type {string | null} */ (model))) return undefined;
+  const { read, defaults } = KINDS[fields.word(MODEL, Object.keys(KINDS))];
+  const file = new GgufMetadata(fields);
+  const isBert = model === 'bert';
+  const all = model === 'gpt2' ? byteLevelDefaults(file, defaults) : defaults;
+  return new Tokenizer({
+    ...read(file, all),
+    added: addedTokens(file, isBert),
+    process: specialTokens(file, all, isBert),
+  });
+}
+
+/** @param {GgufMetadata} file @param {Defaults} defaults @returns {Defaults} */
+function byteLevelDefaults(file, defaults) {
+  const { name, bos = false } = file.preTokenizer();
+  return { ...defaults, addBos: bos, addSep: WITH_SEPARATOR.includes(name) };
+}

@@ -1,0 +1,88 @@
+// Merges adjacent pieces of a word in the order of the ranks of their pairs. The pairs are in a heap, so a word of n
+// pieces takes O(n log n).
+
+import { MAX_ID } from './vocabulary.js';
+
+/** @typedef {{ id: number[], begin: number[], end: number[] }} PieceList ids of pieces, and their ranges in the word */
+/**
+ * @typedef {object} Pairs
+ * @property {(left: number, right: number) => number} rank −1 for a pair that is not merged
+ * @property {(rank: number, left: number, right: number) => number} join the id of the merged piece
+ */
+
+/** Above all ids: a pair has the key left · SHIFT + right. */
+export const SHIFT = 2 * MAX_ID;
+/** Key of a heap entry: rank of the pair · POSITIONS + position of its left piece. */
+const POSITIONS = 2 ** 31;
+
+/**
+ * @param {PieceList} pieces changed
+ * @param {Pairs} pairs
+ * @returns {Int32Array} the id, the begin and the end of each piece
+ */
+export function mergePairs({ id, begin, end }, pairs) {
+  // A doubly linked list of pieces: a merged pair is stored at the position of its left piece.
+  const next = new Int32Array(id.length);
+  const previous = new Int32Array(id.length);
+  for (let at = 0; at < id.length; at++) [next[at], previous[at]] = [at + 1, at - 1];
+  const heap = new Heap();
+  const rankAt = (/** @type {number} */ at) =>
+    at >= 0 && next[at] < id.length ? pairs.rank(id[at], id[next[at]]) : -1;
+  const enqueue = (/** @type {number} */ at) => {
+    const rank = rankAt(at);
+    if (rank >= 0) heap.push(rank * POSITIONS + at);
+  };
+  for (let at = 0; at < id.length; at++) enqueue(at);
+  while (heap.size > 0) {
+    const key = heap.pop();
+    const at = key % POSITIONS;
+    const rank = (key - at) / POSITIONS;
+    // The entry is stale if either piece has been merged since.
+    if (id[at] < 0 || rankAt(at) !== rank) continue;
+    const right = next[at];
+    id[at] = pairs.join(rank, id[at], id[right]);
+    end[at] = end[right];
+    id[right] = -1;
+    next[at] = next[right];
+    if (next[at] < id.length) previous[next[at]] = at;
+    enqueue(previous[at]);
+    enqueue(at);
+  }
+  /** @type {number[]} */
+  const result = [];
+  for (let at = 0; at < id.length; at = next[at]) result.push(id[at], begin[at], end[at]);
+  return Int32Array.from(result);
+}
+
+/** A binary heap of numbers: pop() returns the smallest. */
+class Heap {
+  /** @type {number[]} */
+  #keys = [];
+
+  get size() {
+    return this.#keys.length;
+  }
+
+  /** @param {number} key */
+  push(key) {
+    const keys = this.#keys;
+    let at = keys.length;
+    for (let parent; at > 0 && keys[(parent = (at - 1) >> 1)] > key; at = parent) keys[at] = keys[parent];
+    keys[at] = key;
+  }
+
+  pop() {
+    const keys = this.#keys;
+    const smallest = keys[0];
+    const key = Number(keys.pop());
+    if (keys.length === 0) return smallest;
+    let at = 0;
+    for (let child; (child = 2 * at + 1) < keys.length; at = child) {
+      if (child + 1 < keys.length && keys[child + 1] < keys[child]) child++;
+      if (keys[child] >= key) break;
+      keys[at] = keys[child];
+    }
+    keys[at] = key;
+    return smallest;
+  }
+}

@@ -1,0 +1,97 @@
+// SentencePiece's BPE: of all adjacent pairs whose concatenation is a piece, the one whose piece has the highest score
+// is merged, the leftmost of equals first.
+
+import { mergePairs, SHIFT } from './merge.js';
+import { byteFallback, MAX_ID } from './vocabulary.js';
+
+/** @import { PieceList } from './merge.js' */
+/** @import { Model } from './vocabulary.js' */
+
+/** A character that is no piece has this id + its code point until all pairs are merged. */
+const CHARACTERS = MAX_ID + 1;
+/** Pairs whose piece is cached. */
+const MAX_PAIRS = 100_000;
+/** Words whose pieces are cached, and the longest of them. */
+const MAX_CACHED = 20_000;
+const MAX_CACHED_LENGTH = 64;
+
+/** The rank of each piece; pieces with the same score have the same rank. @param {ArrayLike<number>} scores */
+function ranksOf(scores) {
+  const sorted = Float64Array.from(new Set(Array.from(scores))).sort();
+  const ranks = new Map(Array.from(sorted, (score, i) => [score, sorted.length - 1 - i]));
+  return Int32Array.from(scores, (score) => Number(ranks.get(score)));
+}
+
+/**
+ * @typedef {object} Pieces
+ * @property {Map<string, number>} ids
+ * @property {readonly string[]} texts by id
+ * @property {ArrayLike<number>} scores by id
+ * @property {number | null} unknown for a character that is no piece and has none for its bytes; null: it is dropped
+ */
+
+/** @param {Pieces} pieces @returns {Model} */
+export function scoredModel({ ids, texts, scores, unknown }) {
+  const ranks = ranksOf(scores);
+  const bytes = byteFallback(ids);
+  const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
+  const textOf = (/** @type {number} */ id) => (id < CHARACTERS ? texts[id] : String.fromCodePoint(id - CHARACTERS));
+
+  /** @type {Map<number, number>} */
+  const joined = new Map();
+  /** The piece of a pair, −1 for none. @param {number} left @param {number} right */
+  function join(left, right) {
+    const key = left * SHIFT + right;
+    let id = joined.get(key);
+    if (id !== undefined) return id;
+    const [first, second] = [textOf(left), textOf(right)];
+    id = first.length + second.length > longest ? -1 : (ids.get(first + second) ?? -1);
+    if (joined.size === MAX_PAIRS) joined.clear();
+    joined.set(key, id);
+    return id;
+  }
+  const pairs = {
+    rank(/** @type {number} */ left, /** @type {number} */ right) {
+      const id = join(left, right);
+      return id < 0 ? -1 : ranks[id];
+    },
+    join: (/** @type {number} */ _, /** @type {number} */ left, /** @type {number} */ right) => join(left, right),
+  };
+
+  /** @param {string} word */
+  function characters(word) {
+    /** @type {PieceList} */
+    const pieces = { id: [], begin: [], end: [] };
+    for (let at = 0, next = 0; at < word.length; at = next) {
+      const code = Number(word.codePointAt(at));
+      next += code > 0xffff ? 2 : 1;
+      pieces.id.push(ids.get(word.slice(at, next)) ?? CHARACTERS + code);
+      pieces.begin.push(at);
+      pieces.end.push(next);
+    }
+    return pieces;
+  }
+
+  /** @type {Map<string, Int32Array>} */
+  const cache = new Map();
+  return {
+    ids,
+    texts,
+    pieces(word, found) {
+      let pieces = cache.get(word);
+      if (!pieces) {
+        pieces = mergePairs(characters(word), pairs);
+        if (cache.size === MAX_CACHED) cache.clear();
+        if (word.length <= MAX_CACHED_LENGTH) cache.set(word, pieces);
+      }
+      for (let i = 0; i < pieces.length; i += 3) {
+        const [id, begin, end] = [pieces[i], pieces[i + 1], pieces[i + 2]];
+        if (id < CHARACTERS) found(id, begin, end);
+        else {
+          const fallback = bytes(textOf(id)) ?? (unknown === null ? [] : [unknown]);
+          for (const piece of fallback) found(piece, begin, end);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,416 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { readGguf } from 'headlight-attention/formats';
+import { serveFiles } from '../../../support/faulty_server.js';
+import { rejects } from '../../../support/files.js';
+import { convert, encode, gguf, splitGguf } from '../../../support/gguf.js';
+import { GOLDEN } from '../../../support/golden.js';
+import { flavours, hl } from '../../../support/headlight.js';
+import { readGgufTokenizers } from '../../../support/tokenizers.js';
+
+const FOLDER = join(GOLDEN, 'gguf');
+const MODELS = readdirSync(FOLDER)
+  .filter((name) => /^(llama|gpt2).*\.json$/.test(name))
+  .map((name) => name.slice(0, -5));
+const LIMIT = 1e-5;
+const pathOf = (model) => join(FOLDER, `${model}.gguf`);
+
+/** The cases of a model: { name, inputs, outputs }, both from name to { shape, data }. */
+function casesOf(model) {
+  const { cases, bin } = JSON.parse(readFileSync(join(FOLDER, `${model}.json`), 'utf8'));
+  const raw = readFileSync(join(FOLDER, bin));
+  const arrays = { float32: Float32Array, int32: Int32Array };
+  const read = (list) =>
+    Object.fromEntries(
+      list.map(({ name, dtype, shape, offset, bytes }) => [
+        name,
+        { shape, data: new arrays[dtype](new Uint8Array(raw.subarray(offset, offset + bytes)).buffer) },
+      ]),
+    );
+  return cases.map((c) => ({ name: c.name, inputs: read(c.inputs), outputs: read(c.outputs) }));
+}
+
+function hookOf(output) {
+  const [, kind, number] = /^(hidden|attn)\.(\d+)$/.exec(output) ?? [];
+  if (kind === 'attn') return `blocks.${number}.weights`;
+  return kind ? (number === '0' ? 'blocks.0.in' : `blocks.${number - 1}.out`) : output;
+}
+
+/** The largest difference, relative to the largest expected value; that of attention weights is absolute. */
+function worstOf(model, { inputs, outputs }, pattern = /./) {
+  const names = Object.keys(outputs).filter((name) => pattern.test(name));
+  const result = model.forward(
+    { ids: inputs.input_ids },
+    { capture: names.map(hookOf).filter((name) => name !== 'logits') },
+  );
+  const differences = names.map((name) => {
+    const { data } = outputs[name];
+    const got = (name === 'logits' ? result.logits : result.captured[hookOf(name)]).data;
+    assert.equal(got.length, data.length);
+    let [most, off] = [0, 0];
+    data.forEach((x, i) => {
+      most = Math.max(most, Math.abs(x));
+      off = Math.max(off, Math.abs(got[i] - x));
+    });
+    return off / (name.startsWith('attn') ? 1 : most);
+  });
+  result.dispose();
+  return Math.max(...differences);
+}
+
+/** A Llama of matrices whose rows are whole blocks of 32. */
+const next = (seed) => (i) => Math.sin(seed * 37 + i * 1.7) / 4;
+const of = (seed, ...shape) => ({
+  shape,
+  data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => next(seed)(i)),
+});
+const CONFIG = {
+  ...{ model_type: 'llama', hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 2 },
+  ...{ intermediate_size: 96, max_position_embeddings: 64, rms_norm_eps: 1e-5, vocab_size: 40, eos_token_id: 2 },
+};
+function llama(config = {}) {
+  const tensors = { 'model.embed_tokens.weight': of(1, 40, 64), 'model.norm.weight': of(2, 64) };
+  for (const i of [0, 1]) {
+    const at = `model.layers.${i}`;
+    tensors[`${at}.input_layernorm.weight`] = of(3 + i, 64);
+    tensors[`${at}.post_attention_layernorm.weight`] = of(5 + i, 64);
+    const shapes = { q: [64, 64], k: [32, 64], v: [32, 64], o: [64, 64] };
+    Object.entries(shapes).forEach(
+      ([p, shape], n) => (tensors[`${at}.self_attn.${p}_proj.weight`] = of(7 + n + 9 * i, ...shape)),
+    );
+    Object.entries({ gate: [96, 64], up: [96, 64], down: [64, 96] }).forEach(
+      ([p, shape], n) => (tensors[`${at}.mlp.${p}_proj.weight`] = of(11 + n + 9 * i, ...shape)),
+    );
+  }
+  return convert({ ...CONFIG, ...config }, tensors);
+}
+const fileOf = ({ metadata, tensors }) => ({ 'x.gguf': gguf(metadata, tensors) });
+/** The same model with changes of its metadata; undefined removes a key. */
+const withMetadata = (change) => {
+  const { metadata, tensors } = llama();
+  const changed = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
+  return fileOf({ metadata: Object.fromEntries(changed), tensors });
+};
+const inType = (model, type) =>
+  Object.fromEntries(
+    Object.entries(model.tensors).map(([name, tensor]) => {
+      const isMatrix = tensor.shape.length > 1;
+      return [name, isMatrix ? { shape: tensor.shape, type, bytes: encode(type, tensor.data) } : tensor];
+    }),
+  );
+
+async function logitsOf(files, options) {
+  const model = await hl.openModel(files, options);
+  const { logits } = model.forward([5, 17, 30, 3]);
+  const values = logits.copy();
+  model.dispose();
+  return values;
+}
+
+for (const name of MODELS)
+  test(`${name}: hidden states, weights and logits are those expected`, async () => {
+    const { types } = JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
+    assert.ok(Object.keys(types).length > 0);
+    for (const instance of flavours) {
+      const model = await instance.openModel(pathOf(name));
+      for (const c of casesOf(name)) {
+        const worst = worstOf(model, c);
+        assert.ok(worst <= LIMIT, `${c.name} is off by ${worst}`);
+      }
+      model.dispose();
+    }
+  });
+
+test('weights: stored keeps matrices in 16 bits, int8 rounds them', async () => {
+  for (const name of ['llama-q8_0', 'gpt2-q4_0']) {
+    const used = {};
+    for (const [weights, limit] of Object.entries({ float32: LIMIT, stored: 2e-3, int8: 3e-2 })) {
+      const before = hl.info.memory.used;
+      const model = await hl.openModel(pathOf(name), { weights });
+      used[weights] = hl.info.memory.used - before;
+      for (const c of casesOf(name)) assert.ok(worstOf(model, c) <= limit, `${name} ${weights}`);
+
+      assert.deepEqual(model.source, {
+        files: [{ name: `${name}.gguf`, size: readFileSync(pathOf(name)).length }],
+        format: 'gguf',
+        weights,
+      });
+      model.dispose();
+      assert.equal(hl.info.memory.used, before);
+    }
+    assert.ok(used.stored < 0.65 * used.float32 && used.int8 < 0.45 * used.float32, JSON.stringify(used));
+  }
+});
+
+test('F16 and BF16 stay as they are, with the results of float32', async () => {
+  for (const type of ['F16', 'BF16']) {
+    const model = llama();
+    const files = fileOf({ ...model, tensors: inType(model, type) });
+    const [exact, stored] = [await logitsOf(files), await logitsOf(files, { weights: 'stored' })];
+    stored.forEach((x, i) => assert.ok(Math.abs(x - exact[i]) < 1e-5));
+  }
+});
+
+test('a model is opened by a path, a URL, a File, bytes, a Blob, and the folder of the file', async (t) => {
+  const bytes = readFileSync(pathOf('llama-q4_0'));
+  const expected = await logitsOf(pathOf('llama-q4_0'));
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-gguf-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(pathOf('llama-q4_0'), join(folder, 'x.gguf'));
+  writeFileSync(join(folder, 'mmproj-x.gguf'), 'GGUF');
+  const server = await serveFiles({ 'a b.gguf': bytes });
+  t.after(server.close);
+  const sources = [
+    pathToFileURL(pathOf('llama-q4_0')),
+    { 'x.gguf': bytes },
+    { 'x.gguf': new Blob([bytes]) },
+    new File([bytes], 'x.gguf'),
+    [new File([bytes], 'x.gguf')],
+    folder,
+    `${server.url}a%20b.gguf?key=1#part`,
+  ];
+  for (const source of sources) assert.deepEqual(await logitsOf(source), expected);
+  assert.ok(server.requests.every((request) => request === 'GET /a%20b.gguf?key=1'));
+});
+
+test('only the blocks that are opened are read', async () => {
+  const file = gguf(llama().metadata, llama().tensors);
+  const size = 4 * 64 * 64;
+  let read = 0;
+  class Counted extends Blob {
+    slice(begin, end) {
+      read += end - begin;
+      return super.slice(begin, end);
+    }
+  }
+  const readBy = async (layers) => {
+    read = 0;
+    const model = await hl.openModel({ 'x.gguf': new Counted([file]) }, { layers });
+    assert.equal(model.options.layers, layers);
+    model.dispose();
+    return read;
+  };
+  const [none, one, two] = [await readBy(0), await readBy(1), await readBy(2)];
+  const block = (64 * 64 * 2 + 32 * 64 * 2 + 96 * 64 * 3 + 128) * 4;
+  assert.equal(one - none, block);
+  assert.equal(two - one, block);
+  assert.ok(size < block);
+});
+
+test('progress and an abort', async () => {
+  const files = fileOf(llama());
+  const seen = [];
+  const model = await hl.openModel(files, { onProgress: ({ read, total }) => void seen.push(read / total) });
+  model.dispose();
+  assert.equal(seen.at(-1), 1);
+  const stop = new AbortController();
+  const opening = hl.openModel(files, { signal: stop.signal, onProgress: () => stop.abort() });
+  await assert.rejects(opening, { name: 'AbortError' });
+});
+
+test('a tensor of several megabytes is read in pieces, with its rows in order', async () => {
+  const wide = { hidden_size: 64, vocab_size: 9000 };
+  const { metadata, tensors } = llama(wide);
+  const table = of(1, 9000, 64);
+  const files = (type) => ({
+    'x.gguf': gguf(metadata, {
+      ...tensors,
+      'token_embd.weight': { shape: [9000, 64], type, bytes: encode(type, table.data) },
+    }),
+  });
+  const blocks = files('Q8_0');
+  const decoded = readGguf(blocks['x.gguf']).tensors['token_embd.weight'].data();
+  const floats = gguf(metadata, { ...tensors, 'token_embd.weight': { shape: [9000, 64], data: decoded } });
+  const logits = await logitsOf(blocks);
+  assert.equal(logits.length, 4 * 9000);
+  assert.deepEqual(logits, await logitsOf({ 'x.gguf': floats }));
+});
+
+test('the parts of a file are opened by the path of one, or by all their bytes', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-gguf-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const parts = splitGguf(llama(), 3, 'big');
+  for (const [name, bytes] of Object.entries(parts)) writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, 'other.gguf'), 'GGUF');
+  const expected = await logitsOf(fileOf(llama()));
+  const [first, second] = Object.keys(parts);
+  for (const source of [join(folder, first), join(folder, second), parts])
+    assert.deepEqual(await logitsOf(source), expected);
+  const model = await hl.openModel(parts);
+  assert.deepEqual(
+    model.source.files,
+    Object.entries(parts).map(([name, bytes]) => ({ name, size: bytes.length })),
+  );
+  model.dispose();
+  await rejects(hl.openModel(folder), /several GGUF files, .*: open one of them by its own path/);
+  const { [second]: _, ...without } = parts;
+  await rejects(hl.openModel(without), /big-00002-of-00003\.gguf: there is no such file/);
+  await rejects(hl.openModel({ ...parts, [second]: parts[first] }), /metadata split\.no is 0, expected 1/);
+  await rejects(hl.openModel({ 'x.gguf': parts[first] }), /metadata split\.count is 3, expected 1/);
+  const extra = {
+    ...parts,
+    [second]: gguf({ 'split.no': 1, 'split.count': 3 }, { 'blk.0.attn_norm.weight': of(3, 64) }),
+  };
+  await rejects(hl.openModel(extra), /blk\.0\.attn_norm\.weight' is in|split\.tensors\.count is \d+, but/);
+});
+
+/** Files that are refused: what is wrong, the files, and the message. */
+const REFUSED = [
+  [
+    'an architecture',
+    { 'general.architecture': 'mamba' },
+    /metadata general\.architecture is 'mamba', which is not one of llama, qwen2/,
+  ],
+  ['no architecture', { 'general.architecture': undefined }, /metadata general\.architecture is undefined/],
+  ['an adapter', { 'general.type': 'adapter' }, /metadata general\.type is 'adapter'/],
+  ['a missing key', { 'llama.block_count': undefined }, /metadata llama\.block_count is missing, expected an integer/],
+  [
+    'the type of a key',
+    { 'llama.embedding_length': 'x' },
+    /metadata llama\.embedding_length is 'x', expected an integer/,
+  ],
+  ['too many blocks', { 'llama.block_count': 2 ** 30 }, /metadata llama\.block_count is 1073741824, expected at most/],
+  [
+    'more blocks than tensors',
+    { 'llama.block_count': 3 },
+    /by the metadata of x\.gguf, but blk\.2\.attn_norm\.weight.* are missing/,
+  ],
+  [
+    'fewer blocks than tensors',
+    { 'llama.block_count': 1 },
+    /'blk\.1\.attn_norm\.weight' is in the file, but the model has 1 blocks/,
+  ],
+  [
+    'heads',
+    { 'llama.attention.head_count': 5 },
+    /metadata llama\.attention\.head_count is 5, expected a divisor of the width 64/,
+  ],
+  ['no heads', { 'llama.attention.head_count': 0 }, /metadata llama\.attention\.head_count is 0/],
+  [
+    'other heads',
+    { 'llama.attention.head_count': 8, 'llama.rope.dimension_count': 8 },
+    /'blk\.0\.attn_(q|k)\.weight' is .* rows, expected/,
+  ],
+  [
+    'heads that differ',
+    { 'llama.attention.head_count_kv': [2, 1] },
+    /head_count_kv is \[2,1\], expected the same value for all blocks/,
+  ],
+  [
+    'the length of values',
+    { 'llama.attention.value_length': 32 },
+    /metadata llama\.attention\.value_length is 32, expected 16/,
+  ],
+  ['experts', { 'llama.expert_count': 8 }, /metadata llama\.expert_count is 8, which is not supported/],
+  ['a part of a head', { 'llama.rope.dimension_count': 8 }, /metadata llama\.rope\.dimension_count is 8, expected 16/],
+  ['a rope scaling', { 'llama.rope.scaling.type': 'spiral' }, /metadata llama\.rope\.scaling\.type is 'spiral'/],
+  ['longrope without factors', { 'llama.rope.scaling.type': 'longrope' }, /has no rope_factors_long\.weight/],
+  ['a factor', { 'llama.rope.scaling.type': 'yarn' }, /metadata llama\.rope\.scaling\.factor is missing/],
+  ['attention in both directions', { 'llama.attention.causal': false }, /the metadata of x\.gguf: is_causal is false/],
+  ['the width', { 'llama.feed_forward_length': 97 }, /blk\.0\.ffn_(gate|up)\.weight is \[96,64\], expected \[97,64\]/],
+];
+
+for (const [what, change, pattern] of REFUSED)
+  test(`refused: ${what}`, async () => {
+    const { used } = hl.info.memory;
+    await rejects(hl.openModel(withMetadata(change)), pattern);
+    assert.equal(hl.info.memory.used, used);
+  });
+
+test('refused: tensors that are missing, unknown, or of a type that is not decoded', async () => {
+  const change = (tensors) => {
+    const model = llama();
+    const all = Object.entries({ ...model.tensors, ...tensors }).filter(([, tensor]) => tensor !== null);
+    return hl.openModel({ 'x.gguf': gguf(model.metadata, Object.fromEntries(all)) });
+  };
+  await rejects(change({ 'blk.1.ffn_up.weight': null }), /but blk\.1\.ffn_up\.weight is missing/);
+  await rejects(change({ 'token_embd.weight': null }), /vocab_size is missing|token_embd\.weight is missing/);
+  await rejects(change({ 'blk.0.ffn_gate_inp.weight': of(1, 4, 64) }), /'blk\.0\.ffn_gate_inp\.weight' is in the file/);
+  await rejects(change({ 'blk.0.attn_q_norm.weight': of(1, 16) }), /'blk\.0\.attn_q_norm\.weight' is in the file/);
+  await rejects(change({ 'blk.0.attn_qkv.weight': of(1, 128, 64) }), /'blk\.0\.attn_qkv\.weight' is a second tensor/);
+  const odd = { shape: [64, 256], type: 'IQ2_XXS', bytes: new Uint8Array(64 * 66) };
+  await rejects(change({ 'blk.0.ffn_down.weight': odd }), /tensor 'blk\.0\.ffn_down\.weight' has type IQ2_XXS/);
+  await rejects(
+    hl.openModel({ 'x.gguf': gguf(llama().metadata, llama().tensors).subarray(0, 60_000) }),
+    /x\.gguf: tensor '.*' ends at byte \d+.* truncated/,
+  );
+});
+
+test('the config has the fields of Hugging Face, and the end tokens stop generate', async () => {
+  const model = await hl.openModel(
+    withMetadata({ 'tokenizer.ggml.eot_token_id': 7, 'tokenizer.ggml.bos_token_id': 1 }),
+  );
+  assert.deepEqual(model.config, {
+    ...CONFIG,
+    head_dim: 16,
+    tie_word_embeddings: true,
+    is_causal: true,
+    rope_theta: 10000,
+    attention_bias: false,
+    mlp_bias: false,
+    bos_token_id: 1,
+    eos_token_id: [2, 7],
+  });
+  assert.deepEqual(model.generation.stop, [2, 7]);
+  assert.equal(model.family, 'llama');
+  assert.equal(model.tokenizer, undefined);
+  model.dispose();
+});
+
+test('a model is saved in the layout of Hugging Face and opened again', async () => {
+  for (const name of ['llama-q4_0', 'gpt2-q8_0']) {
+    const model = await hl.openModel(pathOf(name));
+    const files = await model.saveFolder();
+    model.dispose();
+    assert.deepEqual(await logitsOf(files), await logitsOf(pathOf(name)));
+  }
+});
+
+test('the tokenizer of the metadata reads texts', async () => {
+  for (const name of ['llama', 'gpt2']) {
+    const { cases } = readGgufTokenizers().find((each) => each.name === name);
+    const model = await hl.openModel(pathOf(`${name}-q4_0`));
+    for (const { text, ids } of cases.filter((c) => c.text.length > 0 && c.ids.length > 0 && c.ids.length < 40)) {
+      assert.deepEqual(model.encode(text).ids, ids);
+      const [a, b] = [model.forward(text).logits.copy(), model.forward(ids).logits.copy()];
+      assert.deepEqual(a, b);
+    }
+    model.dispose();
+  }
+});
+
+test('factors of cosines and sines, of frequencies and an old key scale positions', async () => {
+  const plain = await logitsOf(fileOf(llama()));
+  const linear = { rope_scaling: { type: 'linear', factor: 4 } };
+  const expected = await logitsOf(fileOf(llama(linear)));
+  assert.notDeepEqual(expected, plain);
+  assert.deepEqual(await logitsOf(withMetadata({ 'llama.rope.scale_linear': 4 })), expected);
+  const model = llama();
+  model.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(4) };
+  assert.deepEqual(await logitsOf(fileOf(model)), expected);
+  const attention = (value) => ({ 'llama.rope.scaling.attn_factor': { kind: 'f32', value } });
+  assert.deepEqual(await logitsOf(withMetadata(attention(1))), plain);
+  const scaled = await logitsOf(withMetadata(attention(1.5)));
+  assert.notDeepEqual(scaled, plain);
+  // The same factor on queries and keys is its square on scores.
+  const longer = llama();
+  longer.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(1) };
+  assert.deepEqual(await logitsOf(fileOf({ ...longer, metadata: { ...longer.metadata, ...attention(1.5) } })), scaled);
+});
+
+test('refused: too many factors of frequencies, and both kinds of scaling', async () => {
+  const model = llama();
+  const many = { shape: [70_000], data: new Float32Array(70_000).fill(1) };
+  const few = { shape: [8], data: new Float32Array(8).fill(1) };
+  const open = (tensors, metadata = {}) =>
+    hl.openModel(fileOf({ metadata: { ...model.metadata, ...metadata }, tensors: { ...model.tensors, ...tensors } }));
+  await rejects(open({ 'rope_freqs.weight': many }), /'rope_freqs\.weight' is \[70000\], expected at most 65536/);
+  await rejects(open({ 'rope_factors_long.weight': few }), /needs both rope_factors_short\.weight/);
+  const linear = { 'llama.rope.scaling.type': 'linear', 'llama.rope.scaling.factor': 2 };
+  await rejects(open({ 'rope_freqs.weight': few }, linear), /rope\.scaling\.type is 'linear', expected none/);
+  await rejects(open({ 'rope_freqs.weight': { shape: [7], data: new Float32Array(7).fill(1) } }), /factors/);
+});
