@@ -21,7 +21,7 @@ const WORDED = /\.(jsx?|ts|c|h|css|py|sh)$/;
 /** Generated or installed files and folders, which are not checked. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one per line for translators, without a limit of length. */
-const TEXTS = /^web\/texts\/(en|zh)\.js$/;
+const TEXTS = /^web\/.*\b(en|zh)\.js$/;
 
 /** Files that people write, relative to the root. */
 export function findFiles(folder = '') {

@@ -1,9 +1,24 @@
 // rolldown's configuration for the page. The code that a page or worker needs at first is in one file, not in one for
 // each set of entries that share it. The script that runs before the page is parsed has its own file.
 
+import { readFile } from 'node:fs/promises';
+import { transform } from 'esbuild';
+
+/** Style sheets are texts, without comments and needless spaces. */
+const styleSheets = {
+  name: 'style-sheets',
+  /** @param {string} id */
+  async load(id) {
+    if (!id.endsWith('.css')) return null;
+    const { code } = await transform(await readFile(id, 'utf8'), { loader: 'css', minify: true, charset: 'utf8' });
+    return { code, moduleType: 'text' };
+  },
+};
+
 const common = {
   platform: 'browser',
-  moduleTypes: { '.css': 'text', '.py': 'text' },
+  moduleTypes: { '.py': 'text' },
+  plugins: [styleSheets],
   transform: { target: 'es2022' },
   preserveEntrySignatures: 'allow-extension',
   checks: { ineffectiveDynamicImport: false },

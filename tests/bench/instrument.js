@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
 import { serve } from '../../src/build/server.js';
 import { writeNpy } from '../../src/js/io/formats.js';
-import { settingsOf, usualTraining } from '../../web/features/train/lessons.js';
+import { settingsOf, usualTraining } from '../../web/features/train/settings.js';
 import { Trainer } from '../../web/worker/trainer/trainer.js';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';

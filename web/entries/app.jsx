@@ -5,7 +5,7 @@ import { Header } from '../features/header/header.jsx';
 import { useDrop } from '../features/open/openButton.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
 import { STEPS } from '../features/story/steps.js';
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { WhatIf } from '../features/whatif/whatif.jsx';
 import { useSession } from '../ui/context.js';
 import { useKeptFocus } from '../ui/focus.js';

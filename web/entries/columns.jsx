@@ -6,7 +6,7 @@ import { Legend, MIN_LEGEND_WIDTH } from '../features/heatmap/legend.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 import { later } from '../ui/lazy.jsx';

@@ -1,6 +1,6 @@
 // Shared by wide and narrow screens: the main part, and sizes that depend only on the width.
 
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 

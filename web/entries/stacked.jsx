@@ -9,7 +9,7 @@ import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { Sheet } from '../features/reading/bottomSheet.jsx';
 import { STEPS } from '../features/story/steps.js';
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 import { gridOf, patchesOf } from '../ui/layout.js';

@@ -53,7 +53,7 @@ export function compose(options) {
     onEnd: (answered) => failures.onEnd(answered),
   });
   const opening = createOpening({ requests, update, state });
-  const training = createTraining({ requests, state, update, about: answers.fields.about, words: preferences.words });
+  const training = createTraining({ requests, state, update, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.given ?? null, requests);
 

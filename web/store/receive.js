@@ -1,7 +1,7 @@
 // Handlers for the parts of the worker's answers.
 
 import { batch } from '@preact/signals';
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { unfoldAnswer } from './firstAnswer.js';
 import { keyOfShow } from './requests.js';
 import { initialState } from './state.js';

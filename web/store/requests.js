@@ -1,7 +1,7 @@
 // Questions to the worker: what is asked for a state, which of them are open, and what they depend on.
 
 import { batch, signal } from '@preact/signals';
-import { isOpen } from '../features/train/lessons.js';
+import { isOpen } from '../features/train/settings.js';
 import { createAsk } from '../worker/client.js';
 import { readOnly } from './readOnly.js';
 import { runOf } from './runInput.js';

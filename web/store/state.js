@@ -7,10 +7,10 @@
 import { cut, quote } from '../../src/js/check/quote.js';
 import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
-import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/lessons.js';
+import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/settings.js';
 import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
-/** @import { Training } from '../features/train/lessons.js' */
+/** @import { Training } from '../features/train/settings.js' */
 /** @typedef {{ t: number, s: number }} Cell the positions of a query and a key */
 /** @typedef {import('./runInput.js').Run} Run */
 /**

@@ -2,7 +2,7 @@
 // open, everything on the screen comes from there.
 
 import { computed, signal } from '@preact/signals';
-import { firstHead, LESSONS, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/lessons.js';
+import { firstHead, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
 import { download } from '../ui/download.js';
 import { createFilm } from './film.js';
 import { readOnly } from './readOnly.js';
@@ -10,7 +10,7 @@ import { TRAINED } from './runInput.js';
 import { createTrainingRun } from './trainingRun.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */
-/** @import { Training as TrainingChoice } from '../features/train/lessons.js' */
+/** @import { Training as TrainingChoice } from '../features/train/settings.js' */
 /** @import { About, PartListeners, ReportDetails, StoredModel } from './protocol.js' */
 /** @import { TrainingControl, TrainingProgress } from './protocol.js' */
 /** @import { State } from './state.js' */
@@ -18,13 +18,17 @@ import { createTrainingRun } from './trainingRun.js';
 /** @typedef {import('./document.js').Document['update']} Update */
 
 /** Changes of the state that concern training. @param {ReadonlySignal<State>} state @param {Update} update */
-function createChoices(state, update, /** @type {() => string} */ sampleText) {
+function createChoices(state, update) {
   return {
-    /** Another task, or other sizes: a new training. @param {Partial<TrainingChoice>} patch */
-    choose(patch) {
+    /**
+     * Another task, or other sizes: a new training.
+     * @param {Partial<TrainingChoice>} patch
+     * @param {string} [sample] the text that is learned until the visitor has entered one
+     */
+    choose(patch, sample = '') {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
-      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sampleText() } : {};
+      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
     /** @param {string} lesson the text to learn */
@@ -94,9 +98,8 @@ const createControls = ({ steer, film, progress, diverged, speed }) => ({
  * @param {ReadonlySignal<State>} store.state
  * @param {Update} store.update
  * @param {ReadonlySignal<About | null>} store.about
- * @param {import('./preferences.js').Preferences['words']} store.words
  */
-export function createTraining({ requests, state, update, about, words }) {
+export function createTraining({ requests, state, update, about }) {
   const progress = signal(/** @type {TrainingProgress | null} */ (null));
   const diverged = signal(/** @type {ReportDetails['diverged']} */ (undefined));
   const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
@@ -106,8 +109,7 @@ export function createTraining({ requests, state, update, about, words }) {
   const savedSteps = signal(-1);
   const steer = (/** @type {TrainingControl} */ control) => requests.send({ verb: 'controlTraining', ...control });
   const film = createFilm(progress, steer);
-  // The text that is learned until the visitor has entered one.
-  const choices = createChoices(state, update, () => words.peek().train.sample);
+  const choices = createChoices(state, update);
   const onLoaded = (/** @type {Settings} */ settings) => choices.open({ settings });
   const run = createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded });
 
@@ -152,7 +154,7 @@ export function createTraining({ requests, state, update, about, words }) {
       return problem.value !== null && steps > 0 && savedSteps.value !== steps;
     }),
     /** Scores of heads that belong to the task. */
-    watch: computed(() => LESSONS[progress.value?.settings.task ?? state.value.training.task].watch),
+    watch: computed(() => TASK_ROLES[progress.value?.settings.task ?? state.value.training.task]),
     /** Leaves the panel for the sentence, with a text of the task. */
     readText() {
       film.stop();

@@ -1,6 +1,6 @@
 // One training in the worker: it is begun, it follows the state while it is shown, and its reports arrive here.
 
-import { isOpen, keyOf, settingsOf } from '../features/train/lessons.js';
+import { isOpen, keyOf, settingsOf } from '../features/train/settings.js';
 import { createCurves } from './trainingCurves.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */

@@ -18,3 +18,11 @@ export const SessionContext = createContext(/** @type {Session | null} */ (null)
 
 /** @returns {Session} */
 export const useSession = () => /** @type {Session} */ (useContext(SessionContext));
+
+/**
+ * The texts of a part that is loaded later, in the language of the page.
+ * @template T
+ * @param {{ en: T, zh: T }} texts
+ * @returns {T}
+ */
+export const useTexts = (texts) => texts[useSession().language.value];

@@ -4,6 +4,7 @@ import { checkOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readArray, readLayers } from './arrays.js';
+import { identity, rolloutStep } from './rollout.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Numbers, Read } from './arrays.js' */
@@ -31,41 +32,11 @@ export function rollout(weights) {
     /** @type {Float64Array} */
     let flow = identity(length);
     layers.forEach(({ floats, shape: [, heads] }, l) => {
-      flow = product(mixture(floats.subarray(b * heads * size, (b + 1) * heads * size), heads, length), flow, length);
+      flow = rolloutStep(flow, floats.subarray(b * heads * size, (b + 1) * heads * size), heads, length);
       steps[l].set(flow, b * size);
     });
   }
   return steps.map((data) => ({ data, shape: [batch, length, length] }));
-}
-
-/** @param {number} length */
-function identity(length) {
-  const x = new Float64Array(length * length);
-  for (let t = 0; t < length; t++) x[t * length + t] = 1;
-  return x;
-}
-
-/** (W̄ + I) / row sums. @param {Float32Array} weights (H,T,T) @param {number} heads @param {number} length */
-function mixture(weights, heads, length) {
-  const mixed = identity(length);
-  for (let i = 0; i < weights.length; i++) mixed[i % (length * length)] += weights[i] / heads;
-  for (let t = 0; t < length; t++) {
-    const row = mixed.subarray(t * length, (t + 1) * length);
-    const sum = row.reduce((a, x) => a + x, 0);
-    for (let s = 0; s < length; s++) row[s] /= sum;
-  }
-  return mixed;
-}
-
-/** @param {Float64Array} a (N,N) @param {Float64Array} b (N,N) @param {number} n */
-function product(a, b, n) {
-  const out = new Float64Array(n * n);
-  for (let i = 0; i < n; i++)
-    for (let k = 0; k < n; k++) {
-      const x = a[i * n + k];
-      if (x !== 0) for (let j = 0; j < n; j++) out[i * n + j] += x * b[k * n + j];
-    }
-  return out;
 }
 
 /**

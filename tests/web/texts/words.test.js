@@ -3,14 +3,17 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import test from 'node:test';
-import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.js';
+import { LANGUAGES, languageFor, loadLanguage } from '../../../web/texts/languages.js';
 
 await loadLanguage('zh');
 
 const folder = new URL('../../../web/', import.meta.url);
 const files = (await readdir(folder, { recursive: true })).filter((name) => /(^|[./])(en|zh)\.js$/.test(name));
 const texts = await Promise.all(
-  files.map(async (name) => ({ name, words: written(await import(new URL(name, folder).href)) })),
+  files.map(async (name) => {
+    const module = await import(new URL(name, folder).href);
+    return { name, module, words: written(module) };
+  }),
 );
 
 /** Every text of a module; for functions, their source. @param {any} x @returns {string[]} */
@@ -45,6 +48,27 @@ const UNCLEAR = [
   /\bgoes on\b/,
   /词元输入|逐头试关|从图样看不出专长|移植|停在第一个词元|得分数|放开|写给|回应什么/,
 ];
+
+/** The names of all texts, with their types. @param {any} texts @returns {string[]} */
+const keysOf = (texts, at = '') =>
+  Object.entries(texts).flatMap(([key, text]) =>
+    text && typeof text === 'object' && !Array.isArray(text)
+      ? keysOf(text, `${at}${key}.`)
+      : [`${at}${key}: ${typeof text}${Array.isArray(text) ? text.length : ''}`],
+  );
+
+test('both languages have every text', () => {
+  const inEnglish = texts.filter(({ name }) => /\ben\.js$/.test(name));
+  assert.ok(inEnglish.length > 10);
+  for (const { name, module } of inEnglish) {
+    const other = texts.find((file) => file.name === name.replace(/en\.js$/, 'zh.js'));
+    assert.deepEqual(keysOf(other.module), keysOf(module), name);
+  }
+});
+
+test('the language of the page is the first that it has', () => {
+  assert.deepEqual([languageFor(['fr', 'zh-CN']), languageFor([])], ['zh', 'en']);
+});
 
 test('no text of the page contains an unclear phrase', () => {
   for (const { name, words } of texts)

@@ -3,7 +3,7 @@
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { Picture } from '../heatmap/heatmap.jsx';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
 import { Difference } from './difference.jsx';
 import { SideBySide } from './sideBySide.jsx';
 import { runPairIn, useCell } from './twoRuns.js';

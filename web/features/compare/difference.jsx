@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
 import { TitleArea } from '../heatmap/headTitle.jsx';
 import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
 import { Matrix } from './alignedHeatmap.jsx';
 import { planOf } from './alignedLayout.js';
 import { differenceOf, SIGNED } from './tokenPairs.js';

@@ -1,7 +1,7 @@
 // A program that repeats the run: it opens the model, runs it on the text with the same changes, and prints the weights
 // of the head and the next token. It contains no numbers of the run.
 
-import { editsOf, patchedHeads } from '../whatif/modelEdits.js';
+import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 
 /** @import { State } from '../../store/state.js' */
 

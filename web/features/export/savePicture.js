@@ -6,7 +6,7 @@ import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { maxWeightOf } from '../heatmap/useColours.js';
 import { shown } from '../prompt/tokens.js';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.js';
 import { fileName, toCsv } from './csv.js';
 import { comparisonOf, figureOf } from './figure.js';

@@ -9,6 +9,7 @@ import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
 import { COLOURS, isPicked, pick, sameFeed } from './pickedPart.js';
+import { useFlowTexts } from './texts.js';
 
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Contribution } from './contributions.js' */
@@ -22,6 +23,7 @@ const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 export function ContributionPanel({ compact = false, title = true }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const run = session.run.value;
   const { hide } = session.state.value;
   if (!run?.added) return <section class="adding" />;
@@ -39,24 +41,24 @@ export function ContributionPanel({ compact = false, title = true }) {
     </ul>
   );
   return (
-    <section class={`adding ${compact ? 'compact' : ''}`} aria-label={words.flow.adds(token)}>
+    <section class={`adding ${compact ? 'compact' : ''}`} aria-label={texts.adds(token)}>
       {title && <Chosen />}
       <h3>
-        {words.flow.addsTo[0]} <i>{token}</i>
-        {words.flow.addsTo[1]}
+        {texts.addsTo[0]} <i>{token}</i>
+        {texts.addsTo[1]}
       </h3>
       {list(positive, 'for')}
-      {negative.length > 0 && <h3>{words.flow.takes}</h3>}
+      {negative.length > 0 && <h3>{texts.takes}</h3>}
       {list(negative, 'against-it')}
       <dl class="sum">
         {others.count > 0 && (
           <div>
-            <dt>{words.flow.others(others.count)}</dt>
+            <dt>{texts.others(others.count)}</dt>
             <dd>{signed(others.value)}</dd>
           </div>
         )}
         <div class="total">
-          <dt>{words.flow.logit(words.percent(p))}</dt>
+          <dt>{texts.logit(words.percent(p))}</dt>
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
@@ -73,14 +75,15 @@ const MAX_INDIRECT = 3;
 function Indirect() {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const run = session.run.value;
   const found = session.ablation.value;
-  if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
+  if (!found) return run.about.edits && run.about.predicts ? <p class="how">{texts.tryThem}</p> : null;
   const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
   if (heads.length === 0) return null;
   return (
     <>
-      <h3 title={words.flow.throughAbout}>{words.flow.through}</h3>
+      <h3 title={texts.throughAbout}>{texts.through}</h3>
       <ul class="against-it">
         {heads.map(({ layer, head, change }) => (
           <li key={`${layer}.${head}`}>
@@ -90,7 +93,7 @@ function Indirect() {
                 <span class="bar" style={px({ width: `${-100 * change}%` })} />
               </span>
               <b>
-                {signed(100 * change, 0)} {words.flow.points}
+                {signed(100 * change, 0)} {texts.points}
               </b>
             </button>
           </li>
@@ -103,26 +106,28 @@ function Indirect() {
 /**
  * The name of a part.
  * @param {Strings} words
+ * @param {ReturnType<typeof useFlowTexts>} texts
  * @param {{ kind: string, layer: number, head: number, heads?: number[] }} part
  */
-function partName(words, { kind, layer, head, heads }) {
+function partName(words, texts, { kind, layer, head, heads }) {
   if (kind === 'head') return words.headName(layer, head);
-  if (kind === 'mlp') return words.flow.mlp(layer);
-  if (kind === 'embed') return words.flow.embed;
-  if (kind === 'rest') return words.flow.rest(heads?.length ?? 0, layer);
-  return words.flow.bias;
+  if (kind === 'mlp') return texts.mlp(layer);
+  if (kind === 'embed') return texts.embed;
+  if (kind === 'rest') return texts.rest(heads?.length ?? 0, layer);
+  return texts.bias;
 }
 
 /** @param {{ part: Contribution, most: number }} props most: the largest contribution */
 function Row({ part, most }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const state = session.state.value;
   const chosen = isPicked(part, session.picked.value, state);
   return (
     <li>
       <button type="button" aria-pressed={chosen} data-part={part.kind} onClick={() => pick(session, part)}>
-        <span>{partName(words, part)}</span>
+        <span>{partName(words, texts, part)}</span>
         <span class="track">
           <span class="bar" style={px({ width: `${(100 * Math.abs(part.value)) / most}%` })} />
         </span>
@@ -136,14 +141,15 @@ function Row({ part, most }) {
 function Chosen() {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const picked = session.picked.value;
   const run = session.run.value;
   if (picked?.kind === 'line') return <ChosenLine feed={picked.feed} />;
   if (picked)
     return (
       <div class="made">
-        <h2 class="title">{partName(words, { ...picked, head: -1 })}</h2>
-        <p class="how">{/** @type {Record<string, string>} */ (words.flow.made)[picked.kind]}</p>
+        <h2 class="title">{partName(words, texts, { ...picked, head: -1 })}</h2>
+        <p class="how">{/** @type {Record<string, string>} */ (texts.made)[picked.kind]}</p>
       </div>
     );
   return <ChosenHead run={run} />;
@@ -156,6 +162,7 @@ const MAX_TOKENS = 3;
 function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const role = /** @type {keyof typeof words.does | null | undefined} */ (session.roles.value?.[run.layer]?.[run.head]);
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
@@ -170,7 +177,7 @@ function ChosenHead({ run }) {
       <p class="how">{role ? words.does[role] : words.doesNot}</p>
       <table>
         <caption>
-          {words.flow.madeOf} <b>{signed(value)}</b>
+          {texts.madeOf} <b>{signed(value)}</b>
         </caption>
         <tbody>
           {first.map(({ s, weight, adds }) => (
@@ -178,7 +185,7 @@ function ChosenHead({ run }) {
               <th scope="row">
                 <i>{run.pieces[s].name}</i>
               </th>
-              <td>{words.flow.weighed(weightText(weight))}</td>
+              <td>{texts.weighed(weightText(weight))}</td>
               <td>
                 <b>{signed(adds)}</b>
               </td>
@@ -186,7 +193,7 @@ function ChosenHead({ run }) {
           ))}
           {rest.length > 0 && (
             <tr>
-              <th scope="row">{words.flow.otherTokens(rest.length)}</th>
+              <th scope="row">{texts.otherTokens(rest.length)}</th>
               <td />
               <td>{signed(rest.reduce((sum, { adds }) => sum + adds, 0))}</td>
             </tr>
@@ -205,6 +212,7 @@ const MAX_LINES = 4;
 function Neighbours() {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const { layer, head, hide } = session.state.value;
   const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
@@ -214,8 +222,8 @@ function Neighbours() {
   if (strong.length === 0) return null;
   return (
     <>
-      <p class="how lines-about">{words.flow.linesAbout}</p>
-      <ul class="neighbours" aria-label={words.flow.linesOf}>
+      <p class="how lines-about">{texts.linesAbout}</p>
+      <ul class="neighbours" aria-label={texts.linesOf}>
         {strong.slice(0, MAX_LINES).map((feed) => {
           const below = feed.to.layer === layer && feed.to.head === head;
           const other = below ? feed.from : feed.to;
@@ -225,8 +233,8 @@ function Neighbours() {
                 <span class={`dash ${COLOURS[feed.kind]}`} />
                 <span>
                   {below
-                    ? words.flow.fedBy(words[COLOURS[feed.kind]], words.flow.shortHead(other.layer, other.head))
-                    : words.flow.feedsIts(words[COLOURS[feed.kind]], words.flow.shortHead(other.layer, other.head))}
+                    ? texts.fedBy(words[COLOURS[feed.kind]], texts.shortHead(other.layer, other.head))
+                    : texts.feedsIts(words[COLOURS[feed.kind]], texts.shortHead(other.layer, other.head))}
                 </span>
                 <b>{feed.value.toFixed(2)}</b>
               </button>
@@ -242,6 +250,7 @@ function Neighbours() {
 function ChosenLine({ feed }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   /** @type {Feed[]} */
   const feeds = session.composition.value?.feeds ?? [];
   const all = feeds.filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
@@ -252,23 +261,23 @@ function ChosenLine({ feed }) {
         <span class="kept">{words.headName(feed.from.layer, feed.from.head)} →</span>{' '}
         <span class="kept">{words.headInText(feed.to.layer, feed.to.head)}</span>
       </h2>
-      <p class="how">{words.flow.lineAbout(name(feed.from), words[COLOURS[feed.kind]], name(feed.to))}</p>
+      <p class="how">{texts.lineAbout(name(feed.from), words[COLOURS[feed.kind]], name(feed.to))}</p>
       <table>
-        <caption>{words.flow.reads}</caption>
+        <caption>{texts.reads}</caption>
         <tbody>
           {all.map(({ kind, value }) => (
             <tr key={kind}>
               <th scope="row" class={COLOURS[kind]}>
                 {words[COLOURS[kind]]}
               </th>
-              <td>{words.flow.norms[kind]}</td>
+              <td>{texts.norms[kind]}</td>
               <td>{kind === feed.kind ? <b>{value.toFixed(3)}</b> : value.toFixed(3)}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <button type="button" class="word" onClick={() => session.pick(null)}>
-        {words.flow.back}
+        {texts.back}
       </button>
     </div>
   );

@@ -9,6 +9,7 @@ import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';
 import { TOKEN_TOP } from './flowTokens.js';
 import { COLOURS } from './pickedPart.js';
+import { useFlowTexts } from './texts.js';
 
 /** @import { Node } from './flowLayout.js' */
 /** @typedef {{ width: number, height: number, side: number, feet: number, run: any }} FlowSize */
@@ -52,13 +53,13 @@ function useFlow({ width, height }) {
 /** @param {{ width: number, height: number, compact?: boolean }} props */
 export function Flow({ width, height, compact = false }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useFlowTexts();
   const narrow = width < NARROW;
   const flow = useFlow({ width, height });
   if (!flow)
     return (
       <div class="flow" style={px({ height })}>
-        {session.run.value && <p class="no-flow">{words.flow.cannot}</p>}
+        {session.run.value && <p class="no-flow">{texts.cannot}</p>}
       </div>
     );
   const { run, parts, size, rows, target } = flow;
@@ -67,7 +68,7 @@ export function Flow({ width, height, compact = false }) {
     <section
       class={`flow ${narrow ? 'narrow' : ''}`}
       style={px({ height, width, '--target': target.x, '--side': flow.side, '--token-top': TOKEN_TOP })}
-      aria-label={words.flow.title}
+      aria-label={texts.title}
     >
       <Head flow={flow} narrow={narrow} compact={compact} />
       <Drawing flow={flow} />
@@ -86,8 +87,8 @@ export function Flow({ width, height, compact = false }) {
           <Amount key={keyOf(part)} part={part} flow={flow} />
         ))}
       <Feet flow={flow} />
-      <p class="spoken">{words.flow.about(layers, heads)}</p>
-      {target.width === 0 && <p class="no-flow">{words.flow.nothing}</p>}
+      <p class="spoken">{texts.about(layers, heads)}</p>
+      {target.width === 0 && <p class="no-flow">{texts.nothing}</p>}
     </section>
   );
 }
@@ -131,9 +132,10 @@ function Heads({ flow: { parts, lines, size } }) {
 /** The legend of flow: the colours of lines, and contributions against the token. */
 export function FlowMarks() {
   const words = useSession().words.value;
+  const texts = useFlowTexts();
   return (
     <>
-      <span class="feeds-label">{words.flow.feeds}</span>
+      <span class="feeds-label">{texts.feeds}</span>
       {Object.entries(COLOURS).map(([kind, name]) => (
         <span key={kind} class={`sample feed ${name}`}>
           <svg viewBox="0 0 22 10" aria-hidden="true" class="wide-sample">
@@ -146,7 +148,7 @@ export function FlowMarks() {
         <svg viewBox="0 0 6 10" aria-hidden="true" class="against-sample">
           <rect class="against" width="5" height="10" />
         </svg>
-        {words.flow.against}
+        {texts.against}
       </span>
     </>
   );

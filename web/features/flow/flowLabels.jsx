@@ -7,6 +7,7 @@ import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { feetOf, isSlanted } from './flowTokens.js';
 import { nameOf } from './pickedPart.js';
+import { useFlowTexts } from './texts.js';
 
 /** @import { FlowDrawing } from './flow.jsx' */
 /** @import { Node } from './flowLayout.js' */
@@ -25,6 +26,7 @@ const OTHERS_ROOM = 330;
 export function Head({ flow: { run, target, width }, narrow, compact }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const { chosen, pieces } = run;
   /** @type {Guess[]} */
   const top = run.top;
@@ -38,12 +40,12 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
     <div class="flow-head">
       {!narrow && room > TITLE_ROOM && (
         <div class={`flow-title ${left ? 'right-side' : ''}`}>
-          <h2>{words.flow.title}</h2>
+          <h2>{texts.title}</h2>
           {!compact && (
             <p>
-              {words.flow.rises[0]} <i class="query">{pieces.at(-1).name}</i>
-              {words.flow.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
-              {words.flow.rises[2]}
+              {texts.rises[0]} <i class="query">{pieces.at(-1).name}</i>
+              {texts.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
+              {texts.rises[2]}
             </p>
           )}
         </div>
@@ -57,7 +59,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
             <button
               type="button"
               class="word"
-              title={words.flow.follow(shownToken(text).trim())}
+              title={texts.follow(shownToken(text).trim())}
               onClick={() => session.update({ token: id === top[0].id ? null : id })}
             >
               <i>{shownToken(text).trim() || '␣'}</i> {words.percent(now)}
@@ -77,13 +79,14 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
 export function Layer({ layer, y, size, short, early }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useFlowTexts();
   const guess = early?.[layer + 1];
   return (
     <div class="flow-layer" style={px({ top: y, height: size })}>
       <span class="serif-name">{short ? layer : words.layer(layer)}</span>
       {!short && guess && (
         <span class="early" title={words.lensAbout(layer)}>
-          {words.flow.wouldGuess}
+          {texts.wouldGuess}
           <br />
           <q>{shownToken(guess.text).trim() || '␣'}</q> {words.percent(guess.probability)}
         </span>
@@ -98,11 +101,11 @@ const TEXT_HEIGHT = 16;
 /** A feed-forward part, or the rest of the heads. @param {{ part: Node, narrow: boolean }} props */
 export function Piece({ part, narrow }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useFlowTexts();
   const picked = session.picked.value;
   const on = picked?.kind === part.kind && picked.layer === part.layer;
   const mlp = part.kind === 'mlp';
-  const label = mlp ? words.flow.mlp(part.layer) : words.flow.rest(part.heads.length, part.layer);
+  const label = mlp ? texts.mlp(part.layer) : texts.rest(part.heads.length, part.layer);
   return (
     <button
       type="button"
@@ -115,7 +118,7 @@ export function Piece({ part, narrow }) {
       onClick={() => session.pick(on ? null : { kind: part.kind, layer: part.layer })}
     >
       {part.height >= TEXT_HEIGHT && (
-        <span>{mlp ? (narrow ? words.flow.mlpTiny : words.flow.mlpShort) : `+${part.heads.length}`}</span>
+        <span>{mlp ? (narrow ? texts.mlpTiny : texts.mlpShort) : `+${part.heads.length}`}</span>
       )}
     </button>
   );

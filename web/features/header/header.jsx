@@ -2,12 +2,16 @@
 
 import { TRAINED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
 import { Opens } from '../../ui/popover.jsx';
 import { Open } from '../open/openButton.jsx';
 import { goTo } from '../story/goTo.js';
 import { STEPS } from '../story/steps.js';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
+import { OtherLanguage } from './otherLanguage.jsx';
+
+const HelpText = later(() => import('./help.jsx'), 'HelpText');
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Strings } from '../../texts/languages.js' */
@@ -178,34 +182,6 @@ function Navigation({ phone }) {
   );
 }
 
-/** Switches the language. On a phone it is in the help: the header has no room. */
-function OtherLanguage() {
-  const session = useSession();
-  const next = session.language.value === 'en' ? 'zh' : 'en';
-  const { other } = session.words.value;
-  return (
-    <button
-      type="button"
-      class="word language"
-      lang={next === 'zh' ? 'zh-Hans' : 'en'}
-      aria-label={other}
-      onClick={() => session.setLanguage(next)}
-    >
-      {next === 'zh' ? <Zhongwen /> : other}
-    </button>
-  );
-}
-
-/** 中文 as a drawing: many machines with an English system have no font for it. */
-function Zhongwen() {
-  return (
-    <svg class="zhongwen" viewBox="0 0 32 16" aria-hidden="true">
-      <path d="M2.5 4.5h11v5.5h-11zM8 1.5v13.5" />
-      <path d="M24 1.5v2.5M17.5 4.5h13M28 5c-1.3 4.8-5 8.3-10.5 9.7M20 5c1.3 4.8 5 8.3 10.5 9.7" />
-    </svg>
-  );
-}
-
 /** @param {Session} session */
 function toggleStory(session) {
   const { panel, step } = session.state.peek();
@@ -233,42 +209,11 @@ function StoryButton() {
   );
 }
 
-/** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
-const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
-
 function Help() {
-  const session = useSession();
-  const words = session.words.value;
+  const words = useSession().words.value;
   return (
     <Opens around="menu" sign="?" name={words.help} look="sign serif">
-      <div class="list right help" role="dialog" aria-label={words.help}>
-        <OtherLanguage />
-        {!session.embedded && docs() && (
-          <p>
-            <a class="word" href={docs()}>
-              {words.docs}
-            </a>
-          </p>
-        )}
-        <h2>{words.keys}</h2>
-        <dl>
-          {words.keyList.map(([keys, action]) => (
-            <div key={keys}>
-              <dt>{keys}</dt>
-              <dd>{action}</dd>
-            </div>
-          ))}
-        </dl>
-        <h2>{words.terms}</h2>
-        <dl>
-          {words.termList.map(([term, meaning]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{meaning}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
+      <HelpText />
     </Opens>
   );
 }

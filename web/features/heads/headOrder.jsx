@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
 
 /** @import { RoleName } from './roles.js' */
 

@@ -3,7 +3,7 @@
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
-import { isOpen } from '../train/lessons.js';
+import { isOpen } from '../train/settings.js';
 import { canShow } from '../viewRules.js';
 import { VIEWS, viewOf } from '../views.js';
 import { Ramp } from './ramp.jsx';

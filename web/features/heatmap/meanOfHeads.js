@@ -1,6 +1,6 @@
 // The mean of several heads, and attention rollout, as the weights of one picture.
 
-import { rollout } from '../../../src/js/analysis/patterns.js';
+import { identity, rolloutStep } from '../../../src/js/analysis/rollout.js';
 import { weightsOf } from '../reading/derivation.js';
 
 /** Contents of the large picture: the head, the mean of its layer, of all heads, rollout over all layers. */
@@ -26,7 +26,7 @@ export const canMean = (/** @type {any} */ run, /** @type {string} */ mean) =>
  * @returns {Float32Array}
  */
 export function shownWeights(run, mean) {
-  const { layer, head, about, T, S, weights } = run;
+  const { layer, head, about, weights } = run;
   if (mean === 'head' || !canMean(run, mean)) return weightsOf(run, layer, head);
   const known = cache.get(weights) ?? {};
   cache.set(weights, known);
@@ -34,14 +34,15 @@ export function shownWeights(run, mean) {
   const ofLayer = (/** @type {number} */ l) =>
     Array.from({ length: about.heads }, (_, h) => /** @type {Float32Array} */ (weightsOf(run, l, h)));
   const layers = Array.from({ length: about.layers }, (_, l) => l);
-  if (mean === 'rollout')
-    known[name] ??=
-      rollout(
-        layers.map((l) => ({
-          data: weights.subarray(l * about.heads * T * S, (l + 1) * about.heads * T * S),
-          shape: [about.heads, T, S],
-        })),
-      ).at(-1)?.data ?? weights;
+  if (mean === 'rollout') known[name] ??= rolloutOf(run);
   else known[name] ??= meanOf(mean === 'layer' ? ofLayer(layer) : layers.flatMap(ofLayer));
   return known[name];
+}
+
+/** Attention rollout over all layers, (T,T). @param {any} run @returns {Float32Array} */
+function rolloutOf({ about: { layers, heads }, T, weights }) {
+  const size = heads * T * T;
+  let flow = identity(T);
+  for (let l = 0; l < layers; l++) flow = rolloutStep(flow, weights.subarray(l * size, (l + 1) * size), heads, T);
+  return Float32Array.from(flow);
 }

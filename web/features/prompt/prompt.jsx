@@ -3,14 +3,18 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/modelEdits.js';
 import { WriteOn } from './continueText.jsx';
-import { InputOptions, MaskButton } from './inputOptions.jsx';
 import { Row, Strip } from './tokenRow.jsx';
 import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
+
+const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
+  later(() => import('./inputOptions.jsx'), name),
+);
 
 /** @import { Cell } from '../../store/state.js' */
 /** @import { Piece } from './tokens.js' */
@@ -32,15 +36,15 @@ function matchingPieces(text, run) {
   return pieces;
 }
 
+/** True if the input has more than a text. @param {any} about */
+const hasOptions = (about) =>
+  about && (['pair', 'picture'].includes(about.reads) || about.parts?.length > 1 || about.batch > 1);
+
 export function Sentence({ small = false }) {
   const session = useSession();
   const reads = (session.run.value?.about ?? session.about.value)?.reads ?? 'text';
   if (reads === 'nothing' || reads === 'picture')
-    return (
-      <Row>
-        <InputOptions />
-      </Row>
-    );
+    return <Row>{hasOptions(session.about.value) && <InputOptions />}</Row>;
   return <Field small={small} />;
 }
 
@@ -78,8 +82,8 @@ function Field({ small }) {
         </div>
         {excerpt && <Strip weights={row} ramp={ramp} />}
       </div>
-      <InputOptions />
-      <MaskButton />
+      {hasOptions(session.about.value) && <InputOptions />}
+      {run?.about.mask && <MaskButton />}
       {/* On small screens it is next to the guesses. */}
       {!small && text !== '' && <WriteOn />}
       <Note off={off} />

@@ -5,7 +5,8 @@ import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
-import { parted, smoothed, valueAt, watched } from './curves.js';
+import { parted, smoothed, valueAt, watched } from './chartLines.js';
+import { useTrainTexts } from './texts.js';
 
 /** @import { Curves, Mark } from './curves.js' */
 /** @typedef {(value: number) => number} Scale from a step or value to a pixel */
@@ -89,6 +90,7 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
 export function HeadsChart({ curves, watch, step, end }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useTrainTexts();
   const { area, width, whole, height } = useFrame(NAMES);
   const { layer, head } = session.state.value;
   const lines = watched(curves, watch);
@@ -103,11 +105,11 @@ export function HeadsChart({ curves, watch, step, end }) {
   const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
   const isChosen = (/** @type {Line} */ line) => line.layer === layer && line.head === head;
   return (
-    <figure class="chart" title={words.train.headsAbout}>
-      <figcaption>{words.train.headsDo}</figcaption>
+    <figure class="chart" title={texts.headsAbout}>
+      <figcaption>{texts.headsDo}</figcaption>
       <div class="plot" ref={area}>
         {height > 0 && (
-          <svg width={whole} height={height} role="img" aria-label={`${words.train.headsDo}: ${spoken}`}>
+          <svg width={whole} height={height} role="img" aria-label={`${texts.headsDo}: ${spoken}`}>
             <path class="base" d={`M0 ${height - 0.5}H${whole}`} />
             {lines.map((line) => (
               <path
@@ -119,7 +121,7 @@ export function HeadsChart({ curves, watch, step, end }) {
             <path class="now" d={`M${Math.round(x(step)) + 0.5} 0V${height}`} />
           </svg>
         )}
-        {lines.every(({ marks }) => marks.length < 2) && height >= ROOMY && <Waiting>{words.train.headsAbout}</Waiting>}
+        {lines.every(({ marks }) => marks.length < 2) && height >= ROOMY && <Waiting>{texts.headsAbout}</Waiting>}
         {height > 0 &&
           lines.map((line, i) => (
             <button

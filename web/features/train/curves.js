@@ -1,4 +1,4 @@
-// The curves of training, as marks that charts draw.
+// The curves of training, as marks that charts draw: how they grow, and the frame of the film at a step.
 
 /** @typedef {[step: number, value: number]} Mark */
 /**
@@ -41,79 +41,6 @@ export function extended(curves, { points = [], step = 0, scores = {} }) {
   return { loss: joined(curves.loss, loss), right: joined(curves.right, right), scores: all };
 }
 
-/** An exponential moving average. @param {Mark[]} marks @returns {Mark[]} */
-export function smoothed(marks) {
-  let mean = marks[0]?.[1] ?? 0;
-  let weight = 0;
-  return marks.map(([step, x]) => {
-    weight = 0.86 * weight + 1;
-    mean += (x - mean) / weight;
-    return [step, mean];
-  });
-}
-
-/** The value at a step: that of the last mark up to it. @param {Mark[]} marks @param {number} step */
-export function valueAt(marks, step) {
-  let found = marks[0]?.[1];
-  for (const [at, x] of marks) {
-    if (at > step) break;
-    found = x;
-  }
-  return found;
-}
-
-/** From this score on a head has the role. */
-const FORMED = 0.3;
-
-/**
- * The heads of chart 3: for each watched role the two best heads that have it, or the best head if none has it yet.
- * @param {Curves} curves
- * @param {string[]} watch
- * @returns {{ name: string, score: string, layer: number, head: number, marks: Mark[] }[]}
- */
-export function watched({ scores }, watch) {
-  const all = Object.entries(scores)
-    .map(([name, marks]) => {
-      const [score, place] = name.split(' ');
-      const [layer, head] = place.split('.').map(Number);
-      return { name, score, layer, head, marks, last: marks[marks.length - 1][1] };
-    })
-    .filter(({ score }) => watch.includes(score));
-  return watch.flatMap((kind) => {
-    const best = all.filter(({ score }) => score === kind).sort((a, b) => b.last - a.last);
-    const formed = best.filter(({ last }) => last >= FORMED).slice(0, 2);
-    return formed.length > 0 ? formed : best.slice(0, 1);
-  });
-}
-
-/**
- * The step at which the first head reached 0.5 in the last watched score.
- * @param {Curves} curves @param {string[]} watch
- */
-export function formedAt(curves, watch) {
-  const kind = watch[watch.length - 1];
-  const steps = Object.entries(curves.scores)
-    .filter(([name]) => name.startsWith(`${kind} `))
-    .flatMap(([, marks]) => marks.find(([, x]) => x >= 0.5)?.[0] ?? []);
-  return steps.length > 0 ? Math.min(...steps) : null;
-}
-
-/**
- * The frame at each of `places` equally spaced steps between 0 and the end; null if training has not come that far.
- * @param {{ step: number }[]} film in rising order
- * @param {number} end
- * @param {number} places
- * @param {number} steps so far
- * @returns {(number | null)[]}
- */
-export function framesOf(film, end, places, steps) {
-  return Array.from({ length: places }, (_, i) => {
-    const at = (i * end) / Math.max(places - 1, 1);
-    if (at > steps || film.length === 0) return null;
-    return nearest(film, at);
-  });
-}
-
 /** The index of the frame nearest to a step. @param {{ step: number }[]} film @param {number} step */
 export function nearest(film, step) {
   let best = 0;
@@ -121,21 +48,4 @@ export function nearest(film, step) {
     if (Math.abs(frame.step - step) < Math.abs(film[best].step - step)) best = i;
   });
   return best;
-}
-
-/**
- * Positions of labels at line ends, moved apart so that none covers another.
- * @param {number[]} wanted positions
- * @param {number} apart
- * @param {number} most the lowest position
- */
-export function parted(wanted, apart, most) {
-  const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);
-  order.forEach((one, k) => {
-    if (k > 0) one.y = Math.max(one.y, order[k - 1].y + apart);
-  });
-  for (let k = order.length - 1, room = most; k >= 0; k--, room -= apart) order[k].y = Math.min(order[k].y, room);
-  const found = new Array(wanted.length);
-  for (const { y, i } of order) found[i] = y;
-  return found;
 }

@@ -6,7 +6,9 @@ import { PALETTE } from '../../ui/palette.js';
 import { useSize } from '../../ui/useSize.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { paintWeights } from '../heatmap/paintWeights.js';
-import { formedAt, framesOf, nearest } from './curves.js';
+import { formedAt, framesOf } from './chartLines.js';
+import { nearest } from './curves.js';
+import { useTrainTexts } from './texts.js';
 
 /** @typedef {{ step: number, weights: Float32Array }} FilmFrame weights: (L,H,T,T) */
 
@@ -16,7 +18,7 @@ const OVERLAP = { phone: 0.36, other: 0.14 };
 /** The attention of the chosen head over time. The slider below it goes to a step. @param {{ kind: string }} props */
 export function Film({ kind }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const { progress, film, curves, watch } = session.training;
   const now = progress.value;
   const end = now?.end ?? 1;
@@ -26,20 +28,20 @@ export function Film({ kind }) {
   const overlap = kind === 'phone' ? OVERLAP.phone : OVERLAP.other;
   const position = (100 * step) / end;
   return (
-    <section class="film" aria-label={words.train.film}>
+    <section class="film" aria-label={texts.film}>
       <Frames frames={film.value} end={end} steps={steps} />
       <Time frames={film.value} end={end} steps={steps} step={step} />
       <p class="marks">
-        {position > 9 && <span>{words.train.step(0)}</span>}
+        {position > 9 && <span>{texts.step(0)}</span>}
         {formed !== null && formed <= steps && (
           <span
             class={`formed ${Math.abs(formed - step) / end < overlap ? 'hidden' : ''}`}
             style={{ left: `${(100 * formed) / end}%` }}
           >
-            {words.train.formed(formed, watch.value.at(-1))}
+            {texts.formed(formed, watch.value.at(-1))}
           </span>
         )}
-        <b style={{ left: `clamp(2.2em, ${position}%, calc(100% - 2.2em))` }}>{words.train.step(step)}</b>
+        <b style={{ left: `clamp(2.2em, ${position}%, calc(100% - 2.2em))` }}>{texts.step(step)}</b>
       </p>
     </section>
   );
@@ -72,7 +74,7 @@ function Frames({ frames, end, steps }) {
  */
 function Time({ frames, end, steps, step }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const share = (/** @type {number} */ value) => `${(100 * value) / end}%`;
   const walk = (/** @type {KeyboardEvent} */ event) => {
     /** @type {Record<string, number>} */
@@ -93,8 +95,8 @@ function Time({ frames, end, steps, step }) {
         max={end}
         step={1}
         value={step}
-        aria-label={words.train.film}
-        aria-valuetext={words.train.stepOf(step, end)}
+        aria-label={texts.film}
+        aria-valuetext={texts.stepOf(step, end)}
         onInput={(event) => {
           const wanted = Math.min(Number(event.currentTarget.value), steps);
           event.currentTarget.value = String(wanted);

@@ -3,38 +3,40 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { isLongEnough, MIN_CHARACTERS, TASK_NAMES } from './lessons.js';
+import { isLongEnough, MIN_CHARACTERS, TASK_NAMES } from './settings.js';
+import { useTrainTexts } from './texts.js';
 
 /** The task, with buttons for the other tasks, or a menu of them if there is little room. */
 export function Lesson({ compact = false }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useTrainTexts();
   const { training } = session;
   const { task } = session.state.value.training;
   return (
-    <section class="lesson" aria-label={words.train.task}>
+    <section class="lesson" aria-label={texts.task}>
       <h2>{words.train.tasks[task]}</h2>
-      <p class="what">{words.train.about[task]}</p>
+      <p class="what">{texts.about[task]}</p>
       {compact ? (
         <Menu
-          label={words.train.another}
-          name={words.train.another}
+          label={texts.another}
+          name={texts.another}
           items={TASK_NAMES.map((name) => ({
             key: name,
             label: words.train.tasks[name],
             chosen: name === task,
-            act: () => training.choose({ task: name }),
+            act: () => training.choose({ task: name }, texts.sample),
           }))}
         />
       ) : (
-        <div class="tasks" role="group" aria-label={words.train.task}>
+        <div class="tasks" role="group" aria-label={texts.task}>
           {TASK_NAMES.map((name) => (
             <button
               key={name}
               type="button"
               class="word"
               aria-pressed={name === task}
-              onClick={() => name !== task && training.choose({ task: name })}
+              onClick={() => name !== task && training.choose({ task: name }, texts.sample)}
             >
               {words.train.tasks[name]}
             </button>
@@ -49,7 +51,7 @@ export function Lesson({ compact = false }) {
 /** The visitor's own text. Training begins with a button, once the text is long enough. */
 function OwnText() {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const { lesson } = session.state.value;
   const [text, setText] = useState(lesson);
   useEffect(() => setText(lesson), [lesson]);
@@ -57,7 +59,7 @@ function OwnText() {
   return (
     <div class="own">
       <textarea
-        aria-label={words.train.ownText}
+        aria-label={texts.ownText}
         rows={3}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -69,9 +71,9 @@ function OwnText() {
           disabled={!enough || text === lesson}
           onClick={() => session.training.setLesson(text)}
         >
-          {words.train.learn}
+          {texts.learn}
         </button>
-        <span>{enough ? words.train.heldOut : words.train.short(MIN_CHARACTERS)}</span>
+        <span>{enough ? texts.heldOut : texts.short(MIN_CHARACTERS)}</span>
       </p>
     </div>
   );

@@ -1,33 +1,17 @@
-// The lessons of the training panel: for each task of tasks.js the length of its training, the position of the answer
-// and the roles of its heads.
+// The lessons of the training panel: for each task of tasks.js the length of its training and the position of the
+// answer.
 
-import { TRAINED } from '../../store/runInput.js';
-import { CHOICES, isLongEnough, MIN_CHARACTERS, TASK_NAMES, TASKS, taskOf } from './tasks.js';
+import { TASKS, taskOf } from './tasks.js';
 
 /** @import { Random, Settings, Task, TaskKind } from '../../store/types.js' */
 
 /**
- * @typedef {object} Training the settings that are a part of the address
- * @property {Task} task
- * @property {number} layers
- * @property {number} heads
- * @property {number} width
- * @property {number} rate
- * @property {number} seed
- */
-/**
  * @typedef {object} Lesson
  * @property {number} batch
- * @property {number} rate
  * @property {number} steps training pauses after this many
- * @property {string[]} watch the scores in chart 3: the roles that the task needs
  * @property {(labels: number[], t: number) => number[]} [partners] positions of the answer to a token
- * @property {number} [head] of the last layer: it is shown first because it learns the role best
  * @property {TaskKind} [task] if it differs from that of tasks.js
  */
-
-/** True if the page shows training. @param {{ model: string, panel: string }} state */
-export const isOpen = ({ model, panel }) => model === TRAINED && panel === 'train';
 
 const NONE = -100;
 
@@ -91,21 +75,14 @@ function digitOf(labels, t) {
 
 /** @type {Record<Task, Lesson>} */
 export const LESSONS = {
-  repeat: { batch: 16, rate: 0.003, steps: 400, watch: ['previous', 'induction'], head: 2, task: REPEAT },
-  previous: { batch: 16, rate: 0.003, steps: 200, watch: ['previous'] },
-  copy: { batch: 32, rate: 0.003, steps: 600, watch: ['partner'], partners: inRead((step) => step) },
-  reverse: {
-    batch: 32,
-    rate: 0.003,
-    steps: 600,
-    watch: ['partner'],
-    partners: inRead((step, read) => read - 1 - step),
-  },
-  sort: { batch: 32, rate: 0.003, steps: 800, watch: ['partner'], partners: sortPartners },
-  brackets: { batch: 32, rate: 0.003, steps: 1200, watch: ['partner'], partners: opener },
-  recall: { batch: 32, rate: 0.003, steps: 600, watch: ['previous', 'partner'], partners: digitOf },
-  // The roles that a text needs are not known in advance: there is no third chart.
-  text: { batch: 16, rate: 0.003, steps: 2000, watch: [] },
+  repeat: { batch: 16, steps: 400, task: REPEAT },
+  previous: { batch: 16, steps: 200 },
+  copy: { batch: 32, steps: 600, partners: inRead((step) => step) },
+  reverse: { batch: 32, steps: 600, partners: inRead((step, read) => read - 1 - step) },
+  sort: { batch: 32, steps: 800, partners: sortPartners },
+  brackets: { batch: 32, steps: 1200, partners: opener },
+  recall: { batch: 32, steps: 600, partners: digitOf },
+  text: { batch: 16, steps: 2000 },
 };
 
 /** The task with the lesson's batch and steps. @param {{ task: Task, text: string }} settings @returns {TaskKind} */
@@ -134,84 +111,6 @@ export function partnerScore(task, weights, labels) {
   }
   return count > 0 ? sum / count : Number.NaN;
 }
-
-/** The settings that a task starts with. @param {Task} task @returns {Training} */
-export function usualTraining(task) {
-  const { layers, dModel, numHeads } = task === 'text' ? TASKS.repeat.model : TASKS[task].model;
-  return { task, layers, heads: numHeads, width: dModel, rate: LESSONS[task].rate, seed: 1 };
-}
-
-/** The head that is shown first. @param {{ task: Task, layers: number, heads: number }} training */
-export const firstHead = ({ task, layers, heads }) => ({
-  layer: layers - 1,
-  head: Math.min(LESSONS[task].head ?? 0, heads - 1),
-});
-
-/** The choices of the training panel. */
-export const LAYERS = [1, 2, 3];
-export const HEADS = CHOICES.heads;
-export const WIDTHS = CHOICES.width;
-/** Steps per second; null: as fast as possible. */
-export const SPEEDS = [2, 5, 20, 60, null];
-export const USUAL_SPEED = 20;
-export const [MIN_RATE, MAX_RATE] = [1e-4, 10];
-
-/** @param {any} x */
-export const isTraining = (x) =>
-  TASK_NAMES.includes(x?.task) &&
-  LAYERS.includes(x.layers) &&
-  HEADS.includes(x.heads) &&
-  WIDTHS.includes(x.width) &&
-  x.rate >= MIN_RATE &&
-  x.rate <= MAX_RATE &&
-  Number.isSafeInteger(x.seed) &&
-  x.seed >= 0;
-
-/** repeat.2.4.64.1.0.003, as in the address. @param {Training} training */
-export const writeTraining = ({ task, layers, heads, width, rate, seed }) =>
-  [task, layers, heads, width, seed, rate].join('.');
-/** @param {string} written @returns {Training} */
-export function readTraining(written) {
-  const [, task, layers, heads, width, seed, rate] =
-    /^([a-z]+)\.(\d+)\.(\d+)\.(\d+)\.(\d+)\.([\d.e-]+)$/.exec(written) ?? [];
-  return {
-    task: /** @type {Task} */ (task),
-    layers: Number(layers),
-    heads: Number(heads),
-    width: Number(width),
-    rate: Number(rate),
-    seed: Number(seed),
-  };
-}
-
-/** All settings of the trainer. @param {Training} training @param {string} text @returns {Settings} */
-export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => ({
-  task,
-  text: task === 'text' ? text : '',
-  layers,
-  heads,
-  width,
-  rate,
-  seed,
-  mlp: (task === 'text' ? 256 : TASKS[task].model.mlp) > 0,
-  optimizer: 'adamW',
-  dropout: 0,
-});
-/** The settings that are a part of the address. @param {Settings} settings @returns {Training} */
-export const trainingOf = ({ task, layers, heads, width, rate, seed }) => ({ task, layers, heads, width, rate, seed });
-
-/** A 32-bit hash of a text (FNV-1a). @param {string} text */
-function digest(text) {
-  let x = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) x = Math.imul(x ^ text.charCodeAt(i), 0x01000193);
-  return (x >>> 0).toString(36);
-}
-
-/** The name under which a model is stored. The rate may change during training. @param {Settings} settings */
-export const keyOf = ({ task, text, layers, heads, width, seed }) =>
-  [task, layers, heads, width, seed, ...(task === 'text' ? [digest(text)] : [])].join('-');
-
-export { isLongEnough, MIN_CHARACTERS, TASK_NAMES };
 
 /** The text of labels, without spaces between letters. @param {string[]} tokens @param {ArrayLike<number>} labels */
 export const textOf = (tokens, labels) => Array.from(labels, (label) => tokens[label]).join('');

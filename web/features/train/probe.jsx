@@ -1,20 +1,21 @@
 // The sequence that the model in training is tested on, and the errors of training.
 
 import { useSession } from '../../ui/context.js';
+import { useTrainTexts } from './texts.js';
 
 /** @import { Piece } from '../prompt/tokens.js' */
 
 /** The sequence, with a bar under each token whose next token was guessed right. */
 export function Probe() {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const run = session.run.value;
   const cell = session.cell.value;
   const { task } = session.state.value.training;
   const guesses = run?.guesses ?? [];
-  const note = words.train.probe[task] ?? '';
+  const note = texts.probe[task] ?? '';
   return (
-    <section class="sentence probe" aria-label={words.train.unseen}>
+    <section class="sentence probe" aria-label={texts.unseen}>
       <p class="words letters" lang="en" data-count={run?.pieces?.length > 30 ? 'many' : 'few'}>
         {guesses.length > 0 &&
           run.pieces.map((/** @type {Piece} */ piece, /** @type {number} */ t) => {
@@ -33,8 +34,8 @@ export function Probe() {
           })}
       </p>
       <p class="note">
-        {words.train.never} <b class="value">{words.train.underlined}</b>
-        {words.train.guessed}
+        {texts.never} <b class="value">{texts.underlined}</b>
+        {texts.guessed}
         <br />
         {note}
       </p>
@@ -45,13 +46,13 @@ export function Probe() {
 /** An error in training or in storing the model, and what the visitor can do. */
 export function TrainNote() {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { diverged, problem } = session.training;
   const lost = diverged.value;
   if (!lost && !problem.value) return null;
   return (
     <p class="failure train-note" role="alert">
-      {lost ? words.astray(lost) : problem.value === 'full' ? words.full : words.notKept(problem.value ?? '')}
+      {lost ? texts.astray(lost) : problem.value === 'full' ? texts.full : texts.notKept(problem.value ?? '')}
     </p>
   );
 }

@@ -1,13 +1,14 @@
 // The progress of training in the reading column: accuracy, loss and the roles of the heads.
 
 import { useSession } from '../../ui/context.js';
+import { valueAt } from './chartLines.js';
 import { Chart, HeadsChart } from './charts.jsx';
-import { valueAt } from './curves.js';
+import { useTrainTexts } from './texts.js';
 
 /** All charts, with a common line at the current step. */
 export function Charts({ compact = false }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const { progress, curves, previousCurves, watch } = session.training;
   const now = progress.value;
   const all = curves.value;
@@ -17,29 +18,29 @@ export function Charts({ compact = false }) {
   const previous = previousCurves.value;
   const shared = { step, end };
   return (
-    <section class={`charts ${compact ? 'compact' : ''}`} aria-label={words.train.progress}>
-      <h2 class="title">{right === undefined ? words.train.untrained : words.train.right(right)}</h2>
-      <p class="how">{words.train.onUnseen}</p>
+    <section class={`charts ${compact ? 'compact' : ''}`} aria-label={texts.progress}>
+      <h2 class="title">{right === undefined ? texts.untrained : texts.right(right)}</h2>
+      <p class="how">{texts.onUnseen}</p>
       <Chart
         {...shared}
-        name={words.train.loss}
+        name={texts.loss}
         marks={all.loss}
         before={previous?.loss}
         noisy
         text={(x) => x.toFixed(2)}
-        about={words.train.lossAbout}
+        about={texts.lossAbout}
       />
       <Chart
         {...shared}
-        name={words.train.rightUnseen}
+        name={texts.rightUnseen}
         marks={all.right}
         before={previous?.right}
         most={1}
-        text={words.train.percent}
-        about={words.train.rightAbout}
+        text={texts.percent}
+        about={texts.rightAbout}
       />
       {watch.value.length > 0 && <HeadsChart {...shared} curves={all} watch={watch.value} />}
-      {previous && <p class="older">{words.train.older}</p>}
+      {previous && <p class="older">{texts.older}</p>}
     </section>
   );
 }
@@ -47,24 +48,24 @@ export function Charts({ compact = false }) {
 /** Accuracy and loss only, for a phone. */
 export function ShortCharts() {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTrainTexts();
   const { progress, curves, previousCurves } = session.training;
   const now = progress.value;
   const step = now?.at ?? now?.steps ?? 0;
   const right = valueAt(curves.value.right, step);
   return (
-    <section class="charts short" aria-label={words.train.progress}>
-      <h2 class="title">{right === undefined ? words.train.untrained : words.train.right(right)}</h2>
-      <p class="how">{words.train.onUnseenShort}</p>
+    <section class="charts short" aria-label={texts.progress}>
+      <h2 class="title">{right === undefined ? texts.untrained : texts.right(right)}</h2>
+      <p class="how">{texts.onUnseenShort}</p>
       <Chart
         step={step}
         end={now?.end ?? 1}
         marks={curves.value.loss}
         before={previousCurves.value?.loss}
-        name={words.train.loss}
+        name={texts.loss}
         bare
-        text={(x) => `${words.train.lossShort} ${x.toFixed(2)}`}
-        about={words.train.lossAbout}
+        text={(x) => `${texts.lossShort} ${x.toFixed(2)}`}
+        about={texts.lossAbout}
       />
     </section>
   );

@@ -1,6 +1,7 @@
 // Tasks that a small transformer learns in a minute: each generates sequences with the target at each position.
 
 import { argumentError } from '../../../src/js/check/errors.js';
+import { CHOICES, charactersOf, isLongEnough, MIN_CHARACTERS, MODELS } from './settings.js';
 
 /** @import { Labels, Random, Sequence, Settings, Task, TaskKind } from '../../store/types.js' */
 
@@ -53,7 +54,7 @@ export const TASKS = {
       const all = Array.from({ length: 64 }, (_, t) => letters[t % period]);
       return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? NONE : token)) };
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    model: MODELS.repeat,
     training: { rate: 0.003, batch: 32, steps: 600 },
     goal: 0.95,
   },
@@ -64,7 +65,7 @@ export const TASKS = {
       const tokens = Array.from({ length: 24 }, () => below(random, 26));
       return { tokens, targets: tokens.map((_, t) => (t === 0 ? NONE : tokens[t - 1])) };
     },
-    model: { layers: 1, dModel: 64, numHeads: 2, mlp: 0 },
+    model: MODELS.previous,
     training: { rate: 0.003, batch: 32, steps: 300 },
     goal: 0.98,
   },
@@ -75,7 +76,7 @@ export const TASKS = {
       const read = Array.from({ length: 12 }, () => below(random, 26));
       return answered(read, 26, read);
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    model: MODELS.copy,
     training: { rate: 0.003, batch: 32, steps: 600 },
     goal: 0.98,
   },
@@ -86,7 +87,7 @@ export const TASKS = {
       const read = Array.from({ length: 12 }, () => below(random, 26));
       return answered(read, 26, read.toReversed());
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    model: MODELS.reverse,
     training: { rate: 0.003, batch: 32, steps: 600 },
     goal: 0.98,
   },
@@ -101,7 +102,7 @@ export const TASKS = {
         read.toSorted((a, b) => a - b),
       );
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    model: MODELS.sort,
     training: { rate: 0.003, batch: 32, steps: 800 },
     goal: 0.95,
   },
@@ -121,7 +122,7 @@ export const TASKS = {
       }
       return { tokens, targets };
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    model: MODELS.brackets,
     training: { rate: 0.003, batch: 32, steps: 1200 },
     goal: 0.95,
   },
@@ -142,22 +143,15 @@ export const TASKS = {
       }
       return { tokens, targets };
     },
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    model: MODELS.recall,
     training: { rate: 0.003, batch: 32, steps: 600 },
     goal: 0.95,
   },
 };
 
-export const TASK_NAMES = /** @type {Task[]} */ ([...Object.keys(TASKS), 'text']);
-
-/** The characters of a text; any white space becomes one space. */
-const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
-
-/** Minimum length of a text, and the share of it, at its end, that is held out for validation. */
-export const MIN_CHARACTERS = 20;
+/** The share of a text, at its end, that is held out for validation. */
 const HELD_OUT = 0.2;
 const MAX_CONTEXT = 48;
-export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= MIN_CHARACTERS;
 
 /** The task to predict the next character of a text. @param {string} text @returns {TaskKind} */
 export function textTask(text) {
@@ -187,7 +181,7 @@ export function textTask(text) {
     context,
     sequence: cutFrom(learned),
     heldOut: cutFrom(heldOut),
-    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
+    model: MODELS.text,
     training: { rate: 0.003, batch: 16, steps: 2000 },
     goal: null,
   };
@@ -218,20 +212,6 @@ export function batchOf(task, random, count) {
   });
   return { labels: join('tokens'), targets: join('targets') };
 }
-
-/** @type {Settings['optimizer'][]} */
-export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
-
-/** The valid values of each setting. */
-export const CHOICES = {
-  task: TASK_NAMES,
-  layers: [1, 2, 3, 4],
-  heads: [1, 2, 4, 8],
-  width: [16, 32, 64, 128],
-  optimizer: OPTIMIZERS,
-  dropout: [0, 0.1, 0.2, 0.4],
-  mlp: [false, true],
-};
 
 /** Throws if the settings of a file are not valid here. @param {any} settings */
 export function checkSettings(settings) {

@@ -6,7 +6,8 @@ import { Menu } from '../../ui/menu.jsx';
 import { More } from '../../ui/popover.jsx';
 import { Slider } from '../../ui/slider.jsx';
 import { Lesson } from './lesson.jsx';
-import { HEADS, LAYERS, MAX_RATE, MIN_RATE, SPEEDS, WIDTHS } from './lessons.js';
+import { HEADS, LAYERS, MAX_RATE, MIN_RATE, SPEEDS, WIDTHS } from './settings.js';
+import { useTrainTexts } from './texts.js';
 
 /** @import { Kind } from '../../ui/layout.js' */
 
@@ -16,19 +17,19 @@ const toRate = (/** @type {number} */ knob) => Number((10 ** knob).toPrecision(2
 /** @param {{ kind: Kind }} props */
 export function TrainBar({ kind }) {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { training } = session;
   const now = training.progress.value;
   const phone = kind === 'phone';
   const narrow = phone || kind === 'tablet';
   return (
-    <section class="whatif trainbar" aria-label={words.controls}>
+    <section class="whatif trainbar" aria-label={texts.controls}>
       <Play />
       <Speed short={phone} />
       {phone ? <PhoneControls /> : <Controls narrow={narrow} />}
       <span class="actions">
         <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
-          {phone ? words.tryShort : words.tryIt}
+          {phone ? texts.tryShort : texts.tryIt}
         </button>
         {!narrow && <Save />}
       </span>
@@ -69,11 +70,11 @@ function Controls({ narrow }) {
 
 function Play() {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { training } = session;
   const playing = training.progress.value?.playing || training.replaying.value;
   return (
-    <button type="button" class="play" aria-label={playing ? words.pause : words.play} onClick={training.play}>
+    <button type="button" class="play" aria-label={playing ? texts.pause : texts.play} onClick={training.play}>
       <svg viewBox="0 0 20 20" aria-hidden="true">
         {playing ? (
           <path d="M6.600 5.500v9M13.400 5.500v9" />
@@ -88,18 +89,18 @@ function Play() {
 /** Steps per second. @param {{ short: boolean }} props */
 function Speed({ short }) {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { training } = session;
-  const text = words.perSecondShown(training.speed.value, short);
+  const text = texts.perSecondShown(training.speed.value, short);
   return (
     <Menu
       up
       className="strong speed"
-      name={`${words.speed}: ${text}`}
+      name={`${texts.speed}: ${text}`}
       label={text.split(/(\d+)/).map((part) => (/\d/.test(part) ? <b key="number">{part}</b> : part))}
       items={SPEEDS.map((value) => ({
         key: String(value),
-        label: words.perSecond(value),
+        label: texts.perSecond(value),
         chosen: value === training.speed.value,
         act: () => training.setSpeed(value),
       }))}
@@ -111,7 +112,7 @@ function OneStep() {
   const session = useSession();
   return (
     <button type="button" class="word strong" onClick={session.training.step}>
-      {session.words.value.train.oneStep}
+      {useTrainTexts().oneStep}
     </button>
   );
 }
@@ -120,7 +121,7 @@ function StartOver() {
   const session = useSession();
   return (
     <button type="button" class="word strong" onClick={session.training.restart}>
-      {session.words.value.train.again}
+      {useTrainTexts().again}
     </button>
   );
 }
@@ -131,7 +132,7 @@ function Rate() {
   const { rate } = session.state.value.training;
   return (
     <Slider
-      label={session.words.value.train.rate}
+      label={useTrainTexts().rate}
       least={SPAN[0]}
       most={SPAN[1]}
       step={0.05}
@@ -146,15 +147,15 @@ function Rate() {
 /** Layers, heads and width of the model. */
 function Sizes() {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { layers, heads, width } = session.state.value.training;
   return (
     <span class="group">
-      <Size name={words.layers} choices={LAYERS} value={layers} field="layers" />
-      {words.of}
-      <Size name={words.heads} choices={HEADS} value={heads} field="heads" />
-      <span class="comma">{words.comma}</span>
-      <Size name={words.wide} choices={WIDTHS} value={width} field="width" />
+      <Size name={texts.layers} choices={LAYERS} value={layers} field="layers" />
+      {texts.of}
+      <Size name={texts.heads} choices={HEADS} value={heads} field="heads" />
+      <span class="comma">{texts.comma}</span>
+      <Size name={texts.wide} choices={WIDTHS} value={width} field="width" />
     </span>
   );
 }
@@ -183,7 +184,7 @@ function Size({ name, choices, value, field }) {
 /** Saves the trained model in several formats, and opens a saved one. */
 function Save() {
   const session = useSession();
-  const words = session.words.value.train;
+  const texts = useTrainTexts();
   const { training } = session;
   const input = useRef(/** @type {any} */ (null));
   const now = training.progress.value;
@@ -194,19 +195,19 @@ function Save() {
         up
         right
         className="strong"
-        label={words.save}
-        name={words.save}
+        label={texts.save}
+        name={texts.save}
         items={[
-          { key: 'file', label: words.file, about: words.fileAbout, act: training.save },
-          { key: 'folder', label: words.folder, about: words.folderAbout, act: training.saveFolder },
-          { key: 'onnx', label: words.onnx, about: words.onnxAbout, act: training.saveOnnx },
-          { key: 'open', label: words.open, about: words.openAbout, act: () => input.current.click() },
+          { key: 'file', label: texts.file, about: texts.fileAbout, act: training.save },
+          { key: 'folder', label: texts.folder, about: texts.folderAbout, act: training.saveFolder },
+          { key: 'onnx', label: texts.onnx, about: texts.onnxAbout, act: training.saveOnnx },
+          { key: 'open', label: texts.open, about: texts.openAbout, act: () => input.current.click() },
           ...(kept
             ? [
                 {
                   key: 'remove',
-                  label: words.remove,
-                  about: words.keptAbout(kept.steps),
+                  label: texts.remove,
+                  about: texts.keptAbout(kept.steps),
                   act: () => training.removeSaved(kept.key),
                 },
               ]

@@ -153,7 +153,7 @@ export function Threshold() {
   const { hide } = session.state.value;
   return (
     <Slider
-      label={session.words.value.flow.hide}
+      label={session.words.value.hideBelow}
       least={0}
       most={0.5}
       step={0.01}

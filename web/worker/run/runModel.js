@@ -1,6 +1,6 @@
 // One run of a model, copied out of the core's memory: which values are captured, and which edits a run makes.
 
-import { editsOf, patchedHeads } from '../../features/whatif/modelEdits.js';
+import { editsOf, patchedHeads } from '../../features/whatif/forwardEdits.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */

@@ -2,7 +2,7 @@
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { noCurves } from '../../features/train/curves.js';
-import { keyOf } from '../../features/train/lessons.js';
+import { keyOf } from '../../features/train/settings.js';
 import { checkSettings } from '../../features/train/tasks.js';
 import { everyOther } from './snapshots.js';
 

@@ -1,6 +1,7 @@
 // A model in training as a source, and the run of its probe that the screen shows during training.
 
-import { LESSONS, partnerScore, signTokenizer, textOf } from '../../features/train/lessons.js';
+import { partnerScore, signTokenizer, textOf } from '../../features/train/lessons.js';
+import { TASK_ROLES } from '../../features/train/settings.js';
 import { TRAINED, UNCHANGED } from '../../store/runInput.js';
 import { describe } from '../run/describeRun.js';
 import { rolesOf, weightsOf } from '../run/headScores.js';
@@ -104,6 +105,6 @@ function guessesOf({ data, shape }, targets) {
 const chartScores = (task, scores) =>
   Object.fromEntries(
     scores.flatMap((row, l) =>
-      row.flatMap((one, h) => LESSONS[task].watch.map((kind) => [`${kind} ${l}.${h}`, one[kind]])),
+      row.flatMap((one, h) => TASK_ROLES[task].map((kind) => [`${kind} ${l}.${h}`, one[kind]])),
     ),
   );

@@ -3,7 +3,8 @@
 // which ends with the next request of this verb. Afterwards the model is a source like any other.
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
-import { keyOf, settingsOf, taughtTask, USUAL_SPEED } from '../../features/train/lessons.js';
+import { taughtTask } from '../../features/train/lessons.js';
+import { keyOf, settingsOf, USUAL_SPEED } from '../../features/train/settings.js';
 import { perform } from './controls.js';
 import { Display } from './display.js';
 import { Pace } from './pace.js';

@@ -1,6 +1,7 @@
 // One model in training: it plays, pauses, takes single steps, and shows earlier steps.
 
-import { keyOf, taughtTask } from '../../features/train/lessons.js';
+import { taughtTask } from '../../features/train/lessons.js';
+import { keyOf } from '../../features/train/settings.js';
 
 /** @import { Display } from './display.js' */
 /** @import { Pace } from './pace.js' */

@@ -3,34 +3,25 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../../src/js/ops/random.js';
-import {
-  extended,
-  formedAt,
-  framesOf,
-  noCurves,
-  parted,
-  valueAt,
-  watched,
-} from '../../../../web/features/train/curves.js';
+import { formedAt, framesOf, parted, valueAt, watched } from '../../../../web/features/train/chartLines.js';
+import { extended, noCurves } from '../../../../web/features/train/curves.js';
+import { LESSONS, partnerScore, signTokenizer, taughtTask, textOf } from '../../../../web/features/train/lessons.js';
 import {
   keyOf,
-  LESSONS,
-  partnerScore,
   readTraining,
   settingsOf,
-  signTokenizer,
   TASK_NAMES,
-  taughtTask,
-  textOf,
   usualTraining,
   writeTraining,
-} from '../../../../web/features/train/lessons.js';
+} from '../../../../web/features/train/settings.js';
+import { texts as inEnglish } from '../../../../web/features/train/train.en.js';
+import { texts as inChinese } from '../../../../web/features/train/train.zh.js';
 import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
 
 await loadLanguage('zh');
 
-const taught = (task) => taughtTask({ task, text: LANGUAGES.en.train.sample });
+const taught = (task) => taughtTask({ task, text: inEnglish.sample });
 
 test('settings of training are written to the address and read back', () => {
   const training = { task: 'brackets', layers: 3, heads: 8, width: 32, rate: 0.0012, seed: 7 };
@@ -154,6 +145,7 @@ test('labels that would overlap are moved apart, within the plot', () => {
 });
 
 test('every task has a name and words in both languages', () => {
-  for (const { train } of Object.values(LANGUAGES))
-    for (const texts of [train.tasks, train.about, train.probe]) assert.deepEqual(Object.keys(texts), TASK_NAMES);
+  for (const { about, probe } of [inEnglish, inChinese])
+    for (const texts of [about, probe]) assert.deepEqual(Object.keys(texts), TASK_NAMES);
+  for (const { train } of Object.values(LANGUAGES)) assert.deepEqual(Object.keys(train.tasks), TASK_NAMES);
 });

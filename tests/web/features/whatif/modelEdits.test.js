@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { editsOf, patchedHeads } from '../../../../web/features/whatif/forwardEdits.js';
 import {
-  editsOf,
   effective,
   isCompared,
   KNOB,
   otherCase,
-  patchedHeads,
   placeIn,
   temperatureText,
   toKnob,

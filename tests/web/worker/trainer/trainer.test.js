@@ -5,15 +5,8 @@ import test from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.js';
-import {
-  batchOf,
-  isLongEnough,
-  OPTIMIZERS,
-  TASKS,
-  textTask,
-  usualSettings,
-  validationBatchOf,
-} from '../../../../web/features/train/tasks.js';
+import { isLongEnough, OPTIMIZERS } from '../../../../web/features/train/settings.js';
+import { batchOf, TASKS, textTask, usualSettings, validationBatchOf } from '../../../../web/features/train/tasks.js';
 import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.js';
 import { Trainer } from '../../../../web/worker/trainer/trainer.js';
 

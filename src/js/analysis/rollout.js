@@ -1,0 +1,40 @@
+// The steps of attention rollout. The page computes with them too, so they import no checks of arguments.
+
+/** R₋₁: each token contains itself only. @param {number} length @returns {Float64Array} */
+export function identity(length) {
+  const x = new Float64Array(length * length);
+  for (let t = 0; t < length; t++) x[t * length + t] = 1;
+  return x;
+}
+
+/** (W̄ + I) / row sums. @param {Float32Array} weights (H,T,T) @param {number} heads @param {number} length */
+function mixture(weights, heads, length) {
+  const mixed = identity(length);
+  for (let i = 0; i < weights.length; i++) mixed[i % (length * length)] += weights[i] / heads;
+  for (let t = 0; t < length; t++) {
+    const row = mixed.subarray(t * length, (t + 1) * length);
+    const sum = row.reduce((a, x) => a + x, 0);
+    for (let s = 0; s < length; s++) row[s] /= sum;
+  }
+  return mixed;
+}
+
+/** @param {Float64Array} a (N,N) @param {Float64Array} b (N,N) @param {number} n */
+function product(a, b, n) {
+  const out = new Float64Array(n * n);
+  for (let i = 0; i < n; i++)
+    for (let k = 0; k < n; k++) {
+      const x = a[i * n + k];
+      if (x !== 0) for (let j = 0; j < n; j++) out[i * n + j] += x * b[k * n + j];
+    }
+  return out;
+}
+
+/**
+ * The rollout after a layer: Ãₗ · Rₗ₋₁.
+ * @param {Float64Array} before Rₗ₋₁, (T,T)
+ * @param {Float32Array} weights of the layer, (H,T,T)
+ * @param {number} heads
+ * @param {number} length
+ */
+export const rolloutStep = (before, weights, heads, length) => product(mixture(weights, heads, length), before, length);

@@ -1,0 +1,53 @@
+// The texts of the flow, in English.
+
+export const texts = {
+  title: 'Where the guess comes from',
+  rises: ['All this is at the last token,', '. A ribbon’s width is the contribution of that part to the score of', '.'],
+  about: (/** @type {number} */ layers, /** @type {number} */ heads) =>
+    `${layers} layers of ${heads} heads. The list beside this drawing has the same numbers.`,
+  cannot: 'The output of this model is not a sum over its parts.',
+  nothing: 'No part is above the threshold.',
+  follow: (/** @type {string} */ token) => `What raises ${token}?`,
+  mlp: (/** @type {number} */ l) => `Feed-forward ${l}`,
+  mlpShort: 'feed-forward',
+  mlpTiny: 'feed',
+  rest: (/** @type {number} */ n, /** @type {number} */ l) =>
+    l < 0 ? `${n} other heads` : `${n} other heads of layer ${l}`,
+  embed: 'The token itself',
+  bias: 'Biases',
+  adds: (/** @type {string} */ token) => `What raises ${token}`,
+  addsTo: ['What raises', ''],
+  takes: 'What lowers it',
+  others: (/** @type {number} */ n) => (n === 1 ? '1 other part' : `${n} other parts`),
+  logit: (/** @type {string} */ percent) => `logit, probability ${percent}`,
+  feeds: 'input to',
+  against: 'lowers',
+  made: {
+    mlp: 'It processes each token alone. It reads the stream at the last token and adds its output.',
+    embed: 'The contribution of the last token’s embedding.',
+    rest: 'Heads below the threshold, summed. Move “hide below” to see them one by one.',
+    bias: 'Constants of the model, the same for every text.',
+  },
+  madeOf: 'By token, in total:',
+  weighed: (/** @type {string} */ weight) => `weight ${weight}`,
+  otherTokens: (/** @type {number} */ n) => (n === 1 ? '1 other token' : `${n} other tokens`),
+  linesOf: 'Composition with other heads',
+  linesAbout: 'How much one head reads of the other’s output, 0 to 1, by their weights.',
+  wouldGuess: 'would guess',
+  points: 'pts',
+  through: 'Needed, with a small contribution',
+  throughAbout: 'Change of the guess when the head is off. They act through other heads.',
+  tryThem: 'A head that acts through others is not in this list. Ablate each head to find it.',
+  fedBy: (/** @type {string} */ kind, /** @type {string} */ head) => `${kind} reads ${head}`,
+  feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `read by ${kind} of ${head}`,
+  shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `head ${l}.${h}`,
+  lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>
+    `The output of ${from} goes into the ${kind} of ${to}. Computed from their weights alone, 0 to 1.`,
+  reads: 'Composition with',
+  norms: {
+    q: '‖QKᵀ·OV‖ ÷ ‖QK‖‖OV‖',
+    k: '‖QK·OV‖ ÷ ‖QK‖‖OV‖',
+    v: '‖OV′·OV‖ ÷ ‖OV′‖‖OV‖',
+  },
+  back: 'Back to the head',
+};

@@ -1,0 +1,44 @@
+// The help: keys and terms, and a link to the documentation.
+
+import { useSession, useTexts } from '../../ui/context.js';
+import { texts as en } from './help.en.js';
+import { texts as zh } from './help.zh.js';
+import { OtherLanguage } from './otherLanguage.jsx';
+
+/** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
+const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
+
+export function HelpText() {
+  const session = useSession();
+  const texts = useTexts({ en, zh });
+  return (
+    <div class="list right help" role="dialog" aria-label={session.words.value.help}>
+      <OtherLanguage />
+      {!session.embedded && docs() && (
+        <p>
+          <a class="word" href={docs()}>
+            {texts.docs}
+          </a>
+        </p>
+      )}
+      <h2>{texts.keys}</h2>
+      <dl>
+        {texts.keyList.map(([keys, action]) => (
+          <div key={keys}>
+            <dt>{keys}</dt>
+            <dd>{action}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>{texts.terms}</h2>
+      <dl>
+        {texts.termList.map(([term, meaning]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+// The settings of a training: the defaults of each task, the valid values, the form in the address. The page needs
+// them to read its address, long before it trains: this file has no other part of a task.
+
+import { TRAINED } from '../../store/runInput.js';
+
+/** @import { Settings, Task } from '../../store/types.js' */
+
+/**
+ * @typedef {object} Training the settings that are a part of the address
+ * @property {Task} task
+ * @property {number} layers
+ * @property {number} heads
+ * @property {number} width
+ * @property {number} rate
+ * @property {number} seed
+ */
+
+/** True if the page shows training. @param {{ model: string, panel: string }} state */
+export const isOpen = ({ model, panel }) => model === TRAINED && panel === 'train';
+
+/** The model of each task at first. */
+export const MODELS = {
+  repeat: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+  previous: { layers: 1, dModel: 64, numHeads: 2, mlp: 0 },
+  copy: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+  reverse: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+  sort: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+  brackets: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+  recall: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+  text: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
+};
+export const TASK_NAMES = /** @type {Task[]} */ (Object.keys(MODELS));
+
+/** The learning rate of every task at first. */
+const USUAL_RATE = 0.003;
+
+/** The roles of heads that a task needs: chart 3 has their scores. @type {Record<Task, string[]>} */
+export const TASK_ROLES = {
+  repeat: ['previous', 'induction'],
+  previous: ['previous'],
+  copy: ['partner'],
+  reverse: ['partner'],
+  sort: ['partner'],
+  brackets: ['partner'],
+  recall: ['previous', 'partner'],
+  // The roles that a text needs are not known in advance: there is no third chart.
+  text: [],
+};
+
+/** The settings that a task starts with. @param {Task} task @returns {Training} */
+export function usualTraining(task) {
+  const { layers, dModel, numHeads } = MODELS[task];
+  return { task, layers, heads: numHeads, width: dModel, rate: USUAL_RATE, seed: 1 };
+}
+
+/** The head of the last layer that is shown first. In `repeat` head 2 learns the role best. */
+export const firstHead = (/** @type {{ task: Task, layers: number, heads: number }} */ { task, layers, heads }) => ({
+  layer: layers - 1,
+  head: Math.min(task === 'repeat' ? 2 : 0, heads - 1),
+});
+
+/** @type {Settings['optimizer'][]} */
+export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
+
+/** The valid values of each setting. */
+export const CHOICES = {
+  task: TASK_NAMES,
+  layers: [1, 2, 3, 4],
+  heads: [1, 2, 4, 8],
+  width: [16, 32, 64, 128],
+  optimizer: OPTIMIZERS,
+  dropout: [0, 0.1, 0.2, 0.4],
+  mlp: [false, true],
+};
+
+/** The choices of the training panel. */
+export const LAYERS = [1, 2, 3];
+export const HEADS = CHOICES.heads;
+export const WIDTHS = CHOICES.width;
+/** Steps per second; null: as fast as possible. */
+export const SPEEDS = [2, 5, 20, 60, null];
+export const USUAL_SPEED = 20;
+export const [MIN_RATE, MAX_RATE] = [1e-4, 10];
+
+/** The characters of a text; any white space becomes one space. */
+export const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
+/** Minimum length of a text. */
+export const MIN_CHARACTERS = 20;
+export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= MIN_CHARACTERS;
+
+/** @param {any} x */
+export const isTraining = (x) =>
+  TASK_NAMES.includes(x?.task) &&
+  LAYERS.includes(x.layers) &&
+  HEADS.includes(x.heads) &&
+  WIDTHS.includes(x.width) &&
+  x.rate >= MIN_RATE &&
+  x.rate <= MAX_RATE &&
+  Number.isSafeInteger(x.seed) &&
+  x.seed >= 0;
+
+/** repeat.2.4.64.1.0.003, as in the address. @param {Training} training */
+export const writeTraining = ({ task, layers, heads, width, rate, seed }) =>
+  [task, layers, heads, width, seed, rate].join('.');
+/** @param {string} written @returns {Training} */
+export function readTraining(written) {
+  const [, task, layers, heads, width, seed, rate] =
+    /^([a-z]+)\.(\d+)\.(\d+)\.(\d+)\.(\d+)\.([\d.e-]+)$/.exec(written) ?? [];
+  return {
+    task: /** @type {Task} */ (task),
+    layers: Number(layers),
+    heads: Number(heads),
+    width: Number(width),
+    rate: Number(rate),
+    seed: Number(seed),
+  };
+}
+
+/** All settings of the trainer. @param {Training} training @param {string} text @returns {Settings} */
+export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => ({
+  task,
+  text: task === 'text' ? text : '',
+  layers,
+  heads,
+  width,
+  rate,
+  seed,
+  mlp: MODELS[task].mlp > 0,
+  optimizer: 'adamW',
+  dropout: 0,
+});
+/** The settings that are a part of the address. @param {Settings} settings @returns {Training} */
+export const trainingOf = ({ task, layers, heads, width, rate, seed }) => ({ task, layers, heads, width, rate, seed });
+
+/** A 32-bit hash of a text (FNV-1a). @param {string} text */
+function digest(text) {
+  let x = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) x = Math.imul(x ^ text.charCodeAt(i), 0x01000193);
+  return (x >>> 0).toString(36);
+}
+
+/** The name under which a model is stored. The rate may change during training. @param {Settings} settings */
+export const keyOf = ({ task, text, layers, heads, width, seed }) =>
+  [task, layers, heads, width, seed, ...(task === 'text' ? [digest(text)] : [])].join('-');
