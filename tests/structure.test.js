@@ -155,14 +155,14 @@ test('web: the workers import no component and no store of signals, directly or 
   );
 });
 
-test('src/js: check → memory, io → ops, text → models → analysis, onnx; index → load', () => {
+test('src/js: check → memory, io → ops, text, hub → models → analysis, onnx; index → load', () => {
   const graph = modules('src/js');
   assert.ok(graph.size > 15);
   assert.deepEqual(
     upwards(graph, 'src/js', [
       ['check'],
       ['memory', 'io'],
-      ['ops', 'text'],
+      ['ops', 'text', 'hub'],
       ['models'],
       ['analysis', 'onnx'],
       ['types.js'],

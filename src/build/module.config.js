@@ -50,6 +50,8 @@ export default {
     formats: 'src/js/io/formats.js',
     analysis: 'src/js/analysis/analysis.js',
     onnx: 'src/js/onnx/onnx.js',
+    'hub.node': 'src/js/hub/hub.node.js',
+    hub: 'src/js/hub/hub.js',
   },
   platform: 'neutral',
   external: /^node:/,

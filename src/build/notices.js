@@ -20,6 +20,8 @@ const ENTRIES = [
   'src/js/io/formats.js',
   'src/js/analysis/analysis.js',
   'src/js/onnx/onnx.js',
+  'src/js/hub/hub.js',
+  'src/js/hub/hub.node.js',
   'web/entries/view.js',
   'web/entries/view.worker.js',
   'web/entries/onefile.js',

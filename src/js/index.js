@@ -312,8 +312,8 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
-   * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory
-   *   handle), or files by name; or 'demo', the model that is included in the package
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, hf://owner/name,
+   *   a directory handle), or files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
    * @returns {Promise<OpenedModel>}
    */
@@ -324,12 +324,13 @@ export class Headlight {
 
   /**
    * Opens a tokenizer.json.
-   * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, or its bytes
+   * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, hf://owner/name, or its
+   *   bytes
    * @returns {Promise<import('./text/tokenizer.js').Tokenizer>}
    */
   async openTokenizer(file) {
     const { openTokenizerFile } = await import('./models/checkpoint/open.js');
-    return openTokenizerFile(file, this.#environment.openPath);
+    return openTokenizerFile(file, this.#environment);
   }
 
   /**

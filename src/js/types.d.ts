@@ -14,6 +14,8 @@ export type {
   SyncArray,
   TensorLike,
 } from './check/tensorlike.js';
+export type { HubOptions, HubWait } from './hub/options.js';
+export type { HubError, HubReason } from './hub/types.js';
 export type { Flavour, LoadOptions } from './load/load.js';
 export type { Cache, CacheOptions } from './models/cache.js';
 export type { ModelFiles } from './models/checkpoint/files.js';

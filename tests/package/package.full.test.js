@@ -100,6 +100,8 @@ describe('the package', () => {
       'dist/headlight.simd128-threads.wasm',
       'dist/headlight.simd128.wasm',
       'dist/headlight.worker.js',
+      'dist/hub.js',
+      'dist/hub.node.js',
       'dist/licences.txt',
       'dist/llms.txt',
       'dist/onnx.js',

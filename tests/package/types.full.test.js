@@ -62,7 +62,7 @@ describe('the types of the package', () => {
   });
 
   test('require no types of the DOM', async () => {
-    const entries = ['', '/inline', '/formats', '/analysis', '/onnx'];
+    const entries = ['', '/inline', '/formats', '/analysis', '/onnx', '/hub'];
     writeFileSync(
       project.file('server.ts'),
       entries.map((entry, i) => `export * as e${i} from 'headlight-attention${entry}';`).join('\n'),

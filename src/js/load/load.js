@@ -26,6 +26,7 @@ import { formatBytes } from '../memory/memory.js';
  * @property {(path: string) => URL} resolve
  * @property {string} [module] URL of the module: the demo model is in the same folder
  * @property {import('../models/checkpoint/files.js').OpenPath} [openPath] opens a folder, on platforms with a disk
+ * @property {() => Promise<import('../hub/types.js').HubPlatform>} [hub] default: the parts for a page
  */
 /** @typedef {Source & Host} Platform */
 /**

@@ -95,6 +95,7 @@ const platform = () => ({
   cores: availableParallelism(),
   addressRoom,
   openPath: async (caller, path) => (await import('./disk.js')).openPath(caller, path),
+  hub: async () => (await import('../hub/nodePlatform.js')).node,
 });
 
 /**

@@ -1,16 +1,20 @@
-// The files of a model: of a folder on disk or behind a URL, or files that a user has chosen or dropped. All are read
-// in ranges.
+// The files of a model: of a folder on disk, behind a URL or on the Hugging Face Hub, or files that a user has chosen
+// or dropped. All are read in ranges.
 
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
 import { readBytes } from '../../io/bytes.js';
 import { isGguf, partNames } from './ggufParts.js';
-import { hubHint, refuseHubPage } from './hubNames.js';
+import { hubHint, isHubAddress } from './hubNames.js';
 import { remoteFile, remoteFolder } from './remote.js';
+
+/** @import { HubOptions } from '../../hub/options.js' */
+/** @import { HubPlatform } from '../../hub/types.js' */
 
 /**
  * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
- *   | File | FileSystemDirectoryHandle} ModelFiles a folder, or a GGUF file: a path in Node, or a URL; or files by name
+ *   | File | FileSystemDirectoryHandle} ModelFiles a folder, or a GGUF file: a path in Node, a URL, or hf://owner/name;
+ *   or files by name
  */
 /**
  * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
@@ -19,10 +23,23 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @typedef {object} Folder
  * @property {readonly string[] | null} names null if they cannot be listed
  * @property {string} [hint] added to the error about a missing file
- * @property {{ id: string, revision: string }} [origin] the model's id and commit on the Hub
+ * @property {HubOrigin} [origin] of a model on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
+ * @property {(ranges: { file: string, begin: number, end: number }[]) => Promise<void>} [plan] announces all reads of
+ *   weights in their order, so that few requests are sent
+ * @property {() => Promise<void>} [complete] all reads have succeeded: checks the files, completes them in the
+ *   cache
  * @property {() => Promise<void>} close
+ */
+/**
+ * The model's id and commit on the Hub. renamedFrom: the requested id, if the model has another name now. cached: true
+ * if its files are in the cache; cacheNote: the reason if they are not.
+ * @typedef {{ id: string, revision: string, renamedFrom?: string, cached: boolean, cacheNote?: string }} HubOrigin
+ */
+/**
+ * The options for the Hub, and its parts for this platform; default: those for a page.
+ * @typedef {{ options?: HubOptions, platform?: () => Promise<HubPlatform> }} Hub
  */
 /** @typedef {(caller: string, path: string, signal?: AbortSignal) => Promise<Folder>} OpenPath */
 
@@ -33,10 +50,12 @@ const nothing = async () => {};
  * @param {ModelFiles} files
  * @param {OpenPath} [openPath] opens a folder on disk; only in Node
  * @param {AbortSignal} [signal]
+ * @param {Hub} [hub]
  * @returns {Promise<Folder>}
  */
-export async function openFolder(caller, files, openPath, signal) {
-  if (typeof files === 'string' || files instanceof URL) return openAddress(caller, String(files), openPath, signal);
+export async function openFolder(caller, files, openPath, signal, hub) {
+  if (typeof files === 'string' || files instanceof URL)
+    return openAddress(caller, String(files), openPath, signal, hub);
   if (files === null || typeof files !== 'object')
     throw argumentError(caller, 'files', files, 'a folder: a path, a URL, files by name, or a directory handle');
   if (files instanceof Blob) return memoryFolder(caller, namedFiles(caller, [/** @type {File} */ (files)]));
@@ -50,9 +69,11 @@ export async function openFolder(caller, files, openPath, signal) {
  * @param {string} address
  * @param {OpenPath} [openPath]
  * @param {AbortSignal} [signal]
+ * @param {Hub} [hub]
  * @returns {Promise<Folder>}
  */
-async function openAddress(caller, address, openPath, signal) {
+async function openAddress(caller, address, openPath, signal, hub) {
+  if (isHubAddress(address, hub?.options?.endpoint)) return openOnHub(caller, address, hub, signal);
   const file = fileOf(address);
   if (file !== undefined) {
     const { begin, name, rest } = file;
@@ -66,6 +87,15 @@ async function openAddress(caller, address, openPath, signal) {
   const expected = "a URL, or files by name: a path can be opened by 'headlight-attention' in Node";
   if (!base || /^file:/i.test(address)) throw argumentError(caller, 'files', address, expected);
   return remoteFolder(caller, readAddress(caller, address, base), { signal, hint: hubHint(address) });
+}
+
+/** @param {string} caller @param {string} address @param {Hub} [hub] @param {AbortSignal} [signal] */
+async function openOnHub(caller, address, hub, signal) {
+  const [{ openHubFolder }, platform] = await Promise.all([
+    import('../../hub/hubFolder.js'),
+    hub?.platform?.() ?? import('../../hub/page.js').then(({ page }) => page),
+  ]);
+  return openHubFolder(caller, address, hub?.options, platform, signal);
 }
 
 /**
@@ -109,11 +139,16 @@ function oneFile(folder, file) {
  * @param {string} caller
  * @param {string | URL | Blob} file
  * @param {OpenPath} [openPath]
+ * @param {Hub} [hub]
  * @returns {Promise<{ folder: Folder, name: string }>}
  */
-export async function openFile(caller, file, openPath) {
+export async function openFile(caller, file, openPath, hub) {
   if (file instanceof Blob) return { folder: memoryFolder(caller, [['file', file]]), name: 'file' };
   const text = String(file);
+  if (isHubAddress(text)) {
+    const name = /\/([^/?#]+\.json)(?:[?#].*)?$/.exec(text)?.[1] ?? 'tokenizer.json';
+    return { folder: await openOnHub(caller, text, hub), name: decodeURIComponent(name) };
+  }
   const path = openPath && !/^(https?|blob|data):/i.test(text);
   if (!path)
     return { folder: remoteFile(caller, readUrl(caller, 'file', text, globalThis.location?.href)), name: text };
@@ -124,7 +159,6 @@ export async function openFile(caller, file, openPath) {
 /** The address of a folder. @param {string} caller @param {string} text @param {string} [base] */
 function readAddress(caller, text, base) {
   const url = readUrl(caller, 'files', text, base);
-  refuseHubPage(caller, url);
   if (!/^https?:$/.test(url.protocol)) throw argumentError(caller, 'files', text, 'a URL of a folder, with https:');
   if (url.username || url.password)
     throw argumentError(caller, 'files', `${url.protocol}//…@${url.host}`, 'a URL without a user name and a password');

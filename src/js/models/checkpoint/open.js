@@ -24,7 +24,9 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Config, Family, TensorSource } from '../families/common.js' */
-/** @import { Folder, ModelFiles, OpenPath } from './files.js' */
+/** @import { HubPlatform } from '../../hub/types.js' */
+/** @import { HubOptions } from '../../hub/options.js' */
+/** @import { Folder, HubOrigin, ModelFiles, OpenPath } from './files.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
 /** @import { Container } from './containers.js' */
 /** @import { Found, Storage, Stored } from './readWeights.js' */
@@ -39,11 +41,12 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
  *   have been read, all bytes, and the current tensor. A promise is awaited; if it rejects, openModel rejects
+ * @property {HubOptions} [hub] for a model on the Hugging Face Hub
  */
 /**
- * Where a model comes from: its id and commit on the Hub if it was opened from there, the files with its tensors, their
- * format, and the form of the weights in memory.
- * @typedef {{ id?: string, revision?: string, files: { name: string, size: number }[],
+ * Where a model comes from: its id and commit if it was opened from the Hub, the files with its tensors, their format,
+ * and the form of the weights in memory.
+ * @typedef {Partial<HubOrigin> & { files: { name: string, size: number }[],
  *   format: 'safetensors' | 'gguf' | 'torch', weights: Storage }} ModelSource
  */
 /**
@@ -67,6 +70,7 @@ const fail = (message, parameter, more = {}) =>
  * @typedef {object} Environment
  * @property {string} [module] the address of the module; the files of the demo are in the same folder
  * @property {OpenPath} [openPath] opens a folder on disk; only in Node
+ * @property {() => Promise<HubPlatform>} [hub] the parts for models on the Hub; only in Node
  */
 
 /**
@@ -77,7 +81,7 @@ const fail = (message, parameter, more = {}) =>
  * @returns {Promise<OpenedModel>}
  */
 export async function openModel(memory, files, options, environment) {
-  const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
+  const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress', 'hub']);
   const words = /** @type {const} */ (['float32', 'int8', 'stored']);
   const storage = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
   const { layers, onProgress } = given;
@@ -91,7 +95,8 @@ export async function openModel(memory, files, options, environment) {
     const model = await openDemo(CALLER, memory, environment, { storage, layers, signal, onProgress });
     return /** @type {OpenedModel} */ (model);
   }
-  const folder = await openFolder(CALLER, files, environment.openPath, signal);
+  const hub = { options: given.hub, platform: environment.hub };
+  const folder = await openFolder(CALLER, files, environment.openPath, signal, hub);
   try {
     const container = await openContainer(folder, storage);
     const { config, generationConfig, tensors } = container;
@@ -105,6 +110,7 @@ export async function openModel(memory, files, options, environment) {
     const weights = await readWeights(memory, container.folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     try {
+      await folder.complete?.();
       model.family = family.name;
       model.config = config;
       model.unread = unread;
@@ -275,16 +281,17 @@ function checkStored(name, { shape: got, dtype }, source, shape, options, parame
 }
 
 /**
- * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, or its bytes
- * @param {OpenPath} [openPath]
+ * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, hf://owner/name, or its
+ *   bytes
+ * @param {Environment} environment
  */
-export async function openTokenizerFile(file, openPath) {
+export async function openTokenizerFile(file, environment) {
   const caller = 'openTokenizer';
   const { openTokenizer } = await import('../../text/tokenizer.js');
   if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return openTokenizer(file);
   if (typeof file !== 'string' && !(file instanceof URL || file instanceof Blob))
     throw argumentError(caller, 'file', file, 'a path, a URL, a Blob or bytes');
-  const { folder, name } = await openFile(caller, file, openPath);
+  const { folder, name } = await openFile(caller, file, environment.openPath, { platform: environment.hub });
   try {
     const size = await folder.size(name, true);
     if (size === null) throw unreadable(caller, String(file), 'there is no such file');

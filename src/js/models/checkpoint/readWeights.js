@@ -66,6 +66,7 @@ export async function readWeights(memory, folder, found, { storage, signal, onPr
       sizes.reduce((sum, size) => sum + size + MAX_GAP, 0),
     );
     const pieces = piecesOf(found.flatMap((entry) => writersOf(memory, entry, formOf(entry, storage), weights)));
+    await folder.plan?.(pieces.map(({ stored: { file }, begin, end }) => ({ file, begin, end })));
     const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
     let read = 0;
     for await (const [{ writes, first, last, name }, bytes] of readAhead(folder, pieces)) {
@@ -205,7 +206,8 @@ function roundWhole(memory, weight, tensor) {
 }
 
 /**
- * The pieces in the order in which they are read. Rows that contain parts of several parameters are read once.
+ * The pieces in the order of the file, so that one response of a server contains many of them. Rows that contain parts
+ * of several parameters are read once.
  * @param {Writer[]} writers
  * @returns {Piece[]}
  */
@@ -219,13 +221,21 @@ function piecesOf(writers) {
     if (group) group.push(writer);
     else groups.set(key, [writer]);
   }
-  return [...groups.values()].flatMap(cut);
+  const files = [...new Set(writers.map(({ stored }) => stored.file))];
+  const rank = new Map(files.map((file, i) => [file, i]));
+  const fileOf = (/** @type {Writer[]} */ [{ stored }]) => /** @type {number} */ (rank.get(stored.file));
+  const beginOf = (/** @type {Writer[]} */ [{ stored, layout }]) =>
+    stored.begin + layout.from * rowBytesOf(stored, layout);
+  return [...groups.values()].sort((a, b) => fileOf(a) - fileOf(b) || beginOf(a) - beginOf(b)).flatMap(cut);
 }
+
+/** @param {Stored} stored @param {Layout} layout */
+const rowBytesOf = ({ dtype }, { width }) => width * KINDS[/** @type {KnownDType} */ (dtype)].bytes;
 
 /** @param {Writer[]} writers of the same rows @returns {Piece[]} */
 function cut(writers) {
   const [{ stored, layout, name }] = writers;
-  const rowBytes = layout.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
+  const rowBytes = rowBytesOf(stored, layout);
   const rows = Math.max(1, Math.floor(CHUNK / rowBytes / PANEL)) * PANEL;
   const writes = writers.map(({ write }) => write);
   /** @type {Piece[]} */

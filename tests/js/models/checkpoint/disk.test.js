@@ -81,27 +81,10 @@ test('the error about a missing folder contains its name', async (t) => {
   await refuses('file:///a%2fb', { message: /cannot be read: File URL path/ });
 });
 
-test('names and pages of models on the Hub are refused, and the error says how to open the model', async () => {
-  for (const name of ['openai-community/gpt2', 'gpt2']) {
-    await refuses(name, {
-      message: new RegExp(`ENOENT.*name on the Hugging Face Hub.*/${name}/resolve/main.*hf download ${name} `),
-    });
-  }
+test('a folder that does not exist may be meant as a name on the Hub: the error says how to open it', async () => {
+  for (const name of ['openai-community/gpt2', 'gpt2'])
+    await refuses(name, { message: new RegExp(`ENOENT.*name on the Hugging Face Hub: open hf://${name}`) });
   await assert.rejects(hl.openModel('./gpt2'), ({ message }) => !message.includes('Hub'));
-  for (const [address, name] of [
-    ['hf://openai-community/gpt2', 'openai-community/gpt2'],
-    ['hf://openai-community/gpt2@main/config.json', 'openai-community/gpt2'],
-    ['hf://gpt2@main', 'gpt2'],
-    ['https://huggingface.co/openai-community/gpt2', 'openai-community/gpt2'],
-    ['https://huggingface.co/openai-community/gpt2/', 'openai-community/gpt2'],
-    ['https://huggingface.co/gpt2/tree/main', 'gpt2'],
-    ['https://hf.co/a/b/blob/main/config.json?download=true', 'a/b'],
-    ['https://huggingface.co/', 'OWNER/NAME'],
-  ])
-    await refuses(address, {
-      code: 'ARGUMENT',
-      message: new RegExp(`Hugging Face Hub.*huggingface\\.co/${name}/resolve/main`),
-    });
 });
 
 test('addresses that are not folders are refused, and errors contain no password', async () => {

@@ -1,0 +1,186 @@
+// Reads of one file: from its store, which has the bytes that were received before, or else from the Hub. Consecutive
+// reads share one response, so a file is read with few requests. Reads are sequential.
+
+import { changed } from './refusals.js';
+
+/** @import { Checksum } from './checksum.js' */
+/** @import { RemoteFile } from './remoteFile.js' */
+/** @import { Store } from './types.js' */
+
+/** Files of at most so many bytes are received as a whole. */
+const SMALL = 2 ** 20;
+/** Bytes of a first request; most headers of safetensors files fit. More are requested while reads are consecutive. */
+const [FIRST_REQUEST, MAX_REQUEST] = [2 ** 17, 2 ** 25];
+/** A gap of so many bytes is received too: less time than another request takes. */
+const MAX_GAP = 2 ** 16;
+/** From this part of a file on, all of it is received, so that it can be checked and stays in the cache. */
+const MOST = 3 / 4;
+
+export class HubFile {
+  #remote;
+  #store;
+  #keeps;
+  #checksum;
+  /** @type {AsyncGenerator<{ at: number, bytes: Uint8Array }, void> | undefined} */
+  #stream;
+  /** The next byte of the stream, and its end. */
+  #at = 0;
+  #until = 0;
+  /** Ranges that will be read, in order, without overlap. @type {{ begin: number, end: number }[] | undefined} */
+  #planned;
+  #isWhole = false;
+  /** The end of the previous read, and the number of consecutive bytes before it. */
+  #lastEnd = 0;
+  #consecutive = 0;
+  /** @type {Promise<unknown>} */
+  #pending = Promise.resolve();
+
+  /**
+   * @param {RemoteFile} remote
+   * @param {Store} store
+   * @param {{ keeps: boolean, checksum?: Checksum }} options keeps: true if a file that was received as a whole stays
+   *   in the store
+   */
+  constructor(remote, store, { keeps, checksum }) {
+    this.#remote = remote;
+    this.#store = store;
+    this.#keeps = keeps;
+    this.#checksum = checksum;
+  }
+
+  get size() {
+    return this.#remote.size;
+  }
+
+  /**
+   * Announces reads, so that their bytes are requested together, and no others.
+   * @param {{ begin: number, end: number }[]} ranges
+   */
+  async plan(ranges) {
+    this.#planned = merge(ranges, MAX_GAP);
+    const bytes = this.#planned.reduce((sum, { begin, end }) => sum + end - begin, 0);
+    if (this.#keeps && bytes >= MOST * this.size) await this.#expectWhole();
+  }
+
+  /**
+   * @param {number} begin
+   * @param {number} end
+   * @param {Uint8Array} [target] may be used for the result
+   * @returns {Promise<Uint8Array>} fewer bytes if the file ends before
+   */
+  read(begin, end, target) {
+    const until = Math.min(end, this.size);
+    const bytes = target?.subarray(0, Math.max(until - begin, 0)) ?? new Uint8Array(Math.max(until - begin, 0));
+    const read = this.#pending.then(() => this.#fill(begin, bytes));
+    this.#pending = read.catch(() => {});
+    return read;
+  }
+
+  /** Receives the rest of a file of which most was read, and checks it. */
+  complete() {
+    const completed = this.#pending.then(() => this.#complete());
+    this.#pending = completed.catch(() => {});
+    return completed;
+  }
+
+  async close() {
+    await this.#stop().catch(() => {});
+    await this.#store.close();
+  }
+
+  /** @param {number} begin @param {Uint8Array} target */
+  async #fill(begin, target) {
+    const end = begin + target.length;
+    this.#consecutive = begin === this.#lastEnd ? this.#consecutive + target.length : 0;
+    this.#lastEnd = end;
+    if (this.size <= SMALL || (begin === 0 && end === this.size)) await this.#expectWhole();
+    if (this.#planned) this.#store.drop(begin);
+    for (let at = begin; at < end; ) {
+      const present = Math.min(this.#store.presentFrom(at), end - at);
+      if (present === 0) await this.#receive(at, end);
+      else if (await this.#store.read(at, target.subarray(at - begin, at - begin + present))) at += present;
+    }
+    if (this.#isWhole && this.#store.presentFrom(0) === this.size) await this.#finish();
+    return target;
+  }
+
+  async #expectWhole() {
+    if (this.#isWhole || this.#store.isFinished) return;
+    this.#isWhole = true;
+    await this.#stop();
+    await this.#store.expectWhole();
+  }
+
+  /** Receives the byte `at` and those after it. @param {number} at @param {number} end of the read */
+  async #receive(at, end) {
+    const isAhead = this.#stream && at >= this.#at && at < this.#until;
+    const isNear = at - this.#at <= MAX_GAP || this.#isWhole || !this.#remote.hasRanges;
+    if (!isAhead || !isNear) await this.#start(at, end);
+    while (this.#stream && this.#store.presentFrom(at) === 0) {
+      const { value, done } = await this.#stream.next();
+      if (done || !value) this.#stream = undefined;
+      else {
+        this.#checksum?.update(value.at, value.bytes);
+        await this.#store.write(value.at, value.bytes);
+        this.#at = value.at + value.bytes.length;
+        if (!this.#remote.hasRanges) this.#until = this.size;
+      }
+    }
+  }
+
+  /** Starts a stream that contains the byte `at`. @param {number} at @param {number} end of the read */
+  async #start(at, end) {
+    await this.#stop();
+    this.#at = this.#isWhole && this.#keeps ? Math.min(at, this.#firstMissing()) : at;
+    const planned = this.#planned?.find((range) => range.begin <= at && at < range.end);
+    const ahead = Math.min(Math.max(FIRST_REQUEST, this.#consecutive), MAX_REQUEST);
+    const wanted = this.#isWhole ? this.size : Math.max(end, planned ? planned.end : this.#planned ? 0 : at + ahead);
+    this.#until = Math.min(wanted, this.size, Math.max(this.#store.nextPresent(this.#at), this.#at + 1));
+    this.#stream = this.#remote.stream(this.#at, this.#until);
+  }
+
+  #firstMissing() {
+    let at = 0;
+    for (let present = this.#store.presentFrom(at); present > 0; present = this.#store.presentFrom(at)) at += present;
+    return at;
+  }
+
+  async #stop() {
+    await this.#stream?.return();
+    this.#stream = undefined;
+  }
+
+  async #complete() {
+    if (this.#checksum?.hasAll) return this.#finish();
+    if (!this.#keeps || !this.#isWhole || this.#store.isFinished) return;
+    for (let at = this.#firstMissing(); at < this.size; at = this.#firstMissing()) await this.#receive(at, this.size);
+    await this.#finish();
+  }
+
+  async #finish() {
+    if (this.#store.isFinished) return;
+    await this.#stop();
+    if (this.#checksum && !(await this.#checksum.matches((at, target) => this.#store.read(at, target)))) {
+      await this.#store.discard();
+      throw changed(this.#remote.place, this.#remote.path, 'its sha256 is not the one that the Hub lists');
+    }
+    this.#checksum = undefined;
+    await this.#store.finish();
+  }
+}
+
+/**
+ * Sorted ranges, joined where their gap is at most `gap` bytes.
+ * @param {{ begin: number, end: number }[]} ranges
+ * @param {number} gap
+ */
+export function merge(ranges, gap) {
+  /** @type {{ begin: number, end: number }[]} */
+  const merged = [];
+  for (const { begin, end } of [...ranges].sort((a, b) => a.begin - b.begin)) {
+    const last = merged.at(-1);
+    if (last && begin - last.end <= gap) last.end = Math.max(last.end, end);
+    else if (end > begin) merged.push({ begin, end });
+  }
+  return merged;
+}

@@ -1,0 +1,133 @@
+// The kinds of files in a repository, by their names, and the choice between several models.
+
+/** @import { Entry } from './types.js' */
+
+/**
+ * @typedef {'safetensors' | 'gguf' | 'torch' | 'onnx' | 'tensorflow' | 'flax' | 'config' | 'tokenizer' |
+ *   'other'} Kind
+ */
+/**
+ * opens: true if openModel opens a model from this file, chosen by `file`. why: the reason if it does not, for weights.
+ * @typedef {{ name: string, size: number, kind: Kind, opens: boolean, why?: string }} HubFileInfo
+ */
+
+/** @type {[RegExp, Kind][]} */
+const KINDS = [
+  [/\.safetensors(\.index\.json)?$/i, 'safetensors'],
+  [/\.gguf$/i, 'gguf'],
+  [/\.(pth?|bin|ckpt)(\.index\.json)?$/i, 'torch'],
+  [/\.onnx(_data)?$/i, 'onnx'],
+  [/\.(h5|pb|tflite)$|(^|\/)tf_model\./i, 'tensorflow'],
+  [/\.msgpack$/i, 'flax'],
+  [
+    /(^|\/)(tokenizer(_config)?|vocab|added_tokens|special_tokens_map)\.json$|\.model$|(^|\/)(vocab|merges)\.txt$/i,
+    'tokenizer',
+  ],
+  [/config\.json$/i, 'config'],
+];
+/** Files with the ending .bin that are no weights. */
+const NO_WEIGHTS = /(^|\/)(training_args|optimizer|scheduler|rng_state)[\w-]*\.(bin|pth?)$/i;
+/** A part of a split file, and the number of parts. */
+const PART = /^(.*)-(\d{5})-of-(\d{5})(\.[a-z]+)$/i;
+/** Tables of GGUF types with codebooks, which are not read; the names of files say so. */
+const CODEBOOKS = /(^|[-._])(IQ[1-3]_\w+|IQ[1-3]|TQ\d_\d)([-._]|$)/i;
+/** Towers for pictures, and importance matrices. */
+const NO_MODEL = /(^|\/|[-._])(mmproj|imatrix)/i;
+/** Preferred quantizations: good quality at a quarter of the size, then nearly exact. */
+const PREFERRED = [/Q4_K_M/i, /Q8_0/i];
+
+/** @param {string} path @returns {Kind} */
+export function kindOf(path) {
+  if (NO_WEIGHTS.test(path)) return 'other';
+  return KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? 'other';
+}
+
+/** @param {string} path */
+export const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
+
+/** The name of the first part of a split file, and the number of this part. @param {string} path */
+function partOf(path) {
+  const [, start, number, count, end] = PART.exec(path) ?? [];
+  return start === undefined ? undefined : { first: `${start}-00001-of-${count}${end}`, number: Number(number) };
+}
+
+/** Why no model can be opened from a file; undefined if it can. @param {string} path @param {Kind} kind */
+function whyNot(path, kind) {
+  if (kind === 'onnx') return 'graphs of ONNX are not read: use the safetensors files';
+  if (kind === 'tensorflow' || kind === 'flax') return `weights of ${kind} are not read: use the safetensors files`;
+  if (kind === 'gguf' && NO_MODEL.test(path)) return 'it is not a language model';
+  const codebook = kind === 'gguf' ? CODEBOOKS.exec(path)?.[2] : undefined;
+  if (codebook) return `its weights have the type ${codebook}, which is not read`;
+  const part = partOf(path);
+  if (part && part.number > 1) return `it is part ${part.number} of a split file: choose ${part.first}`;
+  return undefined;
+}
+
+/** @param {Entry} entry @returns {HubFileInfo} */
+export function describe({ path, size = 0 }) {
+  const kind = kindOf(path);
+  const why = whyNot(path, kind);
+  const opens = why === undefined && ['safetensors', 'gguf', 'torch'].includes(kind);
+  return { name: path, size, kind, opens, ...(why && { why }) };
+}
+
+/** @param {string} path */
+const isWeights = (path) => ['safetensors', 'gguf', 'torch'].includes(kindOf(path));
+
+/**
+ * The files of one model: all files of the folder except the weights of others. `file` is a file or a folder; without
+ * it, the folder is the root.
+ * @param {readonly Entry[]} entries
+ * @param {string} [file]
+ * @returns {{ folder: string, entries: Entry[] } | undefined} undefined if there is no such file and no such folder
+ */
+export function choose(entries, file) {
+  if (file !== undefined && entries.some(({ path }) => path === file)) {
+    const folder = folderOf(file);
+    const others = entries.filter(({ path }) => path.startsWith(folder));
+    if (!isWeights(file)) return { folder, entries: withoutOtherGguf(others, folder) };
+    return { folder, entries: others.filter(({ path }) => !isWeights(path) || belongs(path, file)) };
+  }
+  const folder = file === undefined ? '' : `${file}/`;
+  const inside = entries.filter(({ path }) => path.startsWith(folder));
+  if (file !== undefined && inside.length === 0) return undefined;
+  return { folder, entries: withoutOtherGguf(inside, folder) };
+}
+
+/**
+ * True if weights are part of the chosen file: other parts, or the files of an index.
+ * @param {string} path
+ * @param {string} file
+ */
+function belongs(path, file) {
+  if (path === file) return true;
+  const [mine, chosen] = [partOf(path), partOf(file)];
+  if (mine && chosen) return mine.first === chosen.first;
+  const isIndex = /\.index\.json$/.test(file);
+  const start = file.replace(/\.[^./]*(\.index\.json)?$/, '');
+  return (isIndex && mine?.first.startsWith(`${start}-`)) === true;
+}
+
+/**
+ * Where a folder has only GGUF weights, one of them remains: Q4_K_M, else Q8_0, else the smallest that can be read.
+ * @param {Entry[]} entries
+ * @param {string} folder
+ */
+function withoutOtherGguf(entries, folder) {
+  const weights = entries.filter(({ path }) => isWeights(path) && folderOf(path) === folder);
+  const readable = weights.filter((entry) => describe(entry).opens);
+  if (readable.length === 0 || readable.some(({ path }) => kindOf(path) !== 'gguf')) return entries;
+  const sizeOf = (/** @type {Entry} */ { path, size = Infinity }) =>
+    weights.reduce(
+      (sum, other) => sum + (other.path !== path && belongs(other.path, path) ? (other.size ?? 0) : 0),
+      size,
+    );
+  const smallest = (/** @type {Entry[]} */ list) =>
+    list.reduce(
+      (best, other) => (best && sizeOf(best) <= sizeOf(other) ? best : other),
+      /** @type {any} */ (undefined),
+    );
+  const preferred = PREFERRED.map((type) => smallest(readable.filter(({ path }) => type.test(path)))).find(Boolean);
+  const chosen = preferred ?? smallest(readable);
+  return entries.filter(({ path }) => !isWeights(path) || folderOf(path) !== folder || belongs(path, chosen.path));
+}

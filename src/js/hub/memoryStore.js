@@ -1,0 +1,83 @@
+// Received bytes in memory, for a file that is not cached. Bytes before the current read are dropped.
+
+/** @import { Store } from './types.js' */
+
+/** Bytes that are joined into a Blob, which a browser may store on disk. */
+const BLOCK = 2 ** 22;
+/** Bytes that stay in memory while it is not known which reads follow. */
+const MAX_BYTES = 2 ** 26;
+
+/** @typedef {{ at: number, end: number, data: Uint8Array | Blob, stamp: number }} Part stamp: grows with each write */
+
+/**
+ * @param {() => boolean} keepsAll true: nothing is dropped, because the server cannot send it again
+ * @returns {Store}
+ */
+export function memoryStore(keepsAll) {
+  /** Sorted, without overlap. @type {Part[]} */
+  let parts = [];
+  let [bytesKept, stamp] = [0, 0];
+  const keepOnly = (/** @type {(part: Part) => boolean} */ isKept) => {
+    parts = parts.filter(isKept);
+    bytesKept = parts.reduce((sum, { at, end }) => sum + end - at, 0);
+  };
+  const partAt = (/** @type {number} */ at) => parts.find((part) => part.at <= at && at < part.end);
+  const presentFrom = (/** @type {number} */ at) => {
+    let end = at;
+    for (const part of parts) if (part.at <= end && end < part.end) end = part.end;
+    return end - at;
+  };
+  return {
+    isFinished: false,
+    presentFrom,
+    nextPresent: (at) => (partAt(at) ? at : (parts.find((part) => part.at > at)?.at ?? Infinity)),
+    async read(at, target) {
+      for (let done = 0; done < target.length; ) {
+        const part = /** @type {Part} */ (partAt(at + done));
+        const [from, to] = [at + done - part.at, Math.min(at + target.length, part.end) - part.at];
+        target.set(await bytesOf(part.data, from, to), done);
+        done += to - from;
+      }
+      return true;
+    },
+    async write(at, bytes) {
+      const begin = at + presentFrom(at);
+      if (begin >= at + bytes.length) return;
+      const next = parts.findIndex((part) => part.at > begin);
+      const end = next < 0 ? at + bytes.length : Math.min(at + bytes.length, parts[next].at);
+      const part = { at: begin, end, data: bytes.slice(begin - at, end - at), stamp: stamp++ };
+      parts.splice(next < 0 ? parts.length : next, 0, part);
+      bytesKept += end - begin;
+      if (keepsAll()) parts = joined(parts);
+      else if (bytesKept > MAX_BYTES) {
+        const middle = parts.map((other) => other.stamp).sort((a, b) => a - b)[parts.length >> 1];
+        keepOnly((other) => other.stamp >= middle);
+      }
+    },
+    expectWhole: async () => {},
+    drop(before) {
+      if (!keepsAll()) keepOnly(({ end }) => end > before);
+    },
+    finish: async () => {},
+    discard: async () => {},
+    close: async () => {
+      parts = [];
+    },
+  };
+}
+
+/** @param {Uint8Array | Blob} data @param {number} from @param {number} to */
+const bytesOf = async (data, from, to) =>
+  data instanceof Blob ? new Uint8Array(await data.slice(from, to).arrayBuffer()) : data.subarray(from, to);
+
+/** Joins consecutive parts at the end. @param {Part[]} parts @returns {Part[]} */
+function joined(parts) {
+  let first = parts.length - 1;
+  const isSmall = (/** @type {Part} */ { data }) => !(data instanceof Blob);
+  while (first > 0 && isSmall(parts[first - 1]) && parts[first - 1].end === parts[first].at) first--;
+  const last = parts.slice(first);
+  const bytes = last.reduce((sum, { at, end }) => sum + end - at, 0);
+  if (bytes < BLOCK) return parts;
+  const data = new Blob(last.map((part) => /** @type {any} */ (part.data)));
+  return [...parts.slice(0, first), { at: last[0].at, end: last[0].at + bytes, data, stamp: last[0].stamp }];
+}

@@ -1,0 +1,176 @@
+// Names and addresses of models on the Hugging Face Hub. Everything is checked here, before any request.
+
+import { HeadlightError } from '../check/errors.js';
+import { cut } from '../check/quote.js';
+
+/**
+ * @typedef {object} HubName
+ * @property {string} id [owner/]name
+ * @property {string} [revision] a branch, a tag or a commit
+ * @property {string} [path] a file or a folder in the repository
+ */
+
+export const DEFAULT_REVISION = 'main';
+/** Hosts of the Hub itself, for addresses that are copied from a browser. */
+const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
+/** Parts of the Hub's addresses that a revision follows. */
+const WITH_REVISION = ['tree', 'blob', 'resolve', 'raw', 'blame', 'commits', 'commit', 'edit'];
+/** First parts of addresses on the Hub that are not names of owners. */
+const NOT_OWNERS = [
+  'datasets',
+  'spaces',
+  'api',
+  'docs',
+  'models',
+  'collections',
+  'papers',
+  'settings',
+  'join',
+  'login',
+];
+const MAX_NAME = 96;
+const MAX_OWNER = 96;
+const SHA = /^[\da-f]{40}$/;
+/** Revisions of the Hub that contain a slash; in other revisions it is written as %2F. */
+const LONG_REVISION = /^refs\/(?:pr|convert|heads|tags)\/[^/]+/;
+
+/** @param {string} revision */
+export const isCommit = (revision) => SHA.test(revision);
+
+/**
+ * @param {string} caller
+ * @param {string} text
+ * @param {string} reason
+ */
+function refuse(caller, text, reason) {
+  const message = `${caller}: ${cut(text, 120)} is not the name of a model on the Hugging Face Hub: ${reason}`;
+  return new HeadlightError('ARGUMENT', message, {
+    parameter: 'files',
+    expected: 'hf://[owner/]name[@revision][/path]',
+    got: text,
+  });
+}
+
+/**
+ * Reads hf://[owner/]name[@revision][/path], an address of the Hub, or [owner/]name.
+ * @param {string} caller
+ * @param {string} text
+ * @param {string} [endpoint] of a mirror: its addresses are accepted too
+ * @returns {HubName}
+ */
+export function readName(caller, text, endpoint) {
+  const name = /^https?:/i.test(text) ? readUrl(caller, text, endpoint) : readShort(caller, text);
+  checkId(caller, name.id, text);
+  if (name.revision !== undefined) checkRevision(caller, name.revision, text);
+  if (name.path !== undefined) checkPath(caller, name.path, text);
+  return name;
+}
+
+/** @param {string} caller @param {string} text @returns {HubName} */
+function readShort(caller, text) {
+  const [rest] = text.replace(/^hf:(\/\/)?/i, '').split(/[?#]/);
+  const at = rest.indexOf('@');
+  if (at < 0) {
+    const [owner, name, ...path] = rest.replace(/\/$/, '').split('/');
+    const id = name === undefined ? owner : `${owner}/${name}`;
+    return { id, path: joined(caller, text, path) };
+  }
+  const after = rest.slice(at + 1);
+  const revision = LONG_REVISION.exec(after)?.[0] ?? after.split('/')[0];
+  const path = after.slice(revision.length + 1).replace(/\/$/, '');
+  return {
+    id: rest.slice(0, at),
+    revision: decode(caller, text, revision),
+    path: joined(caller, text, path === '' ? [] : path.split('/')),
+  };
+}
+
+/** @param {string} caller @param {string} text @param {string} [endpoint] @returns {HubName} */
+function readUrl(caller, text, endpoint = '') {
+  const url = parseUrl(text);
+  const base = parseUrl(endpoint);
+  const isHub = url && HOSTS.includes(url.hostname);
+  const prefix = base && url?.origin === base.origin ? base.pathname.replace(/\/$/, '') : '';
+  if (!url || !(isHub || base?.origin === url.origin))
+    throw refuse(caller, withoutQuery(text), 'it is another address');
+  if (url.username || url.password) throw refuse(caller, url.host, 'it contains a user name or a password');
+  const shown = `${url.origin}${url.pathname}`;
+  const path = url.pathname.startsWith(prefix) ? url.pathname.slice(prefix.length) : url.pathname;
+  const parts = path.split('/').filter(Boolean);
+  if (NOT_OWNERS.includes(parts[0]))
+    throw refuse(caller, shown, `expected ${url.origin}/OWNER/NAME, the address of a model`);
+  const at = parts.findIndex((part, i) => i > 0 && i < 3 && WITH_REVISION.includes(part));
+  if (at < 0) return { id: parts.slice(0, 2).join('/') };
+  const id = parts.slice(0, at).join('/');
+  const after = parts.slice(at + 1).join('/');
+  const revision = LONG_REVISION.exec(after)?.[0] ?? parts[at + 1] ?? DEFAULT_REVISION;
+  const rest = after
+    .slice(revision.length + 1)
+    .split('/')
+    .filter(Boolean);
+  return { id, revision: decode(caller, shown, revision), path: joined(caller, shown, rest) };
+}
+
+/** @param {string} text */
+function parseUrl(text) {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} text */
+const withoutQuery = (text) => text.replace(/[?#][^]*$/, '');
+
+/** @param {string} caller @param {string} text @param {string} part */
+function decode(caller, text, part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refuse(caller, text, `${cut(part, 60)} has a wrong % sequence`);
+  }
+}
+
+/** @param {string} caller @param {string} text @param {string[]} parts */
+const joined = (caller, text, parts) =>
+  parts.length > 0 ? parts.map((part) => decode(caller, text, part)).join('/') : undefined;
+
+/** @param {string} caller @param {string} id @param {string} text */
+function checkId(caller, id, text) {
+  const parts = id.split('/');
+  const [owner, name] = parts.length === 2 ? parts : ['x', id];
+  const wrong = (/** @type {string} */ reason) => refuse(caller, withoutQuery(text), reason);
+  if (id === '' || name === '' || owner === '') throw wrong('expected hf://OWNER/NAME');
+  if (parts.length > 2) throw wrong('an id has at most one slash');
+  for (const part of parts)
+    if (!/^[\w.-]+$/.test(part) || /^[.-]|[.-]$/.test(part))
+      throw wrong(
+        `'${cut(part, 60)}' must have letters, digits, '-', '_' and '.', and begin and end with none of '-.'`,
+      );
+  if (name.length > MAX_NAME) throw wrong(`the name has ${name.length} characters, at most ${MAX_NAME} are allowed`);
+  if (owner.length > MAX_OWNER)
+    throw wrong(`the owner has ${owner.length} characters, at most ${MAX_OWNER} are allowed`);
+  if (/\.\.|--/.test(id)) throw wrong("'..' and '--' are not allowed");
+  if (/\.(?:git|ipynb)$/.test(id)) throw wrong("an id does not end with '.git' or '.ipynb'");
+}
+
+/** @param {string} caller @param {string} revision @param {string} text */
+export function checkRevision(caller, revision, text) {
+  // The rules of Git, as far as they concern paths and addresses.
+  const wrong =
+    revision === '' || revision.length > 255 || /[\p{Cc} ~^:?*[\\]|\.\.|^[/.-]|[/.]$|\/[/.]|@\{/u.test(revision);
+  if (wrong) throw refuse(caller, withoutQuery(text), `'${cut(revision, 60)}' is not a revision`);
+}
+
+/** @param {string} caller @param {string} path @param {string} text */
+export function checkPath(caller, path, text) {
+  if (!isSafePath(path)) throw refuse(caller, withoutQuery(text), `'${cut(path, 60)}' is not the path of a file in it`);
+}
+
+/** True if a path stays inside its folder on every system. @param {unknown} path */
+export const isSafePath = (path) =>
+  typeof path === 'string' &&
+  path.length <= 1024 &&
+  /^[^\p{Cc}\\:*?"<>|]+$/u.test(path) &&
+  path.split('/').every((part) => part !== '' && part.length <= 255 && !/^\.{1,2}$/.test(part));

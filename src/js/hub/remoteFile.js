@@ -1,0 +1,184 @@
+// The bytes of one file on the Hub. The address of a large file is signed and valid for about an hour: it is used for
+// many ranges, and requested again when its server refuses it. After a failure the stream continues at the same byte.
+
+import { Patience, Temporary } from './client.js';
+import { changed, hubError, unreachable } from './refusals.js';
+
+/** @import { Client, Exchange } from './client.js' */
+
+export class RemoteFile {
+  #client;
+  #url;
+  /** A small file is sent as a whole, possibly compressed. */
+  #isSmall;
+  /** @type {string | undefined} */
+  #signed;
+  /** The ETag of the file on each server that sent it. @type {Map<string, string>} */
+  #tags = new Map();
+  /** False after a server has ignored a range. */
+  hasRanges = true;
+
+  /**
+   * @param {Client} client
+   * @param {string} url of the endpoint
+   * @param {{ path: string, size: number, isLarge: boolean }} file
+   */
+  constructor(client, url, { path, size, isLarge }) {
+    this.#client = client;
+    this.#url = url;
+    this.path = path;
+    this.#isSmall = !isLarge;
+    this.size = size;
+  }
+
+  /** The model, for errors. */
+  get place() {
+    return this.#client.place;
+  }
+
+  /**
+   * The bytes from begin to end, in order. A server that ignores ranges sends all bytes: those before begin come first,
+   * and those after end follow.
+   * @param {number} begin
+   * @param {number} end
+   * @returns {AsyncGenerator<{ at: number, bytes: Uint8Array }, void>}
+   */
+  async *stream(begin, end) {
+    const patience = new Patience(this.#client);
+    let at = begin;
+    let until = end;
+    while (at < until) {
+      /** @type {Exchange | undefined} */
+      let exchange;
+      try {
+        let position = at;
+        const whole = at === 0 && until === this.size && this.#isSmall;
+        ({ exchange, position } = await this.#open(at, until, whole));
+        if (!this.hasRanges) until = this.size;
+        const stop = position < at || !this.hasRanges ? this.size : until;
+        for (let bytes = await exchange.next(); bytes; bytes = await exchange.next()) {
+          if (position + bytes.length > stop)
+            throw changed(this.#client.place, this.path, `it has more than ${this.size} bytes`);
+          yield { at: position, bytes };
+          position += bytes.length;
+          if (position > at) patience.progress();
+          at = Math.max(at, position);
+          if (at === until) break;
+        }
+        if (at < until) throw this.#broken(`the connection ended after byte ${at} of ${this.size}`);
+      } catch (error) {
+        await patience.again(error);
+      } finally {
+        exchange?.close();
+      }
+    }
+  }
+
+  /** The size, if the list does not have it: never by HEAD, whose length may be that of a compressed body. */
+  async findSize() {
+    const patience = new Patience(this.#client);
+    for (;;) {
+      /** @type {Exchange | undefined} */
+      let exchange;
+      try {
+        exchange = await this.#client.send(this.#url, { Range: 'bytes=0-0' }, this.path);
+        const { status, headers } = exchange.response;
+        if (status === 416 && /\*\/0$/.test(headers.get('content-range') ?? '')) return (this.size = 0);
+        this.#client.check(exchange, this.path);
+        const length = headers.get('content-encoding') === null ? headers.get('content-length') : null;
+        const size = status === 206 ? this.#readRange(headers.get('content-range')).total : Number(length ?? NaN);
+        if (Number.isSafeInteger(size)) return (this.size = size);
+        const { caller, id } = this.#client.place;
+        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not say its size`);
+      } catch (error) {
+        await patience.again(error);
+      } finally {
+        exchange?.close();
+      }
+    }
+  }
+
+  /**
+   * A response, and the position of its first byte in the file.
+   * @param {number} at
+   * @param {number} until
+   * @param {boolean} whole
+   */
+  async #open(at, until, whole) {
+    const used = this.#signed;
+    const headers = whole ? {} : { Range: `bytes=${at}-${until - 1}` };
+    const exchange = await this.#client.send(used ?? this.#url, /** @type {any} */ (headers), this.path);
+    try {
+      this.#check(exchange, used !== undefined);
+      const { status, headers: received } = exchange.response;
+      const { url } = exchange;
+      this.#checkTag(url, received.get('etag'));
+      if (!this.#client.isOwn(url)) this.#signed = url;
+      if (status === 206 && received.get('content-range') !== null) {
+        this.#checkRange(received.get('content-range'), at, until);
+        return { exchange, position: at };
+      }
+      // Without Content-Range nobody can tell which bytes these are.
+      if (status === 206) return { exchange: await this.#openWhole(exchange), position: 0 };
+      if (!whole) this.hasRanges = false;
+      return { exchange, position: 0 };
+    } catch (error) {
+      exchange.close();
+      throw error;
+    }
+  }
+
+  /** @param {Exchange} exchange */
+  async #openWhole(exchange) {
+    exchange.close();
+    this.hasRanges = false;
+    const whole = await this.#client.send(this.#signed ?? this.#url, {}, this.path);
+    if (whole.response.status === 200) return whole;
+    whole.close();
+    throw this.#broken(`the server sends status ${whole.response.status} for the whole file`);
+  }
+
+  /** @param {Exchange} exchange @param {boolean} wasSigned */
+  #check(exchange, wasSigned) {
+    const { status } = exchange.response;
+    const isOwn = this.#client.isOwn(exchange.url);
+    if (status === 416) throw changed(this.#client.place, this.path, `it ends before byte ${this.size}`);
+    if (!isOwn && [401, 403, 404, 410].includes(status)) {
+      this.#signed = undefined;
+      const error = unreachable(this.#client.place, `the server of the file responds with status ${status}`, this.path);
+      throw new Temporary('server', error, wasSigned ? 0 : undefined);
+    }
+    this.#client.check(exchange, this.path);
+  }
+
+  /** Weak tags, W/"…", do not identify the exact bytes. @param {string} url @param {string | null} tag */
+  #checkTag(url, tag) {
+    if (!tag?.startsWith('"')) return;
+    const { origin } = new URL(url);
+    const before = this.#tags.get(origin);
+    if (before !== undefined && before !== tag)
+      throw changed(this.#client.place, this.path, `its ETag is ${tag}, before ${before}`);
+    this.#tags.set(origin, tag);
+  }
+
+  /** @param {string | null} header @param {number} at @param {number} until */
+  #checkRange(header, at, until) {
+    const { from, to, total } = this.#readRange(header);
+    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, before ${this.size}`);
+    if (from !== at || to > until) throw this.#broken(`the server sends ${header}, expected bytes ${at}-${until - 1}`);
+  }
+
+  /** @param {string | null} header */
+  #readRange(header) {
+    const [, ...digits] = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(header?.trim() ?? '') ?? [];
+    const [from, last, total] = digits.map(Number);
+    if (digits.length < 3 || !Number.isSafeInteger(total) || from > last || last >= total)
+      throw this.#broken(`the server sends ${header}, expected bytes FROM-TO/TOTAL`);
+    return { from, to: last + 1, total };
+  }
+
+  /** @param {string} reason */
+  #broken(reason) {
+    return new Temporary('network', unreachable(this.#client.place, reason, this.path));
+  }
+}

@@ -1,0 +1,172 @@
+// A model on the Hub at one commit: its files with their sizes. The commit is read once, so that one model never mixes
+// two revisions.
+
+import { DEFAULT_REVISION, isCommit, isSafePath } from './names.js';
+import { hubError, noRevision, notCached } from './refusals.js';
+
+/** @import { Client } from './client.js' */
+/** @import { Place } from './refusals.js' */
+/** @import { Cache, Entry } from './types.js' */
+
+/**
+ * @typedef {object} Repository
+ * @property {string} id of the model now; another than requested if it was renamed
+ * @property {string} revision commit
+ * @property {Entry[]} entries
+ */
+
+const MAX_PAGES = 1000;
+const MAX_ENTRIES = 200_000;
+const HASH = /^(?:[\da-f]{40}|[\da-f]{64})$/;
+
+/** The path of an id or a file in an address. @param {string} path */
+export const encodePath = (path) => path.split('/').map(encodeURIComponent).join('/');
+
+/**
+ * @param {Client} client
+ * @param {string} requested id
+ * @param {string} [revision]
+ * @param {Cache} [cache]
+ * @param {boolean} [offline]
+ * @returns {Promise<Repository>}
+ */
+export async function openRepository(client, requested, revision = DEFAULT_REVISION, cache, offline = false) {
+  const { place } = client;
+  if (offline) {
+    const found = await fromCache(requested, revision, cache);
+    if (found) return found;
+    throw notCached(place, cache?.name);
+  }
+  const known = isCommit(revision) ? await cache?.readList(requested, revision) : undefined;
+  if (known) return { id: requested, revision, entries: known };
+  /** @type {{ id: string, revision: string, names: string[] }} */
+  let pinned;
+  try {
+    pinned = await pin(client, requested, revision, cache !== undefined);
+  } catch (/** @type {any} */ error) {
+    // Without a connection, the model opens as it was opened before.
+    const found = error?.reason === 'network' ? await fromCache(requested, revision, cache) : undefined;
+    if (found) return found;
+    throw error;
+  }
+  const { id, revision: sha, names } = pinned;
+  if (!isCommit(revision)) await cache?.writeRevision(requested, revision, sha);
+  const listed = await cache?.readList(requested, sha);
+  if (listed) return { id, revision: sha, entries: listed };
+  const entries = await list(client, id, sha, names);
+  await cache?.writeList(requested, sha, entries);
+  return { id, revision: sha, entries };
+}
+
+/** @param {string} id @param {string} revision @param {Cache} [cache] @returns {Promise<Repository | undefined>} */
+async function fromCache(id, revision, cache) {
+  const sha = isCommit(revision) ? revision : await cache?.readRevision(id, revision);
+  if (sha === undefined) return undefined;
+  const entries = (await cache?.readList(id, sha)) ?? (await cache?.present(id, sha));
+  return entries && entries.length > 0 ? { id, revision: sha, entries } : undefined;
+}
+
+/**
+ * The commit of a revision.
+ * @param {Client} client
+ * @param {string} requested
+ * @param {string} revision
+ * @param {boolean} hasCache
+ */
+async function pin(client, requested, revision, hasCache) {
+  const { place } = client;
+  const url = `${place.endpoint}/api/models/${encodePath(requested)}/revision/${encodeURIComponent(revision)}`;
+  const answer = await client.json(url, { attempts: hasCache ? 2 : 4 }).catch(async (error) => {
+    throw error.reason === 'revision' ? noRevision(place, await listRevisions(client, requested)) : error;
+  });
+  const { value, headers } = answer;
+  const sha = value?.sha ?? headers.get('x-repo-commit');
+  if (typeof sha !== 'string' || !isCommit(sha)) throw noHub(place, 'its answer has no commit');
+  const siblings = Array.isArray(value.siblings) ? value.siblings : [];
+  const names = siblings.map((/** @type {any} */ sibling) => sibling?.rfilename).filter(isSafePath);
+  return { id: idIn(place.endpoint, answer.url) ?? requested, revision: sha, names };
+}
+
+/** @param {Place} place @param {string} reason */
+const noHub = ({ caller, endpoint }, reason) =>
+  hubError(caller, 'server', `${endpoint} does not respond as the Hub does: ${reason}`);
+
+/**
+ * The id in the address of a response: another one if the model was renamed.
+ * @param {string} endpoint
+ * @param {string} url
+ */
+function idIn(endpoint, url) {
+  const start = `${endpoint}/api/models/`;
+  const path = url.startsWith(start) ? /^([^?#]+?)\/revision\//.exec(url.slice(start.length))?.[1] : undefined;
+  return path && /^(?:[\w.-]+\/)?[\w.-]+$/.test(path) ? path : undefined;
+}
+
+/** Branches and tags, for an error: none if they cannot be read. @param {Client} client @param {string} id */
+async function listRevisions(client, id) {
+  try {
+    const { value } = await client.json(`${client.place.endpoint}/api/models/${encodePath(id)}/refs`, { attempts: 1 });
+    const names = [...(value.branches ?? []), ...(value.tags ?? [])].map(({ name }) => name);
+    return names.filter((name) => typeof name === 'string');
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * All files. A mirror without lists of sizes gives their names only.
+ * @param {Client} client
+ * @param {string} id
+ * @param {string} sha
+ * @param {string[]} names
+ * @returns {Promise<Entry[]>}
+ */
+async function list(client, id, sha, names) {
+  const first = `${client.place.endpoint}/api/models/${encodePath(id)}/tree/${sha}?recursive=true`;
+  /** @type {Entry[]} */
+  const entries = [];
+  let pages = 0;
+  for (let url = /** @type {string | undefined} */ (first); url; pages++) {
+    if (pages === MAX_PAGES || entries.length > MAX_ENTRIES)
+      throw noHub(client.place, `it lists more than ${MAX_ENTRIES} files`);
+    /** @type {Awaited<ReturnType<Client['json']>>} */
+    let page;
+    try {
+      page = await client.json(url);
+    } catch (/** @type {any} */ error) {
+      const isMissing = ['notFound', 'entry', 'revision'].includes(error?.reason);
+      if (pages === 0 && isMissing && names.length > 0) return names.map((path) => ({ path, isLarge: true }));
+      throw error;
+    }
+    if (!Array.isArray(page.value)) throw noHub(client.place, 'its list of files is not a list');
+    entries.push(...page.value.map(readEntry).filter((entry) => entry !== undefined));
+    url = nextPage(page.headers.get('link'), url, first);
+  }
+  return entries;
+}
+
+/** @param {any} value @returns {Entry | undefined} */
+function readEntry(value) {
+  const { type, path, size, oid, lfs } = value ?? {};
+  if (type !== 'file' || !isSafePath(path)) return undefined;
+  const [bytes, hash] = lfs ? [lfs.size ?? size, lfs.oid ?? lfs.sha256] : [size, oid];
+  return {
+    path,
+    ...(Number.isSafeInteger(bytes) && bytes >= 0 && { size: bytes }),
+    ...(HASH.test(hash) && { hash }),
+    isLarge: Boolean(lfs),
+  };
+}
+
+/**
+ * The address of the next page. A mirror may pass on the Hub's own address: then its query is used.
+ * @param {string | null} link
+ * @param {string} url
+ * @param {string} first
+ */
+function nextPage(link, url, first) {
+  const next = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
+  if (next === undefined) return undefined;
+  const found = new URL(next, url);
+  return `${first.split('?')[0]}${found.search}`;
+}

@@ -1,0 +1,192 @@
+// Models are opened by their names on the Hub, from an imitation of it on two ports.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { GOLDEN, modelFiles } from '../../support/golden.js';
+import { hl } from '../../support/headlight.js';
+import { answer } from '../../support/hub.js';
+import { makeFolder, at as of, start as startWith } from '../../support/hubCache.js';
+import { logitsOf } from '../../support/logits.js';
+
+const LLAMA = {
+  ...modelFiles('llama-a'),
+  'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
+  'README.md': new TextEncoder().encode('# A model'),
+};
+const SHARDS = modelFiles('qwen2-a');
+const expected = await logitsOf(LLAMA);
+
+const start = (t, models = { 'owner/llama': LLAMA }, options = {}) => startWith(t, models, options);
+
+test('a model opens by its name: one commit, a list with sizes, one signed address, no HEAD', async (t) => {
+  const hub = await start(t);
+  const model = await hl.openModel('hf://owner/llama', of(hub));
+  const result = model.forward([5, 17, 80, 3]);
+  assert.deepEqual(result.logits.copy(), expected);
+  const sha = hub.models.get('owner/llama').branches.get('main');
+  assert.deepEqual(model.source, {
+    id: 'owner/llama',
+    revision: sha,
+    cached: false,
+    cacheNote: 'cache: false',
+    files: [{ name: 'model.safetensors', size: LLAMA['model.safetensors'].length }],
+    format: 'safetensors',
+    weights: 'float32',
+  });
+  assert.ok(model.tokenizer.encode('the whale').ids.length > 0);
+  result.dispose();
+  model.dispose();
+  assert.ok(hub.requests.every(({ method }) => method === 'GET'));
+  assert.deepEqual(hub.to('hub').slice(0, 2), [
+    '/api/models/owner/llama/revision/main',
+    `/api/models/owner/llama/tree/${sha}?recursive=true`,
+  ]);
+  for (const path of hub.to('hub').slice(2)) assert.match(path, new RegExp(`/${sha}/`));
+  assert.equal(hub.to('hub').filter((path) => path.includes('/resolve/')).length, 3);
+  assert.equal(hub.to('cdn').length, 1);
+});
+
+for (const [form, revision] of Object.entries({
+  'hf://owner/llama@main': 'main',
+  'hf://owner/llama@refs/pr/1': 'refs/pr/1',
+  'hf://owner/llama@feature%2Fx': 'feature/x',
+  'hf://owner/llama/config.json': 'main',
+  'hf://owner/llama@feature%2Fx/model.safetensors': 'feature/x',
+  'https://huggingface.co/owner/llama': 'main',
+  'https://huggingface.co/owner/llama/tree/refs%2Fpr%2F1': 'refs/pr/1',
+  'https://huggingface.co/owner/llama/tree/refs/pr/1': 'refs/pr/1',
+  'https://huggingface.co/owner/llama/blob/main/model.safetensors': 'main',
+  'https://huggingface.co/owner/llama/resolve/main/model.safetensors?download=true': 'main',
+  'https://huggingface.co/owner/llama/resolve/main': 'main',
+  'https://hf.co/owner/llama/': 'main',
+}))
+  test(`${form} is accepted`, async (t) => {
+    const hub = await start(t, {
+      'owner/llama': { files: LLAMA, revisions: { 'refs/pr/1': LLAMA, 'feature/x': LLAMA } },
+    });
+    assert.deepEqual(await logitsOf(form, of(hub)), expected);
+    assert.equal(hub.to('hub')[0], `/api/models/owner/llama/revision/${encodeURIComponent(revision)}`);
+  });
+
+test('an address of a mirror, a model without an owner, and the option revision are accepted', async (t) => {
+  const hub = await start(t, { llama: { files: {}, revisions: { v1: LLAMA } } });
+  assert.deepEqual(await logitsOf(`${hub.endpoint}/llama/tree/v1`, of(hub)), expected);
+  assert.deepEqual(await logitsOf('hf://llama', of(hub, { revision: 'v1' })), expected);
+  await assert.rejects(hl.openModel('hf://llama@main', of(hub, { revision: 'v1' })), /revision is 'v1', expected main/);
+});
+
+for (const [name, message] of Object.entries({
+  'hf://': /expected hf:\/\/OWNER\/NAME/,
+  'hf://owner/../x': /must have letters|not allowed/,
+  'hf://owner/a--b': /'--' are not allowed/,
+  'hf://owner/a..b': /'\.\.' and/,
+  'hf://owner/x.git': /does not end with/,
+  'hf://owner/x.ipynb': /does not end with/,
+  'hf://owner/-x': /must have letters/,
+  'hf://ow ner/x': /must have letters/,
+  [`hf://owner/${'x'.repeat(97)}`]: /has 97 characters/,
+  'hf://owner/x@../y': /is not a revision/,
+  'hf://owner/x@main/../y': /is not the path of a file/,
+  'hf://owner/x@main/%2e%2e/y': /is not the path of a file/,
+  'hf://owner/x@main/a%5Cb': /is not the path of a file/,
+  'hf://owner/x@main/%zz': /wrong % sequence/,
+  'https://huggingface.co/datasets/owner/x': /expected https:\/\/huggingface\.co\/OWNER\/NAME/,
+  'https://huggingface.co/': /expected/,
+}))
+  test(`${name.slice(0, 40)} is refused without a request`, async (t) => {
+    const hub = await start(t);
+    await assert.rejects(hl.openModel(name, of(hub)), (error) => {
+      assert.equal(error.code, 'ARGUMENT', error.stack);
+      assert.match(error.message, message);
+      return true;
+    });
+    assert.deepEqual(hub.requests, []);
+  });
+
+test('a list in pages, also with the addresses of another host, is read to its end', async (t) => {
+  for (const linkTo of [undefined, 'https://huggingface.co']) {
+    const hub = await start(
+      t,
+      { 'owner/qwen': { ...SHARDS, 'onnx/model.onnx': new Uint8Array(5) } },
+      { pageSize: 2, linkTo },
+    );
+    assert.deepEqual(await logitsOf('hf://owner/qwen', of(hub)), await logitsOf(SHARDS));
+    assert.ok(hub.to('hub').filter((path) => path.includes('/tree/')).length >= 3);
+  }
+});
+
+test('a mirror without lists: names from the model, sizes from a range of one byte', async (t) => {
+  const hub = await start(t);
+  hub.lists = false;
+  assert.deepEqual(await logitsOf('hf://owner/llama', of(hub)), expected);
+  assert.ok(hub.to('hub').some((path) => path.endsWith('config.json bytes=0-0')));
+});
+
+test('a redirect to the new name of a model is followed, and the new name is reported', async (t) => {
+  const hub = await start(t, { 'new/llama': { files: LLAMA, private: true }, 'old/llama': { renamedTo: 'new/llama' } });
+  const model = await hl.openModel('hf://old/llama', of(hub, { token: 'hf_secret' }));
+  assert.equal(model.source.id, 'new/llama');
+  assert.equal(model.source.renamedFrom, 'old/llama');
+  model.dispose();
+  for (const { server, authorization } of hub.requests)
+    assert.equal(authorization, server === 'hub' ? 'Bearer hf_secret' : undefined);
+});
+
+test('a file, a folder: the option file and the path select one of several models', async (t) => {
+  const other = modelFiles('gpt2-a');
+  const files = {
+    ...LLAMA,
+    'other.safetensors': new Uint8Array(9),
+    ...Object.fromEntries(Object.entries(other).map(([name, bytes]) => [`small/${name}`, bytes])),
+  };
+  const hub = await start(t, { 'owner/both': files });
+  assert.deepEqual(await logitsOf('hf://owner/both', of(hub)), expected);
+  assert.deepEqual(await logitsOf('hf://owner/both', of(hub, { file: 'model.safetensors' })), expected);
+  assert.deepEqual(await logitsOf('hf://owner/both/small', of(hub)), await logitsOf(other));
+  await assert.rejects(hl.openModel('hf://owner/both/none.gguf', of(hub)), (error) => {
+    assert.equal(error.reason, 'entry');
+    assert.match(error.message, /owner\/both has no file none\.gguf at main: there are .*config\.json/);
+    assert.ok(error.expected.includes('small/config.json'));
+    return true;
+  });
+});
+
+test('a tokenizer alone opens by the name of its model', async (t) => {
+  const hub = await start(t);
+  Object.assign(process.env, { HF_ENDPOINT: hub.endpoint, HF_HOME: makeFolder(t) });
+  t.after(() => {
+    delete process.env.HF_ENDPOINT;
+    delete process.env.HF_HOME;
+  });
+  const tokenizer = await hl.openTokenizer('hf://owner/llama');
+  assert.ok(tokenizer.encode('the whale').ids.length > 0);
+});
+
+test('an index that names a file elsewhere is refused before a request for it', async (t) => {
+  const index = JSON.parse(new TextDecoder().decode(SHARDS['model.safetensors.index.json']));
+  const [tensor] = Object.keys(index.weight_map);
+  for (const name of ['../../x', 'https://example.org/x.safetensors', 'not-there.safetensors']) {
+    const map = { ...index, weight_map: { ...index.weight_map, [tensor]: name } };
+    const bytes = new TextEncoder().encode(JSON.stringify(map));
+    const hub = await start(t, { 'owner/qwen': { ...SHARDS, 'model.safetensors.index.json': bytes } });
+    await assert.rejects(hl.openModel('hf://owner/qwen', of(hub)), { code: 'FORMAT' });
+    assert.ok(hub.requests.every(({ path }) => !/example|not-there|\.\./.test(path)));
+  }
+});
+
+test('answers that are not those of the Hub are refused in words', async (t) => {
+  const hub = await start(t);
+  for (const [body, message] of [
+    ['<html>', /does not send JSON: it is not the Hub/],
+    ['{}', /has no commit/],
+  ]) {
+    hub.fault = () => answer(200, { 'content-type': 'text/html' }, body);
+    await assert.rejects(hl.openModel('hf://owner/llama', of(hub)), (error) => {
+      assert.equal(error.reason, 'server');
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});
