@@ -211,7 +211,7 @@ const uint2 = (/** @type {Reader} */ r) => r.view.getUint16(r.take(2), true);
 const uint4 = (/** @type {Reader} */ r) => r.view.getUint32(r.take(4), true);
 
 const STOP = 0x2e;
-/** The opcodes that weights need, as Python's pickletools names them. @type {[number, string, (r: Reader) => void][]} */
+/** The opcodes that weights need, by the names of pickletools. @type {[number, string, (r: Reader) => void][]} */
 const OPCODES = [
   [0x80, 'PROTO', checkProtocol],
   [0x95, 'FRAME', (r) => void r.length8()],

@@ -21,7 +21,14 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @property {{ id: string, revision: string }} [origin] the model's id and commit on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
+ * @property {(name: string, begin: number, end: number) => Stream} [stream] the same bytes in sequence, where that is
+ *   faster
  * @property {() => Promise<void>} close
+ */
+/**
+ * Bytes that are read in sequence; the first request is sent at once. read: fills the target, or returns fewer bytes at
+ * the end.
+ * @typedef {{ read: (target: Uint8Array) => Promise<Uint8Array>, close: () => void }} Stream
  */
 /** @typedef {(caller: string, path: string, signal?: AbortSignal) => Promise<Folder>} OpenPath */
 

@@ -15,6 +15,7 @@ import {
 } from '../../memory/stored.js';
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight, isProduct } from '../weights.js';
+import { readStreams } from './readStreams.js';
 import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */
@@ -75,7 +76,9 @@ export async function readWeights(memory, folder, found, { storage, signal, onPr
     const pieces = piecesOf(found.flatMap((entry) => writersOf(memory, entry, formOf(entry, storage), weights)));
     const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
     let read = 0;
-    for await (const [{ writes, first, last, name }, bytes] of readAhead(folder, pieces)) {
+    const reads = folder.stream ? readStreams(folder.stream, pieces) : readAhead(folder, pieces);
+    for await (const [{ writes, first, last, name, stored, end, begin }, bytes] of reads) {
+      if (bytes.length !== end - begin || end > stored.end) throw truncated(stored.file, end);
       signal?.throwIfAborted();
       memory.check(CALLER);
       for (const write of writes) write(bytes, first, last);
@@ -271,8 +274,6 @@ async function* readAhead(folder, pieces) {
     for (let entry = started.shift(); entry; entry = started.shift()) {
       const { piece, bytes } = entry;
       const got = await bytes;
-      if (got.length !== piece.end - piece.begin || piece.end > piece.stored.end)
-        throw truncated(piece.stored.file, piece.end);
       start();
       yield [piece, got];
     }
