@@ -171,7 +171,7 @@ verb_docs() {
   run_make docs
 }
 
-#: bench  measure: packages (the default), against, limits, backward, training, models, open, page; NAME OPTION…
+#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, page; NAME OPTION…
 verb_bench() {
   local name=packages
   if (($#)) && [[ $1 != -* ]]; then
@@ -230,6 +230,13 @@ bench_models() {
 bench_open() {
   run_make module
   "$node" tests/bench/large.js "$@"
+}
+
+# bench url: opening a checkpoint by its URL in Chromium, compared with fetch; FOLDER (another dist/), --rounds N
+bench_url() {
+  run_make module
+  need_chromium
+  "$node" tests/bench/url.js "$@"
 }
 
 # bench page: how quickly the page responds, in Chromium

@@ -3,11 +3,11 @@
 // --megabytes N, --type BF16 | F32, --keep
 
 import { spawnSync } from 'node:child_process';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { writeCheckpoint } from './checkpoint.js';
 
 const { values: given } = parseArgs({
   options: {
@@ -20,63 +20,6 @@ const FOLDER = join(import.meta.dirname, '../../dist/bench/large');
 const FILE = join(FOLDER, 'model.safetensors');
 const CHUNK = 2 ** 20;
 const MB = 2 ** 20;
-const BYTES = given.type === 'F32' ? 4 : 2;
-
-const [C, MLP, VOCAB] = [1536, 4096, 32000];
-const PER_LAYER = BYTES * (4 * C * C + 3 * C * MLP);
-const layers = Math.max(1, Math.round((Number(given.megabytes) * 1e6 - 2 * BYTES * C * VOCAB) / PER_LAYER));
-const config = {
-  model_type: 'llama',
-  hidden_size: C,
-  intermediate_size: MLP,
-  num_hidden_layers: layers,
-  num_attention_heads: 24,
-  num_key_value_heads: 24,
-  vocab_size: VOCAB,
-  max_position_embeddings: 2048,
-  rms_norm_eps: 1e-5,
-  hidden_act: 'silu',
-  tie_word_embeddings: false,
-};
-
-function shapes() {
-  const all = { 'model.embed_tokens.weight': [VOCAB, C], 'model.norm.weight': [C], 'lm_head.weight': [VOCAB, C] };
-  for (let i = 0; i < layers; i++) {
-    const at = `model.layers.${i}`;
-    for (const letter of 'qkvo') all[`${at}.self_attn.${letter}_proj.weight`] = [C, C];
-    for (const name of ['gate', 'up']) all[`${at}.mlp.${name}_proj.weight`] = [MLP, C];
-    all[`${at}.mlp.down_proj.weight`] = [C, MLP];
-    for (const name of ['input', 'post_attention']) all[`${at}.${name}_layernorm.weight`] = [C];
-  }
-  return all;
-}
-
-/** Repeats the same random megabytes, because their values do not influence the time. */
-async function write() {
-  await mkdir(FOLDER, { recursive: true });
-  await writeFile(join(FOLDER, 'config.json'), JSON.stringify(config));
-  const header = {};
-  let size = 0;
-  for (const [name, shape] of Object.entries(shapes())) {
-    const bytes = BYTES * shape.reduce((a, b) => a * b, 1);
-    header[name] = { dtype: given.type, shape, data_offsets: [size, size + bytes] };
-    size += bytes;
-  }
-  const next = uniformSource(1);
-  const floats = Float32Array.from({ length: CHUNK / BYTES }, () => 0.05 * (2 * next() - 1));
-  const bits = new Uint32Array(floats.buffer);
-  const part = new Uint8Array(BYTES === 4 ? floats.buffer : Uint16Array.from(bits, (word) => word >>> 16).buffer);
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  const file = await open(FILE, 'w');
-  await file.write(Buffer.concat([length, text]));
-  for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
-  // Only pages that have been written to the disk can be dropped from the cache.
-  await file.sync();
-  await file.close();
-  return size + 8 + text.length;
-}
 
 const seconds = (start) => (performance.now() - start) / 1000;
 
@@ -120,7 +63,11 @@ async function watch(hl, fn) {
 const say = (name, value) => process.stdout.write(`${name.padEnd(44)}${value}\n`);
 const megabytes = (bytes) => `${(bytes / MB).toFixed(0)} MB`;
 
-const size = await write();
+const { size, layers } = await writeCheckpoint(FOLDER, {
+  megabytes: Number(given.megabytes),
+  type: given.type,
+  ...{ width: 1536, mlp: 4096, vocab: 32000 },
+});
 say('checkpoint', `${megabytes(size)} of ${given.type}, ${layers} layers`);
 forget();
 say('reading the file, which is not in memory', `${(await timeReading()).toFixed(2)} s`);

@@ -10,8 +10,8 @@ import { serveFiles } from '../support/faulty_server.js';
 import { modelFiles } from '../support/golden.js';
 import { makeSource } from './source.js';
 
-/** Opening a model takes three requests for small files and some for the weights. */
-const REQUESTS = 6;
+/** Opening a model takes three requests for small files and two for the weights. */
+const REQUESTS = 5;
 const IDS = [5, 17, 80, 3];
 
 /** Sends a response with some wrong parts. */

@@ -1,8 +1,8 @@
-// Reads a range of a file over HTTP. It checks that the response matches the request, and reads nothing beyond the
-// range: a proxy may send other bytes than those requested, and a server may never stop sending.
+// Reads a range of a file over HTTP, whole or as a stream. It checks that the response matches the request, and reads
+// nothing beyond the range: a proxy may send other bytes than those requested, and a server may never stop sending.
 
 import { unreadable } from '../check/errors.js';
-import { discard, failure, fill, WholeBody } from './responseBody.js';
+import { discard, failure, RangeBody, WholeBody } from './responseBody.js';
 
 /**
  * A remote file, and the results of earlier responses.
@@ -27,17 +27,39 @@ import { discard, failure, fill, WholeBody } from './responseBody.js';
  * @returns {Promise<Fetched>}
  */
 export async function fetchRange(source, begin, end, target) {
+  const opened = await openRange(source, begin, end);
+  if ('whole' in opened) return opened;
+  const { body, length, total, tag, type } = opened;
+  const bytes = target ? target.subarray(0, length) : new Uint8Array(length);
+  await body?.read(bytes);
+  await body?.end();
+  return { bytes, total, tag, type };
+}
+
+/**
+ * @typedef {{ body: RangeBody | null, length: number, total: number, tag: string | null, type: string }} OpenedRange
+ */
+
+/**
+ * The body of a response with these bytes, not read yet; null if the file is empty.
+ * @param {RemoteSource} source
+ * @param {number} begin
+ * @param {number} end exclusive; more than begin
+ * @returns {Promise<OpenedRange | { whole: WholeBody, type: string }>}
+ */
+export async function openRange(source, begin, end) {
   const response = await send(source, { Range: `bytes=${begin}-${end - 1}` });
   if (response.status === 200) return wholeOf(source, response);
   try {
     const contentRange = response.headers.get('content-range');
     if (response.status === 416 && begin === 0 && contentRange?.trim() === 'bytes */0')
-      return { bytes: new Uint8Array(0), total: 0, tag: null, type: '' };
+      return { body: null, length: 0, total: 0, tag: null, type: '' };
     if (response.status !== 206) throw refusal(source, response.status);
     // Another origin may not expose this header to the page. Then a range cannot be checked.
     if (contentRange === null) return await fetchWhole(source);
-    return { ...(await readRange(source, response, contentRange, begin, end, target)), type: typeOf(response) };
+    return checkRange(source, response, contentRange, begin, end);
   } finally {
+    // Unless it is read as a range: then it is locked.
     await discard(response);
   }
 }
@@ -48,10 +70,9 @@ export async function fetchRange(source, begin, end, target) {
  * @param {string} contentRange
  * @param {number} begin
  * @param {number} end
- * @param {Uint8Array} [target]
- * @returns {Promise<FetchedRange>}
+ * @returns {OpenedRange}
  */
-async function readRange(source, response, contentRange, begin, end, target) {
+function checkRange(source, response, contentRange, begin, end) {
   const { from, to, total } = readContentRange(source, contentRange);
   const until = Math.min(end, total);
   if (from !== begin || to !== until)
@@ -62,12 +83,11 @@ async function readRange(source, response, contentRange, begin, end, target) {
     );
   const tag = response.headers.get('etag');
   checkSameFile(source, total, tag);
-  const bytes = target ? target.subarray(0, to - from) : new Uint8Array(to - from);
-  await fill(source, response, bytes);
-  return { bytes, total, tag };
+  const length = to - from;
+  return { body: new RangeBody(source, response, length), length, total, tag, type: typeOf(response) };
 }
 
-/** @param {RemoteSource} source @returns {Promise<Fetched>} */
+/** @param {RemoteSource} source @returns {Promise<{ whole: WholeBody, type: string }>} */
 async function fetchWhole(source) {
   const response = await send(source, {});
   if (response.status === 200) return wholeOf(source, response);
@@ -79,7 +99,7 @@ async function fetchWhole(source) {
 /** @param {Response} response */
 const typeOf = (response) => response.headers.get('content-type') ?? '';
 
-/** @param {RemoteSource} source @param {Response} response @returns {Fetched} */
+/** @param {RemoteSource} source @param {Response} response */
 const wholeOf = (source, response) => ({ whole: new WholeBody(source, response), type: typeOf(response) });
 
 /** @param {RemoteSource} source @param {Record<string, string>} headers */

@@ -12,6 +12,7 @@ export {
   readSafetensorsTensor,
   writeSafetensors,
 } from './safetensors.js';
+export { readTorch } from './torch.js';
 
 /** @typedef {import('./dtypes.js').DType} DType */
 /** @typedef {import('./dtypes.js').KnownDType} KnownDType */

@@ -9,10 +9,7 @@ const SIGNATURES = [
   ...['lmgg', 'tjgg', 'fmgg', 'algg'].map((start) => ({ kind: 'a GGML file, older than GGUF', start })),
   { kind: `an HDF5 file, as Keras writes (.h5): ${HINT}`, start: '\x89HDF\r\n\x1a\n' },
   { kind: 'an npy array: use readNpy', start: '\x93NUMPY' },
-  {
-    kind: `a PyTorch checkpoint in the old format (a pickle): ${HINT}`,
-    start: '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20',
-  },
+  { kind: 'a PyTorch checkpoint in the old format: use readTorch', start: '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20' },
   ...[2, 3, 4, 5].map((protocol) => ({ kind: 'a Python pickle', start: [0x80, protocol] })),
   { kind: 'a TensorFlow Lite file', at: 4, start: 'TFL3' },
   { kind: 'a MATLAB file', start: 'MATLAB 5.0' },
@@ -28,10 +25,7 @@ const SIGNATURES = [
 ];
 /** The kind of a zip archive by the name of its first file. @type {[RegExp, string][]} */
 const ARCHIVES = [
-  [
-    /(^|\/)(data\.pkl|constants\.pkl|byteorder|version|\.format_version)$/,
-    `a PyTorch checkpoint (a zip of pickles): ${HINT}`,
-  ],
+  [/(^|\/)(data\.pkl|constants\.pkl|byteorder|version|\.format_version)$/, 'a PyTorch checkpoint: use readTorch'],
   [/\.npy$/, 'an npz archive: use readNpz'],
   [/^(metadata|config)\.json$|\.weights\.h5$/, `a Keras file: ${HINT}`],
 ];

@@ -26,26 +26,66 @@ export async function discard({ body }) {
 }
 
 /**
- * Reads a body that must have exactly the length of the target.
- * @param {RemoteSource} source
- * @param {Response} response
- * @param {Uint8Array} target
+ * The body of a response that must have a given length. It is received only as far as it is read, apart from what the
+ * platform buffers.
  */
-export async function fill(source, response, target) {
-  const reader = response.body?.getReader();
-  const wrong = (/** @type {string} */ got) =>
-    unreadable(source.caller, source.name, `the server sends ${got} the ${target.length} bytes of the range`);
-  let at = 0;
-  try {
-    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      if (at + part.value.length > target.length) throw wrong('more than');
-      target.set(part.value, at);
-      at += part.value.length;
+export class RangeBody {
+  #source;
+  #reader;
+  #length;
+  #received = 0;
+  /** Received and not read yet. */
+  #rest = new Uint8Array(0);
+
+  /** @param {RemoteSource} source @param {Response} response @param {number} length */
+  constructor(source, response, length) {
+    this.#source = source;
+    this.#reader = response.body?.getReader();
+    this.#length = length;
+  }
+
+  /** Fills the target with the next bytes. @param {Uint8Array} target */
+  async read(target) {
+    let at = 0;
+    while (at < target.length) {
+      if (this.#rest.length === 0 && !(await this.#receive())) throw this.#wrong(`${this.#received} of`);
+      const part = this.#rest.subarray(0, target.length - at);
+      target.set(part, at);
+      at += part.length;
+      this.#rest = this.#rest.subarray(part.length);
     }
-    if (at < target.length) throw wrong(`${at} of`);
-  } catch (cause) {
-    reader?.cancel().catch(() => {});
-    throw failure(source, cause);
+  }
+
+  /** Refuses a body that continues after its length. */
+  async end() {
+    while (await this.#receive());
+  }
+
+  /** @returns {Promise<boolean>} false at the end of the body */
+  async #receive() {
+    try {
+      const part = await this.#reader?.read();
+      if (!part || part.done) return false;
+      this.#received += part.value.length;
+      if (this.#received > this.#length) throw this.#wrong('more than');
+      this.#rest = part.value;
+      return true;
+    } catch (cause) {
+      this.close();
+      throw failure(this.#source, cause);
+    }
+  }
+
+  /** @param {string} got */
+  #wrong(got) {
+    this.close();
+    const { caller, name } = this.#source;
+    return unreadable(caller, name, `the server sends ${got} the ${this.#length} bytes of the range`);
+  }
+
+  /** Cancels the response. */
+  close() {
+    this.#reader?.cancel().catch(() => {});
   }
 }
 

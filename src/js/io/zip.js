@@ -16,12 +16,26 @@ import { allocate, formatError } from './bytes.js';
  */
 
 const [FILE, ENTRY, END, END64, LOCATOR] = [0x04034b50, 0x02014b50, 0x06054b50, 0x06064b50, 0x07064b50];
-const [STORED, DEFLATED] = [0, 8];
+export const STORED = 0;
+const DEFLATED = 8;
 const MAX_COMMENT = 65535;
 /** The maximum compression ratio of deflate: 258 bytes in 2 bits. */
 const MAX_RATIO = 1032;
 /** Bytes passed to the decompressor at a time: its output may be a thousand times larger. */
 const PIECE = 65536;
+
+/** Bytes at the end of an archive in which its directory is found: the record, its 64-bit form, the longest comment. */
+export const MAX_TAIL = 22 + 20 + 56 + MAX_COMMENT;
+/** Bytes of a file's own header, before its name. */
+export const HEADER = 30;
+
+/** @param {Uint8Array} bytes */
+const viewOf = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** @typedef {(reason: string) => Error} Fail */
+/** @param {string} caller @returns {Fail} */
+export const damaged = (caller) => (reason) =>
+  formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
 
 /**
  * @param {string} caller
@@ -29,30 +43,55 @@ const PIECE = 65536;
  * @returns {ZipFile[]} in the order of the central directory
  */
 export function readZip(caller, bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const fail = (/** @type {string} */ reason) =>
-    formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
-  const directory = findDirectory(view, fail);
-  const entries = readDirectory(caller, bytes, view, directory, fail);
-  // Files must not overlap: else a small archive could contain the same bytes as many files (a zip bomb).
-  const ordered = [...entries].sort((a, b) => a.offset - b.offset);
-  const limits = new Map(ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]));
+  const fail = damaged(caller);
+  const directory = findDirectory(bytes, 0, fail);
+  const entries = readDirectory(caller, bytes.subarray(directory.offset, directory.offset + directory.size), directory);
+  const limits = limitsOf(entries, directory);
   return entries.map((entry) => {
     const { name, method, crc, size, packedSize, offset } = entry;
     const limit = /** @type {number} */ (limits.get(entry));
-    if (offset + 30 > limit || view.getUint32(offset, true) !== FILE) throw fail(`no file at byte ${offset}`);
-    const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
-    if (start + packedSize > limit) throw fail(`${quote(name)} overlaps the next file or the directory`);
+    const start = dataStart(entry, bytes.subarray(offset, Math.min(offset + HEADER, limit)), limit, fail);
     return { name, method, crc, size, packed: bytes.subarray(start, start + packedSize) };
   });
 }
 
 /**
- * @param {DataView} view
- * @param {(reason: string) => Error} fail
- * @returns {{ offset: number, size: number, count: number }}
+ * The end of each file: the begin of the next one. Files must not overlap: else a small archive could contain the same
+ * bytes as many files (a zip bomb).
+ * @param {Entry[]} entries
+ * @param {Directory} directory
  */
-function findDirectory(view, fail) {
+export function limitsOf(entries, directory) {
+  const ordered = [...entries].sort((a, b) => a.offset - b.offset);
+  return new Map(ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]));
+}
+
+/**
+ * The position of a file's data in the archive.
+ * @param {Entry} entry
+ * @param {Uint8Array} header its first bytes, HEADER at least
+ * @param {number} limit its end
+ * @param {Fail} fail
+ */
+export function dataStart({ name, packedSize, offset }, header, limit, fail) {
+  const view = viewOf(header);
+  if (header.length < HEADER || offset + HEADER > limit || view.getUint32(0, true) !== FILE)
+    throw fail(`no file at byte ${offset}`);
+  const start = offset + HEADER + view.getUint16(26, true) + view.getUint16(28, true);
+  if (start + packedSize > limit) throw fail(`${quote(name)} overlaps the next file or the directory`);
+  return start;
+}
+
+/** @typedef {{ offset: number, size: number, count: number }} Directory */
+
+/**
+ * @param {Uint8Array} tail the last bytes of the archive, MAX_TAIL or all
+ * @param {number} base the position of the first of them
+ * @param {Fail} fail
+ * @returns {Directory}
+ */
+export function findDirectory(tail, base, fail) {
+  const view = viewOf(tail);
   const last = view.byteLength - 22;
   let end = last;
   // The record is found backwards: the length of its comment must match the rest of the file.
@@ -68,36 +107,37 @@ function findDirectory(view, fail) {
   if (directory.count === 0xffff || directory.size === 0xffffffff || directory.offset === 0xffffffff) {
     const locator = end - 20;
     if (locator < 0 || view.getUint32(locator, true) !== LOCATOR) throw fail('its 64-bit directory is missing');
-    end = Number(view.getBigUint64(locator + 8, true));
-    if (end > locator - 56 || view.getUint32(end, true) !== END64) throw fail('its 64-bit directory is missing');
+    end = Number(view.getBigUint64(locator + 8, true)) - base;
+    if (end < 0 || end > locator - 56 || view.getUint32(end, true) !== END64)
+      throw fail('its 64-bit directory is missing');
     directory.count = Number(view.getBigUint64(end + 32, true));
     directory.size = Number(view.getBigUint64(end + 40, true));
     directory.offset = Number(view.getBigUint64(end + 48, true));
   }
-  if (directory.offset + directory.size > end) throw fail('its directory overlaps the record at its end');
+  if (directory.offset + directory.size > base + end) throw fail('its directory overlaps the record at its end');
   return directory;
 }
 
 /**
  * @param {string} caller
- * @param {Uint8Array} bytes
- * @param {DataView} view
- * @param {{ offset: number, size: number, count: number }} directory
- * @param {(reason: string) => Error} fail
+ * @param {Uint8Array} bytes of the directory
+ * @param {Directory} directory
  * @returns {Entry[]}
  */
-function readDirectory(caller, bytes, view, { offset, size, count }, fail) {
+export function readDirectory(caller, bytes, { offset, size, count }) {
+  const [view, fail] = [viewOf(bytes), damaged(caller)];
   const end = offset + size;
   if (count > size / 46) throw fail(`its directory of ${size} bytes claims ${count} files`);
   /** @type {Entry[]} */
   const entries = [];
-  for (let at = offset; entries.length < count; ) {
-    if (at + 46 > end || view.getUint32(at, true) !== ENTRY) throw fail(`no entry of its directory at byte ${at}`);
+  for (let at = 0; entries.length < count; ) {
+    if (at + 46 > size || view.getUint32(at, true) !== ENTRY)
+      throw fail(`no entry of its directory at byte ${offset + at}`);
     const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
     const [nameLength, extraLength] = [view.getUint16(at + 28, true), view.getUint16(at + 30, true)];
     const extra = at + 46 + nameLength;
     const after = extra + extraLength + view.getUint16(at + 32, true);
-    if (after > end) throw fail('an entry of its directory extends beyond the directory');
+    if (after > size) throw fail('an entry of its directory extends beyond the directory');
     const name = new TextDecoder().decode(bytes.slice(at + 46, extra));
     const claims = readSizes(view, at, extra, extra + extraLength);
     if (claims.packedSize > end || claims.offset > end) throw fail(`${quote(name)} is outside the archive`);

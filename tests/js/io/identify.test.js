@@ -8,8 +8,8 @@ const text = (string) => Uint8Array.from(string, (sign) => sign.charCodeAt(0));
 const rest = new Uint8Array(300);
 
 for (const [kind, bytes] of [
-  ['a PyTorch checkpoint \\(a zip of pickles\\)', zip([{ name: 'model/data.pkl', bytes: rest }])],
-  ['a PyTorch checkpoint in the old format', text('\x80\x02\x8a\x0alü\x9cFù j¨P\x19.')],
+  ['a PyTorch checkpoint: use readTorch', zip([{ name: 'model/data.pkl', bytes: rest }])],
+  ['a PyTorch checkpoint in the old format: use readTorch', text('\x80\x02\x8a\x0alü\x9cFù j¨P\x19.')],
   ['a Python pickle', text('\x80\x04\x95\x00\x00')],
   ['a Keras file', zip([{ name: 'metadata.json', bytes: rest }])],
   ['an HDF5 file', text('\x89HDF\r\n\x1a\n')],

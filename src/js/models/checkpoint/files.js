@@ -30,6 +30,8 @@ import { remoteFile, remoteFolder } from './remote.js';
  *   weights in their order, so that few requests are sent
  * @property {() => Promise<void>} [complete] all reads have succeeded: checks the files, completes them in the
  *   cache
+ * @property {(name: string, begin: number, end: number) => Stream} [stream] the same bytes in sequence, where that is
+ *   faster
  * @property {() => Promise<void>} close
  */
 /**
@@ -40,6 +42,11 @@ import { remoteFile, remoteFolder } from './remote.js';
 /**
  * The options for the Hub, and its parts for this platform; default: those for a page.
  * @typedef {{ options?: HubOptions, platform?: () => Promise<HubPlatform> }} Hub
+ */
+/**
+ * Bytes that are read in sequence; the first request is sent at once. read: fills the target, or returns fewer bytes at
+ * the end.
+ * @typedef {{ read: (target: Uint8Array) => Promise<Uint8Array>, close: () => void }} Stream
  */
 /** @typedef {(caller: string, path: string, signal?: AbortSignal) => Promise<Folder>} OpenPath */
 

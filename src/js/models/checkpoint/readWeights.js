@@ -8,6 +8,7 @@ import { quantizedSize } from '../../memory/stored.js';
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight, isProduct } from '../weights.js';
 import { halvesOf, isStored, loadStored, quantizeStored, reserve, withStored } from './copyStored.js';
+import { readStreams } from './readStreams.js';
 import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */
@@ -69,7 +70,9 @@ export async function readWeights(memory, folder, found, { storage, signal, onPr
     await folder.plan?.(pieces.map(({ stored: { file }, begin, end }) => ({ file, begin, end })));
     const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
     let read = 0;
-    for await (const [{ writes, first, last, name }, bytes] of readAhead(folder, pieces)) {
+    const reads = folder.stream ? readStreams(folder.stream, pieces) : readAhead(folder, pieces);
+    for await (const [{ writes, first, last, name, stored, end, begin }, bytes] of reads) {
+      if (bytes.length !== end - begin || end > stored.end) throw truncated(stored.file, end);
       signal?.throwIfAborted();
       memory.check(CALLER);
       for (const write of writes) write(bytes, first, last);
@@ -274,8 +277,6 @@ async function* readAhead(folder, pieces) {
     for (let entry = started.shift(); entry; entry = started.shift()) {
       const { piece, bytes } = entry;
       const got = await bytes;
-      if (got.length !== piece.end - piece.begin || piece.end > piece.stored.end)
-        throw truncated(piece.stored.file, piece.end);
       start();
       yield [piece, got];
     }

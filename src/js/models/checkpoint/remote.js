@@ -2,11 +2,11 @@
 // because it contains the key of a signed address. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.js';
-import { fetchRange } from '../../io/fetchRange.js';
+import { fetchRange, openRange } from '../../io/fetchRange.js';
 
 /** @import { RemoteSource } from '../../io/fetchRange.js' */
-/** @import { WholeBody } from '../../io/responseBody.js' */
-/** @import { Folder } from './files.js' */
+/** @import { RangeBody, WholeBody } from '../../io/responseBody.js' */
+/** @import { Folder, Stream } from './files.js' */
 
 /** Bytes of the first request for a file: the whole of a small file, and most headers of safetensors files. */
 const FIRST_BYTES = 2 ** 14;
@@ -56,6 +56,7 @@ function folderOf(make, hint) {
     hint,
     size: (name, required) => fileOf(name).size(required),
     read: (name, begin, end, buffer) => fileOf(name).read(begin, end, buffer),
+    stream: (name, begin, end) => fileOf(name).stream(begin, end),
     close: async () => {
       for (const file of files.values()) file.close();
     },
@@ -115,8 +116,54 @@ export class RemoteFile {
     bytes.set(known);
     const fetched = await fetchRange(this.#source, begin + known.length, until, bytes.subarray(known.length));
     if (!fetched.whole) return bytes;
-    fetched.whole.close();
-    throw unreadable(this.#source.caller, this.#source.name, 'the server sent a range before, and now the whole file');
+    throw this.#changed(fetched.whole);
+  }
+
+  /** @param {WholeBody} whole */
+  #changed(whole) {
+    whole.close();
+    const { caller, name } = this.#source;
+    return unreadable(caller, name, 'the server sent a range before, and now the whole file');
+  }
+
+  /**
+   * The same bytes in one response.
+   * @param {number} begin
+   * @param {number} end
+   * @returns {Stream}
+   */
+  stream(begin, end) {
+    let at = begin;
+    const body = this.#openBody(begin, end);
+    // The error is thrown where the stream is read.
+    body.catch(() => {});
+    return {
+      read: async (target) => {
+        const opened = await body;
+        const from = at;
+        at += target.length;
+        if (this.#whole) return this.#whole.read(from, at);
+        const until = Math.min(at, /** @type {number} */ (this.#source.total));
+        const known = this.#start.subarray(from, until);
+        target.set(known);
+        const bytes = target.subarray(0, Math.max(until - from, 0));
+        await opened?.read(bytes.subarray(known.length));
+        if (until === end) await opened?.end();
+        return bytes;
+      },
+      close: () => void body.then((opened) => opened?.close()).catch(() => {}),
+    };
+  }
+
+  /** Bytes after those of the first request; none if the file has no more. @param {number} begin @param {number} end */
+  async #openBody(begin, end) {
+    await this.#open();
+    const from = Math.max(begin, this.#start.length);
+    const until = Math.min(end, /** @type {number} */ (this.#source.total));
+    if (this.#whole || from >= until) return null;
+    const opened = await openRange(this.#source, from, until);
+    if ('whole' in opened) throw this.#changed(opened.whole);
+    return /** @type {RangeBody} */ (opened.body);
   }
 
   /** Aborts requests; nothing can be read afterwards. */

@@ -42,10 +42,10 @@ async function refuses(source, { code, message }, options) {
   assert.equal(hl.info.memory.used, before);
 }
 
-/** The first request for config.json, a request for weights, and the request for the tokenizer, which is last. */
+/** The first request for config.json, the request for the weights, and the request for the tokenizer, which is last. */
 const PLACES = [
   ['config.json', 0],
-  ['model.safetensors', 2],
+  ['model.safetensors', 1],
   ['tokenizer.json', 0],
 ];
 /** These are read up to the limit, which takes long: each is tested once. */
@@ -73,12 +73,12 @@ test('a range is compared with the length and the ETag that the server gave befo
     (response, { status, headers, body }) =>
       response.writeHead(status, { ...headers, [name]: value(headers['content-range']) }).end(body);
   server.fault = (name, count) =>
-    name === 'model.safetensors' && count === 3
+    name === 'model.safetensors' && count === 1
       ? header('content-range', (range) => range.replace(/\d+$/, (total) => Number(total) + 1))
       : undefined;
   await refuses(server.url, { code: 'LOAD', message: /model\.safetensors.*the file changed while it was read/ });
   server.again();
-  server.fault = (name, count) => header('etag', () => (name === 'model.safetensors' && count > 2 ? '"b"' : '"a"'));
+  server.fault = (name, count) => header('etag', () => (name === 'model.safetensors' && count > 0 ? '"b"' : '"a"'));
   await refuses(server.url, { code: 'LOAD', message: /the file changed while it was read: ETag "b", before "a"/ });
   server.again();
   server.fault = (_, count) => header('etag', () => `W/"${count}"`);
@@ -243,7 +243,7 @@ test('a signal aborts a response that does not arrive, and the error is its reas
       const reason = new Error('enough');
       server.again();
       server.fault = (name, count) => {
-        if (name !== file || (file === 'model.safetensors' && count < 3)) return undefined;
+        if (name !== file || (file === 'model.safetensors' && count < 1)) return undefined;
         setTimeout(() => stop.abort(reason), 20);
         return hangs;
       };
@@ -254,10 +254,62 @@ test('a signal aborts a response that does not arrive, and the error is its reas
 });
 
 test('when one request fails, hanging requests are not awaited', { timeout: 300_000 }, async (t) => {
-  const server = await serve(t);
-  server.fault = (name, count) =>
-    name === 'model.safetensors' && count > 1 ? (count === 2 ? 'the status 500' : () => {}) : undefined;
+  const server = await serve(t, SHARDS);
+  let first;
+  server.fault = (name, count) => {
+    if (!name.endsWith('.safetensors') || count === 0) return undefined;
+    return (response) => {
+      // The second request is sent while the first one is read; it hangs.
+      if (first) first.writeHead(500).end('no');
+      else first = response;
+    };
+  };
   await refuses(server.url, { code: 'LOAD', message: /status 500/ });
+});
+
+/** 26 MB in blocks of 3.2 MB. */
+async function largeFiles() {
+  const model = hl.transformer({ layers: 8, dModel: 256, numHeads: 4, vocab: 99, context: 64, seed: 1 });
+  const files = await model.saveFolder();
+  model.dispose();
+  return files;
+}
+
+test('weights that follow each other are one request, and no more bytes are sent than are needed', async (t) => {
+  const files = await largeFiles();
+  const server = await serve(t, files);
+  const order = [];
+  const all = await hl.openModel(server.url, {
+    onProgress: ({ read, total, name }) => order.push([read, total, name]),
+  });
+  all.dispose();
+  const requests = () => server.requests.filter((request) => request.endsWith('model.safetensors')).length;
+  assert.equal(requests(), 2);
+  const [read, total] = order.at(-1);
+  assert.equal(read, total);
+  const before = server.sent();
+  const one = await hl.openModel(server.url, { layers: 1 });
+  const result = one.forward([1, 2, 3]);
+  const local = await hl.openModel(files, { layers: 1 });
+  const expected = local.forward([1, 2, 3]);
+  assert.deepEqual(result.logits.copy(), expected.logits.copy());
+  for (const used of [result, expected, one, local]) used.dispose();
+  const sent = server.sent() - before;
+  assert.ok(sent < 0.15 * files['model.safetensors'].length, `${sent} bytes`);
+});
+
+test('a server that sends on is paused while the weights are not taken', async (t) => {
+  const files = await largeFiles();
+  const server = await serve(t, files);
+  let [most, before] = [0, 0];
+  const onProgress = async ({ read }) => {
+    before ||= server.sent();
+    await new Promise((done) => setTimeout(done, 5));
+    most = Math.max(most, server.sent() - before - read);
+  };
+  const model = await hl.openModel(server.url, { onProgress });
+  model.dispose();
+  assert.ok(most < ON_THE_WAY, `${most} bytes were sent before they were read`);
 });
 
 const SEED = 7;

@@ -1,0 +1,273 @@
+// Reads the pickles in which torch.save describes tensors. Nothing is executed: the opcodes are those of the table
+// below, the globals are those that the caller lists, and a call runs a function of the caller. Everything else is
+// refused by name. Time and memory are linear in the length of the pickle.
+
+import { HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+
+/** A Python object that a pickle may name: a type, or a function that it may call. */
+export class Global {
+  /** @param {string} [dtype] of a type @param {(args: unknown[]) => unknown} [call] of a function */
+  constructor(dtype, call) {
+    this.dtype = dtype;
+    this.call = call;
+  }
+}
+
+/**
+ * The caller's objects behind the opcodes that name Python objects. globals: by module and name, separated by a space.
+ * @typedef {{ globals: ReadonlyMap<string, Global>, persistent: (id: unknown) => unknown }} Meaning
+ */
+
+/** 240,000 tensors need so many. The limits also bound the memory for values of one byte in the file. */
+const MAX_STEPS = 2 ** 23;
+const MAX_CONTAINERS = 2 ** 21;
+const MAX_PROTOCOL = 5;
+const NEWLINE = 10;
+/** @type {readonly unknown[]} */
+const EMPTY = Object.freeze([]);
+
+/** The bytes end before the pickle does. */
+export class Truncated extends HeadlightError {}
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {number} at its beginning
+ * @param {Meaning} meaning
+ * @returns {{ value: unknown, end: number }} dicts as Map, lists and tuples as arrays, integers beyond 2⁵³ as BigInt
+ */
+export function readPickle(caller, bytes, at, meaning) {
+  const reader = new Reader(caller, bytes, at, meaning);
+  return { value: reader.read(), end: reader.at };
+}
+
+class Reader {
+  /** @type {unknown[]} */
+  stack = [];
+  /** Lengths of the stack at each MARK. @type {number[]} */
+  marks = [];
+  /** @type {Map<number, unknown>} */
+  memo = new Map();
+  #containers = 0;
+  #text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+  /** @param {string} caller @param {Uint8Array} bytes @param {number} at @param {Meaning} meaning */
+  constructor(caller, bytes, at, meaning) {
+    this.caller = caller;
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = at;
+    this.meaning = meaning;
+  }
+
+  read() {
+    for (let steps = 0; ; steps++) {
+      if (steps === MAX_STEPS) throw this.error(`has more than ${MAX_STEPS} opcodes`);
+      const code = this.bytes[this.take(1)];
+      if (code === STOP) break;
+      const run = RUN[code];
+      if (!run) throw this.error(`has the opcode ${nameOf(code)} at byte ${this.at - 1}, which weights do not need`);
+      run(this);
+    }
+    return this.pop();
+  }
+
+  /** @param {string} reason */
+  error(reason) {
+    return new HeadlightError('FORMAT', `${this.caller}: the pickle ${reason}`, { parameter: 'bytes' });
+  }
+
+  /** Advances by some bytes. @param {number} count @returns {number} the position of the first */
+  take(count) {
+    const from = this.at;
+    if (count > this.bytes.length - from)
+      throw new Truncated('FORMAT', `${this.caller}: the pickle is truncated at byte ${this.bytes.length}`, {
+        parameter: 'bytes',
+      });
+    this.at += count;
+    return from;
+  }
+
+  /** @param {number} length */
+  string(length) {
+    const from = this.take(length);
+    try {
+      // A copy, because TextDecoder refuses shared memory.
+      return this.#text.decode(this.bytes.slice(from, this.at));
+    } catch {
+      throw this.error(`has a string at byte ${from} that is not UTF-8`);
+    }
+  }
+
+  /** A line of text, without its end. */
+  line() {
+    const end = this.bytes.indexOf(NEWLINE, this.at);
+    const text = this.string(end < 0 ? Infinity : end - this.at);
+    this.take(1);
+    return text;
+  }
+
+  pop() {
+    if (this.stack.length <= (this.marks.at(-1) ?? 0)) throw this.error(`needs a value before byte ${this.at}`);
+    return this.stack.pop();
+  }
+
+  /** @param {number} count @returns {unknown[]} */
+  popMany(count) {
+    const from = this.stack.length - count;
+    if (from < (this.marks.at(-1) ?? 0)) throw this.error(`needs ${count} values before byte ${this.at}`);
+    return this.stack.splice(from);
+  }
+
+  /** The values since the last MARK. @returns {unknown[]} */
+  popMarked() {
+    const mark = this.marks.pop();
+    if (mark === undefined) throw this.error(`has no MARK before byte ${this.at}`);
+    return this.stack.splice(mark);
+  }
+
+  /** The value that stays on the stack, which an opcode changes. */
+  top() {
+    const value = this.pop();
+    this.stack.push(value);
+    return value;
+  }
+
+  /** @template T @param {T} container @returns {T} */
+  counted(container) {
+    if (++this.#containers > MAX_CONTAINERS)
+      throw this.error(`has more than ${MAX_CONTAINERS} tuples, lists and dicts`);
+    return container;
+  }
+
+  /** @param {number} index */
+  get(index) {
+    if (!this.memo.has(index))
+      throw this.error(`refers to the value ${index} before byte ${this.at}, which is not there`);
+    this.stack.push(this.memo.get(index));
+  }
+
+  /** @param {unknown[]} pairs key, value, key, value … */
+  setItems(pairs) {
+    const dict = this.top();
+    if (!(dict instanceof Map) || pairs.length % 2 > 0) throw this.error(`sets items of a non-dict at byte ${this.at}`);
+    for (let i = 0; i < pairs.length; i += 2) dict.set(pairs[i], pairs[i + 1]);
+  }
+
+  /** @param {unknown[]} items */
+  append(items) {
+    const list = this.top();
+    if (!Array.isArray(list) || Object.isFrozen(list)) throw this.error(`appends to a non-list at byte ${this.at}`);
+    for (const item of items) list.push(item);
+  }
+
+  /** @param {unknown} module @param {unknown} name */
+  global(module, name) {
+    if (typeof module !== 'string' || typeof name !== 'string')
+      throw this.error(`names a global by a value that is not a string before byte ${this.at}`);
+    const found = this.meaning.globals.get(`${module} ${name}`);
+    if (!found) throw this.error(`needs the global ${quote(`${module}.${name}`)}, which is not part of a tensor`);
+    this.stack.push(found);
+  }
+
+  reduce() {
+    const args = this.pop();
+    const callee = this.pop();
+    if (!(callee instanceof Global) || !callee.call || !Array.isArray(args))
+      throw this.error(`calls a value that is not a function at byte ${this.at - 1}`);
+    this.stack.push(this.counted(callee.call(args)));
+  }
+
+  /** Attributes of an object: those of a dict, such as _metadata of a state_dict, are no weights. */
+  build() {
+    this.pop();
+    if (!(this.top() instanceof Map)) throw this.error(`sets attributes of a non-dict at byte ${this.at - 1}`);
+  }
+
+  /** An integer of some bytes. @param {number} length @returns {number | bigint} */
+  integer(length) {
+    const from = this.take(length);
+    let hex = '';
+    for (let i = this.at - 1; i >= from; i--) hex += this.bytes[i].toString(16).padStart(2, '0');
+    const value = BigInt.asIntN(8 * length, BigInt(`0x${hex || 0}`));
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
+
+  /** The length of a value, which follows the opcode in 8 bytes. */
+  length8() {
+    return Number(this.view.getBigUint64(this.take(8), true));
+  }
+}
+
+/** Pushes the value that `make` returns. @param {(r: Reader) => unknown} make @returns {(r: Reader) => void} */
+const push = (make) => (r) => {
+  r.stack.push(make(r));
+};
+/** @param {number} count */
+const tuple = (count) => push((r) => r.counted(r.popMany(count)));
+const uint1 = (/** @type {Reader} */ r) => r.bytes[r.take(1)];
+const uint2 = (/** @type {Reader} */ r) => r.view.getUint16(r.take(2), true);
+const uint4 = (/** @type {Reader} */ r) => r.view.getUint32(r.take(4), true);
+
+const STOP = 0x2e;
+/** The opcodes that weights need, by the names of pickletools. @type {[number, string, (r: Reader) => void][]} */
+const OPCODES = [
+  [0x80, 'PROTO', checkProtocol],
+  [0x95, 'FRAME', (r) => void r.length8()],
+  [0x28, 'MARK', (r) => void r.marks.push(r.stack.length)],
+  [0x4e, 'NONE', push(() => null)],
+  [0x88, 'NEWTRUE', push(() => true)],
+  [0x89, 'NEWFALSE', push(() => false)],
+  [0x4a, 'BININT', push((r) => r.view.getInt32(r.take(4), true))],
+  [0x4b, 'BININT1', push(uint1)],
+  [0x4d, 'BININT2', push(uint2)],
+  [0x8a, 'LONG1', push((r) => r.integer(uint1(r)))],
+  [0x47, 'BINFLOAT', push((r) => r.view.getFloat64(r.take(8)))],
+  [0x58, 'BINUNICODE', push((r) => r.string(uint4(r)))],
+  [0x8c, 'SHORT_BINUNICODE', push((r) => r.string(uint1(r)))],
+  // Names in files of Python 2.
+  [0x55, 'SHORT_BINSTRING', push((r) => r.string(uint1(r)))],
+  [0x7d, 'EMPTY_DICT', push((r) => r.counted(new Map()))],
+  [0x5d, 'EMPTY_LIST', push((r) => r.counted([]))],
+  [0x29, 'EMPTY_TUPLE', push(() => EMPTY)],
+  [0x74, 'TUPLE', push((r) => r.counted(r.popMarked()))],
+  [0x85, 'TUPLE1', tuple(1)],
+  [0x86, 'TUPLE2', tuple(2)],
+  [0x87, 'TUPLE3', tuple(3)],
+  [0x61, 'APPEND', (r) => r.append([r.pop()])],
+  [0x65, 'APPENDS', (r) => r.append(r.popMarked())],
+  [0x73, 'SETITEM', (r) => r.setItems(r.popMany(2))],
+  [0x75, 'SETITEMS', (r) => r.setItems(r.popMarked())],
+  [0x71, 'BINPUT', (r) => void r.memo.set(uint1(r), r.top())],
+  [0x72, 'LONG_BINPUT', (r) => void r.memo.set(uint4(r), r.top())],
+  [0x94, 'MEMOIZE', (r) => void r.memo.set(r.memo.size, r.top())],
+  [0x68, 'BINGET', (r) => r.get(uint1(r))],
+  [0x6a, 'LONG_BINGET', (r) => r.get(uint4(r))],
+  [0x63, 'GLOBAL', (r) => r.global(r.line(), r.line())],
+  [0x93, 'STACK_GLOBAL', (r) => r.global(.../** @type {[unknown, unknown]} */ (r.popMany(2)))],
+  [0x52, 'REDUCE', (r) => r.reduce()],
+  [0x62, 'BUILD', (r) => r.build()],
+  [0x51, 'BINPERSID', push((r) => r.meaning.persistent(r.pop()))],
+];
+/** By code. @type {((r: Reader) => void)[]} */
+const RUN = [];
+for (const [code, , run] of OPCODES) RUN[code] = run;
+
+/** The names of the other opcodes, for errors. @type {Record<string, string>} */
+const OTHERS = {
+  ...{ 0: 'POP', 1: 'POP_MARK', 2: 'DUP', F: 'FLOAT', I: 'INT', L: 'LONG', S: 'STRING', V: 'UNICODE', P: 'PERSID' },
+  ...{ g: 'GET', p: 'PUT', d: 'DICT', l: 'LIST', i: 'INST', o: 'OBJ', T: 'BINSTRING', B: 'BINBYTES' },
+  ...{ C: 'SHORT_BINBYTES', '\x81': 'NEWOBJ', '\x82': 'EXT1', '\x83': 'EXT2', '\x84': 'EXT4', '\x8b': 'LONG4' },
+  ...{ '\x8d': 'BINUNICODE8', '\x8e': 'BINBYTES8', '\x8f': 'EMPTY_SET', '\x90': 'ADDITEMS', '\x91': 'FROZENSET' },
+  ...{ '\x92': 'NEWOBJ_EX', '\x96': 'BYTEARRAY8', '\x97': 'NEXT_BUFFER', '\x98': 'READONLY_BUFFER' },
+};
+
+/** @param {number} code */
+const nameOf = (code) => OTHERS[String.fromCharCode(code)] ?? `0x${code.toString(16).padStart(2, '0')}`;
+
+/** @param {Reader} r */
+function checkProtocol(r) {
+  const protocol = uint1(r);
+  if (protocol > MAX_PROTOCOL) throw r.error(`has protocol ${protocol}, expected at most ${MAX_PROTOCOL}`);
+}

@@ -1,0 +1,335 @@
+// The tensors that a pickle of torch.save describes: views of storages, by an offset and strides. Each is checked
+// against its storage before anything is allocated.
+
+import { quote } from '../check/quote.js';
+import { MAX_AXES } from '../check/shape.js';
+import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.js';
+import { decode, isKnown, KINDS, undecoded, unknownDType } from './dtypes.js';
+import { Global } from './pickle.js';
+
+/** @import { NumberArray } from '../check/tensorlike.js' */
+/** @import { DType, StoredTensor } from './dtypes.js' */
+/** @import { Meaning } from './pickle.js' */
+
+/**
+ * count: elements of dtype in the file. offset: the first of them in this storage, if it is a view of another one.
+ * @typedef {{ key: string, dtype: DType, count: number, offset: number }} Storage
+ */
+/**
+ * The bytes of a tensor in a file: from its first element to the end of its last. contiguous: in row-major order,
+ * without gaps. strides: in elements.
+ * @typedef {{ dtype: DType, shape: number[], strides: number[], contiguous: boolean, begin: number, end: number
+ * }} TorchRange
+ */
+
+/** Types of storages and of elements in PyTorch. @type {Record<string, DType>} */
+const STORAGES = {
+  DoubleStorage: 'F64',
+  FloatStorage: 'F32',
+  HalfStorage: 'F16',
+  BFloat16Storage: 'BF16',
+  LongStorage: 'I64',
+  IntStorage: 'I32',
+  ShortStorage: 'I16',
+  CharStorage: 'I8',
+  ByteStorage: 'U8',
+  BoolStorage: 'BOOL',
+  ComplexFloatStorage: 'C64',
+  ComplexDoubleStorage: 'C128',
+};
+/** @type {Record<string, DType>} */
+const ELEMENTS = {
+  ...{ float64: 'F64', float32: 'F32', float16: 'F16', bfloat16: 'BF16', int64: 'I64', int32: 'I32', int16: 'I16' },
+  ...{ int8: 'I8', uint8: 'U8', bool: 'BOOL', complex64: 'C64', complex128: 'C128', uint64: 'U64', uint32: 'U32' },
+  ...{ uint16: 'U16', float8_e4m3fn: 'F8_E4M3', float8_e5m2: 'F8_E5M2' },
+};
+/** Sizes of elements that are not decoded. @type {Record<string, number>} */
+const OTHER_SIZES = { C64: 8, C128: 16 };
+const MAX_DEPTH = 64;
+/**
+ * Limit of the numbers of all tensors, relative to the file: several may be views of one storage, as tied weights are.
+ * The constant is for small files.
+ */
+const [MAX_REUSE, ANY_REUSE] = [16, 2 ** 20];
+const MAX_NAME = 1024;
+const MAX_KEY = 255;
+
+/** A tensor of a pickle, not checked yet. */
+export class TorchTensor {
+  /**
+   * @param {unknown} storage
+   * @param {unknown} offset
+   * @param {unknown} shape
+   * @param {unknown} strides
+   * @param {DType} [dtype] default: that of the storage
+   */
+  constructor(storage, offset, shape, strides, dtype) {
+    this.storage = storage;
+    this.offset = offset;
+    // The lists may be long and shared by many tensors: only a part is copied, by which they are refused.
+    this.shape = Array.isArray(shape) ? shape.slice(0, MAX_AXES + 1) : shape;
+    this.strides = Array.isArray(strides) ? strides.slice(0, MAX_AXES + 1) : strides;
+    this.dtype = dtype;
+  }
+}
+
+/** The result of a persistent id. */
+export class TorchStorage {
+  /** @param {Storage} storage */
+  constructor({ key, dtype, count, offset }) {
+    this.key = key;
+    this.dtype = dtype;
+    this.count = count;
+    this.offset = offset;
+  }
+}
+
+/** @param {DType} dtype */
+export const sizeOf = (dtype) => (isKnown(dtype) ? KINDS[dtype].bytes : OTHER_SIZES[dtype]);
+
+/** The functions and types in pickles of tensors. */
+const GLOBALS = new Map([
+  ...Object.entries(STORAGES).map(([name, dtype]) => /** @type {const} */ ([`torch ${name}`, new Global(dtype)])),
+  ...Object.entries(ELEMENTS).map(([name, dtype]) => /** @type {const} */ ([`torch ${name}`, new Global(dtype)])),
+  ['torch.storage UntypedStorage', new Global('U8')],
+  ['torch UntypedStorage', new Global('U8')],
+  ['torch Size', new Global(undefined, ([sizes]) => sizes)],
+  ['torch device', new Global(undefined, (args) => args)],
+  ['collections OrderedDict', new Global(undefined, () => new Map())],
+  ['torch._utils _rebuild_parameter', new Global(undefined, ([tensor]) => tensor)],
+  ['torch._utils _rebuild_tensor', new Global(undefined, rebuild)],
+  ['torch._utils _rebuild_tensor_v2', new Global(undefined, rebuild)],
+  ['torch._utils _rebuild_tensor_v3', new Global(undefined, rebuildTyped)],
+]);
+
+/** @param {unknown[]} args */
+function rebuild([storage, offset, shape, strides]) {
+  return new TorchTensor(storage, offset, shape, strides);
+}
+
+/** Types without a storage of their own: the storage has bytes. @param {unknown[]} args */
+function rebuildTyped([storage, offset, shape, strides, , , dtype]) {
+  return new TorchTensor(storage, offset, shape, strides, (dtype instanceof Global && dtype.dtype) || '');
+}
+
+/**
+ * @param {string} caller
+ * @returns {{ meaning: Meaning, storages: Map<string, TorchStorage[]> }} storages: those in the pickle, by their keys
+ */
+export function torchMeaning(caller) {
+  /** @type {Map<string, TorchStorage[]>} */
+  const storages = new Map();
+  /** @type {Map<string, TorchStorage>} */
+  const known = new Map();
+  const persistent = (/** @type {unknown} */ id) => {
+    const storage = readStorage(caller, id);
+    const { key, dtype, count, offset } = storage;
+    const full = `${dtype} ${count} ${offset} ${key}`;
+    const same = known.get(full);
+    if (same) return same;
+    known.set(full, storage);
+    // One key with different types or counts: each is compared with the file.
+    const users = storages.get(key);
+    if (users) users.push(storage);
+    else storages.set(key, [storage]);
+    return storage;
+  };
+  return { meaning: { globals: GLOBALS, persistent }, storages };
+}
+
+/** ('storage', type, key, location, count[, view]). @param {string} caller @param {unknown} id */
+function readStorage(caller, id) {
+  const [word, type, key, , count, view] = Array.isArray(id) ? id : [];
+  if (word !== 'storage')
+    throw formatError(caller, `the pickle has a persistent id ${quote(id)}, expected a storage`, { got: id });
+  const dtype = type instanceof Global && !type.call ? type.dtype : undefined;
+  if (dtype === undefined || typeof key !== 'string' || key.length > MAX_KEY || !isCount(count))
+    throw formatError(caller, `the storage ${quote(key)} has the type ${quote(type)} and ${quote(count)} elements`, {
+      parameter: 'bytes',
+    });
+  // A storage that is a view has a key, an offset and a count of its own.
+  const [, offset = 0] = Array.isArray(view) ? view : [];
+  if (!isCount(offset) || offset > count)
+    throw formatError(caller, `the storage ${quote(key)} begins at ${quote(offset)} of ${count}`, { got: offset });
+  return new TorchStorage({ key, dtype, count, offset });
+}
+
+/** @param {unknown} value @returns {value is number} */
+const isCount = (value) => Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0;
+
+/**
+ * The tensors of a value, by their names: keys of nested dicts and indices of lists, joined by dots.
+ * @param {string} caller
+ * @param {unknown} value
+ * @param {number} budget work that may be done: a pickle can contain a dict of dicts many times
+ * @returns {Map<string, TorchTensor>}
+ */
+export function namedTensors(caller, value, budget) {
+  /** @type {Map<string, TorchTensor>} */
+  const tensors = new Map();
+  let work = 0;
+  const spend = (/** @type {number} */ amount) => {
+    work += amount;
+    if (work > budget) throw formatError(caller, 'the pickle repeats its dicts too often', { parameter: 'bytes' });
+  };
+  /** @type {string[]} */
+  const path = [];
+  const add = (/** @type {TorchTensor} */ tensor) => {
+    // The parts are cut, so that long keys of many dicts take no long time.
+    const name = path.map((part) => part.slice(0, MAX_NAME + 1)).join('.');
+    spend(name.length);
+    if (name.length > MAX_NAME)
+      throw formatError(caller, `the name ${quote(name)} is longer than ${MAX_NAME} characters`);
+    if (tensors.has(name)) throw formatError(caller, `there are two tensors ${quote(name)}`, { parameter: name });
+    tensors.set(name, tensor);
+  };
+  const walk = (/** @type {unknown} */ item) => {
+    if (item instanceof TorchTensor) return add(item);
+    const entries = item instanceof Map ? item : Array.isArray(item) ? item.entries() : [];
+    for (const [key, inner] of entries) {
+      spend(1);
+      if (typeof inner !== 'object' || inner === null) continue;
+      if (path.length === MAX_DEPTH)
+        throw formatError(caller, `dicts are nested deeper than ${MAX_DEPTH} levels`, { parameter: 'bytes' });
+      path.push(typeof key === 'string' ? key : typeof key === 'number' ? String(key) : '?');
+      walk(inner);
+      path.pop();
+    }
+  };
+  walk(value);
+  return tensors;
+}
+
+/**
+ * @param {string} caller
+ * @param {Map<string, TorchTensor>} tensors
+ * @param {ReadonlyMap<TorchStorage, number>} begins positions of the storages in the file
+ * @param {number} fileSize
+ * @returns {Map<string, TorchRange>}
+ */
+export function locateTensors(caller, tensors, begins, fileSize) {
+  /** @type {Map<string, TorchRange>} */
+  const ranges = new Map();
+  let total = 0;
+  for (const [name, tensor] of tensors) {
+    const range = locate(caller, name, tensor, begins);
+    total += countElements(range.shape) * sizeOf(range.dtype);
+    if (total > MAX_REUSE * fileSize + ANY_REUSE)
+      throw formatError(caller, `the tensors up to ${quote(name)} have ${total} bytes, in a file of ${fileSize}`, {
+        parameter: name,
+      });
+    ranges.set(name, range);
+  }
+  return ranges;
+}
+
+/**
+ * @param {string} caller
+ * @param {string} name
+ * @param {TorchTensor} tensor
+ * @param {ReadonlyMap<TorchStorage, number>} begins
+ * @returns {TorchRange}
+ */
+function locate(caller, name, { storage, offset, shape, strides, dtype: own }, begins) {
+  const fail = (/** @type {string} */ reason, /** @type {unknown} */ got) =>
+    formatError(caller, `tensor ${quote(name)} has ${reason}`, { parameter: name, got });
+  const base = storage instanceof TorchStorage ? begins.get(storage) : undefined;
+  if (!(storage instanceof TorchStorage) || base === undefined) throw fail('no storage', storage);
+  if (!isShape(shape)) throw fail(`shape ${quote(shape)}, expected ${A_SHAPE}`, shape);
+  if (!Array.isArray(strides) || strides.length !== shape.length || !strides.every(isCount))
+    throw fail(`strides ${quote(strides)}, expected a non-negative integer for each axis of ${quote(shape)}`, strides);
+  if (!isCount(offset)) throw fail(`offset ${quote(offset)}, expected a non-negative integer`, offset);
+  const dtype = own ?? storage.dtype;
+  const size = sizeOf(dtype);
+  if (size === undefined) throw fail('no type', dtype);
+  const available = (storage.count - storage.offset) * sizeOf(storage.dtype);
+  const isEmpty = countElements(shape) === 0;
+  const span = isEmpty ? 0 : shape.reduce((sum, n, axis) => sum + (n - 1) * strides[axis], 1);
+  // Sums of large numbers are inexact, but then larger than any storage.
+  if ((isEmpty ? 0 : offset + span) * size > available)
+    throw fail(
+      `offset ${offset}, shape ${quote(shape)} and strides ${quote(strides)}: elements beyond the ` +
+        `${Math.floor(available / size)} of its storage`,
+      strides,
+    );
+  const begin = base + (isEmpty ? 0 : offset * size);
+  return { dtype, shape, strides, contiguous: isRowMajor(shape, strides), begin, end: begin + span * size };
+}
+
+/** @param {number[]} shape @param {number[]} strides */
+function isRowMajor(shape, strides) {
+  let expected = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    // Axes of size 1 are never stepped along.
+    if (shape[axis] !== 1 && strides[axis] !== expected) return shape.includes(0);
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+/**
+ * A tensor whose data is decoded when it is first read.
+ * @param {string} caller
+ * @param {string} name
+ * @param {TorchRange} range
+ * @param {Uint8Array} file
+ * @returns {StoredTensor}
+ */
+export function readTensor(caller, name, range, file) {
+  const { dtype, shape } = range;
+  if (!isKnown(dtype)) return undecoded(dtype, shape, () => unknownDType(caller, name, dtype));
+  /** @type {NumberArray | undefined} */
+  let data;
+  return {
+    dtype,
+    shape,
+    get data() {
+      data ??= decode(caller, inRowMajor(caller, range, file.subarray(range.begin, range.end)), dtype);
+      return data;
+    },
+  };
+}
+
+/**
+ * The elements of a tensor in row-major order.
+ * @param {string} caller
+ * @param {TorchRange} range
+ * @param {Uint8Array} bytes of the range
+ * @returns {Uint8Array} `bytes` itself if the tensor is contiguous
+ */
+export function inRowMajor(caller, { dtype, shape, strides, contiguous }, bytes) {
+  if (contiguous) return bytes;
+  const size = sizeOf(dtype);
+  const total = countElements(shape) * size;
+  const target = allocate(caller, total, () => new Uint8Array(total));
+  // Units of 4 bytes at most: 8-byte numbers are two of them.
+  const unit = Math.min(size, 4);
+  const array = /** @type {any} */ ({ 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[unit]);
+  const aligned = bytes.byteOffset % unit === 0 ? bytes : bytes.slice();
+  const from = new array(aligned.buffer, aligned.byteOffset, bytes.length / unit);
+  gather(new array(target.buffer), from, size / unit, shape, strides);
+  return target;
+}
+
+/**
+ * @param {Uint8Array | Uint16Array | Uint32Array} to
+ * @param {Uint8Array | Uint16Array | Uint32Array} from
+ * @param {number} units of an element
+ * @param {number[]} shape
+ * @param {number[]} strides in elements
+ */
+function gather(to, from, units, shape, strides) {
+  const last = shape.length - 1;
+  const index = new Array(last).fill(0);
+  let at = 0;
+  for (let out = 0; out < to.length; ) {
+    for (let i = 0; i < shape[last]; i++)
+      for (let u = 0; u < units; u++) to[out++] = from[(at + i * strides[last]) * units + u];
+    for (let axis = last - 1; axis >= 0; axis--) {
+      at += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      at -= strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+}

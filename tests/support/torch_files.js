@@ -1,0 +1,99 @@
+// Files of torch.save, byte by byte, right and wrong.
+
+import { join, zip } from './files.js';
+
+const encoder = new TextEncoder();
+export const STORAGES = {
+  ...{ F64: 'Double', F32: 'Float', F16: 'Half', BF16: 'BFloat16', I64: 'Long', I32: 'Int', I16: 'Short' },
+  ...{ I8: 'Char', U8: 'Byte', BOOL: 'Bool', C64: 'ComplexFloat', C128: 'ComplexDouble' },
+};
+const SIZES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1, C64: 8, C128: 16 };
+
+const uint32 = (value) => new Uint8Array(Uint32Array.of(value).buffer);
+const uint64 = (value) => new Uint8Array(BigUint64Array.of(BigInt(value)).buffer);
+
+/** A pickled value, written as these opcodes. */
+export class Raw {
+  constructor(...parts) {
+    this.bytes = join(...parts.map((part) => (part instanceof Raw ? part.bytes : part)));
+  }
+}
+const text = (string) => encoder.encode(string);
+export const global = (name) => new Raw(text(`c${name.replace(' ', '\n')}\n`));
+export const reduce = (name, ...args) => new Raw(global(name), tuple(args), text('R'));
+export const tuple = (items) => new Raw(text('('), ...items.map(pickled), text('t'));
+
+/** The arguments of a call are limited in number. @param {Raw[]} parts */
+function joinAll(parts) {
+  const groups = Array.from({ length: Math.ceil(parts.length / 1000) }, (_, i) =>
+    parts.slice(1000 * i, 1000 * (i + 1)),
+  );
+  return new Raw(...groups.map((group) => new Raw(...group)));
+}
+
+/** Opcodes of a value: a plain object or a Map is a dict, an array is a list, a number an integer if it is one. */
+export function pickled(value) {
+  if (value instanceof Raw) return value;
+  if (value === null) return new Raw(text('N'));
+  if (typeof value === 'boolean') return new Raw([value ? 0x88 : 0x89]);
+  if (typeof value === 'string') {
+    const bytes = encoder.encode(value);
+    return new Raw(text('X'), uint32(bytes.length), bytes);
+  }
+  if (typeof value === 'bigint') return new Raw([0x8a, 9], uint64(BigInt.asUintN(64, value)), [value < 0n ? 255 : 0]);
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value)) {
+      const float = new DataView(new ArrayBuffer(8));
+      float.setFloat64(0, value);
+      return new Raw(text('G'), new Uint8Array(float.buffer));
+    }
+    if (value !== (value | 0)) return pickled(BigInt(value));
+    return value >= 0 && value < 256 ? new Raw([0x4b, value]) : new Raw(text('J'), uint32(value >>> 0));
+  }
+  if (Array.isArray(value)) return new Raw(text(']('), ...value.map(pickled), text('e'));
+  const pairs = value instanceof Map ? [...value] : Object.entries(value);
+  return new Raw(text('}('), joinAll(pairs.flat().map(pickled)), text('u'));
+}
+
+/** A whole pickle. */
+export const pickle = (value) => join([0x80, 2], pickled(value).bytes, text('.'));
+
+/** A tensor. storage: { key, dtype, count }; view: of an old storage. */
+export function tensor(storage, shape, strides, { offset = 0, parameter = false, view } = {}) {
+  const { key, dtype, count } = storage;
+  const id = ['storage', global(`torch ${STORAGES[dtype]}Storage`), String(key), 'cpu', count];
+  const stored = new Raw(tuple(view === undefined ? id : [...id, view]), text('Q'));
+  const args = [stored, offset, tuple(shape), tuple(strides), false, reduce('collections OrderedDict')];
+  const made = reduce('torch._utils _rebuild_tensor_v2', ...args);
+  return parameter ? reduce('torch._utils _rebuild_parameter', made, true, reduce('collections OrderedDict')) : made;
+}
+
+/**
+ * An archive of torch.save.
+ * @param {unknown} value
+ * @param {{ key: string | number, bytes: Uint8Array }[]} storages
+ * @param {{ root?: string, more?: object[], described?: boolean, order?: string, bytes?: Uint8Array }} [options] bytes:
+ *   the pickle
+ */
+export function torchZip(value, storages = [], { root = 'archive', more = [], order, bytes, ...rest } = {}) {
+  const file = (name, bytes) => ({ name: `${root}/${name}`, bytes, ...rest });
+  return zip([
+    file('data.pkl', bytes ?? pickle(value)),
+    ...(order === undefined ? [] : [file('byteorder', text(order))]),
+    ...storages.map(({ key, bytes }) => file(`data/${key}`, bytes)),
+    ...more,
+  ]);
+}
+
+/** A file of torch.save before PyTorch 1.6. storages: as in the pickle, with their bytes. */
+export function torchLegacy(value, storages = [], { order = true, protocol = 1001, keys, bytes } = {}) {
+  const magic = join([0x80, 2, 0x8a, 10], [0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19], text('.'));
+  const system = { protocol_version: protocol, little_endian: order, type_sizes: { short: 2, int: 4, long: 4 } };
+  return join(
+    magic,
+    ...[protocol, system].map(pickle),
+    bytes ?? pickle(value),
+    pickle(keys ?? storages.map(({ key }) => String(key))),
+    ...storages.flatMap(({ dtype, bytes, count = bytes.length / SIZES[dtype] }) => [uint64(count), bytes]),
+  );
+}
