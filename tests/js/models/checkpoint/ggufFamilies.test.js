@@ -39,7 +39,7 @@ for (const name of [
   'Phi',
   'Phi-3',
   'Phi-3 beyond the context of its training',
-  'Phi-3 with rope_parameters, part of a head turned',
+  'Phi-3 with rope_parameters, part of a head rotated',
   'GPT-NeoX',
   'GPT-NeoX, one after the other',
   'BLOOM',
