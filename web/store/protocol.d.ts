@@ -162,6 +162,9 @@ export interface Progress {
 
 // The source
 
+/** The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder. */
+export type AttentionPart = 'encoder' | 'decoder' | 'cross';
+
 /** The properties of a source that the page knows. */
 export interface About {
   /** The name of state.model. */
@@ -196,7 +199,7 @@ export interface About {
   /** The token of a masked word. */
   mask: string | null;
   /** Attentions of an encoder–decoder. */
-  parts: string[];
+  parts: AttentionPart[];
   /** Size of its files. */
   bytes: number;
   /** By language and role: the name of the role, and a sentence about it. */
@@ -264,7 +267,7 @@ export interface TransformerSummary {
 // The run
 
 export interface PictureData {
-  data: Uint8ClampedArray;
+  data: Uint8ClampedArray<ArrayBuffer>;
   width: number;
   height: number;
 }

@@ -80,8 +80,4 @@ export function createSession(options) {
     },
   };
 }
-/** @typedef {import('@preact/signals').ReadonlySignal<any>} Untyped */
-/**
- * @typedef {Omit<ReturnType<typeof createSession>, 'about' | 'run' | 'ablation' | 'picked'> &
- *   { about: Untyped, run: Untyped, ablation: Untyped, picked: Untyped, addStyles: (text: string) => void }} Session
- */
+/** @typedef {ReturnType<typeof createSession> & { addStyles: (text: string) => void }} Session */

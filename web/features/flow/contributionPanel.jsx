@@ -1,6 +1,7 @@
 // The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
 // head, part or line.
 
+import { hasContributions, hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
@@ -10,6 +11,7 @@ import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
 import { COLOURS, isPicked, pick, sameFeed } from './pickedPart.js';
 
+/** @import { RunWithContributions, RunWithValues } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Contribution } from './contributions.js' */
 /** @import { Feed, Place } from './flowLayout.js' */
@@ -24,12 +26,12 @@ export function ContributionPanel({ compact = false, title = true }) {
   const words = session.words.value;
   const run = session.run.value;
   const { hide } = session.state.value;
-  if (!run?.added) return <section class="adding" />;
+  if (!hasContributions(run)) return <section class="adding" />;
   const { positive, negative, others, most } = partsAdding(run.added, run.about, {
     hide,
     count: compact ? MAX_COMPACT : MAX_PARTS,
   });
-  const p = run.top.find((/** @type {{ id: number }} */ { id }) => id === run.chosen.id)?.now;
+  const p = run.top.find(({ id }) => id === run.chosen.id)?.now ?? Number.NaN;
   const token = shownToken(run.chosen.text).trim();
   const list = (/** @type {Contribution[]} */ parts, /** @type {string} */ kind) => (
     <ul class={kind}>
@@ -40,7 +42,7 @@ export function ContributionPanel({ compact = false, title = true }) {
   );
   return (
     <section class={`adding ${compact ? 'compact' : ''}`} aria-label={words.flow.adds(token)}>
-      {title && <Chosen />}
+      {title && <Chosen run={run} />}
       <h3>
         {words.flow.addsTo[0]} <i>{token}</i>
         {words.flow.addsTo[1]}
@@ -60,7 +62,7 @@ export function ContributionPanel({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
-      <Indirect />
+      <Indirect run={run} />
       <AblationButton />
     </section>
   );
@@ -69,11 +71,13 @@ export function ContributionPanel({ compact = false, title = true }) {
 /** Maximum number of heads with an indirect effect that are listed. */
 const MAX_INDIRECT = 3;
 
-/** Heads with a large effect but a small contribution: known after the ablation of every head. */
-function Indirect() {
+/**
+ * Heads with a large effect but a small contribution: known after the ablation of every head.
+ * @param {{ run: RunWithContributions }} props
+ */
+function Indirect({ run }) {
   const session = useSession();
   const words = session.words.value;
-  const run = session.run.value;
   const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
   const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
@@ -132,12 +136,11 @@ function Row({ part, most }) {
   );
 }
 
-/** The chosen line, part or head. */
-function Chosen() {
+/** The chosen line, part or head. @param {{ run: RunWithContributions }} props */
+function Chosen({ run }) {
   const session = useSession();
   const words = session.words.value;
   const picked = session.picked.value;
-  const run = session.run.value;
   if (picked?.kind === 'line') return <ChosenLine feed={picked.feed} />;
   if (picked)
     return (
@@ -146,13 +149,16 @@ function Chosen() {
         <p class="how">{/** @type {Record<string, string>} */ (words.flow.made)[picked.kind]}</p>
       </div>
     );
-  return <ChosenHead run={run} />;
+  return hasValues(run) ? <ChosenHead run={run} /> : null;
 }
 
 /** Tokens with the largest shares of a head's contribution that are listed. */
 const MAX_TOKENS = 3;
 
-/** The chosen head: the share of each token in its contribution. @param {{ run: any }} props */
+/**
+ * The chosen head: the share of each token in its contribution.
+ * @param {{ run: RunWithContributions & RunWithValues }} props
+ */
 function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;

@@ -41,7 +41,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
           <h2>{words.flow.title}</h2>
           {!compact && (
             <p>
-              {words.flow.rises[0]} <i class="query">{pieces.at(-1).name}</i>
+              {words.flow.rises[0]} <i class="query">{pieces.at(-1)?.name}</i>
               {words.flow.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
               {words.flow.rises[2]}
             </p>
@@ -72,7 +72,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
 /**
  * The name of a layer, and the guess if the model ended with it.
  * @param {{ layer: number, y: number, size: number, short: boolean,
- *   early?: { text: string, probability: number }[] }} props short: its number only
+ *   early?: { text: string, probability: number }[] | null }} props short: its number only
  */
 export function Layer({ layer, y, size, short, early }) {
   const session = useSession();

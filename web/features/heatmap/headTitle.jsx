@@ -89,7 +89,7 @@ function roleText(session, run, scale) {
   if (scale === 0) return words.offMeans(layer === about.layers - 1);
   if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
   if (role)
-    return words.does[/** @type {RoleName} */ (role)] ?? session.about.value.terms?.[session.language.value][role][1];
+    return words.does[/** @type {RoleName} */ (role)] ?? session.about.value?.terms?.[session.language.value][role][1];
   // The roles of all heads come after the picture.
   return session.roles.value !== null && words.doesNot;
 }

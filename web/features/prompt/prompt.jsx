@@ -13,6 +13,7 @@ import { Row, Strip } from './tokenRow.jsx';
 import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
 
 /** @import { Cell } from '../../store/state.js' */
+/** @import { Run } from '../../store/types.js' */
 /** @import { Piece } from './tokens.js' */
 /** @typedef {{ css: (weight: number) => string }} Ramp */
 /** @typedef {{ current: any }} Ref */
@@ -20,7 +21,7 @@ import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
 /**
  * The tokens of the last answer that match the text. The answer may belong to the previous text.
  * @param {string} text
- * @param {any} run
+ * @param {Run | null} run
  */
 function matchingPieces(text, run) {
   /** @type {Piece[]} */
@@ -56,7 +57,9 @@ function Field({ small }) {
   const { width } = useSize(line);
   const pieces = matchingPieces(text, run);
   const row =
-    cell && run.T > 0 ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
+    cell && run && run.T > 0
+      ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S)
+      : [];
   const ramp = useColours();
   const off = isOff(session.state.value, layer, head);
   const [typing, setTyping] = useState(false);
@@ -216,8 +219,8 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
   const run = session.run.value;
   const cell = session.cell.value;
   const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
-  const isCurrent = run?.top && run.pieces.length === pieces.length && !session.writing.value;
-  const guess = next && isCurrent ? shown(run.top[0].text) : '';
+  const isCurrent = run?.pieces.length === pieces.length && !session.writing.value;
+  const guess = next && isCurrent && run.top ? shown(run.top[0].text) : '';
   return (
     <>
       {from > 0 && '… '}
@@ -262,7 +265,8 @@ function Note({ off }) {
           {words.noteOff[1]}
         </>
       ) : (
-        cell && (
+        cell &&
+        run && (
           <>
             {words.note[0]}
             <br />

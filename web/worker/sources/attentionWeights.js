@@ -2,7 +2,7 @@
 
 import { Problem } from './problem.js';
 
-/** @import { About } from '../../store/protocol.js' */
+/** @import { About, AttentionPart } from '../../store/protocol.js' */
 /** @import { Stored } from './fileContents.js' */
 /**
  * The weights of some layers, all of the same shape.
@@ -195,7 +195,7 @@ export function checkSize({ name, T, S, layers, heads }) {
  * @param {string} name
  * @param {string} title
  * @param {Attentions} shown
- * @param {string[]} parts
+ * @param {AttentionPart[]} parts
  * @param {Attentions[]} all
  * @returns {About}
  */
