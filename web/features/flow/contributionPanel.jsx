@@ -166,7 +166,7 @@ function ChosenHead({ run }) {
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
-  const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds }))
+  const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds ?? Number.NaN }))
     .filter(({ weight, adds }) => weight > 0 && Number.isFinite(adds))
     .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   const [first, rest] = [parts.slice(0, MAX_TOKENS), parts.slice(MAX_TOKENS)];

@@ -11,6 +11,7 @@ import { effective } from '../whatif/modelEdits.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { RoleName } from '../heads/roles.js' */
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Picture, Run } from './types.js' */
 
 /**
@@ -31,7 +32,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
 
 /**
  * The box as wide as the matrix that holds a title.
- * @param {{ picture: Titled, className: string, children: any }} props
+ * @param {{ picture: Titled, className: string, children: ComponentChildren }} props
  */
 export function TitleArea({ picture, className, children }) {
   return (

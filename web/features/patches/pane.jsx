@@ -10,6 +10,7 @@ import { weightsOf } from '../reading/derivation.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Cell, Run } from '../heatmap/types.js' */
+/** @import { PictureData } from '../../store/protocol.js' */
 /** @import { patches } from './patches.en.js' */
 
 /**
@@ -135,7 +136,7 @@ function usePaneCanvas(run, grid, size, isImage) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} context @param {{ width: number, height: number, data: any }} image
+ * @param {CanvasRenderingContext2D} context @param {PictureData} image
  * @param {number} width @param {number} height
  */
 function drawImage(context, image, width, height) {

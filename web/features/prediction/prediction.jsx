@@ -35,7 +35,7 @@ export function Prediction({ short = false, writes = false }) {
   return <Guesses short={short} writes={writes} />;
 }
 
-/** A file without predictions: what was recognised in it. @param {{ found: any }} props */
+/** A file without predictions: what was recognised in it. @param {{ found: OpenedModel }} props */
 function AboutFile({ found }) {
   const session = useSession();
   const words = session.words.value;
@@ -43,7 +43,7 @@ function AboutFile({ found }) {
     // If it is too long it scrolls, by keyboard too.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
       <Recognised found={found} />
-      {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
+      {found.summary?.kind === 'weights' && found.summary.sums === 'columns' && found.about.parts.length === 0 && (
         <button type="button" class="word" onClick={session.transposeWeights}>
           {words.open.transpose}
         </button>

@@ -1,5 +1,7 @@
 // A text as tokens, each with its characters.
 
+/** @import { About } from '../../store/protocol.js' */
+
 /**
  * @typedef {object} Piece
  * @property {number} id
@@ -94,5 +96,5 @@ export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 /** A token as displayed after a text. @param {string} token */
 export const shown = (token) => token.replaceAll('\n', '↵');
 
-/** True if a model reads token numbers because it has no tokenizer. @param {any} about */
+/** True if a model reads token numbers because it has no tokenizer. @param {Pick<About, 'reads' | 'words'>} about */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

@@ -138,7 +138,7 @@ function Others({ run, others }) {
 /** The direct logit attribution of the cell. @param {{ run: Run, t: number, reading: CellReading }} props */
 function Contribution({ run, t, reading: { adds, label } }) {
   const words = useSession().words.value;
-  if (!Number.isFinite(adds) || Number(label.id) < 0) return null;
+  if (adds === null || !Number.isFinite(adds) || Number(label.id) < 0) return null;
   return (
     <p class="adds">
       <span>

@@ -37,7 +37,7 @@ export function Story({ compact = false, phone = false }) {
   const words = session.words.value;
   const { step } = session.state.value;
   const log = session.storyLog.value;
-  const title = useRef(/** @type {any} */ (null));
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
   const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
@@ -48,7 +48,7 @@ export function Story({ compact = false, phone = false }) {
   useSpeech(step, seen);
   useLayoutEffect(() => {
     // After a change of the step the title has the focus, but not if the story was opened by an address.
-    if (session.storyMoved.value) title.current.focus();
+    if (session.storyMoved.value) title.current?.focus();
   }, [step]);
   const dense = compact || name === 'why' || name === 'fetched';
   return (

@@ -7,6 +7,7 @@ import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
 import { parted, smoothed, valueAt, watched } from './curves.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Curves, Mark } from './curves.js' */
 /** @typedef {(value: number) => number} Scale from a step or value to a pixel */
 
@@ -14,7 +15,7 @@ import { parted, smoothed, valueAt, watched } from './curves.js';
 const ROOMY = 90;
 /** The line height of labels at line ends, in pixels. */
 const LINE = 18;
-/** @param {{ children: any }} props */
+/** @param {{ children: ComponentChildren }} props */
 const Waiting = ({ children }) => <p class="waiting">{children}</p>;
 
 /** Pixels for a value at the end of a line; for names of heads, which also need a share because the font grows. */

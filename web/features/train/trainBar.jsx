@@ -185,7 +185,7 @@ function Save() {
   const session = useSession();
   const words = session.words.value.train;
   const { training } = session;
-  const input = useRef(/** @type {any} */ (null));
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const now = training.progress.value;
   const kept = training.savedModels.value.find(({ key }) => key === now?.key);
   return (
@@ -200,7 +200,7 @@ function Save() {
           { key: 'file', label: words.file, about: words.fileAbout, act: training.save },
           { key: 'folder', label: words.folder, about: words.folderAbout, act: training.saveFolder },
           { key: 'onnx', label: words.onnx, about: words.onnxAbout, act: training.saveOnnx },
-          { key: 'open', label: words.open, about: words.openAbout, act: () => input.current.click() },
+          { key: 'open', label: words.open, about: words.openAbout, act: () => input.current?.click() },
           ...(kept
             ? [
                 {

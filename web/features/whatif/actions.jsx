@@ -89,10 +89,9 @@ function useClipboard() {
 /** The formats of an export; some have variants. @param {Session} session @returns {Item[]} */
 function exportItems(session) {
   const words = session.words.value;
-  const save = (/** @type {string} */ kind, /** @type {number} */ scale, /** @type {boolean} */ figures) =>
+  /** @type {(kind: string, scale?: number, figures?: boolean) => () => void} */
+  const saving = (kind, scale, figures) => () =>
     import('../export/savePicture.js').then(({ exportAs }) => exportAs(kind, session, scale, figures));
-  /** @type {(kind: string, scale?: any, figures?: any) => () => void} */
-  const saving = (kind, scale, figures) => () => save(kind, scale, figures);
   const withFigures = (/** @type {string} */ label) => ({
     key: 'svg-figures',
     label: words.withFigures,

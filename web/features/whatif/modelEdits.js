@@ -6,13 +6,15 @@ import { visible } from '../mask/hiddenCells.js';
 /** @import { Run, State } from '../../store/state.js' */
 /** @typedef {{ layers: number, heads: number, causal?: boolean, tokens?: number }} Size of a model and its text */
 
-/** The value at a head: that of the most specific place that has one. */
-export function effective(
-  /** @type {Record<string, any>} */ map,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-  /** @type {any} */ otherwise,
-) {
+/**
+ * The value at a head: that of the most specific place that has one.
+ * @template T
+ * @param {Record<string, T>} map
+ * @param {number} layer
+ * @param {number} head
+ * @param {T} otherwise
+ */
+export function effective(map, layer, head, otherwise) {
   return map[`${layer}.${head}`] ?? map[`${layer}`] ?? map.all ?? otherwise;
 }
 
@@ -46,11 +48,12 @@ export function withPlace(map, place, value, usual) {
 
 /**
  * The heads of a layer, grouped by value; heads with the default are left out.
- * @param {Record<string, any>} map
+ * @template T
+ * @param {Record<string, T>} map
  * @param {number} layer
  * @param {number} heads
- * @param {any} usual the default
- * @returns {[value: any, heads: number[]][]}
+ * @param {T} usual the default
+ * @returns {[value: T, heads: number[]][]}
  */
 function groups(map, layer, heads, usual) {
   const found = new Map();
