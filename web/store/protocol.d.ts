@@ -290,7 +290,7 @@ export interface ShownRun {
   pieces: Piece[];
   /** Tokens of the keys, if they differ from those of the queries. */
   keys?: Piece[];
-  /** True if there were more tokens than the source takes. */
+  /** True if there were more tokens than the source accepts. */
   cut: boolean;
   /** The token whose logits are the prediction; null if there is none. */
   place?: number | null;
@@ -299,7 +299,7 @@ export interface ShownRun {
   S?: number;
   layer: number;
   head: number;
-  /** True if weights has the chosen head alone; the others come as `pooled`. */
+  /** True if weights contains only the chosen head; the others are sent as `pooled`. */
   large?: boolean;
   named?: boolean;
   /** Similarity of two sentences. */
@@ -407,7 +407,7 @@ export interface HeadPlace {
   head: number;
 }
 
-/** How much the queries, keys or values of one head read of the output of another one. */
+/** The composition of the queries, keys or values of one head with the output of another one. */
 export interface HeadComposition {
   from: HeadPlace;
   to: HeadPlace;
@@ -454,7 +454,7 @@ export interface TrainingReport extends ReportDetails {
 }
 
 export interface ReportDetails {
-  /** By 'score layer.head'. */
+  /** Scores of heads, by keys such as 'induction 1.0': the name of the score, layer and head. */
   scores?: HeadScores;
   frame?: Frame;
   /** Steps of which there are snapshots. */

@@ -56,7 +56,7 @@ export function createSession(options) {
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     ablating: requests.ablating,
-    /** Asks what the guess loses without each head in turn. */
+    /** Requests the probability of the prediction without each head in turn. */
     runAblation() {
       answers.set({ ablation: null });
       requests.ask('ablate');

@@ -29,7 +29,7 @@ export function align(now, old) {
   let last = 0;
   while (last < least - first && now[now.length - 1 - last] === old[old.length - 1 - last]) last++;
   const n = Math.max(now.length, old.length);
-  // With as many tokens in between, each replaced another one.
+  // If both texts have equally many tokens in between, these are pairs.
   const even = now.length === old.length;
   const other = (/** @type {number} */ length, /** @type {number} */ far) => (/** @type {number} */ i) =>
     i < first || even ? i : i >= length - last ? i - length + far : -1;

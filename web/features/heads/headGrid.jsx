@@ -34,7 +34,7 @@ const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
  * @property {number} size of a thumbnail
  * @property {number} across from one thumbnail to the next
  * @property {number} down from one row to the next
- * @property {number} spare what the lowest row does not need of `down`
+ * @property {number} spare the part of `down` that the lowest row does not need
  * @property {string} labels around a thumbnail: 'both' the layer's name above and the role below, 'trade' the role
  *   alone, or 'none'
  * @property {number} columns

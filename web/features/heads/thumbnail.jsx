@@ -120,7 +120,7 @@ function usePoints() {
   return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
 }
 
-/** Layers and places that an arrow key goes on. @type {Record<string, [layers: number, places: number]>} */
+/** Steps of an arrow key: layers and places. @type {Record<string, [layers: number, places: number]>} */
 const ARROW_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
 
 /**
@@ -142,7 +142,7 @@ export function walkHeads(event, session, { layers, heads }, order = null) {
   const within = Math.min(Math.max(place, 0), heads - 1);
   const head = order?.[layer][within] ?? within;
   session.update({ layer, head }, 'head');
-  // A head that is folded in flow is drawn once it is chosen.
+  // In flow, a head that is part of the rest is drawn only after it has been chosen.
   requestAnimationFrame(() => {
     /** @type {HTMLElement | null} */
     const next = group.querySelector(`[data-head='${layer}.${head}']`);

@@ -91,11 +91,11 @@ function roleText(session, run, scale) {
   if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
   if (role)
     return words.does[/** @type {RoleName} */ (role)] ?? session.about.value?.terms?.[session.language.value][role][1];
-  // The roles of all heads come after the picture.
+  // The roles of all heads arrive after the picture.
   return session.roles.value !== null && words.doesNot;
 }
 
-/** Where the pale rows look instead. @param {{ picture: Titled }} props */
+/** The keys that the pale rows attend to instead. @param {{ picture: Titled }} props */
 function UnmatchedText({ picture: { run, weights, unmatchedRows = [] } }) {
   const session = useSession();
   const words = session.words.value;

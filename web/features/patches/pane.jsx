@@ -20,7 +20,7 @@ import { weightsOf } from '../reading/derivation.js';
 
 /** Larger patches have a gap between their weights; still larger ones a frame with an outline. */
 const [MIN_SEPARATE, MIN_OUTLINED] = [5, 13];
-/** The frame of a patch at the edge is this far inside the canvas. */
+/** Distance in pixels by which the frame of a patch at the edge is inside the canvas. */
 const EDGE = 1.5;
 /** The second frame of a patch that is both query and key. */
 const INNER_FRAME = 4;

@@ -65,7 +65,7 @@ export function wordAt(pieces, t) {
 /** Maximum number of tokens at the end of a text that are shown. */
 const MAX_END = 6;
 
-/** The end of a text: its last two tokens, from where the word begins. @param {Piece[]} pieces */
+/** The end of a text: its last two tokens, extended to the beginning of the word. @param {Piece[]} pieces */
 export function endOf(pieces) {
   const from = pieces.length - 2;
   const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;

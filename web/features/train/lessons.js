@@ -167,7 +167,7 @@ export const isTraining = (x) =>
   Number.isSafeInteger(x.seed) &&
   x.seed >= 0;
 
-/** repeat.2.4.64.1.0.003, as in the address. @param {Training} training */
+/** The settings in the form of the address, such as repeat.2.4.64.1.0.003. @param {Training} training */
 export const writeTraining = ({ task, layers, heads, width, rate, seed }) =>
   [task, layers, heads, width, seed, rate].join('.');
 /** @param {string} written @returns {Training} */

@@ -43,7 +43,7 @@ export interface WeightsSource extends SourceBase {
 export interface HeadsSource extends SourceBase {
   /** Queries, keys and values. entry: of a batch. */
   headInputs(hl: Hl, run: Run, entry: number): HeadInputs | Promise<HeadInputs>;
-  /** Splits queries and keys into so many heads. */
+  /** Splits queries and keys into this number of heads. */
   split?(heads: number): void;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
