@@ -12,7 +12,7 @@ export type Source = TransformerSource | WeightsSource | HeadsSource;
 
 interface SourceBase {
   about: About;
-  /** Changes with everything that a run depends on apart from the request: tokens, picture, weights in training. */
+  /** Increases when something changes that a run depends on and the request does not contain: tokens, picture, weights. */
   version?: number;
   /** Texts of the tokens, by list. */
   tokens?: Record<string, string[]>;
