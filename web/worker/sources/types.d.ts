@@ -12,7 +12,7 @@ export type Source = TransformerSource | WeightsSource | HeadsSource;
 
 interface SourceBase {
   about: About;
-  /** Increases when something changes that a run depends on and the request does not contain: tokens, picture, weights. */
+  /** Changes with all that a run depends on and the request does not contain: tokens, picture, weights in training. */
   version?: number;
   /** Texts of the tokens, by list. */
   tokens?: Record<string, string[]>;
@@ -91,7 +91,7 @@ export interface HeadInputs {
   likeness?: number | null;
 }
 
-/** A picture as the model reads it, with the same picture to be shown; fine: at a higher resolution. */
+/** A picture as input of the model; image: the same for display; fine: the same at a higher resolution. */
 export interface Pixels {
   data: Float32Array;
   shape: number[];
