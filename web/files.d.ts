@@ -1,4 +1,4 @@
-// Imports of the page that are not scripts, in the form that the build gives them.
+// The types of imports that are not scripts, as the build resolves them.
 
 declare module '*.css' {
   const text: string;

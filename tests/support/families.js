@@ -1487,7 +1487,7 @@ const CASES = [
     run: (p) => bloom(p),
   },
   {
-    name: 'BLOOM whose norms are of the stream',
+    name: 'BLOOM whose norms replace the stream',
     config: { ...BLOOM, apply_residual_connection_post_layernorm: true },
     shapes: bloomShapes,
     padding: 'left',
@@ -1503,7 +1503,7 @@ const CASES = [
     run: (p) => neox(p),
   },
   {
-    name: 'GPT-NeoX, one after the other',
+    name: 'GPT-NeoX without parallel parts',
     config: {
       ...NEOX,
       use_parallel_residual: false,
@@ -1516,7 +1516,7 @@ const CASES = [
     run: (p) => neox(p, { parallel: false, turned: 4, theta: 300 }),
   },
   {
-    name: 'GPT-NeoX, its own names before those of others',
+    name: 'GPT-NeoX, its own field names take precedence',
     config: { ...NEOX, rotary_pct: 0.5, partial_rotary_factor: 0.25, rotary_emb_base: 300, rope_theta: 10000 },
     shapes: { ...neoxShapes, ...neoxHead },
     causal: true,
@@ -1775,7 +1775,7 @@ const CASES = [
     run: (p) => clip(p, p.ids.indexOf(9)),
   },
   {
-    name: 'CLIP text with a projection, the end by its size',
+    name: 'CLIP text with a projection, the end token by its id',
     config: { ...CLIP, eos_token_id: 2 },
     shapes: clipShapes(lin('text_projection', 5, C, false)),
     end: V - 1,
@@ -1794,7 +1794,7 @@ const CASES = [
     run: (p) => clip(p, p.ids.indexOf(9)),
   },
   {
-    name: 'CLIP with its older fields, before the others',
+    name: 'CLIP, its older fields take precedence',
     config: {
       model_type: 'clip',
       text_config: { ...CLIP, hidden_act: 'relu', num_attention_heads: 2 },

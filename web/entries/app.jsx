@@ -25,7 +25,7 @@ const [Film, Probe, TrainBar, TrainNote] = ['Film', 'Probe', 'TrainBar', 'TrainN
 const Ended = later(() => import('../features/crash/workerEnded.jsx'), 'Ended');
 const Media = later(() => import('../features/print/print.jsx'), 'Media');
 
-/** In a narrower what-if line of a tablet not every word has room. */
+/** On a tablet a what-if line narrower than this shows fewer words. */
 const SCANT = 740;
 
 /**
@@ -80,7 +80,7 @@ const styleOf = ({ margin, gap, model, reading }, width, height) => ({
   '--gap': `${gap}px`,
   '--model': `${model}px`,
   '--reading': `${reading}px`,
-  // A hundredth of the page's width, which in another page is not the window's.
+  // A hundredth of the page's width. If the page is embedded, this differs from the window's width.
   '--vw': `${(width || 1) / 100}px`,
   ...(height > 0 && { '--height': `${height}px` }),
 });
@@ -155,7 +155,7 @@ function useLow() {
   return low;
 }
 
-/** Rarely needed parts are loaded after so many milliseconds without an event. */
+/** Milliseconds without an event after which rarely needed parts are loaded. */
 const UNTOUCHED = 3000;
 
 /** True after the first movement or key, or if the visitor has colours of their own. */
@@ -164,7 +164,7 @@ function useUsed() {
   useEffect(() => {
     const use = () => setUsed(true);
     for (const kind of ['pointermove', 'keydown']) addEventListener(kind, use, { once: true });
-    // A browser's menu can print a page that nobody has touched.
+    // The page can also be printed from the browser's menu before its first input event.
     const timer = setTimeout(use, UNTOUCHED);
     return () => clearTimeout(timer);
   }, []);

@@ -20,7 +20,7 @@ const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
 
 /** Space between the model and a text above it. */
 const BELOW_TEXT = 8;
-/** Minimal height of the columns for a reading above its pictures. */
+/** Minimum height of the columns for a reading above its pictures. */
 const MIN_SPREAD = 560;
 /** Font size of labels and buttons, as the style sheet's --s. @type {Record<string, number>} */
 const FONT_SIZE = { wide: 13.5, desk: 12, huge: 15.5, narrow: 12 };

@@ -60,7 +60,7 @@ function createHeadCheck(caller, options) {
 }
 
 /**
- * Resolved after the first picture in the chosen language.
+ * Resolves after the first picture in the chosen language.
  * @param {string} caller
  * @param {Page['session']} session
  * @param {() => unknown} wrong the error of an option, if that is why there is no picture
@@ -77,7 +77,7 @@ function readyOf(caller, session, wrong) {
     });
   });
   const ready = Promise.all([drawn, session.languageReady]).then(() => {});
-  // A caller who does not wait for it sees the failure in the element.
+  // The element shows the failure, for callers that do not await the promise.
   ready.catch(() => {});
   return ready;
 }

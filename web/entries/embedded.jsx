@@ -19,7 +19,7 @@ import { Announcement, App, Failed } from './app.jsx';
 
 /** Width of the stream next to the model's heads, and the gap between thumbnails. */
 const [STREAM, GAP] = [22, 5];
-/** Maximal side of a cell and of a thumbnail, if the height is free. */
+/** Maximum side of a cell and of a thumbnail, if the height is free. */
 const [MAX_CELL, MAX_THUMBNAIL] = [48, 96];
 /** Height of the names above and below a thumbnail. */
 const NAMES = 56;
@@ -115,7 +115,7 @@ function Heads({ width, height }) {
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
   const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
   const room = Math.min(Math.floor((width - STREAM) / heads) - GAP, MAX_THUMBNAIL);
-  // Whole multiples of the tokens, as in the model's own layout.
+  // A multiple of the number of tokens, like in the layout of the page.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
   const wide = Math.min(width, STREAM + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
   const names = size < MIN_NAMED ? 8 : NAMES;

@@ -52,7 +52,10 @@ function paper(theme) {
   document.body.style.background = theme === 'dark' ? '#100f13' : '#ffffff';
 }
 
-/** A notebook's frame is as high as what it shows, where it lets itself be measured. @param {HTMLElement} element */
+/**
+ * A notebook's frame gets the height of its content, if the notebook allows it to be measured.
+ * @param {HTMLElement} element
+ */
 function fit(element) {
   let frame;
   try {

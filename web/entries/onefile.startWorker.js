@@ -50,6 +50,6 @@ export function startWorker() {
   return all;
 }
 
-/** Nothing is to be read that could be begun earlier. */
+/** There is nothing to preload: all files are in the document. */
 export const start = startWorker;
 export const first = undefined;

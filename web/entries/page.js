@@ -44,7 +44,7 @@ function onState(/** @type {State} */ state, /** @type {boolean} */ instead) {
     if (waiting) write('replaceState', waiting);
     return write('pushState', state);
   }
-  // At once: going Back again is not to find what could not be shown.
+  // Replaced at once, so that going Back does not lead to a state that could not be shown.
   if (instead) return write('replaceState', state);
   waiting = state;
   clearTimeout(timer);
@@ -73,7 +73,7 @@ function show(language) {
     try {
       page.update(state ?? location.hash.slice(1));
     } catch {
-      // Kept by another version of this page.
+      // Stored by another version of this page.
       page.update(location.hash.slice(1));
     } finally {
       returning = false;

@@ -2,7 +2,7 @@
 // the page sends requests through web/worker/client.js only.
 
 import { load } from '../../src/js/load/browser.js';
-// Every question needs it: in a file of its own it would come later.
+// Imported statically, because every request needs it: a separate file would be loaded later.
 import '../../src/js/models/parts.js';
 import { hold } from '../worker/crashDetection.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';
@@ -11,7 +11,7 @@ import { createAnswerer } from '../worker/requests.js';
 /** Bundlers rewrite a URL that is made in one expression. */
 const HERE = import.meta.url;
 
-/** Begun before the first question: every one needs it. */
+/** Started before the first request, because every request needs it. */
 const loaded = load();
 loaded.catch(() => {});
 const answer = createAnswerer({

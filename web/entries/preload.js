@@ -4,10 +4,10 @@ import { startWorker } from './page.startWorker.js';
 
 /** @type {Worker | null} */
 let begun = startWorker();
-// Nobody listens yet: the one that is started in its place fails where it is heard.
+// There is no listener yet. The worker that is started later reports the same failure.
 begun.addEventListener('error', () => (begun = null), { once: true });
 
-/** The answer that the page begins with, if it begins as most do: see store/firstAnswer.js. */
+/** The answer to the first request, if the page starts with the default state: see store/firstAnswer.js. */
 export const first =
   location.hash.length > 1
     ? undefined
@@ -16,7 +16,7 @@ export const first =
         () => '',
       );
 
-/** The worker that has begun; when it has been taken, another. */
+/** Returns the worker that was started here; later calls start another one. */
 export function start() {
   const worker = begun ?? startWorker();
   begun = null;

@@ -34,7 +34,7 @@ const SHARE_LOW = 0.43;
 const SHARE_STORY = 0.5;
 /** The square of cells on a phone is at most this share of the window's height. */
 const MAX_HEIGHT = 0.38;
-/** In a narrower picture no score has room. */
+/** A narrower picture has no room for scores. */
 const BARE = 340;
 /** Heads of a layer that fit next to the guesses on a phone. */
 const MAX_NAMED = 8;
@@ -137,7 +137,7 @@ function Phone({ screen, width }) {
 /**
  * The size of the model on a phone. Many heads are tiles: they have the whole width.
  * @param {Session} session
- * @param {number} room its greatest width
+ * @param {number} room its maximum width
  */
 function modelSize(session, room) {
   const { panel, step } = session.state.value;

@@ -12,7 +12,7 @@ import { models, startWorker } from './view.startWorker.js';
 /** @typedef {import('./mountOptions.js').ViewState} ViewState */
 /** @typedef {import('./mountOptions.js').Weights} Weights */
 
-/** Messages that stand in the place of a view. @type {WeakMap<Element, Element>} */
+/** Messages that replace a view. @type {WeakMap<Element, Element>} */
 const messages = new WeakMap();
 
 /** @param {Element} element @param {string} text */
@@ -28,9 +28,9 @@ function say(element, text) {
 }
 
 /**
- * Shows a model, or attention weights, in an element: as wide as the element, as high as it where it has a height of
- * its own. It lives in a shadow root, computes in a worker where there is something to compute, and uploads nothing.
- * @param {Element | null} element as querySelector gives it; where there is none an error is thrown
+ * Shows a model, or attention weights, in an element: as wide as the element, and as high if the element has a height
+ * of its own. It is in a shadow root, computes in a worker if necessary, and uploads nothing.
+ * @param {Element | null} element the result of querySelector; null throws an error
  * @param {ViewOptions} [options]
  * @returns {View}
  */

@@ -1,16 +1,16 @@
-// The worker of the package's view. Bundlers find it by this very expression.
+// The worker of the package's view. Bundlers recognise this exact expression.
 
 /** Models of the menu whose files are in the package. */
 export const models = ['whale', 'constructed', 'patches'];
 
-/** An address that no bundler rewrites: there is nothing to rewrite where scripts come from elsewhere. */
+/** A URL that no bundler rewrites, for scripts that are loaded from another origin. */
 const HERE = import.meta.url;
 
 export function startWorker() {
   try {
     return new Worker(new URL('./view.worker.js', import.meta.url), { type: 'module' });
   } catch {
-    // A page may begin no worker of another origin, but one of its own that imports it.
+    // A page cannot start a worker from another origin, but a worker of its own origin can import the script.
     const script = `import ${JSON.stringify(new URL('./view.worker.js', HERE).href)};`;
     const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
     const worker = new Worker(url, { type: 'module' });

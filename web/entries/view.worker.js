@@ -1,4 +1,4 @@
-// The worker of the package's view: one file, so that any bundler can take it along.
+// The worker of the package's view: one file, so that any bundler can copy it.
 
 import { load } from '../../src/js/load/browser.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';

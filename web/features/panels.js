@@ -4,6 +4,8 @@ import { later } from '../ui/lazy.jsx';
 import { Reading } from './reading/reading.jsx';
 import { viewOf } from './views.js';
 
+/** @import { Run } from '../store/types.js' */
+
 const AblationPanel = later(() => import('./heads/ablationPanel.jsx'), 'AblationPanel');
 const Story = later(() => import('./story/story.jsx'), 'Story');
 const Charts = later(() => import('./train/train.jsx'), 'Charts');
@@ -19,7 +21,7 @@ export const PANELS = [
 /**
  * The component of a panel. A view may replace the reading of a cell by its own.
  * @param {{ panel: string, view: string }} state
- * @param {any} run
+ * @param {Run | null} run
  */
 export function panelFor({ panel, view }, run) {
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];

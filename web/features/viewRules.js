@@ -1,9 +1,11 @@
 // Rules of the views that need no component: which view can show a run.
 
+/** @import { Run } from '../store/types.js' */
+
 /** With more cells than this, lines cannot be distinguished. */
 const MAX_LINES = 90_000;
 
-/** True if a view can show a run. @param {string} name @param {any} run @returns {boolean} */
+/** True if a view can show a run. @param {string} name @param {Run | null} run @returns {boolean} */
 export function canShow(name, run) {
   if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
@@ -12,8 +14,8 @@ export function canShow(name, run) {
   return name !== 'lines' || run.T * run.S <= MAX_LINES;
 }
 
-/** True if a run has no queries or no keys. @param {any} run */
-export const isEmpty = (run) => Boolean(run) && !(run.T > 0 && run.S > 0);
+/** True if a run has no queries or no keys. @param {Run | null} run */
+export const isEmpty = (run) => run !== null && !(run.T > 0 && run.S > 0);
 
-/** The name of the view in which a mask is painted. @param {any} run */
+/** The name of the view in which a mask is painted. @param {Run | null} run */
 export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

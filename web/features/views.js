@@ -19,6 +19,7 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
   later(() => import('./compare/compare.jsx'), name),
 );
 
+/** @import { Run } from '../store/types.js' */
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
@@ -52,7 +53,7 @@ const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };
 /**
  * The view of a run: the heatmap if the named view cannot show it.
  * @param {string} name
- * @param {any} run
+ * @param {Run | null} run
  * @returns {View}
  */
 export function viewOf(name, run) {

@@ -57,7 +57,10 @@ export function compose(options) {
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.given ?? null, requests);
 
-  /** While training is shown it follows the state; else the model is run. @param {State | null} before */
+  /**
+   * A change of the state updates the training if it is shown, otherwise it runs the model.
+   * @param {State | null} before
+   */
   function follow(before, /** @type {State} */ now) {
     if (training.follow(before, now)) requests.forgetShown();
     else requests.showIfChanged();

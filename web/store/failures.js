@@ -41,7 +41,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
   }
 
   const actions = {
-    /** The message of what failed last; null when it has been dealt with. */
+    /** The message of what failed last; null after it was handled. */
     failure: readOnly(failure),
     fail,
     /** The model that could not be shown, and why. */

@@ -2,7 +2,7 @@
 
 /** @typedef {{ path: string, file: Blob }} SelectedFile */
 
-/** Selections of more files are refused: no model has so many, a folder of everything does. */
+/** Selections of more files are refused: a model does not have so many files. */
 export const MAX_FILES = 400;
 
 /** The folder that contains all files, or the name of the first file with an ending. @param {SelectedFile[]} files */

@@ -29,7 +29,7 @@ export function createFilm(progress, steer) {
     const frame = frames.peek()[nearest(frames.peek(), step)];
     const now = progress.peek();
     if (!frame || !now) return;
-    // The number follows the pointer at once; weights and scores come from the worker.
+    // The number of the step is updated at once; weights and scores arrive from the worker.
     progress.value = { ...now, at: frame.step, playing: false };
     steer({ action: 'back', step: frame.step });
   }

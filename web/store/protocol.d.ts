@@ -162,6 +162,9 @@ export interface Progress {
 
 // The source
 
+/** The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder. */
+export type AttentionPart = 'encoder' | 'decoder' | 'cross';
+
 /** The properties of a source that the page knows. */
 export interface About {
   /** The name of state.model. */
@@ -196,7 +199,7 @@ export interface About {
   /** The token of a masked word. */
   mask: string | null;
   /** Attentions of an encoder–decoder. */
-  parts: string[];
+  parts: AttentionPart[];
   /** Size of its files. */
   bytes: number;
   /** By language and role: the name of the role, and a sentence about it. */
@@ -264,7 +267,7 @@ export interface TransformerSummary {
 // The run
 
 export interface PictureData {
-  data: Uint8ClampedArray;
+  data: Uint8ClampedArray<ArrayBuffer>;
   width: number;
   height: number;
 }
@@ -287,7 +290,7 @@ export interface ShownRun {
   pieces: Piece[];
   /** Tokens of the keys, if they differ from those of the queries. */
   keys?: Piece[];
-  /** True if there were more tokens than the source takes. */
+  /** True if there were more tokens than the source accepts. */
   cut: boolean;
   /** The token whose logits are the prediction; null if there is none. */
   place?: number | null;
@@ -296,7 +299,7 @@ export interface ShownRun {
   S?: number;
   layer: number;
   head: number;
-  /** True if weights has the chosen head alone; the others come as `pooled`. */
+  /** True if weights contains only the chosen head; the others are sent as `pooled`. */
   large?: boolean;
   named?: boolean;
   /** Similarity of two sentences. */
@@ -404,7 +407,7 @@ export interface HeadPlace {
   head: number;
 }
 
-/** How much the queries, keys or values of one head read of the output of another one. */
+/** The composition of the queries, keys or values of one head with the output of another one. */
 export interface HeadComposition {
   from: HeadPlace;
   to: HeadPlace;
@@ -451,7 +454,7 @@ export interface TrainingReport extends ReportDetails {
 }
 
 export interface ReportDetails {
-  /** By 'score layer.head'. */
+  /** Scores of heads, by keys such as 'induction 1.0': the name of the score, layer and head. */
   scores?: HeadScores;
   frame?: Frame;
   /** Steps of which there are snapshots. */

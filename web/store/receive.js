@@ -42,7 +42,7 @@ export function createReceiver(
       document.clampHead(about);
     },
     run(part) {
-      // Training was opened or left while this part was on its way.
+      // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       answers.setRun(part);
       failures.actions.fail(null);

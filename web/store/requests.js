@@ -1,4 +1,4 @@
-// Questions to the worker: what is asked for a state, which of them are open, and what they depend on.
+// Requests to the worker: which are sent for a state, which are open, and what they depend on.
 
 import { batch, signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
@@ -22,10 +22,10 @@ export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, s
 
 /** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
 
-/** Questions about one model. @type {Verb[]} */
+/** Requests about one model. @type {Verb[]} */
 const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate'];
 
-/** Signals of the questions whose answers are awaited. */
+/** Signals of the requests whose answers are awaited. */
 function createPending() {
   const [busy, writing, ablating] = [signal(false), signal(false), signal(false)];
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
@@ -149,7 +149,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     showIfChanged: display.showIfChanged,
     forgetShown: display.forgetShown,
     showComposition: display.showComposition,
-    /** Another model was chosen: open questions about the previous one are cancelled. */
+    /** Another model was chosen: open requests about the previous one are cancelled. */
     leaveModel() {
       progress.value = null;
       display.forgetComposition();

@@ -56,7 +56,7 @@ export function createSession(options) {
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     ablating: requests.ablating,
-    /** Asks what the guess loses without each head in turn. */
+    /** Requests the probability of the prediction without each head in turn. */
     runAblation() {
       answers.set({ ablation: null });
       requests.ask('ablate');
@@ -80,8 +80,4 @@ export function createSession(options) {
     },
   };
 }
-/** @typedef {import('@preact/signals').ReadonlySignal<any>} Untyped */
-/**
- * @typedef {Omit<ReturnType<typeof createSession>, 'about' | 'run' | 'ablation' | 'picked'> &
- *   { about: Untyped, run: Untyped, ablation: Untyped, picked: Untyped, addStyles: (text: string) => void }} Session
- */
+/** @typedef {ReturnType<typeof createSession> & { addStyles: (text: string) => void }} Session */

@@ -11,12 +11,13 @@ import { firstHead, isTraining, readTraining, usualTraining, writeTraining } fro
 import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
 /** @import { Training } from '../features/train/settings.js' */
+/** @import { AttentionPart } from './protocol.js' */
 /** @typedef {{ t: number, s: number }} Cell the positions of a query and a key */
 /** @typedef {import('./runInput.js').Run} Run */
 /**
  * @typedef {Run & {
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
- *   part: string, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
+ *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State

@@ -1,4 +1,4 @@
-// One training in the worker: it is begun, it follows the state while it is shown, and its reports arrive here.
+// One training in the worker: starts it, updates it with the state while it is shown, and receives its reports.
 
 import { isOpen, keyOf, settingsOf } from '../features/train/settings.js';
 import { createCurves } from './trainingCurves.js';
@@ -26,7 +26,7 @@ export function createTrainingRun({ requests, state, progress, diverged, speed, 
   const curves = createCurves();
   /** The key of the training in the worker. */
   let asked = '';
-  /** Its first report has not come; it is being read from a file. */
+  /** Its first report has not arrived; it is being read from a file. */
   let [pending, loading] = [false, false];
 
   /** @param {{ fresh?: boolean, start?: boolean, bytes?: Uint8Array }} how */

@@ -1,6 +1,6 @@
 // Types that store, worker and features share.
 
-import type { About, Piece, ShownRun, Summary } from './protocol.js';
+import type { About, Contributions, HeadValues, Label, Piece, Prediction, ShownRun, Summary } from './protocol.js';
 
 export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.js').load>>;
 
@@ -55,6 +55,15 @@ export interface Run extends ShownRun {
   S: number;
   about: About;
 }
+
+/** A run with the numbers of the shown head. */
+export type RunWithValues = Run & { values: HeadValues };
+
+/** A run with predictions, of which one is chosen. */
+export type RunWithPredictions = Run & { top: Prediction[]; chosen: Label };
+
+/** A run with the contributions to the logit of the chosen prediction. */
+export type RunWithContributions = RunWithPredictions & { added: Contributions };
 
 /** A model of the visitor's files or of a program. */
 export interface OpenedModel {

@@ -2,6 +2,8 @@
 
 import { story } from '../features/story/story.en.js';
 
+/** @import { AttentionSizes, Settings } from '../store/protocol.js' */
+
 const percent = (/** @type {number} */ p) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 
 /** @type {Record<string, string>} */
@@ -25,7 +27,7 @@ export const strings = {
   skip: 'Go to the picture',
   models: 'Model',
   whale: 'Moby',
-  whaleAbout: (/** @type {any} */ about) =>
+  whaleAbout: (/** @type {{ layers: number, heads: number }} */ about) =>
     `A small language model, trained on Moby-Dick: ${about.layers} layers of ${about.heads} heads.`,
   others: {
     sentence: ['Sentence encoder', 'Universal Sentence Encoder: 2 layers of 4 heads. 7 MB, loaded when chosen.'],
@@ -74,7 +76,10 @@ export const strings = {
       columns: 'Weights without a model: columns sum to 1, rows do not. Are they transposed?',
       neither: 'Weights without a model: neither rows nor columns sum to 1.',
     },
-    weightsOf: (/** @type {any} */ { name, layers, heads, wholeT, wholeS, causal }, /** @type {boolean} */ named) =>
+    weightsOf: (
+      /** @type {AttentionSizes} */ { name, layers, heads, wholeT, wholeS, causal },
+      /** @type {boolean} */ named,
+    ) =>
       `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
       `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', causal' : ''}.`,
     cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `The first ${shown} of ${all} tokens are shown.`,
@@ -423,7 +428,7 @@ export const strings = {
     tasks: names,
     inTraining: (/** @type {string} */ task) => `${names[task]}, in training`,
     trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${names[task]}, ${steps} steps`,
-    keptHere: (/** @type {any} */ { layers, heads, width }) =>
+    keptHere: (/** @type {Settings} */ { layers, heads, width }) =>
       `Trained here: ${layers} × ${heads} heads, ${width} wide. Stored in this browser.`,
   },
 };

@@ -3,7 +3,7 @@
 //   a view of the large picture            features/views.js: name, component
 //   a panel of the reading column          features/panels.js: name, component
 //   a model of the menu                    features/header/header.jsx, MODELS
-//   a question to the worker               worker/verbs; its types: store/protocol.d.ts; its parts: store/receive.js
+//   a request to the worker                worker/verbs; its types: store/protocol.d.ts; its parts: store/receive.js
 //   a text                                 texts/en.js and texts/zh.js, or next to its component
 //
 // A component reads the signals of store/session.js and changes them by the session's actions only: `update` for a step

@@ -6,7 +6,7 @@ import { useSession } from './context.js';
 /** @typedef {import('preact').ComponentType<any>} Component */
 
 /**
- * A component of a module, whose `styles` are added with it. Until it is loaded its place is empty.
+ * A component of a module, whose `styles` are added with it. Until it is loaded nothing is shown.
  * @param {() => Promise<any>} load
  * @param {string} name
  * @returns {Component}

@@ -1,4 +1,4 @@
 // Animations.
 
-/** True if the visitor wants none. */
+/** True if the visitor prefers reduced motion. */
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,8 +1,11 @@
-// The colours of the page, the only place where they stand: the style sheet and the canvases are made from this.
+// The colours of the page. They are defined only here, for the style sheet and the canvases.
 
 /** @typedef {'light' | 'dark'} Theme */
 
-/** ink…hairline are text and lines; query, key, value and data are what attention is made of; chosen is never text. */
+/**
+ * ink…hairline are text and lines; query, key, value and data are the colours of attention's parts; chosen is not used
+ * for text.
+ */
 export const PALETTE = {
   light: {
     bg: '#ffffff',

@@ -1,5 +1,5 @@
-// Takes the place of a worker on a page with attention weights as its input: requests about them are answered on the
-// page, without a worker. A worker is started by the first request about anything else.
+// Replaces the worker on a page with attention weights as its input: requests about them are answered on the page,
+// without a worker. A worker is started by the first request about anything else.
 
 /** @import { AnswerMessage, CancelRequest, Request } from '../store/protocol.js' */
 /** @import { WorkerLike } from './client.js' */

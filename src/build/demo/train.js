@@ -155,8 +155,8 @@ export function readSaved(folder, settings) {
  * @param {Settings} settings
  * @param {Surroundings} surroundings
  * @param {Before | null} [before]
- * @returns {{ model: any, after: Before, step: number }} the model with the mean of its weights, what another training
- *   can go on from, and how far it came
+ * @returns {{ model: any, after: Before, step: number }} the model with the mean of its weights, the state from which a
+ *   training can continue, and the last step
  */
 export function train(hl, texts, settings, { folder, isEnough, say }, before = null) {
   const { steps, batch, window, rate, warmUp, weightDecay, average: keep, seed } = settings;

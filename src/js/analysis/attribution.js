@@ -85,7 +85,7 @@ export function attribution(model, result, options) {
   };
 }
 
-/** @param {ArrayLike<number>} a @param {Float64Array} b */
+/** @param {ArrayLike<number>} a (C) @param {Float64Array} b (C) */
 function dot(a, b) {
   let sum = 0;
   for (let i = 0; i < b.length; i++) sum += a[i] * b[i];
@@ -176,7 +176,7 @@ function decompose(caller, model, result, { token, batch }) {
 
 /** The residual stream: parts and the rest, (C). @typedef {{ parts: Part[], bias: Float64Array }} Stream */
 
-/** The stream without its parts: biases and changes by edits. @param {Stream} stream @param {Float64Array} whole */
+/** The stream without its parts: biases and changes by edits. @param {Stream} stream @param {Float64Array} whole (C) */
 const restOf = ({ parts }, whole) => parts.reduce((rest, { x }) => rest.map((value, c) => value - x[c]), whole);
 
 /** a + b @param {Stream} a @param {Stream} b @returns {Stream} */
@@ -197,7 +197,7 @@ function throughNorm(caller, model, name, { parts, bias }) {
   const whole = Float64Array.from(bias);
   for (const { x } of parts) x.forEach((value, c) => (whole[c] += value));
   const { rstd } = statisticsOf(model, whole);
-  const scaled = (/** @type {Float64Array} */ x) => {
+  const scaled = (/** @type {Float64Array} (C) */ x) => {
     const mean = model.options.norm === 'rms' ? 0 : x.reduce((sum, value) => sum + value, 0) / x.length;
     return x.map((value, c) => (value - mean) * rstd * weight[c]);
   };
@@ -297,7 +297,7 @@ function guess(logits, top, labels) {
   return { top: likeliest(logits, top).map(of), labels: labels.map(of) };
 }
 
-/** @param {Float64Array} logits @param {number} count @returns {number[]} labels */
+/** @param {Float64Array} logits (V) @param {number} count @returns {number[]} labels */
 function likeliest(logits, count) {
   /** @type {number[]} */
   const found = [];

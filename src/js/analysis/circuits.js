@@ -8,7 +8,7 @@ import { normOf } from './head.js';
 /** @import { Model } from './arrays.js' */
 
 /** @typedef {{ layer: number, head: number }} Head */
-/** A matrix by rows. @typedef {{ data: Float64Array, rows: number, columns: number }} Matrix */
+/** A matrix (rows,columns). @typedef {{ data: Float64Array, rows: number, columns: number }} Matrix */
 
 /**
  * Q-, K- and V-composition: the overlap of the output of one head with the inputs of the queries, keys and values of
@@ -88,7 +88,7 @@ function readHead(caller, model, { layer, head }) {
 /**
  * Folds a norm into the matrix after it: its weights, and the subtraction of the mean.
  * @param {Matrix} matrix
- * @param {Float32Array | undefined} scale
+ * @param {Float32Array | undefined} scale (columns)
  * @param {boolean} centred
  */
 function folded(matrix, scale, centred) {

@@ -39,7 +39,7 @@ function onesOf({ options }, name) {
 /**
  * The mean that a norm subtracts from a vector, and the factor that it multiplies by.
  * @param {Model} model
- * @param {Float64Array} x
+ * @param {Float64Array} x (C)
  * @returns {Statistics}
  */
 export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
@@ -110,7 +110,7 @@ export function headOf(caller, model) {
   }
 }
 
-/** @param {Float32Array} rows @param {number} start @param {Float64Array} x */
+/** @param {Float32Array} rows (V,E) @param {number} start @param {Float64Array} x (E) */
 function dot(rows, start, x) {
   let sum = 0;
   for (let i = 0; i < x.length; i++) sum += rows[start + i] * x[i];

@@ -29,7 +29,7 @@ export function rollout(weights) {
   const size = length * length;
   const steps = layers.map(() => new Float32Array(batch * size));
   for (let b = 0; b < batch; b++) {
-    /** @type {Float64Array} */
+    /** (T,T) @type {Float64Array} */
     let flow = identity(length);
     layers.forEach(({ floats, shape: [, heads] }, l) => {
       flow = rolloutStep(flow, floats.subarray(b * heads * size, (b + 1) * heads * size), heads, length);
@@ -177,7 +177,7 @@ function equalsBefore(ids, query) {
 
 /**
  * The scores of one row of weights (S), in the order of SCORES; undefined if the query does not count.
- * @param {Float32Array} row
+ * @param {Float32Array} row (S)
  * @param {number} query
  * @param {number[]} [equal] keys before it with the same token
  */

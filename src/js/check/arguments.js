@@ -186,7 +186,7 @@ export function readShape(shape, caller, parameter) {
     if (n === 0) empty = true;
     else others *= n;
   }
-  // For an empty shape the memory does not limit the other sizes.
+  // A tensor with an axis of size 0 takes no memory, so its other sizes are limited here.
   if (empty && (others > Number.MAX_SAFE_INTEGER || sizes.some((n) => n > MAX_SIZE)))
     throw argumentError(caller, parameter, sizes, `sizes of at most ${MAX_SIZE}, and a product of at most 2^53`);
   return sizes;

@@ -44,7 +44,7 @@ export class Activation extends Layer {
     this.options = Object.freeze({ kind, gated: false });
   }
 
-  /** @param {TensorLike} x @param {LayerOptions} [options] @returns {Tensor} of the same shape */
+  /** @param {TensorLike} x of any shape @param {LayerOptions} [options] @returns {Tensor} of the same shape */
   forward(x, options = {}) {
     return this.runForward({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
       const output = frame.make([...shape]);
@@ -53,7 +53,7 @@ export class Activation extends Layer {
     });
   }
 
-  /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
+  /** @param {TensorLike} dOutput of the shape of x @returns {Tensor} the gradient of x */
   backward(dOutput) {
     return this.runBackward(dOutput, (frame, memory, block, [x]) => {
       const dx = frame.make([...x.shape]);
@@ -76,7 +76,7 @@ export class GatedActivation extends Layer {
   }
 
   /**
-   * @param {TensorLike} gate
+   * @param {TensorLike} gate of any shape
    * @param {TensorLike} up of the same shape
    * @param {LayerOptions} [options]
    * @returns {Tensor} of the same shape
@@ -90,7 +90,7 @@ export class GatedActivation extends Layer {
     });
   }
 
-  /** @param {TensorLike} dOutput @returns {{ dGate: Tensor, dUp: Tensor }} */
+  /** @param {TensorLike} dOutput @returns {{ dGate: Tensor, dUp: Tensor }} all of the shape of the inputs */
   backward(dOutput) {
     return this.runBackward(dOutput, (frame, memory, block, [gate, up]) => {
       const [dGate, dUp] = [frame.make([...gate.shape]), frame.make([...up.shape])];

@@ -97,9 +97,9 @@ export class AdditiveAttention {
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {BiasChoice} [B=undefined]
-   * @param {TensorLike} query
-   * @param {TensorLike} [key]
-   * @param {TensorLike} [value]
+   * @param {TensorLike} query (B,T,queryDim)
+   * @param {TensorLike} [key] (B,S,keyDim)
+   * @param {TensorLike} [value] (B,S,Dv)
    * @param {AdditiveForwardOptions<W, S, B>} [options]
    * @returns {AttentionResult<W, S, undefined, B>}
    */
@@ -187,7 +187,7 @@ export class AdditiveAttention {
    * The gradients of the inputs of the last forward with train: true, given the gradients of its output and of its
    * returned weights. The parameters must not have changed since that forward. If an input was the default for another,
    * its gradient includes the other's.
-   * @param {TensorLike} dOutput
+   * @param {TensorLike} dOutput (B,T,Dv)
    * @param {BackwardOptions} [options]
    * @returns {LayerGradients}
    */
@@ -238,10 +238,10 @@ export class AdditiveAttention {
 
   /**
    * dx = dy · W, and the gradient of W.
-   * @param {Tensor} dx
-   * @param {Tensor | Staged} dy
+   * @param {Tensor} dx (rows,width)
+   * @param {Tensor | Staged} dy (rows,hidden)
    * @param {'wq' | 'wk'} name
-   * @param {Tensor | Staged} x
+   * @param {Tensor | Staged} x (rows,width)
    * @param {number} rows
    * @param {number} width
    */
@@ -251,7 +251,7 @@ export class AdditiveAttention {
     this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
   }
 
-  /** sum += part; frees part. @param {Tensor} sum @param {Tensor} part */
+  /** sum += part; frees part. @param {Tensor} sum @param {Tensor} part of the same shape */
   #addInto(sum, part) {
     this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
     part.dispose();

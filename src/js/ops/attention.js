@@ -33,9 +33,9 @@ const COUNT = { integer: true, least: 1 };
 
 /**
  * @param {Memory} memory
- * @param {TensorLike} query
- * @param {TensorLike} key
- * @param {TensorLike} value
+ * @param {TensorLike} query (B,H,T,D), (B,T,D) or (B,T,H·D)
+ * @param {TensorLike} key (B,G,S,D), (B,S,D) or (B,S,G·D)
+ * @param {TensorLike} value (B,G,S,Dv), (B,S,Dv) or (B,S,G·Dv)
  * @param {AttentionOptions} options
  * @returns {AttentionResult}
  */
@@ -99,9 +99,9 @@ const presentStride = ({ heads, width }, rows) => [heads * rows * width, rows * 
  * The past (B,G,P,width) followed by the fresh rows: (B,G,P+S,width).
  * @param {Memory} memory
  * @param {Frame} frame
- * @param {Tensor | Staged} past
+ * @param {Tensor | Staged} past (B,G,P,width)
  * @param {number} before rows of the past
- * @param {Tensor | Staged} fresh
+ * @param {Tensor | Staged} fresh (B,G,S,width), strided
  * @param {Form} form of the fresh ones
  */
 function concatenate(memory, frame, past, before, fresh, { batch, heads, rows, width, stride }) {
@@ -206,7 +206,7 @@ function checkTogether(caller, given, q, k, v) {
  * A result with a backward, for which the frame has saved the inputs.
  * @param {Memory} memory
  * @param {Frame} frame
- * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors
+ * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors (B,H,T,Dv), (B,H,T,S), (B,H,T,S)
  * @param {Record<'query' | 'key' | 'value', InputBlock>} given
  * @param {{ sinks?: readonly number[], rotated?: RotatedInputs }} more
  */
@@ -232,11 +232,11 @@ function trainable(memory, frame, tensors, given, { sinks, rotated }) {
 
 /**
  * @param {Memory} memory
- * @param {Tensor} output
+ * @param {Tensor} output (B,H,T,Dv), in the layout of the query
  * @param {Saved} saved
  * @param {Shapes} shapes
  * @param {RotatedInputs | undefined} rotated
- * @param {TensorLike} dOutput
+ * @param {TensorLike} dOutput of the shape of the output
  * @param {BackwardOptions} options
  * @returns {AttentionGradients}
  */

@@ -88,7 +88,7 @@ export class Embedding extends Layer {
 
   /**
    * Accumulates the gradients of the parameters. Ids have no gradient.
-   * @param {TensorLike} dOutput
+   * @param {TensorLike} dOutput (T,width) or (B,T,width)
    */
   backward(dOutput) {
     const { table, position } = this.gradients;

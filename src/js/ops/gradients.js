@@ -28,7 +28,7 @@ import { viewOf } from '../memory/tensor.js';
 /**
  * @template {boolean | undefined} [D=boolean | undefined]
  * @typedef {object} BackwardOptions
- * @property {TensorLike} [dWeights] the gradient of the weights that forward returned
+ * @property {TensorLike} [dWeights] the gradient of the weights that forward returned, (B,H,T,S) or (B,T,S)
  * @property {D} [dBias] false: do not compute the gradient of the bias; default true. It takes time, and is computed
  *   by one thread if the bias broadcasts over heads or batch
  */
@@ -46,7 +46,7 @@ const CALLER = 'backward';
 
 /**
  * @param {Frame} frame
- * @param {TensorLike} dOutput
+ * @param {TensorLike} dOutput of the shape of the output
  * @param {BackwardOptions} options
  * @returns {Upstream}
  */

@@ -78,7 +78,7 @@ export class Layer {
   /**
    * @protected
    * @template T
-   * @param {TensorLike} dOutput
+   * @param {TensorLike} dOutput of the shape of the output
    * @param {(frame: Frame, memory: Memory, dOutput: Tensor | Staged, saved: Tensor[]) => T} fn
    */
   runBackward(dOutput, fn) {

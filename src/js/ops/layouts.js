@@ -133,7 +133,7 @@ function requireEntries(caller, layer, layout) {
 }
 
 /**
- * @param {Float32Array} from
+ * @param {Float32Array} from (rows,columns)
  * @param {number} rows
  * @param {number} columns
  */

@@ -54,7 +54,7 @@ export class Linear extends Layer {
     });
   }
 
-  /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
+  /** @param {TensorLike} dOutput (…,out) @returns {Tensor} the gradient of x, (…,in) */
   backward(dOutput) {
     const { in: width, out } = this.options;
     const { weight, bias } = this.gradients;

@@ -27,8 +27,8 @@ const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /**
  * @param {Memory} memory
- * @param {TensorLike} logits
- * @param {TensorLike | Source} targets
+ * @param {TensorLike} logits (…,V)
+ * @param {TensorLike | Source} targets (…)
  * @param {LossOptions} options
  * @param {string} [caller] function named in errors
  * @param {string} [parameter] name of the targets
@@ -76,9 +76,9 @@ export function crossEntropy(memory, logits, targets, options, caller = 'crossEn
 
 /**
  * @param {Memory} memory
- * @param {TensorLike} prediction
- * @param {TensorLike} target
- * @returns {{ loss: number, dPrediction: Tensor }}
+ * @param {TensorLike} prediction of any shape
+ * @param {TensorLike} target of the same shape
+ * @returns {{ loss: number, dPrediction: Tensor }} dPrediction: of the same shape
  */
 export function meanSquaredError(memory, prediction, target) {
   const caller = 'meanSquaredError';

@@ -167,9 +167,9 @@ export class MultiHeadAttention {
    * @returns {AttentionResult<W, S, P, B>}
    */
   /**
-   * @param {TensorLike} query
-   * @param {TensorLike | ForwardOptions} [key]
-   * @param {TensorLike | ForwardOptions} [value]
+   * @param {TensorLike} query (B,T,queryDim)
+   * @param {TensorLike | ForwardOptions} [key] (B,S,keyDim)
+   * @param {TensorLike | ForwardOptions} [value] (B,S,valueDim)
    * @param {ForwardOptions} [options]
    * @returns {AttentionResult<any, any, any, any>}
    */
@@ -184,9 +184,9 @@ export class MultiHeadAttention {
   }
 
   /**
-   * @param {TensorLike} query
-   * @param {TensorLike | undefined} key
-   * @param {TensorLike | undefined} value
+   * @param {TensorLike} query (B,T,queryDim)
+   * @param {TensorLike | undefined} key (B,S,keyDim)
+   * @param {TensorLike | undefined} value (B,S,valueDim)
    * @param {ForwardOptions} options
    */
   #forward(query, key, value, options) {
@@ -260,9 +260,9 @@ export class MultiHeadAttention {
 
   /**
    * @param {Frame} frame
-   * @param {Record<'q' | 'k' | 'v', Tensor | Staged>} inputs
-   * @param {{ key: Tensor | Staged, value: Tensor | Staged, length: number } | null} past
-   * @param {{ key: Tensor, value: Tensor } | null} present
+   * @param {Record<'q' | 'k' | 'v', Tensor | Staged>} inputs (B,T,queryDim), (B,S,keyDim), (B,S,valueDim)
+   * @param {{ key: Tensor | Staged, value: Tensor | Staged, length: number } | null} past (B,G,P,D)
+   * @param {{ key: Tensor, value: Tensor } | null} present (B,G,P+S,D)
    */
   #setInputs(frame, { q, k, v }, past, present) {
     const { queryDim, keyDim, valueDim, embedDim, zeroAttention } = this.options;
@@ -313,7 +313,7 @@ export class MultiHeadAttention {
    * The gradients of the inputs and the bias of the last forward with train: true, given the gradients of its output
    * and of its returned weights. The parameters must not have changed since that forward; their gradients accumulate
    * in `gradients`.
-   * @param {TensorLike} dOutput
+   * @param {TensorLike} dOutput (B,T,C)
    * @param {BackwardOptions} [options]
    * @returns {LayerGradients}
    */

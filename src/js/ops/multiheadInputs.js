@@ -15,7 +15,7 @@ const CALLER = 'forward';
  * them without B.
  * @param {Frame} frame
  * @param {ReturnType<typeof resolveOptions>} options
- * @param {{ query: Input, key: Input | undefined, value: Input | undefined }} inputs
+ * @param {{ query: Input, key: Input | undefined, value: Input | undefined }} inputs before the check
  */
 export function checkInputs(frame, { queryDim, keyDim, valueDim }, { query, key, value }) {
   const q = frame.input(query, 'query');

@@ -56,7 +56,7 @@ export class Norm extends Layer {
     });
   }
 
-  /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
+  /** @param {TensorLike} dOutput (…,width) @returns {Tensor} the gradient of x, (…,width) */
   backward(dOutput) {
     const { width } = this.options;
     return this.runBackward(dOutput, (frame, memory, block, [x, rstd, mean]) => {

@@ -106,7 +106,7 @@ class Optimizer {
     /** The learning rate. May be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
-    /** The optimizer's state for each parameter. @type {readonly (readonly Tensor[])[]} */
+    /** The optimizer's state for each parameter, in tensors of its shape. @type {readonly (readonly Tensor[])[]} */
     this.state = memory.frame(caller, (frame) =>
       found.map(({ tensor, name }) => {
         tensor.checkOwner(memory, caller, name);
@@ -150,7 +150,7 @@ class Optimizer {
    * The gradient in linear memory, after all checks: step() changes no parameter if one of them fails.
    * @param {Frame} frame
    * @param {Entry} entry
-   * @param {Input} gradient
+   * @param {Input} gradient of the shape of the parameter
    */
   #inputGradient(frame, { name, tensor, state }, gradient) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);

@@ -12,8 +12,8 @@ import { formatShape, sameShape } from '../check/shape.js';
  * Reads both options, or neither.
  * @param {Frame} frame
  * @param {string} caller
- * @param {TensorLike | undefined} pastKey
- * @param {TensorLike | undefined} pastValue
+ * @param {TensorLike | undefined} pastKey (B,G,P,D)
+ * @param {TensorLike | undefined} pastValue (B,G,P,Dv)
  * @returns {Past | null}
  */
 export function readPast(frame, caller, pastKey, pastValue) {

@@ -31,7 +31,7 @@ export class AttentionResult {
    */
   constructor({ output, weights, scores, presentKey, presentValue }, backward) {
     this.#backward = backward;
-    /** In the layout of the query. @type {Tensor} */
+    /** (B,H,T,Dv), in the layout of the query. @type {Tensor} */
     this.output = output;
     /** (B,H,T,S), or (B,T,S) with weights: 'mean'. @type {Given<W>} */
     this.weights = /** @type {Given<W>} */ (weights);
@@ -47,7 +47,7 @@ export class AttentionResult {
    * The gradients of query, key, value and bias, given the gradients of the output and of the returned weights. Works
    * once, on a result of attention() with train: true; it frees the saved copies of the inputs and the output.
    * @template {boolean | undefined} [D=true]
-   * @param {TensorLike} dOutput
+   * @param {TensorLike} dOutput of the shape of the output
    * @param {BackwardOptions<D>} [options]
    * @returns {AttentionGradients<B, D>}
    */

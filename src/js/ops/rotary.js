@@ -163,7 +163,7 @@ export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 
 
 /**
  * A cache of the last tables, the latest first.
- * @type {{ key: string, table: Float32Array }[]}
+ * @type {{ key: string, table: Float32Array }[]} table (context,2,W/2)
  */
 const cache = [];
 const MAX_CACHED = 4;
@@ -224,8 +224,8 @@ export function makeRotation(frame, caller, rotary, { batch, queries, fresh, pas
  * Rotates queries or keys; `to` and `from` may be the same block.
  * @param {Memory} memory
  * @param {string} caller
- * @param {Tensor | Staged} to
- * @param {Tensor | Staged} from
+ * @param {Tensor | Staged} to (B,H,rows,W), strided
+ * @param {Tensor | Staged} from (B,H,rows,W), with the same strides
  * @param {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} form
  * @param {Rotation} rotation
  * @param {'query' | 'key'} which

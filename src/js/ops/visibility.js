@@ -71,17 +71,17 @@ import { alibiSlopes, readRotary } from './rotary.js';
  * @property {Dropout | undefined} dropout
  * @property {boolean | 'mean'} weights
  * @property {number} step of the scores
- * @property {Input | undefined} mask
- * @property {Input | undefined} bias
- * @property {Input | undefined} sinks
- * @property {boolean | Float32Array} alibi
+ * @property {Input | undefined} mask broadcasts to (B,H,T,S)
+ * @property {Input | undefined} bias broadcasts to (B,H,T,S)
+ * @property {Input | undefined} sinks (H)
+ * @property {boolean | Float32Array} alibi slopes (H)
  * @property {Rotary | undefined} rotary
- * @property {Input | undefined} keyPadding
- * @property {Input | undefined} validLens
+ * @property {Input | undefined} keyPadding (B,S)
+ * @property {Input | undefined} validLens (B) or (B,T)
  * @property {Past | null} past
  * @property {boolean} train
  */
-/** @typedef {{ p: number, seed: number, keep?: Input }} Dropout */
+/** @typedef {{ p: number, seed: number, keep?: Input }} Dropout keep: (B,H,T,S) */
 
 export const VISIBILITY_OPTIONS = [
   'scale',
@@ -265,7 +265,7 @@ function widen(data, width, keys) {
  * @param {Frame} frame
  * @param {string} caller
  * @param {'mask' | 'bias'} parameter
- * @param {Input} input
+ * @param {Input} input broadcasts to (B,H,T,S)
  * @param {Sizes} sizes
  * @param {Int32Array | undefined} lens
  */
@@ -296,7 +296,7 @@ function setScoreOperand(frame, caller, parameter, input, { batch, heads, querie
 /**
  * @param {Frame} frame
  * @param {string} caller
- * @param {Input} input
+ * @param {Input} input (B) or (B,T)
  * @param {Sizes} sizes
  */
 function setValidLens(frame, caller, input, { batch, queries }) {
@@ -314,7 +314,7 @@ function setValidLens(frame, caller, input, { batch, queries }) {
 /**
  * @param {Frame} frame
  * @param {string} caller
- * @param {Input} input
+ * @param {Input} input (B,S)
  * @param {Sizes} sizes
  */
 function setKeyPadding(frame, caller, input, { batch, keys }) {
@@ -358,7 +358,7 @@ function setDropout(frame, caller, { p, seed, keep }, { batch, heads, queries, k
 /**
  * @param {Frame} frame
  * @param {string} caller
- * @param {Input} sinks
+ * @param {Input} sinks (H)
  * @param {Sizes} sizes
  */
 function setSinks(frame, caller, sinks, { heads }) {
@@ -369,7 +369,7 @@ function setSinks(frame, caller, sinks, { heads }) {
 /**
  * @param {Frame} frame
  * @param {string} caller
- * @param {true | Float32Array} alibi
+ * @param {true | Float32Array} alibi slopes (H)
  * @param {Sizes} sizes
  */
 function setSlopes(frame, caller, alibi, { heads }) {

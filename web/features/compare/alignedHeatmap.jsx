@@ -105,7 +105,7 @@ function useAlignedInput(picture, canvas) {
     const [column, row] = [event.clientX - box.left, event.clientY - box.top].map((from) =>
       Math.floor(from / plan.cell),
     );
-    // Only the tokens below a gap are in another row than their own: a search is fast enough.
+    // Only tokens below a gap are not in the row of their index, so a linear search is fast enough.
     const t = names.findIndex((_, i) => rowOf(i) === row);
     const s = keys.findIndex((_, i) => columnOf(i) === column);
     return t >= 0 && s >= 0 && (value(t, s) !== undefined || isUnpaired?.(t, s)) ? { t, s } : null;

@@ -6,7 +6,7 @@ import { BOLD_WIDTH, maxTextWidth } from '../heatmap/textWidth.js';
 /** @import { ViewProps } from '../heatmap/types.js' */
 /** @import { Aligned, Side } from './tokenPairs.js' */
 
-/** Between two pictures. */
+/** The gap between two pictures. */
 export const BETWEEN = 18;
 /** Pictures side by side with smaller cells are one below the other, if that makes the cells larger. */
 const MIN_CELL_ACROSS = 12;

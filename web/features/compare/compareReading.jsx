@@ -1,6 +1,7 @@
 // The cell that is read and its row as numbers: in this run, in the pinned one, and their difference.
 
 import { runOf } from '../../store/runInput.js';
+import { hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
@@ -12,6 +13,7 @@ import { runPairIn, useCell, useTexts } from './twoRuns.js';
 
 /** @import { Cell } from '../heatmap/types.js' */
 /** @import { RunPair, Side } from './tokenPairs.js' */
+/** @import { ComponentChildren } from 'preact' */
 /** @import { CellPair } from './twoRuns.js' */
 /** @typedef {RunPair & { old: Side }} ComparedRuns */
 
@@ -77,14 +79,14 @@ function Columns() {
 function CellTable({ runs: { now, old }, read }) {
   const texts = useTexts();
   const readingIn = (/** @type {Side} */ { run }, /** @type {Cell} */ cell) =>
-    isThere(cell) ? readingOf(run, cell) : null;
+    isThere(cell) && hasValues(run) ? readingOf(run, cell) : null;
   const readings = [readingIn(now, read.now), readingIn(old, read.old)];
   const contribution = (
     <>
       {texts.adds[0]} <i>{shown(now.run.chosen?.text ?? '').trim() || '␣'}</i> {texts.adds[1]}
     </>
   );
-  const all = /** @type {['weight' | 'score' | 'adds', any, (x: number) => string][]} */ ([
+  const all = /** @type {['weight' | 'score' | 'adds', ComponentChildren, (x: number) => string][]} */ ([
     ['weight', texts.weight, weightText],
     ['score', texts.score, plain],
     ['adds', contribution, signed],
@@ -104,9 +106,9 @@ function CellTable({ runs: { now, old }, read }) {
           return (
             <tr key={name} data-name={name}>
               <th scope="row">{label}</th>
-              <td>{readings[0] ? write(a) : '–'}</td>
-              <td>{readings[1] ? write(b) : '–'}</td>
-              <td>{Number.isFinite(a) && Number.isFinite(b) ? signed(a - b) : ''}</td>
+              <td>{readings[0] ? write(Number(a)) : '–'}</td>
+              <td>{readings[1] ? write(Number(b)) : '–'}</td>
+              <td>{Number.isFinite(a) && Number.isFinite(b) ? signed(Number(a) - Number(b)) : ''}</td>
             </tr>
           );
         })}

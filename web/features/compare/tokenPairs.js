@@ -4,6 +4,8 @@
 import { placeOf, toRgb, UNKNOWN } from '../heatmap/colourRamp.js';
 import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
 
+/** @import { Run } from '../../store/types.js' */
+/** @import { PinnedHead } from '../../store/protocol.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /**
  * @typedef {object} Aligned
@@ -27,7 +29,7 @@ export function align(now, old) {
   let last = 0;
   while (last < least - first && now[now.length - 1 - last] === old[old.length - 1 - last]) last++;
   const n = Math.max(now.length, old.length);
-  // With as many tokens in between, each replaced another one.
+  // If both texts have equally many tokens in between, these are pairs.
   const even = now.length === old.length;
   const other = (/** @type {number} */ length, /** @type {number} */ far) => (/** @type {number} */ i) =>
     i < first || even ? i : i >= length - last ? i - length + far : -1;
@@ -48,27 +50,32 @@ export function align(now, old) {
 
 /**
  * One of the two runs.
- * @typedef {{ run: any, T: number, S: number, names: string[], keys: string[], weights: Float32Array }} Side
+ * @typedef {{ run: Run, T: number, S: number, names: string[], keys: string[], weights: Float32Array }} Side
  */
 /**
  * Two runs of a head, and the pairs of their queries (rows) and keys (columns).
  * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} RunPair
  */
-/** @param {any} run @returns {Side} */
+/** @param {Run} run @returns {Side} */
 const sideOf = (run) => ({
   run,
   T: run.T,
   S: run.S,
-  names: run.pieces.map((/** @type {any} */ { name }) => name),
-  keys: run.keys.map((/** @type {any} */ { name }) => name),
+  names: run.pieces.map(({ name }) => name),
+  keys: run.keys.map(({ name }) => name),
   weights: weightsOf(run, run.layer, run.head),
 });
 
-/** @param {any} run the shown one @param {any} pinned the other, null if there is none @returns {RunPair} */
+/**
+ * @param {Run} run the shown one
+ * @param {PinnedHead | null} pinned the other, null if there is none
+ * @returns {RunPair}
+ */
 export function runPairOf(run, pinned) {
-  const fits = pinned?.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
+  const weights = pinned?.weights;
+  const fits = pinned && weights && pinned.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
   const now = sideOf(run);
-  const old = fits ? sideOf({ ...pinned, large: true, about: run.about }) : null;
+  const old = fits ? sideOf({ ...pinned, weights, large: true, about: run.about }) : null;
   const ahead = (/** @type {Side} */ { weights, T, S }) => looksAhead(weights, T, S);
   const full = !run.about.causal || ahead(now) || (old !== null && ahead(old));
   const other = old ?? now;

@@ -9,7 +9,7 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 export function Ended() {
   const session = useSession();
   const texts = TEXTS[session.language.value];
-  const { lost, training } = /** @type {any} */ (session.ended.value);
+  const { lost, training } = session.ended.value ?? { lost: [], training: false };
   return (
     <p class="failure" role="alert">
       {texts.ended} {lost.length > 0 && texts.lost(lost.join(', '))} {training && texts.training}{' '}

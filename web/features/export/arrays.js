@@ -2,11 +2,13 @@
 
 import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.js';
 
+/** @import { Run } from '../../store/types.js' */
+
 /** @typedef {{ weights: Float32Array, shape: number[], queries: string[], keys: string[] }} All weights (L,H,T,S) */
 
 /**
  * All heads of a run; the shown head of a large run.
- * @param {any} run @param {string[]} queries @param {string[]} keys @returns {All}
+ * @param {Run} run @param {string[]} queries @param {string[]} keys @returns {All}
  */
 export function allOf({ weights, large, about, T, S }, queries, keys) {
   return { weights, shape: large ? [1, 1, T, S] : [about.layers, about.heads, T, S], queries, keys };

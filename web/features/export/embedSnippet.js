@@ -11,7 +11,7 @@ const VIEWS = { lines: 'lines', flow: 'flow' };
 /** @param {unknown} value */
 const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** True if another page can show it: the package includes the demo model only. @param {State} state */
+/** True if the snippet can show the current model: the package includes only the demo model. @param {State} state */
 export const isEmbeddable = ({ model }) => model === 'whale';
 
 /**

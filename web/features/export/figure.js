@@ -6,7 +6,9 @@ import { differenceOf, SIGNED, weightIn } from '../compare/tokenPairs.js';
 import { marksOf, placeOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
 
 /** @import { RunPair } from '../compare/tokenPairs.js' */
+/** @import { Palette } from '../heatmap/types.js' */
 /** @import { Theme } from '../../ui/palette.js' */
+/** @typedef {(typeof RAMP)[Theme] | (typeof SIGNED)[Theme]} Colours */
 /**
  * A picture of a drawing, on a grid that may have more rows and columns than tokens.
  * @typedef {object} Panel
@@ -94,7 +96,7 @@ function geometryOf({ names, keys, full, rows, columns }) {
 /**
  * The cells of a picture, from x, y.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
- * @param {{ colours: any, palette: any, raster?: Raster }} how
+ * @param {{ colours: Colours, palette: Palette, raster?: Raster }} how
  */
 function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, raster }) {
   const { names, keys, value, isUnpaired, rows, columns } = panel;
@@ -130,7 +132,7 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
 /**
  * The weight in each cell, as a figure.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
- * @param {any} colours
+ * @param {Colours} colours
  */
 function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colours) {
   if (cell < MIN_FIGURE_CELL) return [];
@@ -151,7 +153,7 @@ function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colour
 /**
  * The names of the axes.
  * @param {[string, string] | undefined} axes @param {ReturnType<typeof geometryOf>} sizes
- * @param {number} x @param {number} y @param {any} palette
+ * @param {number} x @param {number} y @param {Palette} palette
  */
 function axesOf(axes, { side, wide, labels }, x, y, palette) {
   if (!axes) return [];
@@ -167,7 +169,7 @@ function axesOf(axes, { side, wide, labels }, x, y, palette) {
 /**
  * Names to the left of the rows, and at the first cell of the columns.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
- * @param {any} palette
+ * @param {Palette} palette
  * @param {Measure} [measure]
  */
 function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, x, y, palette, measure) {
@@ -203,7 +205,7 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
  * @param {[rows: string, columns: string]} [drawn.axes] names
  * @param {boolean} [drawn.figures] true if the weights are written in their cells
  * @param {Measure} [drawn.measure]
- * @param {any} [drawn.ramp] colours of weights, by default from 0 to 1
+ * @param {Colours} [drawn.ramp] colours of weights, by default from 0 to 1
  * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
  */
 function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ramp, scale }) {
@@ -274,7 +276,7 @@ ${marks.join('\n')}
  * @param {[rows: string, columns: string]} [drawn.axes]
  * @param {boolean} [drawn.figures]
  * @param {Measure} [drawn.measure]
- * @param {any} [drawn.ramp]
+ * @param {Colours} [drawn.ramp]
  * @param {{ text: string, place: number }[]} [drawn.scale]
  */
 export function figureOf({ weights, names, keys = names, ...drawn }) {

@@ -3,6 +3,9 @@
 
 import { shortest } from '../../ui/oklab.js';
 
+/** @import { HeadValues } from '../../store/protocol.js' */
+/** @import { RunWithValues } from '../../store/types.js' */
+
 /** Relative rounding error of a product that is summed in another order. */
 const ROUNDING = 1e-3;
 
@@ -15,7 +18,7 @@ const factorOf = (steps) =>
 
 /**
  * @param {object} run
- * @param {any} run.values
+ * @param {HeadValues} run.values
  * @param {number} run.T
  * @param {number} run.S
  */
@@ -44,7 +47,8 @@ export function partsOf({ values: { width, valueWidth = width, query, key, value
   };
 }
 
-/** @param {{ data: any, shape: number[] }} matrix @param {string} indent */
+/** @typedef {{ data: Float32Array | Uint8Array, shape: number[] }} Matrix */
+/** @param {Matrix} matrix @param {string} indent */
 function rows({ data, shape: [N, D] }, indent) {
   const row = (/** @type {number} */ n) => Array.from(data.subarray(n * D, (n + 1) * D), shortest).join(', ');
   return Array.from({ length: N }, (_, n) => `${indent}[${row(n)}],`).join('\n');
@@ -53,12 +57,12 @@ function rows({ data, shape: [N, D] }, indent) {
 const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 
 /**
- * @param {any} run
+ * @param {RunWithValues} run
  * @param {{ title: string, queries: string[], keys: string[] }} shown
  */
 export function inJavaScript(run, { title, queries, keys }) {
   const { scale, sink, query, key, value, visible, added } = partsOf(run);
-  const matrix = (/** @type {string} */ name, /** @type {any} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
+  const matrix = (/** @type {string} */ name, /** @type {Matrix} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
   const inputs = [
     matrix('query', query),
     matrix('key', key),
@@ -89,12 +93,12 @@ const weightsInPython = (sink) =>
     : `sink = torch.full((len(scores), 1), ${sink})\nweights = torch.cat([scores, sink], -1).softmax(-1)[:, :-1]`;
 
 /**
- * @param {any} run
+ * @param {RunWithValues} run
  * @param {{ title: string, queries: string[], keys: string[] }} shown
  */
 export function inPython(run, { title, queries, keys }) {
   const { scale, sink, query, key, value, visible, added } = partsOf(run);
-  const matrix = (/** @type {string} */ name, /** @type {any} */ m) =>
+  const matrix = (/** @type {string} */ name, /** @type {Matrix} */ m) =>
     `${name} = torch.tensor([\n${rows(m, '    ')}\n], dtype=torch.float32)\n`;
   const inputs = [
     matrix('query', query),

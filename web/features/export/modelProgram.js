@@ -3,14 +3,15 @@
 
 import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 
+/** @import { About } from '../../store/protocol.js' */
 /** @import { State } from '../../store/state.js' */
 
 /** Names in the package of the models that it includes. @type {Record<string, string>} */
 const INCLUDED = { whale: 'demo' };
 
-/** True if a program can run a source: a model that reads only text, or only numbers. @param {any} about */
+/** True if a program can run a source: a model that reads only text, or only numbers. @param {About} about */
 export const isRunnable = ({ kind, reads, parts }) =>
-  kind === 'transformer' && (reads === 'text' || reads === 'numbers') && !(parts?.length > 0);
+  kind === 'transformer' && (reads === 'text' || reads === 'numbers') && parts.length === 0;
 
 /** A value as a literal in one line. @param {any} value @returns {string} */
 const literal = (value) => {
@@ -37,13 +38,13 @@ const listed = (name, edits) =>
     ? `const ${name} = [];`
     : `const ${name} = [\n${edits.map((e) => `  ${literal(e)},\n`).join('')}];`;
 
-/** The model's input: text, or the ids of tokens. @param {any} about @param {string} text */
+/** The model's input: text, or the ids of tokens. @param {Pick<About, 'reads'>} about @param {string} text */
 const inputOf = ({ reads }, text) =>
   reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
 
 /**
  * Lines that patch outputs of heads from the pinned run.
- * @param {State} state @param {any} about @param {number} tokens
+ * @param {State} state @param {About} about @param {number} tokens
  */
 function patchLines(state, about, tokens) {
   const { pinned } = state;
@@ -75,7 +76,7 @@ function patchLines(state, about, tokens) {
 
 /**
  * @param {State} state
- * @param {{ about: any, tokens: number, title: string, source: string }} shown tokens: of the text; source: the
+ * @param {{ about: About, tokens: number, title: string, source: string }} shown tokens: of the text; source: the
  *   name of the file that the user opened
  */
 export function runAgain(state, { about, tokens, title, source }) {

@@ -1,5 +1,6 @@
 // Exports of the picture: files of numbers, programs, a drawing, pixels.
 
+import { hasValues } from '../../store/runParts.js';
 import { download, pngOf } from '../../ui/download.js';
 import { runPairIn, textsIn } from '../compare/twoRuns.js';
 import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.js';
@@ -56,7 +57,7 @@ function shownOf(session, run) {
 
 /**
  * @param {string} kind
- * @param {any} session
+ * @param {Session} session
  * @param {number} [pixelRatio] of a PNG
  * @param {boolean} [figures] true if the weights are written in their cells
  */
@@ -96,6 +97,7 @@ function programOf(kind, session, { run, title, names, keys }) {
     const { about, T: tokens } = run;
     return runAgain(state, { about, tokens, title, source: about.title ?? state.model });
   }
+  if (!hasValues(run)) throw new Error('the run has no queries, keys and values');
   return PROGRAMS[/** @type {'py'} */ (kind)].write(run, { title, queries: names, keys });
 }
 
@@ -156,11 +158,12 @@ function sidesOf(session, { now, old }) {
   return [sideOf(now, texts.now, text), sideOf(old, texts.old, pinned?.text ?? '')];
 }
 
-/** @type {any} */
-let ruler;
+/** @type {CanvasRenderingContext2D | null} */
+let ruler = null;
 /** The width of a text in a font. @type {import('./figure.js').Measure} */
 function widthOf(text, size, font) {
   ruler ??= document.createElement('canvas').getContext('2d');
+  if (!ruler) throw new Error('there is no canvas to measure texts');
   ruler.font = `${size}px ${font}`;
   return ruler.measureText(text).width;
 }

@@ -1,6 +1,7 @@
 // The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
 // head, part or line.
 
+import { hasContributions, hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
@@ -11,6 +12,7 @@ import { actingThrough, partsAdding } from './contributions.js';
 import { COLOURS, isPicked, pick, sameFeed } from './pickedPart.js';
 import { useFlowTexts } from './texts.js';
 
+/** @import { RunWithContributions, RunWithValues } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Contribution } from './contributions.js' */
 /** @import { Feed, Place } from './flowLayout.js' */
@@ -26,12 +28,12 @@ export function ContributionPanel({ compact = false, title = true }) {
   const texts = useFlowTexts();
   const run = session.run.value;
   const { hide } = session.state.value;
-  if (!run?.added) return <section class="adding" />;
+  if (!hasContributions(run)) return <section class="adding" />;
   const { positive, negative, others, most } = partsAdding(run.added, run.about, {
     hide,
     count: compact ? MAX_COMPACT : MAX_PARTS,
   });
-  const p = run.top.find((/** @type {{ id: number }} */ { id }) => id === run.chosen.id)?.now;
+  const p = run.top.find(({ id }) => id === run.chosen.id)?.now ?? Number.NaN;
   const token = shownToken(run.chosen.text).trim();
   const list = (/** @type {Contribution[]} */ parts, /** @type {string} */ kind) => (
     <ul class={kind}>
@@ -42,7 +44,7 @@ export function ContributionPanel({ compact = false, title = true }) {
   );
   return (
     <section class={`adding ${compact ? 'compact' : ''}`} aria-label={texts.adds(token)}>
-      {title && <Chosen />}
+      {title && <Chosen run={run} />}
       <h3>
         {texts.addsTo[0]} <i>{token}</i>
         {texts.addsTo[1]}
@@ -62,7 +64,7 @@ export function ContributionPanel({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
-      <Indirect />
+      <Indirect run={run} />
       <AblationButton />
     </section>
   );
@@ -71,12 +73,14 @@ export function ContributionPanel({ compact = false, title = true }) {
 /** Maximum number of heads with an indirect effect that are listed. */
 const MAX_INDIRECT = 3;
 
-/** Heads with a large effect but a small contribution: known after the ablation of every head. */
-function Indirect() {
+/**
+ * Heads with a large effect but a small contribution: known after the ablation of every head.
+ * @param {{ run: RunWithContributions }} props
+ */
+function Indirect({ run }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useFlowTexts();
-  const run = session.run.value;
   const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{texts.tryThem}</p> : null;
   const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
@@ -137,13 +141,12 @@ function Row({ part, most }) {
   );
 }
 
-/** The chosen line, part or head. */
-function Chosen() {
+/** The chosen line, part or head. @param {{ run: RunWithContributions }} props */
+function Chosen({ run }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useFlowTexts();
   const picked = session.picked.value;
-  const run = session.run.value;
   if (picked?.kind === 'line') return <ChosenLine feed={picked.feed} />;
   if (picked)
     return (
@@ -152,13 +155,16 @@ function Chosen() {
         <p class="how">{/** @type {Record<string, string>} */ (texts.made)[picked.kind]}</p>
       </div>
     );
-  return <ChosenHead run={run} />;
+  return hasValues(run) ? <ChosenHead run={run} /> : null;
 }
 
 /** Tokens with the largest shares of a head's contribution that are listed. */
 const MAX_TOKENS = 3;
 
-/** The chosen head: the share of each token in its contribution. @param {{ run: any }} props */
+/**
+ * The chosen head: the share of each token in its contribution.
+ * @param {{ run: RunWithContributions & RunWithValues }} props
+ */
 function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;
@@ -167,7 +173,7 @@ function ChosenHead({ run }) {
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
-  const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds }))
+  const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds ?? Number.NaN }))
     .filter(({ weight, adds }) => weight > 0 && Number.isFinite(adds))
     .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   const [first, rest] = [parts.slice(0, MAX_TOKENS), parts.slice(MAX_TOKENS)];

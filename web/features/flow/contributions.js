@@ -6,7 +6,7 @@
 /**
  * Every part once. Their sum is the logit.
  * @param {Added} added
- * @param {{ layers: number, heads: number, mlps: boolean }} size
+ * @param {{ layers: number, heads: number, mlps?: boolean }} size
  * @returns {Contribution[]}
  */
 export function allParts({ embed, heads, mlps, bias }, size) {
@@ -23,7 +23,7 @@ export function allParts({ embed, heads, mlps, bias }, size) {
 
 /**
  * @param {Added} added
- * @param {{ layers: number, heads: number, mlps: boolean }} size
+ * @param {{ layers: number, heads: number, mlps?: boolean }} size
  * @param {{ hide: number, count: number }} shown the first `count` parts above the threshold; the others are summed
  */
 export function partsAdding(added, size, { hide, count }) {

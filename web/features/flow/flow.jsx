@@ -1,6 +1,7 @@
 // Flow: a large drawing of the model in place of the picture. The contribution of each part to the chosen next token is
 // a ribbon up to the token; lines are the composition of the chosen head with others, by query, key and value.
 
+import { hasContributions } from '../../store/runParts.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
@@ -11,8 +12,9 @@ import { TOKEN_TOP } from './flowTokens.js';
 import { COLOURS } from './pickedPart.js';
 import { useFlowTexts } from './texts.js';
 
+/** @import { RunWithContributions } from '../../store/types.js' */
 /** @import { Node } from './flowLayout.js' */
-/** @typedef {{ width: number, height: number, side: number, feet: number, run: any }} FlowSize */
+/** @typedef {{ width: number, height: number, side: number, feet: number, run: RunWithContributions }} FlowSize */
 /** @typedef {ReturnType<typeof flowOf> & FlowSize} FlowDrawing */
 
 export { default as styles } from './flow.css';
@@ -39,7 +41,7 @@ function useFlow({ width, height }) {
   const session = useSession();
   const run = session.run.value;
   const { hide, layer, head } = session.state.value;
-  if (!run?.added || width <= 0 || height <= 0) return null;
+  if (!hasContributions(run) || width <= 0 || height <= 0) return null;
   const found = session.composition.value;
   const feeds = found && found.layer === layer && found.head === head ? found.feeds : [];
   const side = width < NARROW ? NARROW_SIDE : SIDE;
@@ -94,17 +96,13 @@ export function Flow({ width, height, compact = false }) {
 }
 
 /** The thumbnails. A thumbnail without a ribbon or a line is pale. @param {{ flow: FlowDrawing }} props */
-function Heads({ flow: { parts, lines, size } }) {
+function Heads({ flow: { run, parts, lines, size } }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
   const ended = new Set(lines.flatMap(({ from, to }) => [from, to].map(({ layer, head }) => `${layer}.${head}`)));
   return (
-    <div
-      role="radiogroup"
-      aria-label={words.models}
-      onKeyDown={(/** @type {KeyboardEvent} */ event) => walkHeads(event, session)}
-    >
+    <div role="radiogroup" aria-label={words.models} onKeyDown={(event) => walkHeads(event, session, run.about)}>
       {parts
         .filter(({ kind }) => kind === 'head')
         .map(({ layer, head, shown, x, y }) => {

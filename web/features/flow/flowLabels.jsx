@@ -43,7 +43,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
           <h2>{texts.title}</h2>
           {!compact && (
             <p>
-              {texts.rises[0]} <i class="query">{pieces.at(-1).name}</i>
+              {texts.rises[0]} <i class="query">{pieces.at(-1)?.name}</i>
               {texts.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
               {texts.rises[2]}
             </p>
@@ -74,7 +74,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
 /**
  * The name of a layer, and the guess if the model ended with it.
  * @param {{ layer: number, y: number, size: number, short: boolean,
- *   early?: { text: string, probability: number }[] }} props short: its number only
+ *   early?: { text: string, probability: number }[] | null }} props short: its number only
  */
 export function Layer({ layer, y, size, short, early }) {
   const session = useSession();

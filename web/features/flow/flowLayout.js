@@ -53,7 +53,7 @@ import { widthsFor } from './flowWidths.js';
  * @property {number} layers
  * @property {number} heads
  * @property {number} tokens
- * @property {boolean} mlps true if there are feed-forward parts
+ * @property {boolean} [mlps] true if there are feed-forward parts
  * @property {Added} added
  * @property {number} hide smaller contributions and compositions are not drawn
  * @property {Place} chosen

@@ -27,7 +27,7 @@ export function headsShown({ heads, layer, count, slots, hide, chosen }) {
 
 /**
  * All parts, without their boxes.
- * @param {{ layers: number, heads: number, mlps: boolean, added: Added, hide: number, chosen: Place,
+ * @param {{ layers: number, heads: number, mlps?: boolean, added: Added, hide: number, chosen: Place,
  *   slots: number }} given
  * @returns {Node[]}
  */

@@ -18,7 +18,7 @@ export const sameFeed = (a, b) =>
 /**
  * True if a part is chosen; if none is, the current head is.
  * @param {{ kind: string, layer: number, head: number }} part
- * @param {any} picked
+ * @param {{ kind: string, layer?: number } | null} picked
  * @param {State} state
  */
 export const isPicked = (part, picked, state) =>

@@ -9,16 +9,17 @@ import { px } from '../../ui/px.js';
 import { heads as inEnglish } from './attentionOnly.en.js';
 import { heads as inChinese } from './attentionOnly.zh.js';
 
+/** @import { About, LayerSummary } from '../../store/protocol.js' */
 /** @typedef {typeof inEnglish} Texts */
 
-export function AboutHeads() {
+/** @param {{ about: About }} props */
+export function AboutHeads({ about }) {
   const session = useSession();
   const own = session.language.value === 'zh' ? inChinese : inEnglish;
-  const about = session.about.value;
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
   if (about.name === 'sentence')
     return <Likeness own={own} likeness={session.run.value?.likeness} second={session.state.value.second ?? ''} />;
-  if (found?.summary) return <OpenedHeads own={own} summary={found.summary} />;
+  if (found?.summary?.kind === 'layer') return <OpenedHeads own={own} about={about} summary={found.summary} />;
   const lines = own[/** @type {'constructed' | 'patches'} */ (about.name)];
   return (
     <section class="prediction about" aria-label={own.about}>
@@ -31,12 +32,12 @@ export function AboutHeads() {
 
 /**
  * Heads that the user opened. `summary`: what was read from the file, see web/store/openModels.js.
- * @param {{ own: Texts, summary: any }} props
+ * @param {{ own: Texts, about: About, summary: LayerSummary }} props
  */
-function OpenedHeads({ own, summary }) {
+function OpenedHeads({ own, about, summary }) {
   const session = useSession();
   const words = session.words.value;
-  const about = session.about.value;
+  const { choices = [] } = about;
   return (
     <section class="prediction about" aria-label={words.open.recognised}>
       <ul class="recognised">
@@ -46,13 +47,13 @@ function OpenedHeads({ own, summary }) {
         {!summary.named && <li>{own.noTokens}</li>}
       </ul>
       <p class="group">
-        {about.choices?.length > 1 && (
+        {choices.length > 1 && (
           <>
             <span class="label">{own.split}</span>
             <Menu
               name={`${own.split}: ${about.heads}`}
               label={about.heads}
-              items={about.choices.map((/** @type {number} */ n) => ({
+              items={choices.map((n) => ({
                 key: String(n),
                 label: n,
                 chosen: n === about.heads,
@@ -73,11 +74,11 @@ function OpenedHeads({ own, summary }) {
 
 /**
  * `likeness`: a cosine; `second`: the other sentence.
- * @param {{ own: Texts, likeness?: number, second: string }} props
+ * @param {{ own: Texts, likeness?: number | null, second: string }} props
  */
-function Likeness({ own, likeness = Number.NaN, second }) {
+function Likeness({ own, likeness, second }) {
   const session = useSession();
-  const isKnown = Number.isFinite(likeness);
+  const isKnown = typeof likeness === 'number' && Number.isFinite(likeness);
   return (
     <section class="prediction about" aria-label={own.likeness}>
       <h2>

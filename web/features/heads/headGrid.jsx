@@ -15,6 +15,7 @@ import { ResidualStream, STREAM_WIDTH } from './residualStream.jsx';
 import { roleName } from './roles.js';
 import { Thumbnail, walkHeads } from './thumbnail.jsx';
 
+/** @import { About } from '../../store/protocol.js' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { PointedHead } from '../heatmap/lens.jsx' */
 
@@ -33,7 +34,7 @@ const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
  * @property {number} size of a thumbnail
  * @property {number} across from one thumbnail to the next
  * @property {number} down from one row to the next
- * @property {number} spare what the lowest row does not need of `down`
+ * @property {number} spare the part of `down` that the lowest row does not need
  * @property {string} labels around a thumbnail: 'both' the layer's name above and the role below, 'trade' the role
  *   alone, or 'none'
  * @property {number} columns
@@ -47,11 +48,11 @@ const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
 /**
  * The heads of a single layer are in several rows, the first on top.
  * @param {Session} session
+ * @param {About} about
  * @param {{ width: number, height: number, names: boolean, letter: number }} room
  * @returns {Layout}
  */
-function layoutOf(session, { width, height, names, letter }) {
-  const { layers, heads, terms } = session.about.value;
+function layoutOf(session, { layers, heads, terms }, { width, height, names, letter }) {
   const run = session.run.value;
   const ends = names ? END_LINE : 0;
   const roleNames = Object.values(terms?.[session.language.value] ?? {}).map(([name]) => nameWidth(name, letter));
@@ -98,7 +99,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
   const about = session.about.value;
   const order = useOrder();
   if (!about) return <section class="model" style={px({ height })} />;
-  const layout = layoutOf(session, { width, height, names, letter });
+  const layout = layoutOf(session, about, { width, height, names, letter });
   const { ends, middle } = layout;
   return (
     <section
@@ -118,7 +119,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
           {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
         </p>
       )}
-      <Heads layout={layout} order={order} letter={letter} width={width} />
+      <Heads about={about} layout={layout} order={order} letter={letter} width={width} />
       {names && <p class="end in">{words.tokensIn}</p>}
       {names && <AblationButton />}
       {names && <SortMenu />}
@@ -128,15 +129,15 @@ export function Model({ width, height, names = true, letter = 12 }) {
 
 /**
  * The rows of heads. Thumbnails that are too small to be read are enlarged by a lens under the pointer.
- * @param {{ layout: Layout, order: number[][] | null, letter: number, width: number }} props
+ * @param {{ about: About, layout: Layout, order: number[][] | null, letter: number, width: number }} props
  */
-function Heads({ layout, order, letter, width }) {
+function Heads({ about, layout, order, letter, width }) {
   const session = useSession();
   const [pointed, setPointed] = useState(/** @type {PointedHead | null} */ (null));
-  const { layers } = session.about.value;
+  const { layers, heads } = about;
   const { size, across, down, columns, rowTop } = layout;
   const isTiled = size < TILE;
-  const rooms = layout.labels === 'none' ? null : roomsForNames(session, order, { columns, across, letter });
+  const rooms = layout.labels === 'none' ? null : roomsForNames(session, about, order, { columns, across, letter });
   const point = (/** @type {any} */ event) => {
     const name = isTiled && event.target.closest?.('[data-head]')?.dataset.head;
     if (!name) return setPointed(null);
@@ -150,7 +151,7 @@ function Heads({ layout, order, letter, width }) {
       <div
         role="radiogroup"
         aria-label={session.words.value.models}
-        onKeyDown={(event) => walkHeads(event, session, order)}
+        onKeyDown={(event) => walkHeads(event, session, about, order)}
         onPointerOver={point}
         onPointerLeave={() => setPointed(null)}
         onFocusIn={point}
@@ -159,11 +160,11 @@ function Heads({ layout, order, letter, width }) {
         {Array.from({ length: layers }, (_, layer) => (
           <div key={layer}>
             <LayerName layer={layer} layout={layout} letter={letter} />
-            <LayerHeads layer={layer} layout={layout} order={order} rooms={rooms?.[layer]} />
+            <LayerHeads layer={layer} heads={heads} layout={layout} order={order} rooms={rooms?.[layer]} />
           </div>
         ))}
       </div>
-      {pointed && isTiled && <HeadsLens pointed={pointed} width={width} />}
+      {pointed && isTiled && <HeadsLens about={about} pointed={pointed} width={width} />}
     </>
   );
 }
@@ -185,9 +186,15 @@ function LayerName({ layer, layout: { labels, rowTop, middle, across, size }, le
   );
 }
 
-/** @param {{ layer: number, layout: Layout, order: number[][] | null, rooms: boolean[] | undefined }} props */
-function LayerHeads({ layer, layout, order, rooms }) {
-  const { heads } = useSession().about.value;
+/**
+ * @param {object} props
+ * @param {number} props.layer
+ * @param {number} props.heads
+ * @param {Layout} props.layout
+ * @param {number[][] | null} props.order
+ * @param {boolean[] | undefined} props.rooms
+ */
+function LayerHeads({ layer, heads, layout, order, rooms }) {
   const { size, across, down, spare, columns, rowTop, inset } = layout;
   return Array.from({ length: heads }, (_, head) => {
     const place = order?.[layer].indexOf(head) ?? head;
@@ -211,11 +218,11 @@ function LayerHeads({ layer, layout, order, rooms }) {
 /**
  * By layer and place, true if the name of the head does not overlap another one.
  * @param {Session} session
+ * @param {About} about
  * @param {number[][] | null} order
  * @param {{ columns: number, across: number, letter: number }} layout
  */
-function roomsForNames(session, order, { columns, across, letter }) {
-  const { layers, heads } = session.about.value;
+function roomsForNames(session, { layers, heads }, order, { columns, across, letter }) {
   const state = session.state.value;
   return Array.from({ length: layers }, (_, layer) => {
     const headAt = (/** @type {number} */ place) => order?.[layer][place] ?? place;

@@ -11,7 +11,7 @@ const TOP = 2;
 
 /**
  * @param {object} props
- * @param {number[] | undefined} props.probabilities of the next token after each layer, the embedding first
+ * @param {number[] | null | undefined} props.probabilities of the next token after each layer, the embedding first
  * @param {number} props.height
  * @param {number} props.bottom where the first piece begins
  * @param {number[]} props.joints where each layer writes

@@ -2,6 +2,7 @@
 
 import { weightsOf } from '../reading/derivation.js';
 
+/** @import { Ablation } from '../../store/protocol.js' */
 /** @import { Run } from '../heatmap/types.js' */
 
 /**
@@ -31,17 +32,14 @@ export function fromUniform(weights, T, S) {
 /**
  * @param {string} by 'effect', 'uniform', or a score
  * @param {Run} run
- * @param {any} ablation see ablation.jsx; null if it has not begun
+ * @param {Ablation | null} ablation see ablation.jsx; null if it has not begun
  * @returns {number[][] | null} the heads of each layer by place; null while the ablation is incomplete
  */
 export function orderOf(by, run, ablation) {
   const { layers, heads } = run.about;
   if (by === 'effect' && (!ablation || ablation.tried.length !== ablation.total)) return null;
   const losses = new Map(
-    ablation?.tried.map((/** @type {any} */ { layer, head, probability }) => [
-      `${layer}.${head}`,
-      ablation.before - probability,
-    ]),
+    ablation?.tried.map(({ layer, head, probability }) => [`${layer}.${head}`, ablation.before - probability]),
   );
   const value = (/** @type {number} */ l, /** @type {number} */ h) => {
     if (by === 'effect') return losses.get(`${l}.${h}`) ?? 0;

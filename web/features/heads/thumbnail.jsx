@@ -15,6 +15,7 @@ import { isOff } from '../whatif/modelEdits.js';
 import { pointsOf } from './ablation.jsx';
 import { findsNothing, roleName } from './roles.js';
 
+/** @import { TargetedKeyboardEvent } from 'preact' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Run } from '../heatmap/types.js' */
@@ -119,28 +120,32 @@ function usePoints() {
   return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
 }
 
-/** Layers and places that an arrow key goes on. @type {Record<string, [layers: number, places: number]>} */
+/** Steps of an arrow key: layers and places. @type {Record<string, [layers: number, places: number]>} */
 const ARROW_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
 
 /**
  * Arrow keys choose the head to the left, to the right, above and below.
- * @param {any} event a keydown event of the group of thumbnails
+ * @param {TargetedKeyboardEvent<HTMLElement>} event of the group of thumbnails
  * @param {Session} session
+ * @param {{ layers: number, heads: number }} size
  * @param {number[][] | null} order the heads of each layer by place
  */
-export function walkHeads(event, session, order = null) {
+export function walkHeads(event, session, { layers, heads }, order = null) {
   const step = ARROW_STEPS[event.key];
   if (!step) return;
   event.preventDefault();
   event.stopPropagation();
   const state = session.state.value;
-  const { layers, heads } = session.about.value;
   const group = event.currentTarget;
   const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
   const place = (order?.[state.layer].indexOf(state.head) ?? state.head) + step[1];
   const within = Math.min(Math.max(place, 0), heads - 1);
   const head = order?.[layer][within] ?? within;
   session.update({ layer, head }, 'head');
-  // A head that is folded in flow is drawn once it is chosen.
-  requestAnimationFrame(() => group.querySelector(`[data-head='${layer}.${head}']`)?.focus());
+  // In flow, a head that is part of the rest is drawn only after it has been chosen.
+  requestAnimationFrame(() => {
+    /** @type {HTMLElement | null} */
+    const next = group.querySelector(`[data-head='${layer}.${head}']`);
+    next?.focus();
+  });
 }

@@ -11,6 +11,7 @@ import { effective } from '../whatif/modelEdits.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { RoleName } from '../heads/roles.js' */
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Picture, Run } from './types.js' */
 
 /**
@@ -31,7 +32,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
 
 /**
  * The box as wide as the matrix that holds a title.
- * @param {{ picture: Titled, className: string, children: any }} props
+ * @param {{ picture: Titled, className: string, children: ComponentChildren }} props
  */
 export function TitleArea({ picture, className, children }) {
   return (
@@ -89,12 +90,12 @@ function roleText(session, run, scale) {
   if (scale === 0) return words.offMeans(layer === about.layers - 1);
   if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
   if (role)
-    return words.does[/** @type {RoleName} */ (role)] ?? session.about.value.terms?.[session.language.value][role][1];
-  // The roles of all heads come after the picture.
+    return words.does[/** @type {RoleName} */ (role)] ?? session.about.value?.terms?.[session.language.value][role][1];
+  // The roles of all heads arrive after the picture.
   return session.roles.value !== null && words.doesNot;
 }
 
-/** Where the pale rows look instead. @param {{ picture: Titled }} props */
+/** The keys that the pale rows attend to instead. @param {{ picture: Titled }} props */
 function UnmatchedText({ picture: { run, weights, unmatchedRows = [] } }) {
   const session = useSession();
   const words = session.words.value;

@@ -9,6 +9,7 @@ import { weightsOf } from '../reading/derivation.js';
 import { RAMP } from './colourRamp.js';
 import { paintCells, paintWeights, sized } from './paintWeights.js';
 
+/** @import { About } from '../../store/protocol.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Cell, Picture, Run } from './types.js' */
 
@@ -81,15 +82,15 @@ function paintAround(canvas, read, { weights, T, S }, side, theme) {
  * @property {number} y
  */
 
-/** The heads around the one under the pointer. @param {{ pointed: PointedHead, width: number }} props */
-export function HeadsLens({ pointed, width }) {
+/** The heads around the one under the pointer. @param {{ about: About, pointed: PointedHead, width: number }} props */
+export function HeadsLens({ about, pointed, width }) {
   const session = useSession();
   /** @type {Theme} */
   const theme = session.theme.value;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   /** @type {Run | null} */
   const run = session.run.value;
-  const { layers, heads } = session.about.value;
+  const { layers, heads } = about;
   const [rows, columns] = [Math.min(HEADS, layers), Math.min(HEADS, heads)];
   const first = (/** @type {number} */ middle, /** @type {number} */ count, /** @type {number} */ shown) =>
     clamp(middle - Math.floor(shown / 2), 0, count - shown);

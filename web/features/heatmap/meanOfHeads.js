@@ -3,6 +3,8 @@
 import { identity, rolloutStep } from '../../../src/js/analysis/rollout.js';
 import { weightsOf } from '../reading/derivation.js';
 
+/** @import { Run } from '../../store/types.js' */
+
 /** Contents of the large picture: the head, the mean of its layer, of all heads, rollout over all layers. */
 export const MEANS = /** @type {const} */ (['head', 'layer', 'all', 'rollout']);
 
@@ -17,12 +19,12 @@ function meanOf(list) {
 }
 
 /** True if the weights of all heads are here; rollout also needs the keys to be the queries. */
-export const canMean = (/** @type {any} */ run, /** @type {string} */ mean) =>
+export const canMean = (/** @type {Run | null} */ run, /** @type {string} */ mean) =>
   mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || run.T === run.S));
 
 /**
  * The weights (T,S) of the large picture.
- * @param {any} run @param {string} mean one of MEANS
+ * @param {Run} run @param {string} mean one of MEANS
  * @returns {Float32Array}
  */
 export function shownWeights(run, mean) {

@@ -2,7 +2,7 @@
 
 /** @import { Cell } from './types.js' */
 
-/** Rows and columns that an arrow key goes on. @type {Record<string, [rows: number, columns: number]>} */
+/** Steps of an arrow key: rows and columns. @type {Record<string, [rows: number, columns: number]>} */
 export const ARROW_STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**

@@ -20,7 +20,7 @@ const MARK_WIDTHS = [0, 90, 150, 0, 0];
 
 /** From this width on the signs of a picture that has them are explained. */
 const MIN_WIDTHS = { masked: 490, nan: 555 };
-/** In a narrower line the menu of colours is elsewhere. */
+/** A narrower line has no menu of colours. */
 const MIN_COLOURS_WIDTH = 400;
 
 /** @param {Run | null} run */

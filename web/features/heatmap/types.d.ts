@@ -1,45 +1,13 @@
-// Types that the features share: the run that is shown, and the geometry of its picture.
+// Types that the features share: what a run contains, and the geometry of its picture.
 
-import type { HeadValues, Label, Prediction } from '../../store/protocol.js';
+import type { HeadValues, Label } from '../../store/protocol.js';
 import type { Cell } from '../../store/state.js';
+import type { Run, RunWithValues } from '../../store/types.js';
 import type { PALETTE } from '../../ui/palette.js';
 import type { Piece } from '../prompt/tokens.js';
-import type { About } from '../reading/derivation.js';
 
-export type { Cell, HeadValues, Label, Piece };
+export type { Cell, HeadValues, Label, Piece, Run, RunWithValues };
 export type Palette = (typeof PALETTE)['light'];
-
-/** A run of the model on the text. */
-export interface Run {
-  /** Number of queries, of keys. */
-  T: number;
-  S: number;
-  /** The shown head. */
-  layer: number;
-  head: number;
-  /** (L,H,T,S), or (T,S) of the shown head if the run is `large`. */
-  weights: Float32Array;
-  large?: boolean;
-  /** Tokens of the queries, of the keys. */
-  pieces: Piece[];
-  keys: Piece[];
-  about: About;
-  values?: HeadValues;
-  /** Scores of each head's pattern, by layer and head. */
-  scores?: Record<string, number>[][] | null;
-  /** The picture that was read, and its patches. */
-  image?: { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
-  patch?: { size: number; image: [number, number] };
-  /** The likeliest next tokens, the followed one, and its probability after each layer. */
-  top?: Prediction[];
-  chosen?: Label;
-  lens?: number[] | null;
-  /** Cosine of two sentences. */
-  likeness?: number;
-}
-
-/** A run with the numbers of the shown head. */
-export type RunWithValues = Run & { values: HeadValues };
 
 /** The matrix of cells: CSS pixels, counted from the top left corner of the view. */
 export interface Grid {

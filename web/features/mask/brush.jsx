@@ -50,7 +50,7 @@ export function toggle(session, { t, s }) {
   if (hidden) eachRun(hidden, (row, from, to) => row === t && from <= s && s <= to && (hide = false));
   paint(session, [{ t, s }], hide);
   const run = session.run.peek();
-  session.announce(brushTexts(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
+  if (run) session.announce(brushTexts(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
 }
 
 /** Receives the pointer in the place of the picture. @param {{ picture: Picture }} props */

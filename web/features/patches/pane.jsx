@@ -10,6 +10,7 @@ import { weightsOf } from '../reading/derivation.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Cell, Run } from '../heatmap/types.js' */
+/** @import { PictureData } from '../../store/protocol.js' */
 /** @import { patches } from './patches.en.js' */
 
 /**
@@ -19,7 +20,7 @@ import { weightsOf } from '../reading/derivation.js';
 
 /** Larger patches have a gap between their weights; still larger ones a frame with an outline. */
 const [MIN_SEPARATE, MIN_OUTLINED] = [5, 13];
-/** The frame of a patch at the edge is this far inside the canvas. */
+/** Distance in pixels by which the frame of a patch at the edge is inside the canvas. */
 const EDGE = 1.5;
 /** The second frame of a patch that is both query and key. */
 const INNER_FRAME = 4;
@@ -32,18 +33,19 @@ export function keyWithMaxWeight(run, t) {
 
 /**
  * @param {object} props
+ * @param {Run} props.run
  * @param {PatchGrid} props.grid
  * @param {number} props.size of a patch, CSS pixels
  * @param {typeof patches} props.own texts
  * @param {boolean} [props.isImage] the image instead of the weights
  * @param {boolean} [props.isSmall] without keyboard
  */
-export function Pane({ grid, size, own, isImage = false, isSmall = false }) {
+export function Pane({ run, grid, size, own, isImage = false, isSmall = false }) {
   const session = useSession();
   const words = session.words.value;
   const { rows, columns } = grid;
-  const canvas = usePaneCanvas(grid, size, isImage);
-  const input = usePaneInput(grid, size, isImage, canvas);
+  const canvas = usePaneCanvas(run, grid, size, isImage);
+  const input = usePaneInput(run, grid, size, isImage, canvas);
   const label = isImage ? words.open.picture(rows, columns) : own.weightsAbout;
   const role = isSmall
     ? { role: /** @type {const} */ ('img'), 'aria-label': label }
@@ -70,15 +72,13 @@ export function Pane({ grid, size, own, isImage = false, isSmall = false }) {
 
 /**
  * Pointer and keyboard: in the image they choose the query, in the weights the key.
- * @param {PatchGrid} grid @param {number} size @param {boolean} isImage
+ * @param {Run} run @param {PatchGrid} grid @param {number} size @param {boolean} isImage
  * @param {{ current: HTMLCanvasElement | null }} canvas
  */
-function usePaneInput({ rows, columns, before }, size, isImage, canvas) {
+function usePaneInput(run, { rows, columns, before }, size, isImage, canvas) {
   const session = useSession();
   const words = session.words.value;
   const cell = session.cell.value;
-  /** @type {Run} */
-  const run = session.run.value;
   /** The token under the pointer, -1 for none. @param {PointerEvent} event */
   const tokenAt = (event) => {
     const box = /** @type {HTMLCanvasElement} */ (canvas.current).getBoundingClientRect();
@@ -114,15 +114,13 @@ function usePaneInput({ rows, columns, before }, size, isImage, canvas) {
 
 /**
  * The ref of the canvas with the image or the weights, and with frames around query and key.
- * @param {PatchGrid} grid @param {number} size @param {boolean} isImage
+ * @param {Run} run @param {PatchGrid} grid @param {number} size @param {boolean} isImage
  */
-function usePaneCanvas(grid, size, isImage) {
+function usePaneCanvas(run, grid, size, isImage) {
   const session = useSession();
   const cell = session.cell.value;
   /** @type {Theme} */
   const theme = session.theme.value;
-  /** @type {Run} */
-  const run = session.run.value;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useEffect(() => {
     if (!canvas.current) return;
@@ -138,7 +136,7 @@ function usePaneCanvas(grid, size, isImage) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} context @param {{ width: number, height: number, data: any }} image
+ * @param {CanvasRenderingContext2D} context @param {PictureData} image
  * @param {number} width @param {number} height
  */
 function drawImage(context, image, width, height) {

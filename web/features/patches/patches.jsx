@@ -73,13 +73,13 @@ function Panes({ run, grid, size, split, lineWidth }) {
             </button>
           ))}
         </p>
-        <Pane grid={grid} size={size} own={own} isImage />
+        <Pane run={run} grid={grid} size={size} own={own} isImage />
       </div>
       <div style={pane}>
         <p style={line}>
           {own.weights[0]} {query} {own.weights[1]}
         </p>
-        <Pane grid={grid} size={size} own={own} />
+        <Pane run={run} grid={grid} size={size} own={own} />
       </div>
     </div>
   );
@@ -89,12 +89,14 @@ function Panes({ run, grid, size, split, lineWidth }) {
 export function Patches() {
   const session = useSession();
   const own = TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
-  const grid = gridOf(session.run.value);
+  const run = session.run.value;
+  if (!run) return null;
+  const grid = gridOf(run);
   const size = Math.max(Math.floor(SMALL_HEIGHT / grid.rows), 1);
   return (
     <div class="patches small">
-      <Pane grid={grid} size={size} own={own} isImage isSmall />
-      <Pane grid={grid} size={size} own={own} isSmall />
+      <Pane run={run} grid={grid} size={size} own={own} isImage isSmall />
+      <Pane run={run} grid={grid} size={size} own={own} isSmall />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // The guesses for the next token: a bar for the current run, a tick for the comparison, a thin line between the two.
 
+import { hasPredictions } from '../../store/runParts.js';
 import { PROGRAM_MODEL } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
@@ -12,16 +13,18 @@ import { isCompared } from '../whatif/modelEdits.js';
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
+/** @import { Prediction as Guess } from '../../store/protocol.js' */
+/** @import { OpenedModel, RunWithPredictions } from '../../store/types.js' */
 /** @typedef {{ kind: 'pinned' | 'with' | 'before' | 'without', top: number[] }} Other the comparison */
-/** @typedef {{ id: number, text: string, now: number }} Guess now: its probability */
 
 export function Prediction({ short = false, writes = false }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const about = run?.about;
+  if (!run) return <Guesses short={short} writes={writes} />;
+  const { about } = run;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
-  if (about?.kind === 'layer') return <AboutHeads />;
+  if (about?.kind === 'layer') return <AboutHeads about={about} />;
   if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
   if (about?.guess === 'masked' && (run.top ?? []).length === 0)
     return (
@@ -32,7 +35,7 @@ export function Prediction({ short = false, writes = false }) {
   return <Guesses short={short} writes={writes} />;
 }
 
-/** A file without predictions: what was recognised in it. @param {{ found: any }} props */
+/** A file without predictions: what was recognised in it. @param {{ found: OpenedModel }} props */
 function AboutFile({ found }) {
   const session = useSession();
   const words = session.words.value;
@@ -40,7 +43,7 @@ function AboutFile({ found }) {
     // If it is too long it scrolls, by keyboard too.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
       <Recognised found={found} />
-      {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
+      {found.summary?.kind === 'weights' && found.summary.sums === 'columns' && found.about.parts.length === 0 && (
         <button type="button" class="word" onClick={session.transposeWeights}>
           {words.open.transpose}
         </button>
@@ -62,16 +65,16 @@ function Guesses({ short, writes }) {
   const other = session.comparison.value;
   const compared = isCompared(other, session.switchHover.value);
   const { layer, head, part } = session.state.value;
-  /** @type {Guess[]} */
-  const top = run?.top ?? [];
+  const predicted = hasPredictions(run) ? run : null;
+  const top = predicted?.top ?? [];
   const max = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
   const about = run?.about;
   // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
   const after =
-    about?.guess === 'next' && !(about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces ?? []) : '';
+    run?.about.guess === 'next' && !(run.about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces) : '';
   /** @type {Record<string, string>} */
   const titles = { masked: words.open.covered, classes: words.open.sees };
-  const title = titles[about?.guess] ?? words.next;
+  const title = titles[about?.guess ?? ''] ?? words.next;
   return (
     <section class={`prediction ${compared ? 'compared' : ''}`} data-guess={about?.guess} aria-label={title}>
       <h2 hidden={isEmpty(run)}>
@@ -86,8 +89,16 @@ function Guesses({ short, writes }) {
       </h2>
       {writes && <WriteOn />}
       <ul>
-        {top.map((guess, i) => (
-          <GuessRow key={i} guess={guess} then={other?.top[i]} max={max} compared={compared} short={short} />
+        {predicted?.top.map((guess, i) => (
+          <GuessRow
+            key={i}
+            guess={guess}
+            run={predicted}
+            then={other?.top[i]}
+            max={max}
+            compared={compared}
+            short={short}
+          />
         ))}
       </ul>
       <OtherNote other={compared ? other : null} head={words.headInText(layer, head)} />
@@ -96,13 +107,17 @@ function Guesses({ short, writes }) {
 }
 
 /**
- * @param {{ guess: Guess, then?: number, max: number, compared: boolean, short: boolean }} props
- *   then: the probability in the comparison
+ * @param {object} props
+ * @param {Guess} props.guess
+ * @param {RunWithPredictions} props.run
+ * @param {number} [props.then] the probability in the comparison
+ * @param {number} props.max
+ * @param {boolean} props.compared
+ * @param {boolean} props.short
  */
-function GuessRow({ guess: { id, text, now }, then, max, compared, short }) {
+function GuessRow({ guess: { id, text, now }, run, then, max, compared, short }) {
   const session = useSession();
   const words = session.words.value;
-  const run = session.run.value;
   const at = (/** @type {number} */ p) => `${(100 * p) / max}%`;
   return (
     <li>

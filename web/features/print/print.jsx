@@ -8,6 +8,8 @@ import css from './print.css';
 import { texts as inEnglish } from './print.en.js';
 import { texts as inChinese } from './print.zh.js';
 
+/** @import { Theme } from '../../ui/palette.js' */
+
 export const styles = `${css}
 @media print { :host([data-theme]) { ${customProperties('light')} color-scheme: light } }`;
 
@@ -20,13 +22,16 @@ export function Media() {
   const run = session.run.value;
   useEffect(() => {
     const paper = matchMedia('print');
-    /** @type {any} */
+    /** @type {Theme | null} */
     let theme = null;
     const followPaper = () => {
-      if (paper.matches === (theme !== null)) return;
-      const next = paper.matches ? 'light' : theme;
-      theme = paper.matches ? session.theme.peek() : null;
-      session.showTheme(next);
+      if (paper.matches && theme === null) {
+        theme = session.theme.peek();
+        session.showTheme('light');
+      } else if (!paper.matches && theme !== null) {
+        session.showTheme(theme);
+        theme = null;
+      }
     };
     // The page may be printed before this effect has run.
     followPaper();

@@ -8,8 +8,8 @@ import { readsNumbers } from './tokens.js';
 export function Empty({ height }) {
   const session = useSession();
   const words = session.words.value.nothing;
-  const { about } = session.run.value;
-  const numbers = readsNumbers(about);
+  const about = session.run.value?.about;
+  const numbers = about && readsNumbers(about);
   const { firstText } = session.opening;
   return (
     <div class="nothing" style={px({ minHeight: height })}>

@@ -9,6 +9,7 @@ export function InputOptions() {
   const about = session.about.value;
   const state = session.state.value;
   if (!about) return null;
+  const { batch = 1 } = about;
   return (
     <>
       {about.reads === 'pair' && (
@@ -21,9 +22,9 @@ export function InputOptions() {
           onKeyDown={(event) => event.stopPropagation()}
         />
       )}
-      {about.parts?.length > 1 && (
+      {about.parts.length > 1 && (
         <span class="choice parts" role="group" aria-label={words.open.partOf}>
-          {about.parts.map((/** @type {keyof typeof words.open.parts} */ part) => (
+          {about.parts.map((part) => (
             <button
               key={part}
               type="button"
@@ -36,7 +37,7 @@ export function InputOptions() {
           ))}
         </span>
       )}
-      {about.batch > 1 && <Entry count={about.batch} />}
+      {batch > 1 && <Entry count={batch} />}
       {about.reads === 'picture' && (
         <label class="word strong file">
           {words.open.another}

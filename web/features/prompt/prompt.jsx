@@ -17,6 +17,7 @@ const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
 );
 
 /** @import { Cell } from '../../store/state.js' */
+/** @import { Run } from '../../store/types.js' */
 /** @import { Piece } from './tokens.js' */
 /** @typedef {{ css: (weight: number) => string }} Ramp */
 /** @typedef {{ current: any }} Ref */
@@ -24,7 +25,7 @@ const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
 /**
  * The tokens of the last answer that match the text. The answer may belong to the previous text.
  * @param {string} text
- * @param {any} run
+ * @param {Run | null} run
  */
 function matchingPieces(text, run) {
   /** @type {Piece[]} */
@@ -60,7 +61,9 @@ function Field({ small }) {
   const { width } = useSize(line);
   const pieces = matchingPieces(text, run);
   const row =
-    cell && run.T > 0 ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
+    cell && run && run.T > 0
+      ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S)
+      : [];
   const ramp = useColours();
   const off = isOff(session.state.value, layer, head);
   const [typing, setTyping] = useState(false);
@@ -220,8 +223,8 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
   const run = session.run.value;
   const cell = session.cell.value;
   const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
-  const isCurrent = run?.top && run.pieces.length === pieces.length && !session.writing.value;
-  const guess = next && isCurrent ? shown(run.top[0].text) : '';
+  const isCurrent = run?.pieces.length === pieces.length && !session.writing.value;
+  const guess = next && isCurrent && run.top ? shown(run.top[0].text) : '';
   return (
     <>
       {from > 0 && '… '}
@@ -266,7 +269,8 @@ function Note({ off }) {
           {words.noteOff[1]}
         </>
       ) : (
-        cell && (
+        cell &&
+        run && (
           <>
             {words.note[0]}
             <br />

@@ -11,6 +11,7 @@ import { sized } from '../heatmap/paintWeights.js';
 import { useColours } from '../heatmap/useColours.js';
 import { excerptOf } from './tokens.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Piece } from './tokens.js' */
 
 const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
@@ -18,7 +19,7 @@ const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
 /** Longer texts are shown as an excerpt around the query. */
 const MAX_TOKENS = 30;
 
-/** @param {{ children: any }} props */
+/** @param {{ children: ComponentChildren }} props */
 export function Row({ children }) {
   const session = useSession();
   const run = session.run.value;
@@ -84,11 +85,11 @@ export function Row({ children }) {
  * @param {{ weights: ArrayLike<number>, ramp: { css: (weight: number) => string } }} props
  */
 export function Strip({ weights, ramp }) {
-  const canvas = useRef(/** @type {any} */ (null));
-  const box = useRef(/** @type {any} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const { width, height } = useSize(box);
   useEffect(() => {
-    if (width < 1) return;
+    if (width < 1 || !canvas.current) return;
     const context = sized(canvas.current, width, height);
     for (let x = 0; x < width; x++) {
       const [from, to] = [x, x + 1].map((at) => Math.floor((at * weights.length) / width));

@@ -1,5 +1,7 @@
 // A text as tokens, each with its characters.
 
+/** @import { About } from '../../store/protocol.js' */
+
 /**
  * @typedef {object} Piece
  * @property {number} id
@@ -63,7 +65,7 @@ export function wordAt(pieces, t) {
 /** Maximum number of tokens at the end of a text that are shown. */
 const MAX_END = 6;
 
-/** The end of a text: its last two tokens, from where the word begins. @param {Piece[]} pieces */
+/** The end of a text: its last two tokens, extended to the beginning of the word. @param {Piece[]} pieces */
 export function endOf(pieces) {
   const from = pieces.length - 2;
   const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;
@@ -94,5 +96,5 @@ export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 /** A token as displayed after a text. @param {string} token */
 export const shown = (token) => token.replaceAll('\n', '↵');
 
-/** True if a model reads token numbers because it has no tokenizer. @param {any} about */
+/** True if a model reads token numbers because it has no tokenizer. @param {Pick<About, 'reads' | 'words'>} about */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

@@ -3,7 +3,6 @@
 import { stepsAt } from './score.js';
 
 /** @import { Cell, Run, RunWithValues } from '../heatmap/types.js' */
-/** @typedef {any} About the description that a source gives of itself */
 
 /**
  * The weights of one head of a run.
@@ -47,7 +46,7 @@ export function readingOf(run, { t, s }) {
   const weight = weights[s];
   // The output of a patched head is not a mixture of these values.
   const direction = !values.patched && directions ? row(directions, t) : null;
-  /** Direct logit attribution of the cell, null if it is unknown. @type {any} */
+  // Direct logit attribution of the cell, null if it is unknown.
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
   const sum = product.reduce((a, x) => a + x, 0);
   const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), 0);

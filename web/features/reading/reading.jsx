@@ -1,6 +1,7 @@
 // The computation of the weight that is read: six strips on one grid of columns, so that a product is under its two
 // factors. Every number comes from the core.
 
+import { hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
@@ -26,11 +27,10 @@ export function Reading({ compact = false, title = true }) {
   /** @type {Run | null} */
   const run = session.run.value;
   const cell = session.cell.value;
-  const hasValues = run?.values && session.state.value.mean === 'head';
-  if (cell && run?.T && !hasValues) return <RowReading title={title} />;
-  if (!cell || !run?.values) return <section class="reading" />;
-  const withValues = /** @type {RunWithValues} */ (run);
-  const reading = readingOf(withValues, cell);
+  const showsValues = hasValues(run) && session.state.value.mean === 'head';
+  if (cell && run?.T && !showsValues) return <RowReading run={run} cell={cell} title={title} />;
+  if (!cell || !hasValues(run)) return <section class="reading" />;
+  const reading = readingOf(run, cell);
   return (
     <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how}>
       {title && <Title run={run} cell={cell} />}
@@ -39,7 +39,7 @@ export function Reading({ compact = false, title = true }) {
       ) : reading.score === Number.NEGATIVE_INFINITY ? (
         <p class="how">{words.cannot[reading.hidden ? 3 : 2]}</p>
       ) : (
-        <Strips run={withValues} cell={cell} reading={reading} />
+        <Strips run={run} cell={cell} reading={reading} />
       )}
     </section>
   );
@@ -138,7 +138,7 @@ function Others({ run, others }) {
 /** The direct logit attribution of the cell. @param {{ run: Run, t: number, reading: CellReading }} props */
 function Contribution({ run, t, reading: { adds, label } }) {
   const words = useSession().words.value;
-  if (!Number.isFinite(adds) || Number(label.id) < 0) return null;
+  if (adds === null || !Number.isFinite(adds) || Number(label.id) < 0) return null;
   return (
     <p class="adds">
       <span>

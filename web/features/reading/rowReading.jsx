@@ -7,14 +7,15 @@ import { RAMP } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { Title } from './cellTitle.jsx';
 
+/** @import { Cell, Run } from '../heatmap/types.js' */
+
 /** Maximum number of keys listed for a row. */
 const MAX_KEYS = 8;
 
-export function RowReading({ title = true }) {
+/** @param {{ run: Run, cell: Cell, title?: boolean }} props */
+export function RowReading({ run, cell, title = true }) {
   const session = useSession();
   const words = session.words.value;
-  const run = session.run.value;
-  const cell = /** @type {{ t: number, s: number }} */ (session.cell.value);
   const { mean } = session.state.value;
   const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
   const ramp = RAMP[session.theme.value];

@@ -1,16 +1,18 @@
 // The visitor's observations in each step of the story. The model's answers alone decide which tasks are done.
 
+import { hasContributions, hasPredictions } from '../../store/runParts.js';
 import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
 import { effective } from '../whatif/modelEdits.js';
 import { STEPS } from './steps.js';
 
 /** @import { Cell, State } from '../../store/state.js' */
+/** @import { Run } from '../../store/types.js' */
 /** @import { Log } from './steps.js' */
 /**
  * The answers to the current state.
  * @typedef {object} Answers
- * @property {any} run
+ * @property {Run} run
  * @property {Cell | null} cell the chosen cell, or the one under the resting pointer
  * @property {(string | null)[][] | null} [trades] the roles of the heads
  * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] the probability of each token's actual
@@ -25,7 +27,7 @@ const SAME = 2;
 /** From this weight on a token attends mostly to a key. */
 const MOSTLY = 0.5;
 
-/** @param {any} run @param {number} t */
+/** @param {Run} run @param {number} t */
 function rowAt({ weights, about, T, layer, head }, t) {
   const at = ((layer * about.heads + head) * T + t) * T;
   return weights.subarray(at, at + T);
@@ -94,7 +96,7 @@ const OBSERVE = {
     return { ...seen, temperature, before: seen.from, to: now };
   },
   fetched(seen, state, { run }) {
-    if (!run.added) return seen;
+    if (!hasContributions(run)) return seen;
     const now = { text: run.chosen.text, adds: run.added.heads[run.layer * run.about.heads + run.head] };
     const place = [state.text, run.layer, run.head].join();
     if (run.chosen.id === run.top[0].id) return { ...seen, place, first: now };
@@ -122,19 +124,19 @@ const OBSERVE = {
     return { ...seen, [role]: { layer: state.layer, head: state.head, score } };
   },
   matter(seen, state, { run }) {
-    if (!run.top) return seen;
+    if (!hasPredictions(run)) return seen;
     const { scale, ...rest } = { text: state.text, scale: state.scale, mask: state.mask, heat: state.temperature };
     const key = JSON.stringify([state.model, rest, state.patch]);
     if (Object.keys(scale).length === 0) {
       const { id, text } = run.chosen;
-      const { now } = run.top.find((/** @type {any} */ guess) => guess.id === id);
+      const now = run.top.find((guess) => guess.id === id)?.now;
       return seen?.key === key
         ? { ...seen, base: { id, text, p: now } }
         : { key, base: { id, text, p: now }, costs: {} };
     }
     const [place, ...others] = offHeads(state);
     if (seen?.key !== key || !place || others.length > 0 || Object.keys(scale).some((at) => at !== place)) return seen;
-    const now = run.top.find((/** @type {any} */ { id }) => id === seen.base.id)?.now;
+    const now = run.top.find(({ id }) => id === seen.base.id)?.now;
     if (now === undefined) return seen;
     const points = Math.round(100 * (now - seen.base.p)) + 0;
     const [layer, head] = place.split('.').map(Number);

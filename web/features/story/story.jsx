@@ -3,6 +3,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
+import { hasContributions, hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { reducedMotion } from '../../ui/motion.js';
@@ -36,7 +37,7 @@ export function Story({ compact = false, phone = false }) {
   const words = session.words.value;
   const { step } = session.state.value;
   const log = session.storyLog.value;
-  const title = useRef(/** @type {any} */ (null));
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
   const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
@@ -47,7 +48,7 @@ export function Story({ compact = false, phone = false }) {
   useSpeech(step, seen);
   useLayoutEffect(() => {
     // After a change of the step the title has the focus, but not if the story was opened by an address.
-    if (session.storyMoved.value) title.current.focus();
+    if (session.storyMoved.value) title.current?.focus();
   }, [step]);
   const dense = compact || name === 'why' || name === 'fetched';
   return (
@@ -268,7 +269,7 @@ function Why() {
   useEffect(() => {
     session.markProductAnimated();
   }, []);
-  if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
+  if (!cell || !hasValues(run) || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);
   const [query, key] = [run.pieces[cell.t].name, run.pieces[cell.s].name];
   return (
@@ -307,7 +308,7 @@ function Fetched() {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
+  if (!cell || !hasValues(run) || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);
   const key = run.pieces[cell.s].name;
   return (
@@ -318,7 +319,7 @@ function Fetched() {
       <Strip name={words.mixture} kind="value" values={r.mixture}>
         {words.story.others(r.others.length)}
       </Strip>
-      {run.added && (
+      {hasContributions(run) && (
         <p class="adds">
           <span>
             {words.adds} <i>{shown(run.chosen.text).trim()}</i>

@@ -8,6 +8,7 @@ import { useSize } from '../../ui/useSize.js';
 import { parted, smoothed, valueAt, watched } from './chartLines.js';
 import { useTrainTexts } from './texts.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Curves, Mark } from './curves.js' */
 /** @typedef {(value: number) => number} Scale from a step or value to a pixel */
 
@@ -15,7 +16,7 @@ import { useTrainTexts } from './texts.js';
 const ROOMY = 90;
 /** The line height of labels at line ends, in pixels. */
 const LINE = 18;
-/** @param {{ children: any }} props */
+/** @param {{ children: ComponentChildren }} props */
 const Waiting = ({ children }) => <p class="waiting">{children}</p>;
 
 /** Pixels for a value at the end of a line; for names of heads, which also need a share because the font grows. */

@@ -55,7 +55,7 @@ const GAP = 14;
  * @param {{ frames: FilmFrame[], end: number, steps: number }} props
  */
 function Frames({ frames, end, steps }) {
-  const area = useRef(/** @type {any} */ (null));
+  const area = useRef(/** @type {HTMLDivElement | null} */ (null));
   const { width, height: size } = useSize(area);
   const count = Math.max(Math.floor((width + GAP) / (size + GAP)), 2);
   return (
@@ -114,7 +114,7 @@ function Frame({ frame, size }) {
   const theme = session.theme.value;
   const run = session.run.value;
   const { layer, head } = session.state.value;
-  const canvas = useRef(/** @type {any} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const T = run?.T ?? 0;
   const heads = run?.about?.heads ?? 1;
   useEffect(() => {

@@ -12,13 +12,13 @@ export function Probe() {
   const run = session.run.value;
   const cell = session.cell.value;
   const { task } = session.state.value.training;
-  const guesses = run?.guesses ?? [];
+  const { pieces = [], guesses = [] } = run ?? {};
   const note = texts.probe[task] ?? '';
   return (
     <section class="sentence probe" aria-label={texts.unseen}>
-      <p class="words letters" lang="en" data-count={run?.pieces?.length > 30 ? 'many' : 'few'}>
+      <p class="words letters" lang="en" data-count={pieces.length > 30 ? 'many' : 'few'}>
         {guesses.length > 0 &&
-          run.pieces.map((/** @type {Piece} */ piece, /** @type {number} */ t) => {
+          pieces.map((piece, t) => {
             const { wanted, right } = guesses[t];
             const kind = wanted < 0 ? 'free' : right ? 'right' : 'wrong';
             return (

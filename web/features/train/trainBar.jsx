@@ -186,7 +186,7 @@ function Save() {
   const session = useSession();
   const texts = useTrainTexts();
   const { training } = session;
-  const input = useRef(/** @type {any} */ (null));
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const now = training.progress.value;
   const kept = training.savedModels.value.find(({ key }) => key === now?.key);
   return (
@@ -201,7 +201,7 @@ function Save() {
           { key: 'file', label: texts.file, about: texts.fileAbout, act: training.save },
           { key: 'folder', label: texts.folder, about: texts.folderAbout, act: training.saveFolder },
           { key: 'onnx', label: texts.onnx, about: texts.onnxAbout, act: training.saveOnnx },
-          { key: 'open', label: texts.open, about: texts.openAbout, act: () => input.current.click() },
+          { key: 'open', label: texts.open, about: texts.openAbout, act: () => input.current?.click() },
           ...(kept
             ? [
                 {

@@ -18,7 +18,7 @@ export function Actions({ small = false }) {
   const words = session.words.value;
   const state = session.state.value;
   const [copied, put] = useClipboard();
-  // A link contains no files: an opened model is found only where it is open.
+  // A link contains no files: to an opened model it works only while that model is open.
   const here = !session.models.includes(state.model);
   const copy = () =>
     put(
@@ -34,7 +34,7 @@ export function Actions({ small = false }) {
     about: words.embedAbout,
     act: () => put(snippetOf(state), words.copied, words.notPut),
   };
-  // The address of a page that embeds the instrument is not ours: there is no link.
+  // There is no link if the instrument is embedded, because the address belongs to the other page.
   const moved = session.embedded ? [reset] : [reset, link];
   return (
     <span class="actions">
@@ -89,10 +89,9 @@ function useClipboard() {
 /** The formats of an export; some have variants. @param {Session} session @returns {Item[]} */
 function exportItems(session) {
   const words = session.words.value;
-  const save = (/** @type {string} */ kind, /** @type {number} */ scale, /** @type {boolean} */ figures) =>
+  /** @type {(kind: string, scale?: number, figures?: boolean) => () => void} */
+  const saving = (kind, scale, figures) => () =>
     import('../export/savePicture.js').then(({ exportAs }) => exportAs(kind, session, scale, figures));
-  /** @type {(kind: string, scale?: any, figures?: any) => () => void} */
-  const saving = (kind, scale, figures) => () => save(kind, scale, figures);
   const withFigures = (/** @type {string} */ label) => ({
     key: 'svg-figures',
     label: words.withFigures,

@@ -4,13 +4,15 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 
 /** @import { Run, State } from '../../store/state.js' */
 
-/** The value at a head: that of the most specific place that has one. */
-export function effective(
-  /** @type {Record<string, any>} */ map,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-  /** @type {any} */ otherwise,
-) {
+/**
+ * The value at a head: that of the most specific place that has one.
+ * @template T
+ * @param {Record<string, T>} map
+ * @param {number} layer
+ * @param {number} head
+ * @param {T} otherwise
+ */
+export function effective(map, layer, head, otherwise) {
   return map[`${layer}.${head}`] ?? map[`${layer}`] ?? map.all ?? otherwise;
 }
 

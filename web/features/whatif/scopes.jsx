@@ -17,7 +17,7 @@ export function Scopes({ name }) {
         key,
         label,
         chosen: key === scope,
-        act: () => session.update({ scope: /** @type {any} */ (key) }),
+        act: () => session.update({ scope: /** @type {'all' | 'layer' | 'head'} */ (key) }),
       }))}
     />
   );

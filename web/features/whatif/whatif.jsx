@@ -10,6 +10,7 @@ import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './contro
 
 const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
+/** @import { About } from '../../store/protocol.js' */
 /** @typedef {'phone' | 'tablet' | 'tight' | 'narrow' | 'desk' | 'wide'} Kind of a layout, by the width of the page */
 
 /** @param {{ kind: Kind, scant?: boolean }} props scant: there is no room even for all common controls */
@@ -23,7 +24,7 @@ export function WhatIf({ kind, scant = false }) {
   const tight = kind === 'tight' || kind === 'tablet';
   const small = kind === 'narrow' || tight;
   const flow = state.view === 'flow';
-  if (about && !about.edits) return <Unchangeable small={small} />;
+  if (about && !about.edits) return <Unchangeable about={about} small={small} />;
   if (kind === 'phone') return <PhoneLine />;
   if (tight && (flow || state.pinned || scant)) return <TightLine scant={scant} />;
   const changed = isChanged(runOf(state));
@@ -46,15 +47,15 @@ export function WhatIf({ kind, scant = false }) {
   );
 }
 
-/** The line of a model that cannot be changed: the reason. @param {{ small: boolean }} props */
-function Unchangeable({ small }) {
+/** The line of a model that cannot be changed: the reason. @param {{ about: About, small: boolean }} props */
+function Unchangeable({ about, small }) {
   const session = useSession();
   const words = session.words.value;
   /** @type {Record<string, string>} */
   const reasons = { weights: words.open.nothingToAsk, transformer: words.open.pairNothing };
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <span class="told">{reasons[session.about.value.kind]}</span>
+      <span class="told">{reasons[about.kind]}</span>
       <Actions small={small} />
     </section>
   );

@@ -2,7 +2,7 @@
 
 import { Problem } from './problem.js';
 
-/** @import { About } from '../../store/protocol.js' */
+/** @import { About, AttentionPart } from '../../store/protocol.js' */
 /** @import { Stored } from './fileContents.js' */
 /**
  * The weights of some layers, all of the same shape.
@@ -29,7 +29,7 @@ import { Problem } from './problem.js';
 
 /** How far from 1 the sum of a row may be: in half precision it is not exactly 1. */
 const ROUNDING = 0.02;
-/** The page draws at most so many tokens. */
+/** Maximum number of tokens that the page draws. */
 export const MAX_TOKENS = 4096;
 /** How many rows of a head, and how many heads, are checked. */
 const [ROWS, HEADS] = [64, 16];
@@ -120,7 +120,7 @@ export async function findAttentions(tensors) {
   for (const tensor of tensors) {
     const axes = axesOf(tensor.shape);
     const named = /attn|attention|weights/i.test(tensor.name);
-    // One number a row is not a picture; a matrix of two axes could be anything, unless its name says that it is not.
+    // Excludes rows of a single number, and names of parameters, whose matrices could have any shape.
     const possible = axes && axes.S > 1 && !/(^|[._])(bias|weight|kernel)$/.test(tensor.name);
     const found = possible ? await checkRows(tensor, axes) : null;
     if (axes && found && (found.rows > 0 || named)) {
@@ -195,7 +195,7 @@ export function checkSize({ name, T, S, layers, heads }) {
  * @param {string} name
  * @param {string} title
  * @param {Attentions} shown
- * @param {string[]} parts
+ * @param {AttentionPart[]} parts
  * @param {Attentions[]} all
  * @returns {About}
  */

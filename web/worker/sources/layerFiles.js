@@ -12,7 +12,7 @@ import { Problem } from './problem.js';
 /** @import { Found, Stored } from './fileContents.js' */
 /** @import { HeadsSource, Hl, Numbers } from './types.js' */
 
-/** The page draws at most so many tokens, and so many heads. */
+/** Maximum numbers of tokens and of heads that the page draws. */
 const MAX_TOKENS = 4096;
 const MAX_HEADS = 144;
 
@@ -48,7 +48,7 @@ function named(tensors) {
 export function isLayer(tensors, others) {
   const { query, key, value } = named(tensors);
   const own = [query, key, value];
-  // Queries need keys; inputs attend to each other.
+  // Files with queries must have keys. Inputs need none: they attend to each other.
   const alone = !key && /(^|\.)(q|query|queries)$/i.test(query?.name ?? 'q');
   if (alone && !tensors.some(({ name }) => WEIGHT.test(name))) return false;
   return query !== undefined && tensors.every((tensor) => own.includes(tensor) || others.includes(tensor));

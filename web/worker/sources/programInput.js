@@ -21,7 +21,7 @@ import { readTensorLike } from '../../../src/js/check/tensorlike.js';
 
 /** Weights are at most 1, apart from the rounding of half precision. */
 const MAX_WEIGHT = 1.02;
-/** The page draws at most so many tokens. */
+/** Maximum number of tokens that the page draws. */
 const MAX_TOKENS = 4096;
 
 const isNested = (/** @type {unknown} */ value) =>

@@ -12,7 +12,7 @@ export type Source = TransformerSource | WeightsSource | HeadsSource;
 
 interface SourceBase {
   about: About;
-  /** Changes with everything that a run depends on apart from the request: tokens, picture, weights in training. */
+  /** Changes with all that a run depends on and the request does not contain: tokens, picture, weights in training. */
   version?: number;
   /** Texts of the tokens, by list. */
   tokens?: Record<string, string[]>;
@@ -43,7 +43,7 @@ export interface WeightsSource extends SourceBase {
 export interface HeadsSource extends SourceBase {
   /** Queries, keys and values. entry: of a batch. */
   headInputs(hl: Hl, run: Run, entry: number): HeadInputs | Promise<HeadInputs>;
-  /** Splits queries and keys into so many heads. */
+  /** Splits queries and keys into this number of heads. */
   split?(heads: number): void;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
@@ -91,7 +91,7 @@ export interface HeadInputs {
   likeness?: number | null;
 }
 
-/** A picture as the model reads it, with the same picture to be shown; fine: at a higher resolution. */
+/** A picture as input of the model; image: the same for display; fine: the same at a higher resolution. */
 export interface Pixels {
   data: Float32Array;
   shape: number[];

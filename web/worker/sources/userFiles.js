@@ -8,7 +8,7 @@ import { baseOf, findIn, PICKLES } from './fileContents.js';
 import { Problem } from './problem.js';
 import { findTransposed, transpose } from './transposed.js';
 
-/** @import { Summary, UserFile } from '../../store/protocol.js' */
+/** @import { AttentionPart, Summary, UserFile } from '../../store/protocol.js' */
 /** @import { Attentions } from './attentionWeights.js' */
 /** @import { Found, Stored } from './fileContents.js' */
 /** @import { Hl, OnProgress, Source } from './types.js' */
@@ -77,11 +77,13 @@ async function problemOf(files, title, found, others) {
  * @returns {{ source: Source, summary: Summary }}
  */
 function openWeights(name, title, parts, found, others) {
+  /** @type {AttentionPart[]} */
   const order = ['encoder', 'decoder', 'cross'];
-  const known = parts.every(({ part }) => order.includes(part)) && parts.length > 1;
-  const attentions = known ? order.flatMap((part) => parts.filter((one) => one.part === part)) : parts.slice(0, 1);
+  const known = parts.every(({ part }) => order.some((name) => name === part)) && parts.length > 1;
+  const inOrder = order.flatMap((part) => parts.filter((one) => one.part === part).map((one) => ({ part, one })));
+  const attentions = known ? inOrder.map(({ one }) => one) : parts.slice(0, 1);
   for (const one of attentions) checkSize(one);
-  const partNames = known ? attentions.map(({ part }) => part) : [];
+  const partNames = known ? inOrder.map(({ part }) => part) : [];
   return {
     source: {
       about: aboutWeights(name, title, attentions[0], partNames, parts),

@@ -7,7 +7,7 @@ import { batchOf } from '../../features/train/tasks.js';
 /** @import { Labels } from '../../store/types.js' */
 /** @import { Trainer } from './trainer.js' */
 
-/** A folder has the sequences of so many steps. */
+/** Number of steps whose sequences are in a folder. */
 const STEPS_AHEAD = 100;
 
 /** A tokenizer.json whose tokens are characters. @param {readonly string[]} tokens */

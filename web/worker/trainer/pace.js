@@ -1,6 +1,6 @@
 // When the next training step is due, at a chosen number of steps a second.
 
-/** After a delay, at most the steps of so many milliseconds are caught up. */
+/** Milliseconds whose steps are caught up after a delay, at most. */
 const MAX_DELAY = 100;
 
 export class Pace {

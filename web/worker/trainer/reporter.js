@@ -32,7 +32,7 @@ export class Reporter {
     this.#curves = curves;
   }
 
-  /** Another request takes the reports. @param {Send} send @param {boolean} paced */
+  /** From now on another request receives the reports. @param {Send} send @param {boolean} paced */
   redirect(send, paced) {
     this.#send = send;
     this.#paced = paced;

@@ -101,7 +101,12 @@ function guessesOf({ data, shape }, targets) {
   });
 }
 
-/** By 'score layer.head'. @param {Task} task @param {HeadScores[][]} scores @returns {HeadScores} */
+/**
+ * The scores of all heads in one record, by keys such as 'induction 1.0'.
+ * @param {Task} task
+ * @param {HeadScores[][]} scores
+ * @returns {HeadScores}
+ */
 const chartScores = (task, scores) =>
   Object.fromEntries(
     scores.flatMap((row, l) =>

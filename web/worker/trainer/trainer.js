@@ -17,7 +17,7 @@ import { Snapshots } from './snapshots.js';
  * @property {Snapshot[]} snapshots
  */
 
-/** The learning rate rises over so many steps. */
+/** Number of steps over which the learning rate rises. */
 const WARM_UP = 50;
 /** Limit of the norm of all gradients together. */
 const MAX_GRADIENT = 1;

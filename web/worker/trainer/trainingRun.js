@@ -15,7 +15,7 @@ const TURN = 30;
 const FRAMES = 40;
 /** Steps between two validations. */
 const VALIDATE_EVERY = 10;
-/** Training has diverged if the loss is so many times the first one, after so many steps. */
+/** Training has diverged if, after a number of steps, the loss is this many times the first one. */
 const [DIVERGED, MIN_STEPS] = [4, 20];
 
 /** Counts the versions of the weights of all models: runs are cached by version. */
@@ -52,7 +52,7 @@ export class TrainingRun {
     this.#firstLoss = reporter.curves.loss[0]?.[1] ?? 0;
   }
 
-  /** As reports have it. */
+  /** The progress, in the form of reports. */
   get progress() {
     const { trainer, end, shownStep: at, key } = this;
     return { steps: trainer.steps, end, at, playing: this.#playing, key, settings: trainer.settings };

@@ -198,8 +198,8 @@ test('saveFolder writes generation_config.json', async () => {
 
 test('openModel rejects if onProgress rejects, and all memory is freed', async () => {
   const { used } = hl.info.memory;
-  const onProgress = async () => Promise.reject(new Error('no page to show it'));
-  await assert.rejects(hl.openModel(folder({}), { onProgress }), /no page to show it/);
+  const onProgress = async () => Promise.reject(new Error('no progress can be shown'));
+  await assert.rejects(hl.openModel(folder({}), { onProgress }), /no progress can be shown/);
   assert.equal(hl.info.memory.used, used);
 });
 
