@@ -201,3 +201,13 @@ test('q, k and v in tensors of different types are joined', async () => {
     compare(got, await valuesOf({ 'x.gguf': gguf(metadata, parts) }, { ids: IDS }, { weights }));
   }
 });
+
+test('the scale of scores of a Gemma 2 is that of the metadata', async () => {
+  const c = golden('gemma2-a');
+  const { config, tensors } = contentOf(c);
+  assert.notEqual(config.query_pre_attn_scalar, config.head_dim);
+  const { metadata, tensors: converted } = convert(config, tensors);
+  const scale = { kind: 'f32', value: config.query_pre_attn_scalar ** -0.5 };
+  const file = gguf({ ...metadata, 'gemma2.attention.scale': scale }, converted);
+  compare(await valuesOf({ 'x.gguf': file }, c.input), await valuesOf(c.files, c.input));
+});
