@@ -133,7 +133,8 @@ export function makeConfig(meta, tensors, frequencies) {
   const known = ARCHITECTURES.get(architecture);
   if (!known) {
     const expected = [...ARCHITECTURES.keys()].join(', ');
-    throw meta.fail('general.architecture', `is ${quote(architecture)}, which is not one of ${expected}`, expected);
+    const got = architecture === undefined ? 'is missing, expected' : `is ${quote(architecture)}, which is not`;
+    throw meta.fail('general.architecture', `${got} one of ${expected}`, expected);
   }
   const kind = meta.values['general.type'] ?? 'model';
   if (kind !== 'model') throw meta.fail('general.type', `is ${quote(kind)}, expected 'model'`, 'model');

@@ -265,7 +265,11 @@ const REFUSED = [
     { 'general.architecture': 'mamba' },
     /metadata general\.architecture is 'mamba', which is not one of llama, qwen2/,
   ],
-  ['no architecture', { 'general.architecture': undefined }, /metadata general\.architecture is undefined/],
+  [
+    'no architecture',
+    { 'general.architecture': undefined },
+    /metadata general\.architecture is missing, expected one of llama/,
+  ],
   ['an adapter', { 'general.type': 'adapter' }, /metadata general\.type is 'adapter'/],
   ['a missing key', { 'llama.block_count': undefined }, /metadata llama\.block_count is missing, expected an integer/],
   [
