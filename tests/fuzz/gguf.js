@@ -150,6 +150,7 @@ async function resultOf(call, codes = ['FORMAT']) {
   } catch (error) {
     assert.ok(error instanceof HeadlightError && codes.includes(error.code), error?.stack);
     assert.ok(error.message.length < 700, `a message of ${error.message.length} characters`);
+    assert.doesNotMatch(error.message, /Cannot read|is not a function|not iterable|is undefined,/);
     return undefined;
   }
 }
@@ -225,16 +226,78 @@ function makeModel() {
   };
   Object.assign(config, { intermediate_size: 12, max_position_embeddings: 16, rms_norm_eps: 1e-5, vocab_size: 11 });
   const tensors = { 'model.embed_tokens.weight': of(11, 8), 'model.norm.weight': of(8), ...block(0), ...block(1) };
-  const model = convert(config, tensors);
-  return [{ 'x.gguf': gguf(model.metadata, model.tensors) }, splitGguf(model, 2)];
+  return convert(config, tensors);
+}
+
+const ODD = [
+  0,
+  1,
+  3,
+  -1,
+  0.5,
+  1e30,
+  2 ** 31,
+  2n ** 60n,
+  '',
+  'llama',
+  'yarn',
+  true,
+  false,
+  [],
+  [1, 2],
+  ['a'],
+  [true, false],
+];
+const MORE_KEYS = [
+  ...['attention.key_length', 'attention.sliding_window', 'attention.sliding_window_pattern', 'attention.scale'],
+  ...['rope.scaling.type', 'rope.scaling.factor', 'rope.scaling.attn_factor', 'rope.scale_linear', 'expert_count'],
+  ...['attention.causal', 'attention.head_count_kv', 'vocab_size', 'decoder_block_count', 'pooling_type'],
+];
+const ARCHITECTURES = [
+  'llama',
+  'qwen2',
+  'qwen3',
+  'gemma',
+  'gemma2',
+  'phi2',
+  'phi3',
+  'gpt2',
+  'gptneox',
+  'bloom',
+  'bert',
+  't5',
+];
+
+/** A right file that does not describe a model, or another one: odd values of keys, and odd tensors. */
+function oddModel(source, { metadata, tensors }) {
+  const architecture = source.chance(0.3) ? source.pick(ARCHITECTURES) : 'llama';
+  const own = (key) => key.replace(/^llama\./, `${architecture}.`);
+  const keys = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [own(key), value]));
+  keys['general.architecture'] = architecture;
+  for (let i = source.below(4); i > 0; i--) {
+    const key = source.chance(0.5) ? source.pick(Object.keys(keys)) : `${architecture}.${source.pick(MORE_KEYS)}`;
+    if (source.chance(0.2)) delete keys[key];
+    else keys[key] = source.pick(ODD);
+  }
+  const all = { ...tensors };
+  for (let i = source.below(3); i > 0; i--) {
+    const name = source.pick(Object.keys(all));
+    const tensor = all[name];
+    const width = source.between(1, 9);
+    const odd = source.chance(0.5) ? [width] : [2, width];
+    const change = source.below(3);
+    if (change === 0) delete all[name];
+    else if (change === 1) all[source.pick(['rope_freqs.weight', 'output.weight', 'blk.0.attn_qkv.weight'])] = tensor;
+    else all[name] = { shape: odd, data: new Float32Array(odd.reduce((a, b) => a * b, 1)) };
+  }
+  return gguf(keys, all);
 }
 
 async function checkModel(hl, files, weights) {
   const { used } = hl.info.memory;
-  const codes = ['FORMAT', 'OUT_OF_MEMORY', 'SHAPE', 'ARGUMENT'];
-  const model = await resultOf(() => hl.openModel(files, { weights }), codes);
+  const model = await resultOf(() => hl.openModel(files, { weights }), ['FORMAT', 'OUT_OF_MEMORY']);
   if (model) {
-    const result = await resultOf(() => model.forward([0, 1]), codes);
+    const result = await resultOf(() => model.forward([0, 1]), ['ARGUMENT', 'SHAPE', 'OUT_OF_MEMORY']);
     result?.dispose();
     model.dispose();
   }
@@ -249,7 +312,8 @@ async function checkModel(hl, files, weights) {
  */
 export async function fuzzGguf(total, seed) {
   const hl = await load();
-  const models = makeModel();
+  const right = makeModel();
+  const models = [{ 'x.gguf': gguf(right.metadata, right.tensors) }, splitGguf(right, 2)];
   const kinds = {
     right: (source) => {
       const file = rightFile(source);
@@ -270,7 +334,11 @@ export async function fuzzGguf(total, seed) {
       return [files[name], () => checkModel(hl, files, source.pick(['float32', 'stored', 'int8']))];
     },
   };
-  const names = ['right', 'damaged', 'damaged', 'made up', 'model'];
+  kinds['odd model'] = (source) => {
+    const file = oddModel(source, right);
+    return [file, () => checkModel(hl, { 'x.gguf': file }, source.pick(['float32', 'stored', 'int8']))];
+  };
+  const names = ['right', 'damaged', 'damaged', 'made up', 'model', 'odd model'];
   const report = Object.fromEntries(Object.keys(kinds).map((name) => [name, { files: 0, read: 0, slowest: 0 }]));
   for (let i = 0; i < total; i++) {
     const name = names[i % names.length];

@@ -43,6 +43,8 @@ import { identify } from './identify.js';
 const CALLER = 'readGguf';
 const MAGIC = 0x46554747;
 const VERSIONS = [2, 3];
+/** The first bytes of files in llama.cpp's earlier formats. */
+const OLD = ['lmgg', 'fmgg', 'tjgg', 'algg'];
 const DEFAULT_ALIGNMENT = 32;
 const MAX_ALIGNMENT = 2 ** 20;
 /** As in ggml. */
@@ -230,7 +232,8 @@ function readVersion(cursor) {
 
 /** @param {string} caller @param {Uint8Array} bytes */
 function notGguf(caller, bytes) {
-  const kind = identify(bytes);
+  const start = String.fromCharCode(...bytes.subarray(0, 4));
+  const kind = OLD.includes(start) ? 'a GGML file, older than GGUF' : identify(bytes);
   const expected = 'a GGUF file';
   const text = kind
     ? `this is ${kind}, expected ${expected}`

@@ -6,7 +6,6 @@ const HINT = 'save its tensors as safetensors';
 /** @type {Signature[]} */
 const SIGNATURES = [
   { kind: 'a GGUF file of llama.cpp: use readGguf', start: 'GGUF' },
-  ...['lmgg', 'tjgg', 'fmgg', 'algg'].map((start) => ({ kind: 'a GGML file, older than GGUF', start })),
   { kind: `an HDF5 file, as Keras writes (.h5): ${HINT}`, start: '\x89HDF\r\n\x1a\n' },
   { kind: 'an npy array: use readNpy', start: '\x93NUMPY' },
   { kind: 'a PyTorch checkpoint in the old format: use readTorch', start: '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20' },

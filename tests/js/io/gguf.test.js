@@ -264,24 +264,6 @@ test('a reader that gives too few bytes is refused', async () => {
   await rejects(readGguf({ size: NaN, read: async () => file }), /the size of the file is NaN/);
 });
 
-test('the time is linear in the size of the file', () => {
-  const file = (count) =>
-    gguf(
-      { list: Array.from({ length: count }, (_, i) => `t${i}`) },
-      Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`t${i}`, { shape: [1], data: [i] }])),
-    );
-  const timeOf = (bytes) => {
-    const start = performance.now();
-    readGguf(bytes);
-    return performance.now() - start;
-  };
-  const [small, large] = [file(10_000), file(80_000)];
-  timeOf(small);
-  const best = (bytes) => Math.min(...Array.from({ length: 5 }, () => timeOf(bytes)));
-  // Eight times as long, and room for noise; quadratic time would take 64 times as long.
-  assert.ok(best(large) < 32 * best(small) + 20);
-});
-
 test('the test encodes Q8_0 as the reader decodes it', () => {
   const data = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i));
   const got = readGguf(

@@ -4,7 +4,7 @@
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
 import { readBytes } from '../../io/bytes.js';
-import { isGguf, partNames } from './ggufParts.js';
+import { fileOf, oneFile } from './chosenFile.js';
 import { hubHint, isHubAddress } from './hubNames.js';
 import { remoteFile, remoteFolder } from './remote.js';
 
@@ -81,12 +81,9 @@ export async function openFolder(caller, files, openPath, signal, hub) {
  */
 async function openAddress(caller, address, openPath, signal, hub) {
   if (isHubAddress(address, hub?.options?.endpoint)) return openOnHub(caller, address, hub, signal);
-  const file = fileOf(address);
-  if (file !== undefined) {
-    const { begin, name, rest } = file;
-    return oneFile(await openAddress(caller, `${begin || '.'}${rest}`, openPath, signal), name);
-  }
   const base = globalThis.location?.href;
+  const file = fileOf(address);
+  if (file) return oneFile(await openFolder(caller, file.folder, openPath, signal), file.name);
   // A single letter before a colon is a drive on Windows.
   if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
     return remoteFolder(caller, readAddress(caller, address), { signal });
@@ -103,42 +100,6 @@ async function openOnHub(caller, address, hub, signal) {
     hub?.platform?.() ?? import('../../hub/page.js').then(({ page }) => page),
   ]);
   return openHubFolder(caller, address, hub?.options, platform, signal);
-}
-
-/**
- * The folder and the name of a GGUF file, if the address is of one.
- * @param {string} address a path or a URL
- */
-function fileOf(address) {
-  const isUrl = /^[a-z][a-z\d+.-]+:/i.test(address);
-  const [, path, rest] = /** @type {RegExpExecArray} */ ((isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address));
-  const at = Math.max(path.lastIndexOf('/'), isUrl ? -1 : path.lastIndexOf('\\'));
-  const name = path.slice(at + 1);
-  return isGguf(name) ? { begin: path.slice(0, at + 1), name: isUrl ? decodeName(name) : name, rest } : undefined;
-}
-
-/** @param {string} name of a file in a URL */
-function decodeName(name) {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
-
-/**
- * A folder with only this file, or with the parts of it.
- * @param {Folder} folder
- * @param {string} file
- * @returns {Folder}
- */
-function oneFile(folder, file) {
-  const names = partNames(file);
-  return {
-    ...folder,
-    names,
-    size: async (name, required) => (names.includes(name) ? folder.size(name, required) : null),
-  };
 }
 
 /**

@@ -24,7 +24,6 @@ const UNSUPPORTED = [
   'logit_scale',
   'residual_scale',
   'embedding_scale',
-  'attention.scale',
   'attention.clamp_kqv',
   'attention.temperature_scale',
 ];
@@ -134,7 +133,8 @@ export function makeConfig(meta, tensors, frequencies) {
   const known = ARCHITECTURES.get(architecture);
   if (!known) {
     const expected = [...ARCHITECTURES.keys()].join(', ');
-    throw meta.fail('general.architecture', `is ${quote(architecture)}, which is not one of ${expected}`, expected);
+    const got = architecture === undefined ? 'is missing, expected' : `is ${quote(architecture)}, which is not`;
+    throw meta.fail('general.architecture', `${got} one of ${expected}`, expected);
   }
   const kind = meta.values['general.type'] ?? 'model';
   if (kind !== 'model') throw meta.fail('general.type', `is ${quote(kind)}, expected 'model'`, 'model');
@@ -182,9 +182,10 @@ class Source {
     this.frequencies = frequencies;
     this.layers = meta.integer('block_count');
     this.width = meta.integer('embedding_length');
-    this.heads = meta.integer('attention.head_count');
-    this.kvHeads = meta.integer('attention.head_count_kv', this.heads);
-    this.headDim = headDimOf(meta);
+    const { heads, kvHeads, headDim } = readHeads(meta);
+    this.heads = heads;
+    this.kvHeads = kvHeads;
+    this.headDim = headDim;
     this.mlp = meta.integer('feed_forward_length');
     this.tied = !tensors.has('output.weight');
     this.#check();
@@ -196,6 +197,15 @@ class Source {
     const key = 'attention.value_length';
     if (meta.integer(key, headDim) !== headDim)
       throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`, headDim);
+  }
+
+  /** Refuses a factor of scores that is not the usual one. */
+  usualScale() {
+    const { meta, headDim } = this;
+    const key = 'attention.scale';
+    const [scale, usual] = [meta.number(key, 0), headDim ** -0.5];
+    if (scale !== 0 && Math.abs(scale / usual - 1) > 1e-6)
+      throw meta.fail(meta.keyOf(key), `is ${scale}, expected ${usual}, as the length of keys gives it`, usual);
   }
 
   /** @param {string} name */
@@ -219,6 +229,7 @@ class Source {
 
   /** Fields that decoders with rotary positions have. */
   decoder() {
+    if (this.meta.architecture !== 'gemma2') this.usualScale();
     return {
       hidden_size: this.width,
       num_hidden_layers: this.layers,
@@ -336,6 +347,13 @@ const llamaConfig = (s) => ({
   attention_bias: s.has('blk.0.attn_q.bias') || s.has('blk.0.attn_qkv.bias'),
 });
 
+/** The number whose inverse square root is the factor of scores. @param {Source} s */
+function gemmaScalar({ meta, layers, width, heads, headDim }) {
+  const scale = meta.number('attention.scale', 0);
+  if (scale > 0) return scale ** -2;
+  return layers === GEMMA2_27B ? width / heads : headDim;
+}
+
 /** By model_type. @type {Record<string, (s: Source) => Config>} */
 const CONFIGS = {
   llama: (s) => {
@@ -359,7 +377,7 @@ const CONFIGS = {
     ...s.windows(),
     attn_logit_softcapping: s.meta.number('attn_logit_softcapping', 50),
     final_logit_softcapping: s.meta.number('final_logit_softcapping', 30),
-    query_pre_attn_scalar: s.layers === GEMMA2_27B ? s.width / s.heads : s.headDim,
+    query_pre_attn_scalar: gemmaScalar(s),
   }),
   phi: (s) => ({
     ...s.decoder(),

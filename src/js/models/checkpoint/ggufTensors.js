@@ -119,7 +119,7 @@ export function makeViews(architecture, heads, located, blocksAs) {
     const parsed = parseName(name);
     const projection = projectionOf(parsed.base);
     if (Number(parsed.number) >= heads.layers)
-      throw fail(file, `${quote(name)} is in the file, but the model has ${heads.layers} blocks`, name);
+      throw fail(file, `${quote(name)} is in the file, but the number of blocks is ${heads.layers}`, name);
     if (projection < 0 || qkv === undefined) addNamed(views, names, others, tensor, parsed);
     else if (typeof qkv === 'string') {
       const whole = fillName(qkv, parsed);

@@ -265,7 +265,11 @@ const REFUSED = [
     { 'general.architecture': 'mamba' },
     /metadata general\.architecture is 'mamba', which is not one of llama, qwen2/,
   ],
-  ['no architecture', { 'general.architecture': undefined }, /metadata general\.architecture is undefined/],
+  [
+    'no architecture',
+    { 'general.architecture': undefined },
+    /metadata general\.architecture is missing, expected one of llama/,
+  ],
   ['an adapter', { 'general.type': 'adapter' }, /metadata general\.type is 'adapter'/],
   ['a missing key', { 'llama.block_count': undefined }, /metadata llama\.block_count is missing, expected an integer/],
   [
@@ -282,7 +286,7 @@ const REFUSED = [
   [
     'fewer blocks than tensors',
     { 'llama.block_count': 1 },
-    /'blk\.1\.attn_norm\.weight' is in the file, but the model has 1 blocks/,
+    /'blk\.1\.attn_norm\.weight' is in the file, but the number of blocks is 1/,
   ],
   [
     'heads',
@@ -306,6 +310,7 @@ const REFUSED = [
     /metadata llama\.attention\.value_length is 32, expected 16/,
   ],
   ['experts', { 'llama.expert_count': 8 }, /metadata llama\.expert_count is 8, which is not supported/],
+  ['the scale of scores', { 'llama.attention.scale': 0.5 }, /metadata llama\.attention\.scale is 0\.5, expected 0\.25/],
   ['a part of a head', { 'llama.rope.dimension_count': 8 }, /metadata llama\.rope\.dimension_count is 8, expected 16/],
   ['a rope scaling', { 'llama.rope.scaling.type': 'spiral' }, /metadata llama\.rope\.scaling\.type is 'spiral'/],
   ['longrope without factors', { 'llama.rope.scaling.type': 'longrope' }, /has no rope_factors_long\.weight/],

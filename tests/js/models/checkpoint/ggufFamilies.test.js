@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
+import { readGguf, readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { families } from '../../../support/families.js';
-import { convert, fuse, gguf, separate, splitGguf } from '../../../support/gguf.js';
+import { convert, encode, fuse, gguf, separate, splitGguf } from '../../../support/gguf.js';
 import { GOLDEN } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';
 
@@ -167,4 +167,47 @@ test('a BERT with a kind of pooling gives the vector of a text', async () => {
     result.pooled.copy().forEach((x, i) => assert.ok(Math.abs(x - rowOf(hidden, i, width, count)) < 1e-5));
     model.dispose();
   }
+});
+
+test('an encoder of T5 may have its own architecture', async () => {
+  const c = CASES["T5's encoder alone"];
+  const { config, tensors } = contentOf(c);
+  const { metadata, tensors: converted } = convert(config, tensors);
+  const renamed = Object.entries(metadata).map(([key, value]) => [key.replace(/^t5\./, 't5encoder.'), value]);
+  const own = { ...Object.fromEntries(renamed), 'general.architecture': 't5encoder' };
+  compare(await valuesOf({ 'x.gguf': gguf(own, converted) }, c.input), await valuesOf(c.files, c.input));
+});
+
+test('a head for ranking is listed as not opened', async () => {
+  const { config, tensors } = contentOf(CASES.MiniLM);
+  const { metadata, tensors: converted } = convert(config, tensors);
+  const vector = { shape: [1], data: [0] };
+  const model = await hl.openModel({ 'x.gguf': gguf(metadata, { ...converted, 'cls.bias': vector }) });
+  assert.deepEqual(model.unread, ['cls.bias']);
+  model.dispose();
+});
+
+test('q, k and v in tensors of different types are joined', async () => {
+  const { config, tensors } = contentOf(CASES['gpt-2']);
+  const { metadata, tensors: parts } = separate(convert(config, tensors), rowsOf(config));
+  const types = { 'blk.0.attn_q.weight': 'Q8_0', 'blk.0.attn_k.weight': 'F16', 'blk.1.attn_v.weight': 'BF16' };
+  for (const [name, type] of Object.entries(types))
+    parts[name] = { shape: parts[name].shape, type, bytes: encode(type, parts[name].data) };
+  const mixed = gguf(metadata, parts);
+  const read = readGguf(mixed).tensors;
+  for (const name of Object.keys(types)) parts[name] = { shape: parts[name].shape, data: read[name].data() };
+  for (const weights of ['float32', 'stored']) {
+    const got = await valuesOf({ 'x.gguf': mixed }, { ids: IDS }, { weights });
+    compare(got, await valuesOf({ 'x.gguf': gguf(metadata, parts) }, { ids: IDS }, { weights }));
+  }
+});
+
+test('the scale of scores of a Gemma 2 is that of the metadata', async () => {
+  const c = golden('gemma2-a');
+  const { config, tensors } = contentOf(c);
+  assert.notEqual(config.query_pre_attn_scalar, config.head_dim);
+  const { metadata, tensors: converted } = convert(config, tensors);
+  const scale = { kind: 'f32', value: config.query_pre_attn_scalar ** -0.5 };
+  const file = gguf({ ...metadata, 'gemma2.attention.scale': scale }, converted);
+  compare(await valuesOf({ 'x.gguf': file }, c.input), await valuesOf(c.files, c.input));
 });
