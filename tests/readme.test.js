@@ -63,7 +63,7 @@ before(async () => {
   for (const name of ['onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
-  cpSync(join(root, 'tests/golden/torch/training.pt'), join(folder, 'ckpt.pt'));
+  cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'ckpt.pt'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([
     launch(),

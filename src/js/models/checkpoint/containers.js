@@ -1,17 +1,18 @@
-// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and gives
-// its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or orders gives
-// a folder of its own, whose `read` converts.
+// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and
+// gives its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or
+// orders gives a folder of its own, whose `read` and `stream` convert.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 import { openSafetensors } from './safetensors.js';
 import { INDEX } from './shards.js';
 import { readJson } from './smallFiles.js';
+import { chooseTorch } from './torchNames.js';
 
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
-/** @import { Config } from '../families/common.js' */
+/** @import { Config, Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
-/** @import { Stored } from './readWeights.js' */
+/** @import { Storage, Stored } from './readWeights.js' */
 
 /**
  * @typedef {object} Container
@@ -22,18 +23,26 @@ import { readJson } from './smallFiles.js';
  * @property {Map<string, Stored>} tensors by name
  * @property {string[]} files with the tensors
  * @property {() => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer file: tokenizer.json
+ * @property {Family} [family] that reads the tensors; default: that of config.model_type
+ * @property {string} [describedBy] the origin of the config, in errors; default: config.json
+ * @property {(name: string) => string} [nameOf] the name of a tensor in the files, in errors
  */
 
 const CALLER = 'openModel';
 /** Formats that cannot be read. */
-const OTHERS = /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/;
+const OTHERS = /\.(gguf|h5|onnx|msgpack)$/;
 
-/** @param {Folder} folder @returns {Promise<Container>} */
-export async function openContainer(folder) {
+/** @param {Folder} folder @param {Storage} _storage of the weights @returns {Promise<Container>} */
+export async function openContainer(folder, _storage) {
   for (const file of ['model.safetensors', INDEX])
     if ((await folder.size(file)) !== null) return openSafetensors(folder, file);
   const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
   if (single.length === 1) return openSafetensors(folder, single[0]);
+  const torch = await chooseTorch(folder);
+  if (torch !== undefined) {
+    const { openTorch } = await import('./torch.js');
+    return openTorch(folder, torch);
+  }
   // An address without this file is not the address of a model.
   await readJson(folder, 'config.json');
   const others = folder.names?.filter((name) => OTHERS.test(name)) ?? [];

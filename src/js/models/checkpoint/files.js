@@ -6,10 +6,12 @@ import { quote } from '../../check/quote.js';
 import { readBytes } from '../../io/bytes.js';
 import { hubHint, refuseHubPage } from './hubNames.js';
 import { remoteFile, remoteFolder } from './remote.js';
+import { isTorch, withOneFile } from './torchNames.js';
 
 /**
  * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
- *   | FileSystemDirectoryHandle} ModelFiles a folder: a path in Node, or a URL; or files by name
+ *   | File | FileSystemDirectoryHandle} ModelFiles a folder, or a file of torch.save: a path in Node, or a URL; or
+ *   files by name
  */
 /**
  * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
@@ -45,6 +47,7 @@ export async function openFolder(caller, files, openPath, signal) {
   if (typeof files === 'string' || files instanceof URL) return openAddress(caller, String(files), openPath, signal);
   if (files === null || typeof files !== 'object')
     throw argumentError(caller, 'files', files, 'a folder: a path, a URL, files by name, or a directory handle');
+  if (files instanceof Blob) return memoryFolder(caller, namedFiles(caller, [/** @type {File} */ (files)]));
   if ('getFileHandle' in files) return handleFolder(caller, /** @type {FileSystemDirectoryHandle} */ (files));
   const isList = Array.isArray(files) || (typeof FileList !== 'undefined' && files instanceof FileList);
   return memoryFolder(caller, isList ? namedFiles(caller, /** @type {File[]} */ ([...files])) : Object.entries(files));
@@ -55,8 +58,14 @@ export async function openFolder(caller, files, openPath, signal) {
  * @param {string} address
  * @param {OpenPath} [openPath]
  * @param {AbortSignal} [signal]
+ * @returns {Promise<Folder>}
  */
 async function openAddress(caller, address, openPath, signal) {
+  const file = fileOf(address);
+  if (file !== undefined) {
+    const { begin, name, rest } = file;
+    return withOneFile(await openAddress(caller, `${begin || '.'}${rest}`, openPath, signal), name);
+  }
   const base = globalThis.location?.href;
   // A single letter before a colon is a drive on Windows.
   if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
@@ -65,6 +74,27 @@ async function openAddress(caller, address, openPath, signal) {
   const expected = "a URL, or files by name: a path can be opened by 'headlight-attention' in Node";
   if (!base || /^file:/i.test(address)) throw argumentError(caller, 'files', address, expected);
   return remoteFolder(caller, readAddress(caller, address, base), { signal, hint: hubHint(address) });
+}
+
+/**
+ * The folder and the name of a file of weights, if the address is of one.
+ * @param {string} address a path or a URL
+ */
+function fileOf(address) {
+  const isUrl = /^[a-z][a-z\d+.-]+:/i.test(address);
+  const [, path, rest] = /** @type {RegExpExecArray} */ ((isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address));
+  const at = Math.max(path.lastIndexOf('/'), isUrl ? -1 : path.lastIndexOf('\\'));
+  const name = path.slice(at + 1);
+  return isTorch(name) ? { begin: path.slice(0, at + 1), name: isUrl ? decodeName(name) : name, rest } : undefined;
+}
+
+/** @param {string} name of a file in a URL */
+function decodeName(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 /**

@@ -32,8 +32,9 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 /**
  * @typedef {object} OpenOptions
  * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores
- *   as float16 or bfloat16 stay in this type: half the memory, the same results. With 'int8', matrices are rounded to
- *   nine bits: 29% of the memory. Only models with float32 weights can be trained
+ *   as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file stores in
+ *   fewer bits are rounded to float16. With 'int8', matrices are rounded to nine bits: 29% of the memory. Only models
+ *   with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
@@ -92,14 +93,14 @@ export async function openModel(memory, files, options, environment) {
   }
   const folder = await openFolder(CALLER, files, environment.openPath, signal);
   try {
-    const container = await openContainer(folder);
+    const container = await openContainer(folder, storage);
     const { config, generationConfig, tensors } = container;
     const generation = readGeneration(config, generationConfig);
-    const { family, prefix } = recognise(config, tensors);
-    const described = readConfig(family, prefix, config, tensors);
+    const { family, prefix } = recognise(container);
+    const described = readConfig(family, prefix, container);
     if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
-    const resolved = resolve(family, described, layers);
-    const found = locate(family, prefix, resolved, tensors);
+    const resolved = resolve(family, described, layers, container);
+    const found = locate(family, prefix, resolved, container);
     const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
     const weights = await readWeights(memory, container.folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
@@ -136,14 +137,10 @@ async function describeSource(folder, { format, files }, weights) {
   return { ...folder.origin, files: sizes, format, weights };
 }
 
-/**
- * The family, and the prefix of the tensors of its base model in these files.
- * @param {Config} config
- * @param {Map<string, Stored>} tensors
- */
-function recognise(config, tensors) {
+/** The family, and the prefix of the tensors of its base model in these files. @param {Container} container */
+function recognise({ config, tensors, family: given }) {
   const type = config.model_type;
-  let family = FAMILIES.get(type);
+  let family = given ?? FAMILIES.get(type);
   if (!family) {
     const types = [...FAMILIES.keys()].join(', ');
     throw fail(
@@ -167,21 +164,22 @@ function recognise(config, tensors) {
   return { family, prefix };
 }
 
-/**
- * @param {Family} family
- * @param {string} prefix
- * @param {Config} config
- * @param {Map<string, Stored>} tensors
- */
-function readConfig(family, prefix, config, tensors) {
+/** @param {Family} family @param {string} prefix @param {Container} container */
+function readConfig(family, prefix, container) {
+  const { config, tensors } = container;
   const has = (/** @type {string} */ name) => tensors.has(name.startsWith('/') ? name.slice(1) : prefix + name);
-  return checked(family, () => family.options(config, has));
+  return checked(family, container, () => family.options(config, has));
 }
 
-/** @param {Family} family @param {TransformerOptions} options @param {number | undefined} layers the first of them */
-function resolve(family, options, layers) {
+/**
+ * @param {Family} family
+ * @param {TransformerOptions} options
+ * @param {number | undefined} layers the first of them
+ * @param {Container} container
+ */
+function resolve(family, options, layers, container) {
   const some = layers !== undefined && layers < options.layers ? firstLayers(options, layers) : {};
-  return checked(family, () => resolveOptions({ ...options, ...some }, CALLER));
+  return checked(family, container, () => resolveOptions({ ...options, ...some }, CALLER));
 }
 
 /**
@@ -195,19 +193,19 @@ const blocksOf = (described, opened) =>
     ['encoder.', { configured: described.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
   ]);
 
-/** @template T @param {Family} family @param {() => T} read reads config.json */
-function checked(family, read) {
+/**
+ * @template T
+ * @param {Family} family
+ * @param {Container} container
+ * @param {() => T} read reads the config
+ */
+function checked(family, { describedBy = 'config.json' }, read) {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UnsupportedField) throw fail(`config.json: ${error.message}`, error.field);
-    if (error instanceof HeadlightError)
-      throw fail(`config.json does not describe a ${family.name}: ${error.message}`, error.parameter, { cause: error });
-    throw fail(
-      `config.json does not describe a ${family.name}: ${/** @type {Error} */ (error).message}`,
-      'config.json',
-      { cause: error },
-    );
+    if (error instanceof UnsupportedField) throw fail(`${describedBy}: ${error.message}`, error.field);
+    const { message, parameter = 'config.json' } = /** @type {HeadlightError} */ (error);
+    throw fail(`${describedBy} does not describe a ${family.name}: ${message}`, parameter, { cause: error });
   }
 }
 
@@ -223,10 +221,10 @@ const firstLayers = ({ window, scale }, layers) => ({
  * @param {Family} family
  * @param {string} prefix
  * @param {Resolved} options
- * @param {Map<string, Stored>} tensors
+ * @param {Container} container
  * @returns {(Found & { names: string[] })[]}
  */
-function locate(family, prefix, options, tensors) {
+function locate(family, prefix, options, { tensors, describedBy = 'its config.json', nameOf = (name) => name }) {
   /** @type {string[]} */
   const missing = [];
   /** @type {(Found & { names: string[] })[]} */
@@ -238,17 +236,17 @@ function locate(family, prefix, options, tensors) {
     // A tied embedding may be stored under the name of the head.
     const head = options.tied && name === 'embedding.table' ? tiedHeads(family, prefix, tensors, shape) : [];
     const present = [...names.filter((other) => tensors.has(other)), ...head];
-    if (present.length === 0) missing.push(names[0] ?? name);
+    if (present.length === 0) missing.push(nameOf(names[0] ?? name));
     const stored = present
       .slice(0, source.form === 'stacked' ? 2 : 1)
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
-    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, source, shape, options, name);
+    for (const [i, tensor] of stored.entries()) checkStored(nameOf(present[i]), tensor, source, shape, options, name);
     found.push({ name, names: present, shape, source, stored, split: splitOf(options, name) });
   }
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
     const details = { expected: missing, got: [...tensors.keys()] };
-    throw fail(`this is a ${family.name} by its config.json, but ${text}`, missing[0], details);
+    throw fail(`this is a ${family.name} by ${describedBy}, but ${text}`, missing[0], details);
   }
   return found;
 }
