@@ -9,7 +9,6 @@ import { inRowMajor, locateTensors, namedTensors, sizeOf, TorchTensor } from '..
 import { nanogpt, nanogptConfig } from '../families/nanogpt.js';
 import { addShard, checkShards, readWeightMap } from './shards.js';
 import { openTokenizerJson, readGenerationJson, readJson } from './smallFiles.js';
-import { TORCH_INDEX } from './torchNames.js';
 
 /** @import { Steps } from '../../io/torch.js' */
 /** @import { TorchRange } from '../../io/torchTensors.js' */
@@ -40,7 +39,7 @@ const fail = (file, message, parameter = file) =>
  * @returns {Promise<Container>}
  */
 export async function openTorch(folder, file) {
-  const isIndex = file === TORCH_INDEX;
+  const isIndex = file.endsWith('.index.json');
   const map = isIndex ? readWeightMap(CALLER, await readJson(folder, file), file) : new Map();
   const files = isIndex ? [...new Set(map.values())].sort() : [file];
   /** @type {Map<string, Stored>} */

@@ -5,7 +5,7 @@ import { quoteNames } from '../../check/quote.js';
 
 /** @import { Folder } from './files.js' */
 
-export const TORCH_INDEX = 'pytorch_model.bin.index.json';
+const TORCH_INDEX = 'pytorch_model.bin.index.json';
 /** The usual names, of Hugging Face and of nanoGPT. */
 const USUAL = ['pytorch_model.bin', TORCH_INDEX, 'ckpt.pt'];
 const TORCH = /\.(bin|pt|pth|ckpt)$/i;
