@@ -64,7 +64,7 @@ before(async () => {
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
   cpSync(join(root, 'tests/golden/gguf/llama-q4_k_m.gguf'), join(folder, 'model.Q4_K_M.gguf'));
-  cpSync(join(root, 'tests/golden/torch/training.pt'), join(folder, 'ckpt.pt'));
+  cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'ckpt.pt'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([
     launch(),

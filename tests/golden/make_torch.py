@@ -89,3 +89,85 @@ module = torch.jit.script(torch.nn.Linear(2, 2))
 module.save(os.path.join(HERE, "script.pt"))
 with open(os.path.join(HERE, "expected.json"), "w") as file:
     json.dump(expected, file)
+
+
+class Block(torch.nn.Module):
+    """A block of nanoGPT."""
+
+    def __init__(self, width, heads, bias):
+        super().__init__()
+        self.heads = heads
+        self.ln_1 = Norm(width, bias)
+        self.attn = torch.nn.ModuleDict(
+            {"c_attn": torch.nn.Linear(width, 3 * width, bias=bias), "c_proj": torch.nn.Linear(width, width, bias=bias)}
+        )
+        self.ln_2 = Norm(width, bias)
+        self.mlp = torch.nn.ModuleDict(
+            {"c_fc": torch.nn.Linear(width, 4 * width, bias=bias), "c_proj": torch.nn.Linear(4 * width, width, bias=bias)}
+        )
+
+    def forward(self, x):
+        length, width = x.shape
+        parts = self.attn["c_attn"](self.ln_1(x)).split(width, dim=1)
+        q, k, v = (part.view(length, self.heads, -1).transpose(0, 1) for part in parts)
+        scores = q @ k.transpose(1, 2) / (width / self.heads) ** 0.5
+        scores = scores.masked_fill(torch.ones(length, length).triu(1) == 1, float("-inf"))
+        x = x + self.attn["c_proj"]((scores.softmax(-1) @ v).transpose(0, 1).reshape(length, width))
+        return x + self.mlp["c_proj"](torch.nn.functional.gelu(self.mlp["c_fc"](self.ln_2(x))))
+
+
+class Norm(torch.nn.Module):
+    def __init__(self, width, bias):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(width))
+        self.bias = torch.nn.Parameter(torch.randn(width)) if bias else None
+
+    def forward(self, x):
+        return torch.nn.functional.layer_norm(x, self.weight.shape, self.weight, self.bias, 1e-5)
+
+
+class Gpt(torch.nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        width, vocab = args["n_embd"], args["vocab_size"]
+        self.transformer = torch.nn.ModuleDict(
+            {
+                "wte": torch.nn.Embedding(vocab, width),
+                "wpe": torch.nn.Embedding(args["block_size"], width),
+                "h": torch.nn.ModuleList([Block(width, args["n_head"], args["bias"]) for _ in range(args["n_layer"])]),
+                "ln_f": Norm(width, args["bias"]),
+            }
+        )
+        self.lm_head = torch.nn.Linear(width, vocab, bias=False)
+        self.transformer["wte"].weight = self.lm_head.weight
+
+    def forward(self, ids):
+        x = self.transformer["wte"](ids) + self.transformer["wpe"](torch.arange(len(ids)))
+        for block in self.transformer["h"]:
+            x = block(x)
+        return self.lm_head(self.transformer["ln_f"](x))
+
+
+def save_nanogpt(name, bias, prefix):
+    torch.manual_seed(9)
+    args = dict(n_layer=2, n_head=2, n_embd=16, block_size=12, bias=bias, vocab_size=23, dropout=0.0)
+    model = Gpt(args)
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(torch.tensor([1, 2])).sum().backward()
+    optimizer.step()
+    ids = torch.tensor([3, 1, 4, 1, 5, 9])
+    checkpoint = {
+        "model": {prefix + key: value for key, value in model.state_dict().items()},
+        "optimizer": optimizer.state_dict(),
+        "model_args": args,
+        "iter_num": 5,
+        "best_val_loss": torch.tensor(2.5),
+        "config": {"out_dir": "out", "learning_rate": 6e-4},
+    }
+    torch.save(checkpoint, os.path.join(HERE, f"{name}.pt"))
+    return {"ids": ids.tolist(), "shape": [6, 23], "logits": model.double()(ids).flatten().tolist()}
+
+
+with open(os.path.join(HERE, "nanogpt.json"), "w") as file:
+    cases = [("nanogpt", True, ""), ("nanogpt-compiled", False, "_orig_mod.")]
+    json.dump({name: save_nanogpt(name, bias, prefix) for name, bias, prefix in cases}, file)

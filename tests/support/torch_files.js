@@ -1,5 +1,6 @@
 // Files of torch.save, byte by byte, right and wrong.
 
+import { readSafetensorsHeader } from 'headlight-attention/formats';
 import { join, zip } from './files.js';
 
 const encoder = new TextEncoder();
@@ -80,7 +81,8 @@ export function torchZip(value, storages = [], { root = 'archive', more = [], or
   return zip([
     file('data.pkl', bytes ?? pickle(value)),
     ...(order === undefined ? [] : [file('byteorder', text(order))]),
-    ...storages.map(({ key, bytes }) => file(`data/${key}`, bytes)),
+    // Checksums are not compared, as in PyTorch, which need not write them.
+    ...storages.map(({ key, bytes }) => ({ ...file(`data/${key}`, bytes), crc: 0 })),
     ...more,
   ]);
 }
@@ -96,4 +98,61 @@ export function torchLegacy(value, storages = [], { order = true, protocol = 100
     pickle(keys ?? storages.map(({ key }) => String(key))),
     ...storages.flatMap(({ dtype, bytes, count = bytes.length / SIZES[dtype] }) => [uint64(count), bytes]),
   );
+}
+
+/**
+ * Files of safetensors as files of torch.save: the same tensors, each a view of a storage of its own.
+ * @param {Record<string, Uint8Array>} files of a model
+ * @param {{ legacy?: boolean, rename?: (name: string) => string, wrap?: (dict: Map<string, Raw>) => unknown,
+ *   transposed?: boolean }} [options] transposed: matrices are views of transposed storages
+ * @returns {Record<string, Uint8Array>}
+ */
+export function asTorch(files, { legacy = false, rename = (name) => name, wrap = (dict) => dict, transposed } = {}) {
+  const converted = {};
+  for (const [file, bytes] of Object.entries(files)) {
+    if (file === 'model.safetensors.index.json') {
+      const names = new TextDecoder()
+        .decode(bytes)
+        .replaceAll('.safetensors', '.bin')
+        .replaceAll('"model-', '"pytorch_model-');
+      converted['pytorch_model.bin.index.json'] = text(names);
+    } else if (!file.endsWith('.safetensors')) converted[file] = bytes;
+    else
+      converted[`pytorch_${file.replace('.safetensors', '.bin')}`] = torchFile(bytes, {
+        legacy,
+        rename,
+        wrap,
+        transposed,
+      });
+  }
+  return converted;
+}
+
+function torchFile(bytes, { legacy, rename, wrap, transposed }) {
+  const storages = [];
+  const dict = new Map();
+  const { tensors } = readSafetensorsHeader(bytes);
+  for (const [name, { dtype, shape, begin, end }] of Object.entries(tensors)) {
+    const turned = transposed && shape.length === 2;
+    const raw = bytes.slice(begin, end);
+    const storage = {
+      key: storages.length,
+      dtype,
+      count: raw.length / SIZES[dtype],
+      bytes: turned ? transpose(raw, shape, SIZES[dtype]) : raw,
+    };
+    storages.push(storage);
+    const strides = turned ? [1, shape[0]] : shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
+    dict.set(rename(name), tensor(storage, shape, strides));
+  }
+  return (legacy ? torchLegacy : torchZip)(wrap(dict), storages);
+}
+
+/** (rows, columns) → (columns, rows). */
+function transpose(bytes, [rows, columns], size) {
+  const out = new Uint8Array(bytes.length);
+  for (let r = 0; r < rows; r++)
+    for (let c = 0; c < columns; c++)
+      out.set(bytes.subarray((r * columns + c) * size, (r * columns + c + 1) * size), (c * rows + r) * size);
+  return out;
 }

@@ -31,7 +31,7 @@ const NAMES = {
   'guide/generation': ['topK', 'repetitionPenalty', 'rewind', 'generation_config.json', 'logProbs'],
   'guide/analysis': ['logitLens', 'headScores', 'rollout', 'composition', 'logitDifference'],
   'guide/onnx': ['toOnnx', 'opset', 'past_key_values'],
-  'guide/files': ['readSafetensors', 'writeNpy', 'readNpz'],
+  'guide/files': ['readSafetensors', 'writeNpy', 'readNpz', 'readTorch'],
   'guide/page': ['onState', 'controls'],
   values: ['hook_resid_mid', 'hook_pattern', 'hook_z', 'hidden_states'],
   families: ['ModernBERT', 'Whisper', 'CamemBERT'],

@@ -107,6 +107,7 @@ import {
   readNpy,
   readNpz,
   readSafetensors,
+  readTorch,
   type StoredTensor,
   writeNpy,
   writeSafetensors,
@@ -296,6 +297,7 @@ try {
 const { tensors, metadata } = readSafetensors(writeSafetensors({ w: x }, { format: 'pt' }));
 hl.tensor(readNpy(writeNpy(x)));
 export const stored: StoredTensor | undefined = (await readNpz(new Uint8Array(), { maxSize: 1e9 })).tensors.x;
+export const pickled: StoredTensor | undefined = readTorch(new Uint8Array()).x;
 export const names: string[] = [...Object.keys(tensors), ...Object.values(metadata)];
 
 // Analysis.

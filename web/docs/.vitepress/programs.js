@@ -52,7 +52,7 @@ export function whyNot({ language, text }) {
   const other = names.find((name) => !usesPackage(name));
   if (other) return `Needs the package ${other}.`;
   const [, model] = script.match(/openModel\('(?!demo')([\w./-]+)'/) ?? [];
-  return model ? `Needs a checkpoint: the folder “${model}”.` : '';
+  return model ? `Needs a checkpoint: the ${/\.\w+$/.test(model) ? 'file' : 'folder'} “${model}”.` : '';
 }
 
 /** The address of a module of the package, from the page of a program. @param {string} name */

@@ -1,11 +1,12 @@
 // One file of a folder that is chosen by its own path or URL.
 
-import { isGguf, partNames } from './ggufParts.js';
+import { isGguf, oneGguf } from './ggufParts.js';
+import { isTorch, oneTorch } from './torchNames.js';
 
 /** @import { Folder } from './files.js' */
 
 /**
- * The folder and the name of a GGUF file, if the address is of one.
+ * The folder and the name of a GGUF file or a file of torch.save, if the address is of one.
  * @param {string} address a path or a URL
  */
 export function fileOf(address) {
@@ -13,7 +14,7 @@ export function fileOf(address) {
   const [, path, rest] = /** @type {RegExpExecArray} */ ((isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address));
   const at = Math.max(path.lastIndexOf('/'), isUrl ? -1 : path.lastIndexOf('\\'));
   const name = path.slice(at + 1);
-  if (!isGguf(name)) return undefined;
+  if (!isGguf(name) && !isTorch(name)) return undefined;
   return { folder: `${path.slice(0, at + 1) || '.'}${rest}`, name: isUrl ? decodeName(name) : name };
 }
 
@@ -27,16 +28,8 @@ function decodeName(name) {
 }
 
 /**
- * A folder with only this file, or with the parts of it.
+ * A folder without the weights in other files.
  * @param {Folder} folder
  * @param {string} file
- * @returns {Folder}
  */
-export function oneFile(folder, file) {
-  const names = partNames(file);
-  return {
-    ...folder,
-    names,
-    size: async (name, required) => (names.includes(name) ? folder.size(name, required) : null),
-  };
-}
+export const chooseFile = (folder, file) => (isGguf(file) ? oneGguf : oneTorch)(folder, file);

@@ -1,6 +1,6 @@
 // The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and
 // gives its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or
-// orders gives a folder of its own, whose `read` converts.
+// orders gives a folder of its own, whose `read` and `stream` convert.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -8,6 +8,7 @@ import { chooseGguf } from './ggufParts.js';
 import { openSafetensors } from './safetensors.js';
 import { INDEX } from './shards.js';
 import { readJson } from './smallFiles.js';
+import { chooseTorch } from './torchNames.js';
 
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Config, Family } from '../families/common.js' */
@@ -30,7 +31,7 @@ import { readJson } from './smallFiles.js';
 
 const CALLER = 'openModel';
 /** Formats that cannot be read. */
-const OTHERS = /\.(bin|pt|pth|h5|onnx|msgpack)$/;
+const OTHERS = /\.(h5|onnx|msgpack)$/;
 
 /** @param {Folder} folder @param {Storage} storage of the weights @returns {Promise<Container>} */
 export async function openContainer(folder, storage) {
@@ -38,6 +39,11 @@ export async function openContainer(folder, storage) {
     if ((await folder.size(file)) !== null) return openSafetensors(folder, file);
   const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
   if (single.length === 1) return openSafetensors(folder, single[0]);
+  const torch = await chooseTorch(folder);
+  if (torch !== undefined) {
+    const { openTorch } = await import('./torch.js');
+    return openTorch(folder, torch);
+  }
   const gguf = chooseGguf(folder.names ?? []);
   if (gguf !== undefined) {
     const { openGguf } = await import('./gguf.js');

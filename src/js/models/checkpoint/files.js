@@ -4,7 +4,7 @@
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
 import { readBytes } from '../../io/bytes.js';
-import { fileOf, oneFile } from './chosenFile.js';
+import { chooseFile, fileOf } from './chosenFile.js';
 import { hubHint, isHubAddress } from './hubNames.js';
 import { remoteFile, remoteFolder } from './remote.js';
 
@@ -13,8 +13,8 @@ import { remoteFile, remoteFolder } from './remote.js';
 
 /**
  * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
- *   | File | FileSystemDirectoryHandle} ModelFiles a folder, or a GGUF file: a path in Node, a URL, or hf://owner/name;
- *   or files by name
+ *   | File | FileSystemDirectoryHandle} ModelFiles a folder, a GGUF file or a file of torch.save: a path in Node, a URL, or
+ *   hf://owner/name; or files by name
  */
 /**
  * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
@@ -83,7 +83,7 @@ async function openAddress(caller, address, openPath, signal, hub) {
   if (isHubAddress(address, hub?.options?.endpoint)) return openOnHub(caller, address, hub, signal);
   const base = globalThis.location?.href;
   const file = fileOf(address);
-  if (file) return oneFile(await openFolder(caller, file.folder, openPath, signal), file.name);
+  if (file) return chooseFile(await openFolder(caller, file.folder, openPath, signal), file.name);
   // A single letter before a colon is a drive on Windows.
   if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
     return remoteFolder(caller, readAddress(caller, address), { signal });

@@ -3,6 +3,8 @@
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 
+/** @import { Folder } from './files.js' */
+
 const PART = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 /** Files with the part of a model that reads pictures. */
 const PROJECTOR = /mmproj/i;
@@ -35,4 +37,19 @@ export function chooseGguf(names) {
     `openModel: the folder has several GGUF files, ${quoteNames(first)}: open one of them by its own path`,
     { parameter: 'files', got: first },
   );
+}
+
+/**
+ * A folder with only this file, or with the parts of it.
+ * @param {Folder} folder
+ * @param {string} file
+ * @returns {Folder}
+ */
+export function oneGguf(folder, file) {
+  const names = partNames(file);
+  return {
+    ...folder,
+    names,
+    size: async (name, required) => (names.includes(name) ? folder.size(name, required) : null),
+  };
 }

@@ -7,7 +7,7 @@
 /** @typedef {{ file: string, begin: number, end: number, pieces: Piece[] }} Run */
 
 /** Bytes between two pieces that are received and dropped: they take less time than another request. */
-const MAX_GAP = 2 ** 15;
+const MAX_GAP = 2 ** 13;
 /** Runs that are requested while another one is read. Their bytes wait in the buffers of the platform. */
 const AHEAD = 1;
 

@@ -1,4 +1,4 @@
-// The files that contain the tensors of a checkpoint, by model.safetensors.index.json.
+// The files that contain the tensors of a checkpoint, by their index.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -15,17 +15,18 @@ const fail = (caller, message, parameter, details) =>
  * The file of each tensor. These names come from the author of a model and are requested: each must be the name of a
  * file in the same folder.
  * @param {string} caller
- * @param {Record<string, any>} index
+ * @param {Record<string, any>} content of the index
+ * @param {string} [index] its name
  * @returns {Map<string, string>}
  */
-export function readWeightMap(caller, { weight_map: map }) {
+export function readWeightMap(caller, { weight_map: map }, index = INDEX) {
   if (map === null || typeof map !== 'object' || Array.isArray(map))
-    throw fail(caller, `${INDEX} has no weight_map`, INDEX);
+    throw fail(caller, `${index} has no weight_map`, index);
   const entries = Object.entries(map);
   for (const [tensor, file] of entries)
     if (!isFileName(file)) {
-      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}`;
-      throw fail(caller, `${text}, expected the name of a file in the same folder`, INDEX, { got: file });
+      const text = `${index}: the file of ${quote(tensor)} is ${quote(file)}`;
+      throw fail(caller, `${text}, expected the name of a file in the same folder`, index, { got: file });
     }
   return new Map(entries);
 }
@@ -39,16 +40,17 @@ const isFileName = (name) =>
  * @param {string} caller
  * @param {Map<string, Stored>} tensors
  * @param {string} file
- * @param {Record<string, Omit<Stored, 'file'>>} ranges
+ * @param {Record<string, Omit<Stored, 'file'> & { file?: string }>} ranges a file of their own may be given
  * @param {Map<string, string>} map
+ * @param {string} [index] its name
  */
-export function addShard(caller, tensors, file, ranges, map) {
+export function addShard(caller, tensors, file, ranges, map, index = INDEX) {
   for (const [name, range] of Object.entries(ranges)) {
     const [other, named] = [tensors.get(name)?.file, map.get(name) ?? file];
     if (other !== undefined) throw fail(caller, `${quote(name)} is in ${quote(other)} and in ${quote(file)}`, name);
     if (named !== file)
-      throw fail(caller, `${quote(name)} is in ${quote(file)}, but ${INDEX} says ${quote(named)}`, name);
-    tensors.set(name, { ...range, file });
+      throw fail(caller, `${quote(name)} is in ${quote(file)}, but ${index} says ${quote(named)}`, name);
+    tensors.set(name, { file, ...range });
   }
 }
 
@@ -57,9 +59,10 @@ export function addShard(caller, tensors, file, ranges, map) {
  * @param {string} caller
  * @param {Map<string, Stored>} tensors
  * @param {Map<string, string>} map
+ * @param {string} [index] its name
  */
-export function checkShards(caller, tensors, map) {
+export function checkShards(caller, tensors, map, index = INDEX) {
   for (const [name, file] of map)
     if (!tensors.has(name))
-      throw fail(caller, `${INDEX} says that ${quote(name)} is in ${quote(file)}; it is not`, name);
+      throw fail(caller, `${index} says that ${quote(name)} is in ${quote(file)}; it is not`, name);
 }

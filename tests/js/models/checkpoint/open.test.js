@@ -215,7 +215,8 @@ test('invalid checkpoints are refused, and the error gives the reason', async ()
   await refuses(noConfig, /there is no config\.json.*model\.safetensors/);
   const only = { 'config.json': files['config.json'] };
   await refuses(only, /there is no model\.safetensors/);
-  await refuses({ ...only, 'pytorch_model.bin': json({}) }, /pytorch_model\.bin.*cannot be read.*safetensors/);
+  await refuses({ ...only, 'pytorch_model.bin': json({}) }, /pytorch_model\.bin: this is JSON text/);
+  await refuses({ ...only, 'tf_model.h5': json({}) }, /tf_model\.h5 cannot be read: save the model as safetensors/);
   await refuses(withConfig({ model_type: 'mamba' }), /'mamba'.*llama.*hl\.layersIn/);
   await refuses(withConfig({ quantization_config: { bits: 4 } }), /quantization_config/);
   await refuses(withConfig({ hidden_act: 'mish' }), /hidden_act is 'mish'/);

@@ -1,0 +1,220 @@
+// A checkpoint in files of torch.save: pytorch_model.bin, its parts by their index, or a checkpoint of a training run.
+// Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quote, quoteNames } from '../../check/quote.js';
+import { elementCount } from '../../check/shape.js';
+import { torchSteps } from '../../io/torch.js';
+import { inRowMajor, locateTensors, namedTensors, sizeOf, TorchTensor } from '../../io/torchTensors.js';
+import { nanogpt, nanogptConfig } from '../families/nanogpt.js';
+import { addShard, checkShards, readWeightMap } from './shards.js';
+import { openTokenizerJson, readGenerationJson, readJson } from './smallFiles.js';
+
+/** @import { Steps } from '../../io/torch.js' */
+/** @import { TorchRange } from '../../io/torchTensors.js' */
+/** @import { Container } from './containers.js' */
+/** @import { Folder, Stream } from './files.js' */
+/** @import { Stored } from './readWeights.js' */
+
+/** A tensor that is not contiguous. @typedef {{ file: string, range: TorchRange }} Strided */
+
+const CALLER = 'openModel';
+/** Names of the dict with the weights in the checkpoints of training programs. */
+const DICTS = ['model', 'state_dict', 'model_state_dict', 'module'];
+/** The prefix of names after torch.compile. */
+const COMPILED = /^_orig_mod\./;
+/** A file without a known length is read up to here, to find its end. */
+const MAX_UNKNOWN = 2 ** 33;
+/** Small ranges within so many bytes are read together, and so many at a time. */
+const TOGETHER = 2 ** 16;
+const AT_ONCE = 16;
+
+/** @param {string} file @param {string} message @param {string} [parameter] */
+const fail = (file, message, parameter = file) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter });
+
+/**
+ * @param {Folder} folder
+ * @param {string} file that contains the tensors, or the index of such files
+ * @returns {Promise<Container>}
+ */
+export async function openTorch(folder, file) {
+  const isIndex = file.endsWith('.index.json');
+  const map = isIndex ? readWeightMap(CALLER, await readJson(folder, file), file) : new Map();
+  const files = isIndex ? [...new Set(map.values())].sort() : [file];
+  /** @type {Map<string, Stored>} */
+  const tensors = new Map();
+  /** @type {Map<string, Strided>} */
+  const strided = new Map();
+  /** @type {ReadonlyMap<unknown, unknown> | undefined} */
+  let args;
+  for (const part of files) {
+    const opened = await openPart(folder, part, isIndex ? file : undefined);
+    args ??= opened.args;
+    addShard(CALLER, tensors, part, toStored(part, opened.ranges, strided), map, file);
+  }
+  checkShards(CALLER, tensors, map, file);
+  const own = args && (await folder.size('config.json')) === null ? args : undefined;
+  return {
+    format: 'torch',
+    folder: withStrided(folder, strided),
+    config: own ? nanogptConfig(own) : await readJson(folder, 'config.json'),
+    generationConfig: await readGenerationJson(folder),
+    tensors,
+    files,
+    openTokenizer: () => openTokenizerJson(folder),
+    ...(own && { family: nanogpt, describedBy: `the model_args of ${file}` }),
+  };
+}
+
+/**
+ * The tensors of one file, and the options of its training program.
+ * @param {Folder} folder
+ * @param {string} file
+ * @param {string} [index] that names the file
+ */
+async function openPart(folder, file, index) {
+  const caller = `${CALLER}: ${file}`;
+  const size = await findSize(folder, file, index);
+  const { value, begins, budget } = await run(torchSteps(caller, size), folder, file);
+  const { dict, args } = findDict(file, value);
+  const tensors = namedTensors(caller, dict, budget);
+  return { args, ranges: locateTensors(caller, tensors, begins, size) };
+}
+
+/** @param {Folder} folder @param {string} file @param {string} [index] */
+async function findSize(folder, file, index) {
+  const size = await folder.size(file, true);
+  if (size === null) throw fail(file, index ? `it is missing: ${index} names it` : 'there is no such file');
+  if (size < Infinity) return size;
+  await folder.read(file, MAX_UNKNOWN, MAX_UNKNOWN + 1);
+  const found = await folder.size(file, true);
+  if (found === null || found === Infinity) throw fail(file, `it is longer than ${MAX_UNKNOWN} bytes`);
+  return found;
+}
+
+/**
+ * @template T
+ * @param {Steps<T>} steps
+ * @param {Folder} folder
+ * @param {string} file
+ */
+async function run(steps, folder, file) {
+  let step = steps.next();
+  while (!step.done) step = steps.next(await readRanges(folder, file, step.value));
+  return step.value;
+}
+
+/**
+ * @param {Folder} folder
+ * @param {string} file
+ * @param {[begin: number, end: number][]} ranges
+ */
+async function readRanges(folder, file, ranges) {
+  /** @type {Uint8Array[]} */
+  const results = [];
+  /** @type {{ begin: number, end: number, parts: number[] }[]} */
+  const groups = [];
+  const order = ranges.map((_, i) => i).sort((a, b) => ranges[a][0] - ranges[b][0]);
+  for (const i of order) {
+    const [begin, end] = ranges[i];
+    const group = groups.at(-1);
+    if (group && Math.max(end, group.end) - group.begin <= TOGETHER) {
+      group.end = Math.max(end, group.end);
+      group.parts.push(i);
+    } else groups.push({ begin, end, parts: [i] });
+  }
+  for (let first = 0; first < groups.length; first += AT_ONCE)
+    await Promise.all(
+      groups.slice(first, first + AT_ONCE).map(async ({ begin, end, parts }) => {
+        const bytes = await folder.read(file, begin, end);
+        if (bytes.length !== end - begin) throw fail(file, `it ends before byte ${end}: it is truncated`);
+        for (const i of parts) results[i] = bytes.subarray(ranges[i][0] - begin, ranges[i][1] - begin);
+      }),
+    );
+  return results;
+}
+
+/**
+ * The dict of the weights, and model_args of nanoGPT.
+ * @param {string} file
+ * @param {unknown} value that was saved
+ */
+function findDict(file, value) {
+  if (!(value instanceof Map)) throw fail(file, 'it does not contain a dict of tensors');
+  const name = DICTS.find((key) => value.get(key) instanceof Map);
+  const dict = name === undefined ? value : value.get(name);
+  if (![...dict.values()].some((item) => item instanceof TorchTensor)) {
+    const keys = [...value.keys()].map((key) => quote(key));
+    throw fail(file, `there are no tensors in it, nor in its ${DICTS.join(', ')}; its keys are ${quoteNames(keys)}`);
+  }
+  const args = value.get('model_args');
+  return { dict, args: args instanceof Map ? args : undefined };
+}
+
+/**
+ * @param {string} file
+ * @param {Map<string, TorchRange>} ranges
+ * @param {Map<string, Strided>} strided tensors that are not contiguous are added, under the name of a file
+ */
+function toStored(file, ranges, strided) {
+  /** @type {Record<string, Stored>} */
+  const stored = Object.create(null);
+  for (const [long, range] of ranges) {
+    const name = long.replace(COMPILED, '');
+    const { dtype, shape, contiguous, begin, end } = range;
+    if (name in stored) throw fail(file, `there are two tensors ${quote(name)}`, name);
+    stored[name] = { dtype, shape, begin, end, file };
+    if (contiguous) continue;
+    // No file in a folder has a name with a slash.
+    const own = `${file}/${name}`;
+    strided.set(own, { file, range });
+    stored[name] = { dtype, shape, begin: 0, end: elementCount(shape) * sizeOf(dtype), file: own };
+  }
+  return stored;
+}
+
+/**
+ * A folder in which tensors that are not contiguous are files with their elements in row-major order. One of them is
+ * in memory at a time.
+ * @param {Folder} folder
+ * @param {ReadonlyMap<string, Strided>} strided
+ * @returns {Folder}
+ */
+function withStrided(folder, strided) {
+  if (strided.size === 0) return folder;
+  /** @type {{ name: string, bytes: Promise<Uint8Array> } | undefined} */
+  let last;
+  const gather = async (/** @type {Strided} */ { file, range }) => {
+    const bytes = await folder.read(file, range.begin, range.end);
+    if (bytes.length !== range.end - range.begin) throw fail(file, `it ends before byte ${range.end}: it is truncated`);
+    return inRowMajor(`${CALLER}: ${file}`, range, bytes);
+  };
+  /** @type {Folder['read']} */
+  const read = async (name, begin, end, buffer) => {
+    const tensor = strided.get(name);
+    if (!tensor) return folder.read(name, begin, end, buffer);
+    if (last?.name !== name) last = { name, bytes: gather(tensor) };
+    return (await last.bytes).subarray(begin, end);
+  };
+  /** @type {(name: string, begin: number) => Stream} */
+  const inSteps = (name, begin) => {
+    let at = begin;
+    return {
+      read: (target) => {
+        at += target.length;
+        return read(name, at - target.length, at);
+      },
+      close: () => {},
+    };
+  };
+  const { names, hint, origin, stream } = folder;
+  return {
+    ...{ names, hint, origin, read },
+    size: (name, required) => folder.size(name, required),
+    close: () => folder.close(),
+    ...(stream && {
+      stream: (name, begin, end) => (strided.has(name) ? inSteps(name, begin) : stream(name, begin, end)),
+    }),
+  };
+}

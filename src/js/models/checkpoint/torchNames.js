@@ -1,0 +1,54 @@
+// The names of files of torch.save, and which of a folder's files has the weights of the model.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quoteNames } from '../../check/quote.js';
+
+/** @import { Folder } from './files.js' */
+
+const TORCH_INDEX = 'pytorch_model.bin.index.json';
+/** The usual names, of Hugging Face and of nanoGPT. */
+const USUAL = ['pytorch_model.bin', TORCH_INDEX, 'ckpt.pt'];
+const TORCH = /\.(bin|pt|pth|ckpt)$/i;
+const PART = /-\d{5}-of-\d{5}\.bin$/i;
+/** Files with the state of a training run, not of the model. */
+const STATE = /^(training_args|optimizer|scheduler|scaler|rng_state|random_states|trainer_state)/i;
+const WEIGHTS = /\.(bin|pt|pth|ckpt|safetensors|gguf)(\.index\.json)?$/i;
+
+/** @param {string} name */
+export const isTorch = (name) => TORCH.test(name);
+
+/**
+ * The file with the weights, or the index of such files. Undefined if there is none.
+ * @param {Folder} folder
+ */
+export async function chooseTorch(folder) {
+  for (const name of USUAL) if ((await folder.size(name)) !== null) return name;
+  const files = folder.names?.filter((name) => isTorch(name) && !STATE.test(name)) ?? [];
+  if (files.length < 2) return files[0];
+  throw new HeadlightError(
+    'FORMAT',
+    `openModel: the folder has several files of PyTorch, ${quoteNames(files)}: open one of them by its own path`,
+    { parameter: 'files', got: files },
+  );
+}
+
+/**
+ * A folder without the weights in other files; with all parts, if the file is a part.
+ * @param {Folder} folder
+ * @param {string} file
+ * @returns {Folder}
+ */
+export function oneTorch(folder, file) {
+  const isPart = PART.test(file);
+  const has = (/** @type {string} */ name) =>
+    name === file || !WEIGHTS.test(name) || (isPart && (name === TORCH_INDEX || PART.test(name)));
+  const { hint, origin, stream } = folder;
+  return {
+    ...{ hint, origin },
+    names: folder.names?.filter(has) ?? [file],
+    size: async (name, required) => (has(name) ? folder.size(name, required) : null),
+    read: (name, begin, end, buffer) => folder.read(name, begin, end, buffer),
+    close: () => folder.close(),
+    ...(stream && { stream }),
+  };
+}
