@@ -1,5 +1,5 @@
 // The cache of a page is its private storage (OPFS), the same for all pages of an origin. A model at a commit is a
-// folder, named by its id and commit; each of its files is a folder of segments. Nothing in it can be executed or shown.
+// folder, named by its id and commit; each of its files is a folder of segments.
 
 import { argumentError } from '../check/errors.js';
 import { memoryStore } from './memoryStore.js';

@@ -49,7 +49,7 @@ test('the signed address is resolved once and used for all ranges', async (t) =>
   assert.ok(ranges(hub).length >= 2);
 });
 
-test('when the signed address has expired, it is resolved again, and the file continues at the same byte', async (t) => {
+test('an expired address is resolved again, and the file continues at the same byte', async (t) => {
   const hub = await open(t);
   const { waits, options } = waiting(hub);
   const fault = cdn(1, (response, right) => {
