@@ -25,6 +25,7 @@ import { REPOSITORY } from '../web/docs/.vitepress/links.js';
 import { pagesOf } from '../web/docs/.vitepress/programPages.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
+import { imitateHub } from './support/hub.js';
 import { isFullTier } from './support/tier.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -49,7 +50,7 @@ const programs = (language) =>
 
 /** A folder with the installed package and the page. */
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
-let browser, server;
+let browser, server, hub, env;
 before(async () => {
   const installed = join(folder, 'node_modules/headlight-attention');
   mkdirSync(join(installed, 'dist'), { recursive: true });
@@ -66,6 +67,10 @@ before(async () => {
   cpSync(join(root, 'tests/golden/gguf/llama-q4_k_m.gguf'), join(folder, 'model.Q4_K_M.gguf'));
   cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'ckpt.pt'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  // Programs that open models of the Hub get them from an imitation of it.
+  const gpt2 = readdirSync(join(folder, 'gpt2')).map((name) => [name, readFileSync(join(folder, 'gpt2', name))]);
+  hub = await imitateHub({ 'openai-community/gpt2': Object.fromEntries(gpt2) });
+  env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
   [browser, server] = await Promise.all([
     launch(),
     serve({ root: folder, headers: { 'Content-Security-Policy': '' } }),
@@ -74,6 +79,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.close();
+  hub?.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -86,9 +92,11 @@ test('every program for Node runs, and prints the output in its comments', async
   for (const { name, text } of programs('js').filter(({ name }) => isFullTier || !name.startsWith('web/docs'))) {
     const file = join(folder, 'program.js');
     writeFileSync(file, text);
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 120_000, cwd: folder }).catch(
-      (error) => assert.fail(`${name}: ${error.stderr}`),
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      timeout: 120_000,
+      cwd: folder,
+      env,
+    }).catch((error) => assert.fail(`${name}: ${error.stderr}`));
     const lines = stdout.split('\n').slice(0, -1);
     // The tests use a random model, which generates a different text than a real one.
     const expected = printed(text).map((said, i) =>
