@@ -21,7 +21,7 @@ const WORDED = /\.(jsx?|ts|c|h|css|py|sh)$/;
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one a line, however long, as translators need them. */
-const TEXTS = /^web\/texts\/(en|zh)\.js$/;
+const TEXTS = /^web\/(texts\/|features\/\w+\/\w+\.)(en|zh)\.js$/;
 
 /** Files that people write, relative to the root. */
 export function findFiles(folder = '') {
