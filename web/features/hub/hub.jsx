@@ -120,8 +120,8 @@ function StoredList({ hub, models }) {
   };
   return (
     <section>
-      <h3>{texts.storedList}</h3>
-      <ul>
+      <p class="heading">{texts.storedList}</p>
+      <ul aria-label={texts.storedList}>
         {models.map(({ id, revision, size }) => (
           <li key={id + revision} class="stored">
             <button type="button" class="model" onClick={() => hub.describe(`${id}@${revision}`, viewOf(id))}>
@@ -148,8 +148,8 @@ function RecommendedList({ hub, models }) {
   if (models.length === 0) return null;
   return (
     <section>
-      <h3>{texts.recommended}</h3>
-      <ul>
+      <p class="heading">{texts.recommended}</p>
+      <ul aria-label={texts.recommended}>
         {models.map(({ id, key, bytes, view }) => (
           <li key={id}>
             <button type="button" class="model" onClick={() => hub.describe(id, view)}>

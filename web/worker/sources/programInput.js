@@ -204,9 +204,9 @@ export function readModel(caller, model, base, hub) {
   if (hub !== undefined && (hub === null || typeof hub !== 'object'))
     throw argumentError(caller, 'hub', hub, 'options for the Hugging Face Hub: { token, endpoint, revision, file }');
   if (typeof model === 'string' || model instanceof URL) {
-    if (/^hf:/i.test(String(model))) return { kind: 'folder', url: String(model), hub };
+    if (/^hf:/i.test(String(model))) return { kind: 'folder', url: String(model), ...(hub && { hub }) };
     const url = URL.parse ? URL.parse(String(model), base) : new URL(String(model), base);
-    if (url) return { kind: 'folder', url: url.href, hub };
+    if (url) return { kind: 'folder', url: url.href, ...(hub && { hub }) };
   }
   if (model !== null && typeof model === 'object') {
     /** @type {[string, unknown][]} */
