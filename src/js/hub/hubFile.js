@@ -1,6 +1,9 @@
 // Reads of one file: from its store, which has the bytes that were received before, or else from the Hub. Consecutive
 // reads share one response, so a file is read with few requests. Reads are sequential.
 
+import { changed } from './refusals.js';
+
+/** @import { Checksum } from './checksum.js' */
 /** @import { RemoteFile } from './remoteFile.js' */
 /** @import { Store } from './types.js' */
 
@@ -17,6 +20,7 @@ export class HubFile {
   #remote;
   #store;
   #keeps;
+  #checksum;
   /** @type {AsyncGenerator<{ at: number, bytes: Uint8Array }, void> | undefined} */
   #stream;
   /** The next byte of the stream, and its end. */
@@ -25,7 +29,6 @@ export class HubFile {
   /** Ranges that will be read, in order, without overlap. @type {{ begin: number, end: number }[] | undefined} */
   #planned;
   #isWhole = false;
-  #isFinished = false;
   /** The end of the previous read, and the number of consecutive bytes before it. */
   #lastEnd = 0;
   #consecutive = 0;
@@ -35,13 +38,14 @@ export class HubFile {
   /**
    * @param {RemoteFile} remote
    * @param {Store} store
-   * @param {boolean} keeps true if a file that was received as a whole stays in the store
+   * @param {{ keeps: boolean, checksum?: Checksum }} options keeps: true if a file that was received as a whole stays
+   *   in the store
    */
-  constructor(remote, store, keeps) {
+  constructor(remote, store, { keeps, checksum }) {
     this.#remote = remote;
     this.#store = store;
     this.#keeps = keeps;
-    this.#isFinished = store.presentFrom(0) === remote.size;
+    this.#checksum = checksum;
   }
 
   get size() {
@@ -94,16 +98,16 @@ export class HubFile {
     for (let at = begin; at < end; ) {
       const present = Math.min(this.#store.presentFrom(at), end - at);
       if (present === 0) await this.#receive(at, end);
-      else await this.#store.read(at, target.subarray(at - begin, at - begin + present));
-      at += present;
+      else if (await this.#store.read(at, target.subarray(at - begin, at - begin + present))) at += present;
     }
-    if (this.#keeps && this.#isWhole && this.#store.presentFrom(0) === this.size) await this.#finish();
+    if (this.#isWhole && this.#store.presentFrom(0) === this.size) await this.#finish();
     return target;
   }
 
   async #expectWhole() {
-    if (this.#isWhole) return;
+    if (this.#isWhole || this.#store.isFinished) return;
     this.#isWhole = true;
+    await this.#stop();
     await this.#store.expectWhole();
   }
 
@@ -116,6 +120,7 @@ export class HubFile {
       const { value, done } = await this.#stream.next();
       if (done || !value) this.#stream = undefined;
       else {
+        this.#checksum?.update(value.at, value.bytes);
         await this.#store.write(value.at, value.bytes);
         this.#at = value.at + value.bytes.length;
         if (!this.#remote.hasRanges) this.#until = this.size;
@@ -146,16 +151,21 @@ export class HubFile {
   }
 
   async #complete() {
-    if (!this.#keeps || !this.#isWhole || this.#isFinished) return;
+    if (this.#checksum?.hasAll) return this.#finish();
+    if (!this.#keeps || !this.#isWhole || this.#store.isFinished) return;
     for (let at = this.#firstMissing(); at < this.size; at = this.#firstMissing()) await this.#receive(at, this.size);
     await this.#finish();
   }
 
   async #finish() {
-    if (this.#isFinished) return;
+    if (this.#store.isFinished) return;
     await this.#stop();
+    if (this.#checksum && !(await this.#checksum.matches((at, target) => this.#store.read(at, target)))) {
+      await this.#store.discard();
+      throw changed(this.#remote.place, this.#remote.path, 'its sha256 is not the one that the Hub lists');
+    }
+    this.#checksum = undefined;
     await this.#store.finish();
-    this.#isFinished = true;
   }
 }
 

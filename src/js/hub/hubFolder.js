@@ -1,6 +1,7 @@
 // A model on the Hub as a folder: its files are read in ranges, from the cache or from the Hub.
 
 import { argumentError } from '../check/errors.js';
+import { Checksum } from './checksum.js';
 import { Client } from './client.js';
 import { HubFile } from './hubFile.js';
 import { choose } from './kinds.js';
@@ -18,7 +19,7 @@ import { encodePath, openRepository } from './repository.js';
 
 /**
  * @typedef {{ requested: string, path?: string, settings: Settings, client: Client, repository: Repository,
- *   cache?: Cache, note?: string }} OpenedRepository
+ *   platform: HubPlatform, cache?: Cache, note?: string }} OpenedRepository
  */
 
 /**
@@ -49,7 +50,7 @@ export async function openHub(caller, address, options, platform, signal) {
     const repository = await openRepository(client, id, wanted, cache, settings.offline);
     client.place = { ...place, id: repository.id };
     const note = typeof opened === 'string' ? opened : undefined;
-    return { requested: id, path: path ?? settings.file, settings, client, repository, cache, note };
+    return { requested: id, path: path ?? settings.file, settings, client, repository, platform, cache, note };
   } catch (error) {
     client.close();
     throw error;
@@ -156,17 +157,20 @@ class HubFolder {
 
   /** @param {Entry} entry */
   async #open(entry) {
-    const { client, repository, cache, requested, settings } = this.#opened;
+    const { client, repository, cache, requested, settings, platform } = this.#opened;
     const place = `${client.place.endpoint}/${encodePath(repository.id)}/resolve/${repository.revision}`;
     const url = `${place}/${encodePath(entry.path)}`;
     const remote = new RemoteFile(client, url, { size: 0, ...entry });
     if (entry.size === undefined) await remote.findSize();
     const sized = { ...entry, size: remote.size };
-    const store = (await cache?.open(requested, repository.revision, sized)) ?? memoryStore(() => !remote.hasRanges);
+    const keepsAll = () => !remote.hasRanges;
+    const store = (await cache?.open(requested, repository.revision, sized, keepsAll)) ?? memoryStore(keepsAll);
     if (settings.offline && store.presentFrom(0) < sized.size)
       remote.stream = () => {
         throw notCached(client.place, cache?.name, entry.path);
       };
-    return new HubFile(remote, store, cache !== undefined);
+    const sha256 = entry.hash?.length === 64 ? entry.hash : undefined;
+    const checksum = sha256 && !store.isFinished ? new Checksum(sized.size, sha256, platform) : undefined;
+    return new HubFile(remote, store, { keeps: cache !== undefined, checksum });
   }
 }

@@ -28,6 +28,7 @@ export function memoryStore(keepsAll) {
     return end - at;
   };
   return {
+    isFinished: false,
     presentFrom,
     nextPresent: (at) => (partAt(at) ? at : (parts.find((part) => part.at > at)?.at ?? Infinity)),
     async read(at, target) {
@@ -37,6 +38,7 @@ export function memoryStore(keepsAll) {
         target.set(await bytesOf(part.data, from, to), done);
         done += to - from;
       }
+      return true;
     },
     async write(at, bytes) {
       const begin = at + presentFrom(at);
@@ -57,6 +59,7 @@ export function memoryStore(keepsAll) {
       if (!keepsAll()) keepOnly(({ end }) => end > before);
     },
     finish: async () => {},
+    discard: async () => {},
     close: async () => {
       parts = [];
     },

@@ -1,5 +1,7 @@
 // The parts of the Hub for Node: its environment variables, and the cache of Hugging Face's tools.
 
+import { createHash } from 'node:crypto';
+
 /** @import { HubPlatform } from './types.js' */
 
 /** @type {HubPlatform} */
@@ -8,5 +10,9 @@ export const node = {
     return process.env;
   },
   follow: false,
-  openCache: async () => 'not yet',
+  openCache: async (_caller, cache) => (await import('./nodeCache.js')).openNodeCache(cache, process.env),
+  sha256() {
+    const hash = createHash('sha256');
+    return { update: (bytes) => hash.update(bytes), digest: () => hash.digest('hex') };
+  },
 };

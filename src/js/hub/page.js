@@ -1,9 +1,19 @@
 // The parts of the Hub for a page: the browser follows redirects, and files are cached in the page's private storage.
 
+import { Sha256 } from './sha256.js';
+
 /** @import { HubPlatform } from './types.js' */
+
+const { subtle } = globalThis.crypto ?? {};
 
 /** @type {HubPlatform} */
 export const page = {
   follow: true,
-  openCache: async () => 'not yet',
+  openCache: async (caller, cache) => (await import('./pageCache.js')).openPageCache(caller, cache),
+  sha256: () => new Sha256(),
+  // Pages that are not served over https have no such API.
+  digest: subtle && (async (bytes) => hexadecimal(await subtle.digest('SHA-256', /** @type {any} */ (bytes)))),
 };
+
+/** @param {ArrayBuffer} buffer */
+const hexadecimal = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -9,7 +9,6 @@ import { changed, hubError, unreachable } from './refusals.js';
 export class RemoteFile {
   #client;
   #url;
-  #path;
   /** A small file is sent as a whole, possibly compressed. */
   #isSmall;
   /** @type {string | undefined} */
@@ -27,9 +26,14 @@ export class RemoteFile {
   constructor(client, url, { path, size, isLarge }) {
     this.#client = client;
     this.#url = url;
-    this.#path = path;
+    this.path = path;
     this.#isSmall = !isLarge;
     this.size = size;
+  }
+
+  /** The model, for errors. */
+  get place() {
+    return this.#client.place;
   }
 
   /**
@@ -54,7 +58,7 @@ export class RemoteFile {
         const stop = position < at || !this.hasRanges ? this.size : until;
         for (let bytes = await exchange.next(); bytes; bytes = await exchange.next()) {
           if (position + bytes.length > stop)
-            throw changed(this.#client.place, this.#path, `it has more than ${this.size} bytes`);
+            throw changed(this.#client.place, this.path, `it has more than ${this.size} bytes`);
           yield { at: position, bytes };
           position += bytes.length;
           if (position > at) patience.progress();
@@ -77,15 +81,15 @@ export class RemoteFile {
       /** @type {Exchange | undefined} */
       let exchange;
       try {
-        exchange = await this.#client.send(this.#url, { Range: 'bytes=0-0' }, this.#path);
+        exchange = await this.#client.send(this.#url, { Range: 'bytes=0-0' }, this.path);
         const { status, headers } = exchange.response;
         if (status === 416 && /\*\/0$/.test(headers.get('content-range') ?? '')) return (this.size = 0);
-        this.#client.check(exchange, this.#path);
+        this.#client.check(exchange, this.path);
         const length = headers.get('content-encoding') === null ? headers.get('content-length') : null;
         const size = status === 206 ? this.#readRange(headers.get('content-range')).total : Number(length ?? NaN);
         if (Number.isSafeInteger(size)) return (this.size = size);
         const { caller, id } = this.#client.place;
-        throw hubError(caller, 'server', `${id}/${this.#path} cannot be read: the server does not say its size`);
+        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not say its size`);
       } catch (error) {
         await patience.again(error);
       } finally {
@@ -103,7 +107,7 @@ export class RemoteFile {
   async #open(at, until, whole) {
     const used = this.#signed;
     const headers = whole ? {} : { Range: `bytes=${at}-${until - 1}` };
-    const exchange = await this.#client.send(used ?? this.#url, /** @type {any} */ (headers), this.#path);
+    const exchange = await this.#client.send(used ?? this.#url, /** @type {any} */ (headers), this.path);
     try {
       this.#check(exchange, used !== undefined);
       const { status, headers: received } = exchange.response;
@@ -128,7 +132,7 @@ export class RemoteFile {
   async #openWhole(exchange) {
     exchange.close();
     this.hasRanges = false;
-    const whole = await this.#client.send(this.#signed ?? this.#url, {}, this.#path);
+    const whole = await this.#client.send(this.#signed ?? this.#url, {}, this.path);
     if (whole.response.status === 200) return whole;
     whole.close();
     throw this.#broken(`the server sends status ${whole.response.status} for the whole file`);
@@ -138,17 +142,13 @@ export class RemoteFile {
   #check(exchange, wasSigned) {
     const { status } = exchange.response;
     const isOwn = this.#client.isOwn(exchange.url);
-    if (status === 416) throw changed(this.#client.place, this.#path, `it ends before byte ${this.size}`);
+    if (status === 416) throw changed(this.#client.place, this.path, `it ends before byte ${this.size}`);
     if (!isOwn && [401, 403, 404, 410].includes(status)) {
       this.#signed = undefined;
-      const error = unreachable(
-        this.#client.place,
-        `the server of the file responds with status ${status}`,
-        this.#path,
-      );
+      const error = unreachable(this.#client.place, `the server of the file responds with status ${status}`, this.path);
       throw new Temporary('server', error, wasSigned ? 0 : undefined);
     }
-    this.#client.check(exchange, this.#path);
+    this.#client.check(exchange, this.path);
   }
 
   /** Weak tags, W/"…", do not identify the exact bytes. @param {string} url @param {string | null} tag */
@@ -157,15 +157,14 @@ export class RemoteFile {
     const { origin } = new URL(url);
     const before = this.#tags.get(origin);
     if (before !== undefined && before !== tag)
-      throw changed(this.#client.place, this.#path, `its ETag is ${tag}, before ${before}`);
+      throw changed(this.#client.place, this.path, `its ETag is ${tag}, before ${before}`);
     this.#tags.set(origin, tag);
   }
 
   /** @param {string | null} header @param {number} at @param {number} until */
   #checkRange(header, at, until) {
     const { from, to, total } = this.#readRange(header);
-    if (total !== this.size)
-      throw changed(this.#client.place, this.#path, `it has ${total} bytes, before ${this.size}`);
+    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, before ${this.size}`);
     if (from !== at || to > until) throw this.#broken(`the server sends ${header}, expected bytes ${at}-${until - 1}`);
   }
 
@@ -180,6 +179,6 @@ export class RemoteFile {
 
   /** @param {string} reason */
   #broken(reason) {
-    return new Temporary('network', unreachable(this.#client.place, reason, this.#path));
+    return new Temporary('network', unreachable(this.#client.place, reason, this.path));
   }
 }

@@ -25,11 +25,14 @@
  * @typedef {object} Store
  * @property {(at: number) => number} presentFrom number of consecutive bytes that are present from this one on
  * @property {(at: number) => number} nextPresent the first byte from this one on that is present; Infinity: none
- * @property {(at: number, target: Uint8Array) => Promise<void>} read all of these bytes must be present
+ * @property {boolean} isFinished all bytes are present and were checked
+ * @property {(at: number, target: Uint8Array) => Promise<boolean>} read bytes that are present; false: they are not any
+ *   more
  * @property {(at: number, bytes: Uint8Array) => Promise<void>} write
  * @property {() => Promise<void>} expectWhole from now on all bytes of the file will be written
  * @property {(before: number) => void} drop bytes that need not stay in memory
- * @property {() => Promise<void>} finish all bytes are present: checks and keeps them
+ * @property {() => Promise<void>} finish all bytes are present and right
+ * @property {() => Promise<void>} discard they are wrong
  * @property {() => Promise<void>} close
  */
 /** @typedef {{ name: string, size: number, cached: number }} CachedFile cached: bytes that are present */
@@ -45,16 +48,20 @@
  * @property {(id: string, sha: string) => Promise<Entry[] | undefined>} readList
  * @property {(id: string, sha: string, entries: Entry[]) => Promise<void>} writeList
  * @property {(id: string, sha: string) => Promise<Entry[]>} present files that are complete
- * @property {(id: string, sha: string, entry: Entry & { size: number }) => Promise<Store>} open
+ * @property {(id: string, sha: string, entry: Entry & { size: number }, keepsAll: () => boolean) => Promise<Store>} open
+ *   keepsAll: true if the server cannot send bytes again that are dropped
  * @property {() => Promise<CachedModel[]>} list
  * @property {(id: string) => Promise<void>} remove
  */
+/** @typedef {{ update: (bytes: Uint8Array) => unknown, digest: () => string }} Hash digest: in hexadecimal */
 /**
  * The parts that differ between Node and a page.
  * @typedef {object} HubPlatform
  * @property {Variables} [variables] of the environment
  * @property {boolean} follow true if requests follow redirects by themselves
  * @property {(caller: string, cache: true | string) => Promise<Cache | string>} openCache or why there is none
+ * @property {() => Hash} sha256
+ * @property {(bytes: Uint8Array) => Promise<string>} [digest] sha256 of a buffer, where that is faster
  */
 
 export {};

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { GOLDEN, modelFiles } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
-import { answer, imitateHub } from '../../support/hub.js';
+import { answer } from '../../support/hub.js';
+import { makeFolder, at as of, start as startWith } from '../../support/hubCache.js';
 import { logitsOf } from '../../support/logits.js';
 
 const LLAMA = {
@@ -17,12 +18,7 @@ const LLAMA = {
 const SHARDS = modelFiles('qwen2-a');
 const expected = await logitsOf(LLAMA);
 
-async function start(t, models = { 'owner/llama': LLAMA }, options = {}) {
-  const hub = await imitateHub(models, options);
-  t.after(hub.close);
-  return hub;
-}
-const of = (hub, more = {}) => ({ hub: { endpoint: hub.endpoint, cache: false, ...more } });
+const start = (t, models = { 'owner/llama': LLAMA }, options = {}) => startWith(t, models, options);
 
 test('a model opens by its name: one commit, a list with sizes, one signed address, no HEAD', async (t) => {
   const hub = await start(t);
@@ -159,8 +155,11 @@ test('a file, a folder: the option file and the path select one of several model
 
 test('a tokenizer alone opens by the name of its model', async (t) => {
   const hub = await start(t);
-  process.env.HF_ENDPOINT = hub.endpoint;
-  t.after(() => delete process.env.HF_ENDPOINT);
+  Object.assign(process.env, { HF_ENDPOINT: hub.endpoint, HF_HOME: makeFolder(t) });
+  t.after(() => {
+    delete process.env.HF_ENDPOINT;
+    delete process.env.HF_HOME;
+  });
   const tokenizer = await hl.openTokenizer('hf://owner/llama');
   assert.ok(tokenizer.encode('the whale').ids.length > 0);
 });

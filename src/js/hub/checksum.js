@@ -1,0 +1,55 @@
+// Compares a whole file with its hash. Bytes that arrive in order are hashed at once; others are read again at the end.
+
+/** @import { Hash, HubPlatform } from './types.js' */
+
+/** Bytes that are read at once. */
+const PIECE = 2 ** 22;
+/** A browser hashes a whole buffer many times faster than a program does it in pieces, but needs memory for it. */
+const MAX_BUFFER = 2 ** 28;
+
+export class Checksum {
+  #size;
+  #expected;
+  #digest;
+  /** @type {Hash | undefined} */
+  #hash;
+  #at = 0;
+
+  /** @param {number} size @param {string} expected sha256 @param {HubPlatform} platform */
+  constructor(size, expected, { sha256, digest }) {
+    this.#size = size;
+    this.#expected = expected;
+    this.#digest = size <= MAX_BUFFER ? digest : undefined;
+    if (!this.#digest) this.#hash = sha256();
+  }
+
+  /** @param {number} at @param {Uint8Array} bytes */
+  update(at, bytes) {
+    if (!this.#hash || at > this.#at || at + bytes.length <= this.#at) return;
+    this.#hash.update(bytes.subarray(this.#at - at));
+    this.#at = at + bytes.length;
+  }
+
+  /** True if all bytes have been hashed. */
+  get hasAll() {
+    return this.#hash !== undefined && this.#at === this.#size;
+  }
+
+  /** @param {(at: number, target: Uint8Array) => Promise<unknown>} read */
+  async matches(read) {
+    if (this.#digest) {
+      const bytes = new Uint8Array(this.#size);
+      await read(0, bytes);
+      return (await this.#digest(bytes)) === this.#expected;
+    }
+    const hash = /** @type {Hash} */ (this.#hash);
+    const piece = new Uint8Array(Math.min(PIECE, this.#size - this.#at));
+    while (this.#at < this.#size) {
+      const bytes = piece.subarray(0, this.#size - this.#at);
+      await read(this.#at, bytes);
+      hash.update(bytes);
+      this.#at += bytes.length;
+    }
+    return hash.digest() === this.#expected;
+  }
+}

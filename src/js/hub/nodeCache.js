@@ -1,0 +1,180 @@
+// The cache in Node has the layout of Hugging Face's own tools, so that each opens what the other has downloaded:
+// models--owner--name/refs/main has a commit, snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files, and lists
+// of files, are in the folder .headlight, which these tools ignore.
+
+import { lstat, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve, sep } from 'node:path';
+import { memoryStore } from './memoryStore.js';
+import { isSafePath } from './names.js';
+import { segmentFiles, sizeOf, writeWhole } from './nodeFiles.js';
+import { NodeStore } from './nodeStore.js';
+import { SegmentStore } from './segments.js';
+
+/** @import { Variables } from './options.js' */
+/** @import { Cache, CachedModel, Entry, Store } from './types.js' */
+
+const MODELS = 'models--';
+const OWN = '.headlight';
+
+/** The folder for models. @param {true | string} cache @param {Variables} variables */
+export function cacheFolder(cache, { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }) {
+  const home = HF_HOME || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface');
+  const folder = typeof cache === 'string' ? cache : HF_HUB_CACHE || HUGGINGFACE_HUB_CACHE || join(home, 'hub');
+  return resolve(folder.replace(/^~(?=$|[/\\])/, homedir()));
+}
+
+/** @param {true | string} cache @param {Variables} variables @returns {NodeCache} */
+export const openNodeCache = (cache, variables) => new NodeCache(cacheFolder(cache, variables));
+
+/** @implements {Cache} */
+class NodeCache {
+  /** @type {string | undefined} */
+  note;
+  /** References and lists that are written together with the first file. @type {Map<string, [string, string][]>} */
+  #waiting = new Map();
+
+  /** @param {string} folder */
+  constructor(folder) {
+    this.name = folder;
+  }
+
+  /** @param {string} id @param {...string} parts */
+  #path = (id, ...parts) => join(this.name, `${MODELS}${id.replaceAll('/', '--')}`, ...parts);
+
+  /** @param {string} id @param {string} revision */
+  async readRevision(id, revision) {
+    const text = await readFile(this.#path(id, 'refs', ...revision.split('/')), 'utf8').catch(() => '');
+    return /^[\da-f]{40}$/.test(text.trim()) ? text.trim() : undefined;
+  }
+
+  /** @param {string} id @param {string} revision @param {string} sha */
+  async writeRevision(id, revision, sha) {
+    if ((await this.readRevision(id, revision)) === sha) return;
+    await this.#later(id, sha, this.#path(id, 'refs', ...revision.split('/')), sha);
+  }
+
+  /** @param {string} id @param {string} sha */
+  async readList(id, sha) {
+    try {
+      const entries = JSON.parse(await readFile(this.#path(id, OWN, `${sha}.json`), 'utf8'));
+      if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path)))
+        return /** @type {Entry[]} */ (entries);
+    } catch {
+      // Not saved, or damaged: the list is requested again.
+    }
+    return undefined;
+  }
+
+  /** @param {string} id @param {string} sha @param {Entry[]} entries */
+  writeList(id, sha, entries) {
+    return this.#later(id, sha, this.#path(id, OWN, `${sha}.json`), JSON.stringify(entries));
+  }
+
+  /** @param {string} id @param {string} sha @returns {Promise<Entry[]>} */
+  async present(id, sha) {
+    const root = this.#path(id, 'snapshots', sha);
+    const names = await readdir(root, { recursive: true }).catch(() => []);
+    /** @type {Entry[]} */
+    const entries = [];
+    for (const name of names) {
+      const size = await sizeOf(join(root, name));
+      if (size !== null) entries.push({ path: name.split(sep).join('/'), size, isLarge: false });
+    }
+    return entries;
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} sha
+   * @param {Entry & { size: number }} entry
+   * @param {() => boolean} keepsAll
+   * @returns {Promise<Store>}
+   */
+  async open(id, sha, entry, keepsAll) {
+    const snapshot = this.#path(id, 'snapshots', sha, ...entry.path.split('/'));
+    const hash = entry.hash;
+    const place = {
+      size: entry.size,
+      snapshot,
+      blob: hash ? this.#path(id, 'blobs', hash) : undefined,
+      segments: segmentFiles(this.#path(id, OWN, hash ?? `${sha}-${entry.path.replaceAll('/', '-')}`)),
+      keepsAll,
+      onStored: () => this.#flush(id, sha),
+      onFailure: (/** @type {unknown} */ cause) => {
+        this.note ??= `${this.name} cannot be used: ${cause instanceof Error ? cause.message : cause}`;
+      },
+    };
+    const store = new NodeStore(place);
+    try {
+      await store.load();
+      return store;
+    } catch (cause) {
+      place.onFailure(cause);
+      return memoryStore(keepsAll);
+    }
+  }
+
+  /** @returns {Promise<CachedModel[]>} */
+  async list() {
+    /** @type {CachedModel[]} */
+    const models = [];
+    const folders = await readdir(this.name).catch(() => []);
+    for (const folder of folders.filter((name) => name.startsWith(MODELS)).sort()) {
+      const id = folder.slice(MODELS.length).replaceAll('--', '/');
+      const own = await readdir(this.#path(id, OWN)).catch(() => []);
+      const listed = own.map((name) => /^([\da-f]{40})\.json$/.exec(name)?.[1]).filter((sha) => sha !== undefined);
+      const snapshots = await readdir(this.#path(id, 'snapshots')).catch(() => []);
+      for (const revision of new Set([...snapshots, ...listed])) models.push(await this.#describe(id, revision));
+    }
+    return models.filter(({ size }) => size > 0);
+  }
+
+  /** @param {string} id @param {string} revision @returns {Promise<CachedModel>} */
+  async #describe(id, revision) {
+    const present = await this.present(id, revision);
+    const files = present.map(({ path, size = 0 }) => ({ name: path, size, cached: size }));
+    for (const { path, size = 0, hash } of (await this.readList(id, revision)) ?? []) {
+      if (hash === undefined || present.some((entry) => entry.path === path)) continue;
+      const cached = await this.#partial(id, hash, size);
+      if (cached > 0) files.push({ name: path, size, cached });
+    }
+    return { id, revision, size: files.reduce((sum, { cached }) => sum + cached, 0), files };
+  }
+
+  /** Bytes of a file that is not complete. @param {string} id @param {string} hash @param {number} size */
+  async #partial(id, hash, size) {
+    const none = { onFailure() {}, keepsAll: () => false };
+    const segments = await new SegmentStore(segmentFiles(this.#path(id, OWN, hash)), size, none).load();
+    const names = [`${hash}.incomplete`, `${hash}.headlight.incomplete`];
+    const sizes = await Promise.all(names.map((name) => sizeOf(this.#path(id, 'blobs', name))));
+    return Math.min(segments.bytes + Math.max(...sizes.map((bytes) => bytes ?? 0)), size);
+  }
+
+  /** @param {string} id */
+  async remove(id) {
+    await rm(this.#path(id), { recursive: true, force: true });
+    await rm(join(this.name, '.locks', `${MODELS}${id.replaceAll('/', '--')}`), { recursive: true, force: true });
+  }
+
+  /**
+   * Writes a text as soon as the model has a snapshot: the tools of Hugging Face report a reference without one.
+   * @param {string} id
+   * @param {string} sha
+   * @param {string} path
+   * @param {string} text
+   */
+  async #later(id, sha, path, text) {
+    const key = `${id}@${sha}`;
+    this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), [path, text]]);
+    if (await lstat(this.#path(id, 'snapshots', sha)).catch(() => null)) await this.#flush(id, sha);
+  }
+
+  /** @param {string} id @param {string} sha */
+  async #flush(id, sha) {
+    const key = `${id}@${sha}`;
+    const waiting = this.#waiting.get(key) ?? [];
+    this.#waiting.delete(key);
+    for (const [path, text] of waiting) await writeWhole(path, text).catch(() => {});
+  }
+}

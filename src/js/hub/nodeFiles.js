@@ -1,0 +1,60 @@
+// Files of the cache in Node. Each is written at once, so that other processes see the file before or after.
+
+import { randomBytes } from 'node:crypto';
+import { copyFile, link, lstat, mkdir, open, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+
+/** @import { SegmentFiles } from './segments.js' */
+
+/** @param {string} path @param {Uint8Array[] | string} data */
+export async function writeWhole(path, data) {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(temporary, typeof data === 'string' ? data : Buffer.concat(data));
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Size of a regular file or of the target of a link; null if there is none. @param {string} path */
+export async function sizeOf(path) {
+  const about = await stat(path).catch(() => null);
+  return about?.isFile() ? about.size : null;
+}
+
+/**
+ * Makes a file of a snapshot: a link, or a copy where the system has no links.
+ * @param {string} blob
+ * @param {string} path
+ */
+export async function linkSnapshot(blob, path) {
+  await mkdir(dirname(path), { recursive: true });
+  if (await lstat(path).catch(() => null)) await rm(path, { force: true });
+  try {
+    await symlink(relative(dirname(path), blob), path);
+  } catch (/** @type {any} */ error) {
+    // Another process has made it.
+    if (error.code === 'EEXIST') return;
+    await link(blob, path).catch(() => copyFile(blob, path));
+  }
+}
+
+/** @param {string} folder @returns {SegmentFiles} */
+export const segmentFiles = (folder) => ({
+  list: () => readdir(folder),
+  size: async (name) => (await stat(join(folder, name))).size,
+  async read(name, at, target) {
+    const handle = await open(join(folder, name));
+    try {
+      const { bytesRead } = await handle.read(target, 0, target.length, at);
+      if (bytesRead < target.length) throw new Error('it is truncated');
+    } finally {
+      await handle.close();
+    }
+  },
+  write: (name, parts) => writeWhole(join(folder, name), parts),
+  clear: () => rm(folder, { recursive: true, force: true }),
+});

@@ -1,0 +1,213 @@
+// Received bytes of one file in segments: files named BEGIN-END, each written at once. The list of their names tells which
+// bytes are present, so a download that was interrupted and a file that was read in part are the same.
+
+import { memoryStore } from './memoryStore.js';
+
+/** @import { Store } from './types.js' */
+
+/**
+ * The files of the segments.
+ * @typedef {object} SegmentFiles
+ * @property {() => Promise<string[]>} list their names
+ * @property {(name: string) => Promise<number>} size
+ * @property {(name: string, at: number, target: Uint8Array) => Promise<void>} read
+ * @property {(name: string, parts: Uint8Array[]) => Promise<void>} write all or nothing
+ * @property {() => Promise<void>} clear removes all
+ */
+/** @typedef {{ begin: number, end: number, name: string, isChecked: boolean }} Segment */
+
+/** Bytes of a segment: an interruption costs as many. */
+const SEGMENT = 2 ** 23;
+/** Marks a file that is complete and was compared with its hash. */
+const COMPLETE = 'complete';
+
+/** @implements {Store} */
+export class SegmentStore {
+  #files;
+  #size;
+  #onFailure;
+  /** Sorted by their beginning. @type {Segment[]} */
+  #segments = [];
+  /** Bytes that are not in a segment yet. @type {{ begin: number, end: number, parts: Uint8Array[] }} */
+  #unsaved = { begin: 0, end: 0, parts: [] };
+  /** Takes the place of the segments after a failure. @type {Store | undefined} */
+  #memory;
+  #keepsAll;
+  isFinished = false;
+
+  /**
+   * @param {SegmentFiles} files
+   * @param {number} size
+   * @param {{ onFailure: (cause: unknown) => void, keepsAll: () => boolean }} options
+   */
+  constructor(files, size, { onFailure, keepsAll }) {
+    this.#files = files;
+    this.#size = size;
+    this.#onFailure = onFailure;
+    this.#keepsAll = keepsAll;
+  }
+
+  /** Reads the list of segments. */
+  async load() {
+    const names = await this.#files.list().catch(() => /** @type {string[]} */ ([]));
+    for (const name of names) {
+      const [, begin, end] = (/^(\d+)-(\d+)$/.exec(name) ?? []).map(Number);
+      if (begin < end && end <= this.#size) this.#segments.push({ begin, end, name, isChecked: false });
+    }
+    this.#segments.sort((a, b) => a.begin - b.begin);
+    this.isFinished = names.includes(COMPLETE) && this.presentFrom(0) === this.#size;
+    return this;
+  }
+
+  /** Bytes in segments. */
+  get bytes() {
+    let [bytes, at] = [0, 0];
+    for (const { begin, end } of this.#segments) {
+      bytes += Math.max(end - Math.max(begin, at), 0);
+      at = Math.max(at, end);
+    }
+    return bytes;
+  }
+
+  /** @param {number} at */
+  presentFrom(at) {
+    let end = at;
+    for (let before = -1; before < end; ) {
+      before = end;
+      for (const segment of this.#segments) {
+        if (segment.begin > end) break;
+        end = Math.max(end, segment.end);
+      }
+      if (this.#unsaved.begin <= end) end = Math.max(end, this.#unsaved.end);
+      end += this.#memory?.presentFrom(end) ?? 0;
+    }
+    return end - at;
+  }
+
+  /** @param {number} at */
+  nextPresent(at) {
+    if (this.presentFrom(at) > 0) return at;
+    const begins = this.#segments.map(({ begin }) => begin);
+    if (this.#unsaved.end > this.#unsaved.begin) begins.push(this.#unsaved.begin);
+    return Math.min(this.#memory?.nextPresent(at) ?? Infinity, ...begins.filter((begin) => begin > at));
+  }
+
+  /** @param {number} at @param {Uint8Array} target */
+  async read(at, target) {
+    for (let done = 0; done < target.length; ) {
+      const position = at + done;
+      const rest = target.subarray(done);
+      const segment = this.#segments.find(({ begin, end }) => begin <= position && position < end);
+      const count = segment ? await this.#readSegment(segment, position, rest) : await this.#readRecent(position, rest);
+      if (count === 0) return false;
+      done += count;
+    }
+    return true;
+  }
+
+  /** @param {Segment} segment @param {number} at @param {Uint8Array} target @returns {Promise<number>} 0 if it is gone */
+  async #readSegment(segment, at, target) {
+    const { begin, end, name } = segment;
+    const count = Math.min(target.length, end - at);
+    try {
+      segment.isChecked ||= (await this.#files.size(name)) === end - begin;
+      if (segment.isChecked) {
+        await this.#files.read(name, at - begin, target.subarray(0, count));
+        return count;
+      }
+    } catch {
+      // Removed by another page or process.
+    }
+    this.#segments = this.#segments.filter((other) => other !== segment);
+    this.isFinished = false;
+    return 0;
+  }
+
+  /** @param {number} at @param {Uint8Array} target */
+  async #readRecent(at, target) {
+    const { begin, end, parts } = this.#unsaved;
+    if (at < begin || at >= end) {
+      const count = Math.min(this.#memory?.presentFrom(at) ?? 0, target.length);
+      return count > 0 && (await this.#memory?.read(at, target.subarray(0, count))) ? count : 0;
+    }
+    let [from, count] = [begin, 0];
+    for (const part of parts) {
+      const first = at + count - from;
+      if (first < part.length && count < target.length) {
+        const bytes = part.subarray(first, first + target.length - count);
+        target.set(bytes, count);
+        count += bytes.length;
+      }
+      from += part.length;
+    }
+    return count;
+  }
+
+  /** @param {number} at @param {Uint8Array} bytes */
+  async write(at, bytes) {
+    if (this.#memory) return this.#memory.write(at, bytes);
+    const end = at + bytes.length;
+    for (let begin = at + this.presentFrom(at); begin < end; begin += this.presentFrom(begin)) {
+      const until = Math.min(end, this.nextPresent(begin));
+      if (begin !== this.#unsaved.end) await this.flush();
+      if (this.#unsaved.parts.length === 0) this.#unsaved = { begin, end: begin, parts: [] };
+      this.#unsaved.parts.push(bytes.slice(begin - at, until - at));
+      this.#unsaved.end = until;
+    }
+    if (this.#unsaved.end - this.#unsaved.begin >= SEGMENT) await this.flush();
+  }
+
+  /** Writes the bytes that are not in a segment yet. */
+  async flush() {
+    const { begin, end, parts } = this.#unsaved;
+    if (parts.length === 0 || this.#memory) return;
+    const name = `${begin}-${end}`;
+    try {
+      await this.#files.write(name, parts);
+      this.#segments.push({ begin, end, name, isChecked: true });
+      this.#segments.sort((a, b) => a.begin - b.begin);
+      this.#unsaved = { begin: 0, end: 0, parts: [] };
+    } catch (cause) {
+      await this.fail(cause);
+    }
+  }
+
+  /** Continues in memory: the bytes cannot be stored. @param {unknown} cause */
+  async fail(cause) {
+    if (this.#memory) return;
+    this.#memory = memoryStore(this.#keepsAll);
+    this.#onFailure(cause);
+    const { begin, parts } = this.#unsaved;
+    this.#unsaved = { begin: 0, end: 0, parts: [] };
+    for (let at = begin, i = 0; i < parts.length; at += parts[i++].length) await this.#memory.write(at, parts[i]);
+  }
+
+  async expectWhole() {}
+
+  /** @param {number} before */
+  drop(before) {
+    this.#memory?.drop(before);
+  }
+
+  async finish() {
+    await this.flush();
+    if (this.#memory) return;
+    try {
+      await this.#files.write(COMPLETE, []);
+      this.isFinished = true;
+    } catch (cause) {
+      await this.fail(cause);
+    }
+  }
+
+  async discard() {
+    this.#segments = [];
+    this.#unsaved = { begin: 0, end: 0, parts: [] };
+    await this.#files.clear().catch(() => {});
+  }
+
+  async close() {
+    await this.flush();
+    await this.#memory?.close();
+  }
+}

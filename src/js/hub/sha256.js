@@ -1,0 +1,98 @@
+// SHA-256 of bytes that arrive in pieces: browsers compute it of whole buffers only.
+
+/** @import { Hash } from './types.js' */
+
+/** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
+const K = new Int32Array(64);
+/** Of the square roots of the first 8. */
+const START = new Int32Array(8);
+for (let n = 2, i = 0; i < 64; n++) {
+  let isPrime = true;
+  for (let d = 2; d * d <= n; d++) isPrime &&= n % d !== 0;
+  if (!isPrime) continue;
+  if (i < 8) START[i] = (Math.sqrt(n) % 1) * 2 ** 32;
+  K[i++] = (Math.cbrt(n) % 1) * 2 ** 32;
+}
+
+/** @implements {Hash} */
+export class Sha256 {
+  #state = START.slice();
+  #words = new Int32Array(64);
+  #block = new Uint8Array(64);
+  #filled = 0;
+  #length = 0;
+
+  /** @param {Uint8Array} bytes */
+  update(bytes) {
+    let at = 0;
+    this.#length += bytes.length;
+    if (this.#filled > 0) {
+      at = Math.min(64 - this.#filled, bytes.length);
+      this.#block.set(bytes.subarray(0, at), this.#filled);
+      this.#filled += at;
+      if (this.#filled < 64) return this;
+      this.#compress(this.#block, 0, 64);
+    }
+    const end = at + ((bytes.length - at) & ~63);
+    this.#compress(bytes, at, end);
+    this.#block.set(bytes.subarray(end));
+    this.#filled = bytes.length - end;
+    return this;
+  }
+
+  digest() {
+    const bits = this.#length * 8;
+    const padding = new Uint8Array((this.#filled < 56 ? 56 : 120) - this.#filled + 8);
+    padding[0] = 0x80;
+    const view = new DataView(padding.buffer);
+    view.setUint32(padding.length - 8, Math.floor(bits / 2 ** 32));
+    view.setUint32(padding.length - 4, bits % 2 ** 32);
+    this.update(padding);
+    return [...this.#state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  /** @param {Uint8Array} bytes @param {number} begin @param {number} end */
+  #compress(bytes, begin, end) {
+    const [w, s] = [this.#words, this.#state];
+    for (let at = begin; at < end; at += 64) {
+      for (let i = 0, j = at; i < 16; i++, j += 4)
+        w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];
+      for (let i = 16; i < 64; i++) {
+        const [x, y] = [w[i - 15], w[i - 2]];
+        const a = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+        const b = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+        w[i] = (w[i - 16] + a + w[i - 7] + b) | 0;
+      }
+      let a = s[0];
+      let b = s[1];
+      let c = s[2];
+      let d = s[3];
+      let e = s[4];
+      let f = s[5];
+      let g = s[6];
+      let h = s[7];
+      for (let i = 0; i < 64; i++) {
+        const e1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+        const t1 = (h + e1 + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
+        const a0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+        const t2 = (a0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        h = g;
+        g = f;
+        f = e;
+        e = (d + t1) | 0;
+        d = c;
+        c = b;
+        b = a;
+        a = (t1 + t2) | 0;
+      }
+      s[0] += a;
+      s[1] += b;
+      s[2] += c;
+      s[3] += d;
+      s[4] += e;
+      s[5] += f;
+      s[6] += g;
+      s[7] += h;
+    }
+  }
+}
