@@ -51,13 +51,22 @@ export function largeModel() {
 
 const HUB = 'https://huggingface.co';
 
+/** The response to a request. Redirects within the hub are followed. */
+async function responseTo(address, headers, follows) {
+  const response = await fetch(address, { headers, redirect: follows ? 'follow' : 'manual' });
+  const location = response.headers.get('location');
+  return response.status === 307 ? responseTo(new URL(location, address), headers, follows) : response;
+}
+
 /**
- * Sends the page's requests for the Hub to an imitation. The page does not see redirects: tests/js/hub tests those.
+ * Sends the page's requests for the Hub to an imitation.
  * @param {import('playwright-core').Page} page
  * @param {{ endpoint: string }} hub of imitateHub
- * @param {(path: string) => unknown} [before] awaited before each request: may delay it; false breaks the connection
+ * @param {{ before?: (path: string) => unknown, redirects?: boolean }} [options] before: awaited before each request,
+ *   false breaks the connection. redirects: the page is redirected to the server of large files, which its policy must
+ *   allow; else the page does not see redirects, and each response comes as a whole
  */
-export async function connect(page, hub, before = () => {}) {
+export async function connect(page, hub, { before = () => {}, redirects = false } = {}) {
   await page.route(`${HUB}/**`, async (route) => {
     const request = route.request();
     const path = request.url().slice(HUB.length);
@@ -65,7 +74,7 @@ export async function connect(page, hub, before = () => {}) {
     const { range, authorization } = request.headers();
     const headers = { ...(range && { range }), ...(authorization && { authorization }) };
     try {
-      const response = await fetch(hub.endpoint + path, { headers });
+      const response = await responseTo(hub.endpoint + path, headers, !redirects);
       const { 'content-encoding': _, 'content-length': __, ...rest } = Object.fromEntries(response.headers);
       const body = Buffer.from(await response.arrayBuffer());
       const open = { ...rest, 'access-control-allow-origin': '*' };

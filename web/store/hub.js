@@ -27,6 +27,8 @@ export function createHub({ requests, files, aboutOf, present }, link) {
   const stored = signal(/** @type {StoredHubModel[] | null} */ (null));
   // In memory only: neither stored nor in an address.
   const token = signal('');
+  /** The model that is being downloaded. @type {HubModel | null} */
+  let downloading = null;
   /** The name that was looked up last. */
   let last = '';
   /** The head and the text to be shown of the model that is being opened. @type {Partial<State> | undefined} */
@@ -42,6 +44,7 @@ export function createHub({ requests, files, aboutOf, present }, link) {
   /** @param {string} address a name or a link @param {Partial<State>} [wanted] */
   function describe(address, wanted) {
     files.clearProblem();
+    downloading = null;
     view = wanted;
     last = address;
     asking = null;
@@ -50,7 +53,10 @@ export function createHub({ requests, files, aboutOf, present }, link) {
     requests.send({ verb: 'hubDescribe', address, token: token.peek() });
   }
   /** @param {HubModel} found @param {WeightsForm} weights */
-  function download({ name, size, download: left, stores }, weights) {
+  function download(found, weights) {
+    const { name, size, download: left, stores } = found;
+    downloading = found;
+    form.value = weights;
     files.begin({ title: titleOf(name), total: size, resumes: stores });
     if (left > WORTH_KEEPING) navigator.storage?.persist?.().catch(() => {});
     requests.send({ verb: 'hubOpen', name, weights, token: token.peek() });
@@ -63,7 +69,8 @@ export function createHub({ requests, files, aboutOf, present }, link) {
     const choice = choiceOf(found, memoryOfMachine());
     if (choice && !asksFirst && !isLarge(found, choice)) return download(found, choice.weights);
     asksFirst = false;
-    form.value = choice?.weights ?? null;
+    if (!downloading) form.value = choice?.weights ?? null;
+    downloading = null;
     model.value = found;
   }
   /** The state of the link that asks for this model. @type {State | null} */
@@ -132,10 +139,18 @@ export function createHub({ requests, files, aboutOf, present }, link) {
       if (answer.stored) stored.value = answer.stored;
       if (answer.described) found(answer.described);
     },
+    /** The download was cancelled: asks again, as less is to be downloaded now. */
+    cancelled() {
+      if (!downloading) return;
+      asksFirst = true;
+      model.value = downloading;
+      requests.send({ verb: 'hubDescribe', address: downloading.name, token: token.peek() });
+    },
     /** The view that was asked for with the model. @returns {Partial<State> | undefined} */
     takeView() {
       const taken = view;
       view = undefined;
+      downloading = null;
       model.value = null;
       typed.value = '';
       return taken;

@@ -103,7 +103,7 @@ function walk(event, list) {
   if (!step || !list) return;
   event.preventDefault();
   const box = list.parentElement?.querySelector('input');
-  const all = [box, .../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll('button.model'))];
+  const all = [box, .../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll('button.offer'))];
   const at = all.indexOf(/** @type {HTMLElement} */ (event.target));
   all[(at + step + all.length) % all.length]?.focus();
 }
@@ -124,7 +124,7 @@ function StoredList({ hub, models }) {
       <ul aria-label={texts.storedList}>
         {models.map(({ id, revision, size }) => (
           <li key={id + revision} class="stored">
-            <button type="button" class="model" onClick={() => hub.describe(`${id}@${revision}`, viewOf(id))}>
+            <button type="button" class="offer" onClick={() => hub.describe(`${id}@${revision}`, viewOf(id))}>
               <span class="name">{id}</span>
               <span class="bytes">{words.bytes(size)}</span>
             </button>
@@ -152,7 +152,7 @@ function RecommendedList({ hub, models }) {
       <ul aria-label={texts.recommended}>
         {models.map(({ id, key, bytes, view }) => (
           <li key={id}>
-            <button type="button" class="model" onClick={() => hub.describe(id, view)}>
+            <button type="button" class="offer" onClick={() => hub.describe(id, view)}>
               <span class="name">{id}</span>
               <span class="bytes">{words.bytes(bytes).replace(/\.0(?= )/, '')}</span>
               <span class="see">{texts.see[key]}</span>

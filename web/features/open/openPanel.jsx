@@ -79,6 +79,10 @@ function Reading({ reading }) {
   const texts = useTexts();
   const hubTexts = useHubTexts();
   const { perSecond, secondsLeft } = useSpeed(reading);
+  const cancel = () => {
+    session.opening.cancel();
+    session.opening.hub.peek()?.cancelled();
+  };
   const share = reading.total > 0 ? Math.min(reading.read / reading.total, 1) : 0;
   return (
     <div class="list panel" role="dialog" aria-label={words.open.title}>
@@ -99,7 +103,7 @@ function Reading({ reading }) {
         {secondsLeft !== null && <span>{hubTexts.left(secondsLeft)}</span>}
       </p>
       {reading.resumes && <p>{hubTexts.resumes}</p>}
-      <button type="button" class="word strong" onClick={session.opening.cancel}>
+      <button type="button" class="word strong" onClick={cancel}>
         {words.open.cancel}
       </button>
     </div>

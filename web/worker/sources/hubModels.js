@@ -53,6 +53,9 @@ async function cancellable(reply, task) {
   }
 }
 
+/** Settled when the last download has ended: until then its file is being written. @type {Promise<unknown>} */
+let downloading = Promise.resolve();
+
 /**
  * @param {Hl} hl
  * @param {RequestOf<'hubDescribe'>} request
@@ -61,6 +64,7 @@ async function cancellable(reply, task) {
  */
 export const describeModel = (hl, { address, token }, reply) =>
   cancellable(reply, async (signal) => {
+    await downloading;
     const named = addressOf(address);
     const { path } = readName(CALLER, named);
     const folder = await openFolder(CALLER, named, undefined, signal, { options: hubOptions(token) });
@@ -89,30 +93,41 @@ export const describeModel = (hl, { address, token }, reply) =>
  * @param {Reply} reply
  * @param {WorkerContext} worker
  */
-export const openHubModel = ({ name, weights, token }, reply, worker) =>
-  cancellable(reply, async (signal) => {
-    const hl = await worker.core();
-    const address = `hf://${name}`;
-    const hub = hubOptions(token);
-    const model = /** @type {OpenedModel} */ (
-      await hl.openModel(address, {
-        weights,
-        hub,
-        signal,
-        onProgress: ({ read, total }) => reply.send('opening', { read, total }),
-      })
-    );
-    const [title] = name.split('@');
-    const { source, summary } = await describeOpened(name, model, {
-      title: title.slice(title.indexOf('/') + 1),
-      bytes: model.source.files.reduce((sum, { size }) => sum + size, 0),
+export function openHubModel(request, reply, worker) {
+  const opening = cancellable(reply, (signal) => openNow(request, reply, worker, signal));
+  downloading = opening.catch(() => {});
+  return opening;
+}
+
+/**
+ * @param {RequestOf<'hubOpen'>} request
+ * @param {Reply} reply
+ * @param {WorkerContext} worker
+ * @param {AbortSignal} signal
+ */
+async function openNow({ name, weights, token }, reply, worker, signal) {
+  const hl = await worker.core();
+  const address = `hf://${name}`;
+  const hub = hubOptions(token);
+  const model = /** @type {OpenedModel} */ (
+    await hl.openModel(address, {
       weights,
-      readPreprocessor: () => readPreprocessor(address, hub),
-    });
-    if (reply.isCancelled()) return source.dispose?.();
-    worker.sources.set(name, Promise.resolve(source));
-    reply.send('opened', { about: source.about, summary });
+      hub,
+      signal,
+      onProgress: ({ read, total }) => reply.send('opening', { read, total }),
+    })
+  );
+  const [title] = name.split('@');
+  const { source, summary } = await describeOpened(name, model, {
+    title: title.slice(title.indexOf('/') + 1),
+    bytes: model.source.files.reduce((sum, { size }) => sum + size, 0),
+    weights,
+    readPreprocessor: () => readPreprocessor(address, hub),
   });
+  if (reply.isCancelled()) return source.dispose?.();
+  worker.sources.set(name, Promise.resolve(source));
+  reply.send('opened', { about: source.about, summary });
+}
 
 /**
  * Deletes a stored model, and lists the others.
