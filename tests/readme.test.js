@@ -25,6 +25,7 @@ import { REPOSITORY } from '../web/docs/.vitepress/links.js';
 import { pagesOf } from '../web/docs/.vitepress/programPages.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
+import { imitateHub } from './support/hub.js';
 import { isFullTier } from './support/tier.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -49,7 +50,7 @@ const programs = (language) =>
 
 /** A folder with the installed package and the page. */
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
-let browser, server;
+let browser, server, hub, env;
 before(async () => {
   const installed = join(folder, 'node_modules/headlight-attention');
   mkdirSync(join(installed, 'dist'), { recursive: true });
@@ -64,6 +65,10 @@ before(async () => {
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  // Programs that open models of the Hub get them from an imitation of it.
+  const gpt2 = readdirSync(join(folder, 'gpt2')).map((name) => [name, readFileSync(join(folder, 'gpt2', name))]);
+  hub = await imitateHub({ 'openai-community/gpt2': Object.fromEntries(gpt2) });
+  env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
   [browser, server] = await Promise.all([
     launch(),
     serve({ root: folder, headers: { 'Content-Security-Policy': '' } }),
@@ -72,6 +77,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.close();
+  hub?.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -84,9 +90,11 @@ test('every program for Node runs, and prints what its comments say', async () =
   for (const { name, text } of programs('js').filter(({ name }) => isFullTier || !name.startsWith('web/docs'))) {
     const file = join(folder, 'program.js');
     writeFileSync(file, text);
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 120_000, cwd: folder }).catch(
-      (error) => assert.fail(`${name}: ${error.stderr}`),
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      timeout: 120_000,
+      cwd: folder,
+      env,
+    }).catch((error) => assert.fail(`${name}: ${error.stderr}`));
     const lines = stdout.split('\n').slice(0, -1);
     // The tests' random model writes another text than a real one.
     const expected = printed(text).map((said, i) =>

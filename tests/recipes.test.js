@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 import { serve } from '../src/build/server.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
+import { imitateHub } from './support/hub.js';
 import { install } from './support/install.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -58,7 +59,10 @@ const STAND_INS = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'headlight-recipes-'));
-let installed, browser, server;
+/** The files in a folder, by name. */
+const filesIn = (path) => Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name))]));
+
+let installed, browser, server, hub, env;
 before(async () => {
   installed = install(root);
   const write = (path, text) => {
@@ -75,6 +79,8 @@ before(async () => {
   for (const name of ['@energetic-ai/core', 'onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const model of ['gpt2', 'bert']) makeCheckpoint(join(folder, model), model);
+  hub = await imitateHub({ 'openai-community/gpt2': filesIn(join(folder, 'gpt2')) });
+  env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
   for (const program of names.flatMap((name) => programs(name, 'js'))) {
     const file = fileOf(program);
     if (file) write(file, program);
@@ -87,6 +93,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.close();
+  hub?.close();
   installed?.remove();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -96,9 +103,11 @@ for (const name of names.filter((name) => programs(name, 'js').some((program) =>
     for (const program of programs(name, 'js').filter((program) => !fileOf(program))) {
       const file = join(folder, 'program.js');
       writeFileSync(file, program);
-      const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 300_000, cwd: folder }).catch(
-        (error) => assert.fail(`${name}: ${error.stderr}`),
-      );
+      const { stdout } = await promisify(execFile)(process.execPath, [file], {
+        timeout: 300_000,
+        cwd: folder,
+        env,
+      }).catch((error) => assert.fail(`${name}: ${error.stderr}`));
       assert.deepEqual(stdout.split('\n').slice(0, -1), printed(program), program);
     }
   });

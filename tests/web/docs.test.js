@@ -120,6 +120,7 @@ test('a program runs in a page if it imports only the package and opens only the
   assert.equal(js(start), '');
   assert.equal(js(`${start}hl.openModel('demo');`), '');
   assert.match(js(`${start}hl.openModel('bert');`), /checkpoint: the folder “bert”/);
+  assert.match(js(`${start}hl.openModel('hf://owner/name');`), /Downloads a model/);
   assert.match(js(`import { readFile } from 'node:fs';\n${start}`), /Node/);
   assert.match(js(`import * as ort from 'onnxruntime-web';\n${start}`), /package onnxruntime-web/);
   assert.match(js(`// answer.js\n${start}`), /file answer\.js/);

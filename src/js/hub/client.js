@@ -145,6 +145,7 @@ export class Client {
 
   /** @param {number} seconds */
   async wait(seconds) {
+    this.throwIfClosed();
     const { signal } = this.#closed;
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, seconds * 1000);

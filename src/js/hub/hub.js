@@ -5,13 +5,12 @@
 import { forgetModel, listCached, listFiles } from './models.js';
 import { page } from './page.js';
 
-/** @import { HubFileInfo } from './kinds.js' */
-/** @import { HubOptions } from './options.js' */
-/** @import { CachedModel } from './types.js' */
-
+/** @typedef {import('./kinds.js').HubFileInfo} HubFileInfo */
 /** @typedef {import('./kinds.js').Kind} HubFileKind */
+/** @typedef {import('./options.js').HubOptions} HubOptions */
 /** @typedef {import('./options.js').HubWait} HubWait */
 /** @typedef {import('./types.js').CachedFile} CachedFile */
+/** @typedef {import('./types.js').CachedModel} CachedModel */
 /** @typedef {import('./types.js').HubError} HubError */
 /** @typedef {import('./types.js').HubReason} HubReason */
 

@@ -139,6 +139,17 @@ export class HubFile {
     this.#stream = this.#remote.stream(this.#at, this.#until);
   }
 
+  /** The number of bytes that are present. */
+  #present() {
+    let bytes = 0;
+    for (let at = this.#store.nextPresent(0); at < this.size; at = this.#store.nextPresent(at)) {
+      const present = this.#store.presentFrom(at);
+      bytes += present;
+      at += present;
+    }
+    return bytes;
+  }
+
   #firstMissing() {
     let at = 0;
     for (let present = this.#store.presentFrom(at); present > 0; present = this.#store.presentFrom(at)) at += present;
@@ -151,8 +162,11 @@ export class HubFile {
   }
 
   async #complete() {
-    if (this.#checksum?.hasAll) return this.#finish();
-    if (!this.#keeps || !this.#isWhole || this.#store.isFinished) return;
+    if (this.#checksum?.hasAll && !this.#keeps) return this.#finish();
+    if (!this.#keeps || this.#store.isFinished) return;
+    // The reads of some formats are not announced.
+    if (!this.#isWhole && this.#present() >= MOST * this.size) await this.#expectWhole();
+    if (!this.#isWhole) return;
     for (let at = this.#firstMissing(); at < this.size; at = this.#firstMissing()) await this.#receive(at, this.size);
     await this.#finish();
   }

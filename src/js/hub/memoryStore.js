@@ -41,13 +41,14 @@ export function memoryStore(keepsAll) {
       return true;
     },
     async write(at, bytes) {
-      const begin = at + presentFrom(at);
-      if (begin >= at + bytes.length) return;
-      const next = parts.findIndex((part) => part.at > begin);
-      const end = next < 0 ? at + bytes.length : Math.min(at + bytes.length, parts[next].at);
-      const part = { at: begin, end, data: bytes.slice(begin - at, end - at), stamp: stamp++ };
-      parts.splice(next < 0 ? parts.length : next, 0, part);
-      bytesKept += end - begin;
+      const end = at + bytes.length;
+      for (let begin = at + presentFrom(at); begin < end; begin += presentFrom(begin)) {
+        const found = parts.findIndex((part) => part.at > begin);
+        const next = found < 0 ? parts.length : found;
+        const until = Math.min(end, parts[next]?.at ?? end);
+        parts.splice(next, 0, { at: begin, end: until, data: bytes.slice(begin - at, until - at), stamp: stamp++ });
+        bytesKept += until - begin;
+      }
       if (keepsAll()) parts = joined(parts);
       else if (bytesKept > MAX_BYTES) {
         const middle = parts.map((other) => other.stamp).sort((a, b) => a - b)[parts.length >> 1];

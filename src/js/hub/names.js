@@ -99,11 +99,11 @@ function readUrl(caller, text, endpoint = '') {
   const parts = path.split('/').filter(Boolean);
   if (NOT_OWNERS.includes(parts[0]))
     throw refuse(caller, shown, `expected ${url.origin}/OWNER/NAME, the address of a model`);
-  const at = parts.findIndex((part, i) => i > 0 && i < 3 && WITH_REVISION.includes(part));
+  const at = parts.findIndex((part, i) => [1, 2].includes(i) && i + 1 < parts.length && WITH_REVISION.includes(part));
   if (at < 0) return { id: parts.slice(0, 2).join('/') };
   const id = parts.slice(0, at).join('/');
   const after = parts.slice(at + 1).join('/');
-  const revision = LONG_REVISION.exec(after)?.[0] ?? parts[at + 1] ?? DEFAULT_REVISION;
+  const revision = LONG_REVISION.exec(after)?.[0] ?? parts[at + 1];
   const rest = after
     .slice(revision.length + 1)
     .split('/')

@@ -1,6 +1,6 @@
 // The cache in Node has the layout of Hugging Face's own tools, so that each opens what the other has downloaded:
-// models--owner--name/refs/main has a commit, snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files, and lists
-// of files, are in the folder .headlight, which these tools ignore.
+// models--owner--name/refs/main has a commit, snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files, and
+// lists of files, are in the folder .headlight, which these tools ignore.
 
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -27,7 +27,6 @@ export function cacheFolder(cache, { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOM
 /** @param {true | string} cache @param {Variables} variables @returns {NodeCache} */
 export const openNodeCache = (cache, variables) => new NodeCache(cacheFolder(cache, variables));
 
-/** @implements {Cache} */
 class NodeCache {
   /** @type {string | undefined} */
   note;

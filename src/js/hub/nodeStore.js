@@ -30,7 +30,6 @@ const PIECE = 2 ** 20;
 /** Milliseconds after which another tool has stopped writing a file. */
 const ABANDONED = 600_000;
 
-/** @implements {Store} */
 export class NodeStore {
   #place;
   #segments;
@@ -221,7 +220,7 @@ export class NodeStore {
     await this.#segments.discard();
   }
 
-  /** What was written stays readable; the rest stays in memory. @param {unknown} cause */
+  /** The bytes written so far can be read, and others stay in memory. @param {unknown} cause */
   async #fail(cause) {
     this.#isBroken = true;
     await this.#segments.fail(cause);

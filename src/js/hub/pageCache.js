@@ -1,3 +1,264 @@
-// not yet
-/** @param {string} _caller @param {unknown} _cache */
-export const openPageCache = async (_caller, _cache) => 'not yet';
+// The cache of a page is its private storage (OPFS), the same for all pages of an origin. A model at a commit is a
+// folder, named by its id and commit; each of its files is a folder of segments.
+
+import { argumentError } from '../check/errors.js';
+import { memoryStore } from './memoryStore.js';
+import { isSafePath } from './names.js';
+import { SegmentStore } from './segments.js';
+
+/** @import { SegmentFiles } from './segments.js' */
+/** @import { Cache, CachedModel, Entry, SizedEntry, Store } from './types.js' */
+
+const ROOT = 'headlight-hub';
+const [REVISIONS, LIST] = ['revisions', 'list.json'];
+/** From so many cached bytes on, the browser is asked not to delete them when its disk is full. */
+const LARGE = 2 ** 25;
+/** Bytes that are left for the rest of the page. */
+const RESERVE = 2 ** 22;
+
+/**
+ * @param {string} caller
+ * @param {true | string} cache
+ * @returns {Promise<Cache | string>} or why there is no cache
+ */
+export async function openPageCache(caller, cache) {
+  if (typeof cache === 'string') throw argumentError(caller, 'cache', cache, 'true or false: a page has no folders');
+  const { storage } = globalThis.navigator ?? {};
+  if (typeof storage?.getDirectory !== 'function') return 'this browser or page has no private storage';
+  try {
+    const root = await (await storage.getDirectory()).getDirectoryHandle(ROOT, { create: true });
+    return new PageCache(root, storage);
+  } catch (cause) {
+    return `the private storage of the page cannot be used: ${textOf(cause)}`;
+  }
+}
+
+/** @param {unknown} cause */
+const textOf = (cause) => (cause instanceof Error || cause instanceof DOMException ? cause.message : String(cause));
+
+/** A name without slashes. @param {string} text */
+const encode = (text) => encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('*', '%2A');
+
+class PageCache {
+  name = 'the private storage of this page';
+  /** @type {string | undefined} */
+  note;
+  #root;
+  #storage;
+  #written = 0;
+
+  /** @param {FileSystemDirectoryHandle} root @param {StorageManager} storage */
+  constructor(root, storage) {
+    this.#root = root;
+    this.#storage = storage;
+  }
+
+  /** @param {string} id @param {string} sha @param {boolean} [create] */
+  #model = (id, sha, create = false) => this.#root.getDirectoryHandle(encode(`${id}@${sha}`), { create });
+
+  /** @param {string} id @param {string} revision */
+  async readRevision(id, revision) {
+    const folder = await this.#root.getDirectoryHandle(REVISIONS).catch(() => null);
+    const text = folder ? await readText(folder, encode(`${id}@${revision}`)) : undefined;
+    return text && /^[\da-f]{40}$/.test(text) ? text : undefined;
+  }
+
+  /** @param {string} id @param {string} revision @param {string} sha */
+  async writeRevision(id, revision, sha) {
+    if ((await this.readRevision(id, revision)) === sha) return;
+    await this.#try(async () => {
+      const folder = await this.#root.getDirectoryHandle(REVISIONS, { create: true });
+      await writeFile(folder, encode(`${id}@${revision}`), [new TextEncoder().encode(sha)]);
+    });
+  }
+
+  /** @param {string} id @param {string} sha @returns {Promise<Entry[] | undefined>} */
+  async readList(id, sha) {
+    try {
+      const entries = JSON.parse((await readText(await this.#model(id, sha), LIST)) ?? '');
+      if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path))) return entries;
+    } catch {
+      // Not saved, or damaged: the list is requested again.
+    }
+    return undefined;
+  }
+
+  /** @param {string} id @param {string} sha @param {Entry[]} entries */
+  async writeList(id, sha, entries) {
+    const bytes = new TextEncoder().encode(JSON.stringify(entries));
+    await this.#try(async () => writeFile(await this.#model(id, sha, true), LIST, [bytes]));
+  }
+
+  /** The list has all files. @returns {Promise<Entry[]>} */
+  async present() {
+    return [];
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} sha
+   * @param {SizedEntry} entry
+   * @param {() => boolean} keepsAll
+   * @returns {Promise<Store>}
+   */
+  async open(id, sha, entry, keepsAll) {
+    if (this.note !== undefined) return memoryStore(keepsAll);
+    const files = segmentFiles(
+      () => this.#model(id, sha, true),
+      encode(entry.path),
+      (bytes) => this.#count(bytes),
+    );
+    return new SegmentStore(files, entry.size, {
+      keepsAll,
+      onFailure: (cause) => {
+        this.note ??= `the private storage of the page cannot hold the model: ${textOf(cause)}`;
+      },
+      whyNoRoom: (bytes) => this.#whyNoRoom(bytes),
+    }).load();
+  }
+
+  /** @param {number} bytes @returns {Promise<string | undefined>} */
+  async #whyNoRoom(bytes) {
+    const { quota = Infinity, usage = 0 } = await this.#estimate();
+    const room = quota - usage - RESERVE;
+    if (bytes <= room) return undefined;
+    const [needed, left] = [bytes, Math.max(room, 0)].map((count) => `${Math.round(count / 2 ** 20)} MB`);
+    return `it needs ${needed}, and there is room for ${left}`;
+  }
+
+  /** @returns {Promise<StorageEstimate>} */
+  async #estimate() {
+    return this.#storage.estimate?.().catch(() => ({})) ?? {};
+  }
+
+  /** Asks for storage that stays, once something large is cached. Workers have no such method. @param {number} bytes */
+  #count(bytes) {
+    const before = this.#written;
+    this.#written += bytes;
+    if (before < LARGE && this.#written >= LARGE) void this.#storage.persist?.().catch(() => {});
+  }
+
+  /** @returns {Promise<CachedModel[]>} */
+  async list() {
+    /** @type {CachedModel[]} */
+    const models = [];
+    for (const [name, folder] of await entriesOf(this.#root)) {
+      const [, id, revision] = /^(.+)@([\da-f]{40})$/.exec(decodeURIComponent(name)) ?? [];
+      if (id === undefined || folder.kind !== 'directory') continue;
+      const entries = (await this.readList(id, revision)) ?? [];
+      const files = [];
+      for (const { path, size = 0 } of entries) {
+        const segments = segmentFiles(async () => /** @type {FileSystemDirectoryHandle} */ (folder), encode(path));
+        const { bytes } = await new SegmentStore(segments, size, { onFailure() {}, keepsAll: () => false }).load();
+        if (bytes > 0) files.push({ name: path, size, cached: bytes });
+      }
+      models.push({ id, revision, size: files.reduce((sum, { cached }) => sum + cached, 0), files });
+    }
+    return models.filter(({ size }) => size > 0).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** @param {string} id */
+  async remove(id) {
+    const isOf = (/** @type {string} */ name) => decodeURIComponent(name).startsWith(`${id}@`);
+    for (const [name] of await entriesOf(this.#root))
+      if (isOf(name)) await this.#root.removeEntry(name, { recursive: true });
+    const revisions = await this.#root.getDirectoryHandle(REVISIONS).catch(() => null);
+    for (const [name] of revisions ? await entriesOf(revisions) : [])
+      if (isOf(name)) await revisions?.removeEntry(name);
+  }
+
+  /** @param {() => Promise<unknown>} write */
+  async #try(write) {
+    try {
+      await write();
+    } catch (cause) {
+      this.note ??= `the private storage of the page cannot be written: ${textOf(cause)}`;
+    }
+  }
+}
+
+/** @param {FileSystemDirectoryHandle} folder @returns {Promise<[string, FileSystemHandle][]>} */
+async function entriesOf(folder) {
+  /** @type {[string, FileSystemHandle][]} */
+  const entries = [];
+  for await (const entry of /** @type {any} */ (folder).entries()) entries.push(entry);
+  return entries;
+}
+
+/** @param {FileSystemDirectoryHandle} folder @param {string} name */
+async function readText(folder, name) {
+  try {
+    return await (await (await folder.getFileHandle(name)).getFile()).text();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Writes a file at once: a file that was written in part is not seen, or has another size than its name says.
+ * @param {FileSystemDirectoryHandle} folder
+ * @param {string} name
+ * @param {Uint8Array[]} parts
+ */
+async function writeFile(folder, name, parts) {
+  const handle = /** @type {any} */ (await folder.getFileHandle(name, { create: true }));
+  if (typeof handle.createWritable !== 'function') return writeInWorker(handle, parts);
+  const stream = await handle.createWritable();
+  try {
+    for (const part of parts) await stream.write(part);
+    await stream.close();
+  } catch (error) {
+    await stream.abort().catch(() => {});
+    await folder.removeEntry(name).catch(() => {});
+    throw error;
+  }
+}
+
+/** For Safari before 26. @param {any} handle @param {Uint8Array[]} parts */
+async function writeInWorker(handle, parts) {
+  if (typeof handle.createSyncAccessHandle !== 'function')
+    throw new Error('this browser writes to private storage in workers only');
+  const access = await handle.createSyncAccessHandle();
+  try {
+    access.truncate(0);
+    let at = 0;
+    for (const part of parts) at += access.write(part, { at });
+    access.flush();
+  } finally {
+    access.close();
+  }
+}
+
+/**
+ * @param {() => Promise<FileSystemDirectoryHandle>} parent
+ * @param {string} name
+ * @param {(bytes: number) => void} [onWritten]
+ * @returns {SegmentFiles}
+ */
+function segmentFiles(parent, name, onWritten) {
+  /** @type {Map<string, File>} */
+  const opened = new Map();
+  const folder = async (create = false) => (await parent()).getDirectoryHandle(name, { create });
+  const fileOf = async (/** @type {string} */ segment) => {
+    const file = opened.get(segment) ?? (await (await (await folder()).getFileHandle(segment)).getFile());
+    opened.set(segment, file);
+    return file;
+  };
+  return {
+    list: async () => (await entriesOf(await folder())).map(([segment]) => segment),
+    size: async (segment) => (await fileOf(segment)).size,
+    async read(segment, at, target) {
+      const file = await fileOf(segment);
+      target.set(new Uint8Array(await file.slice(at, at + target.length).arrayBuffer()));
+    },
+    async write(segment, parts) {
+      await writeFile(await folder(true), segment, parts);
+      opened.delete(segment);
+      onWritten?.(parts.reduce((sum, { length }) => sum + length, 0));
+    },
+    async clear() {
+      opened.clear();
+      await (await parent()).removeEntry(name, { recursive: true });
+    },
+  };
+}

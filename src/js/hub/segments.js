@@ -1,5 +1,5 @@
-// Received bytes of one file in segments: files named BEGIN-END, each written at once. The list of their names tells which
-// bytes are present, so a download that was interrupted and a file that was read in part are the same.
+// Received bytes of one file in segments: files named BEGIN-END, each written at once. The list of their names tells
+// which bytes are present, so a download that was interrupted and a file that was read in part are the same.
 
 import { memoryStore } from './memoryStore.js';
 
@@ -21,7 +21,6 @@ const SEGMENT = 2 ** 23;
 /** Marks a file that is complete and was compared with its hash. */
 const COMPLETE = 'complete';
 
-/** @implements {Store} */
 export class SegmentStore {
   #files;
   #size;
@@ -33,18 +32,21 @@ export class SegmentStore {
   /** Takes the place of the segments after a failure. @type {Store | undefined} */
   #memory;
   #keepsAll;
+  #whyNoRoom;
   isFinished = false;
 
   /**
    * @param {SegmentFiles} files
    * @param {number} size
-   * @param {{ onFailure: (cause: unknown) => void, keepsAll: () => boolean }} options
+   * @param {{ onFailure: (cause: unknown) => void, keepsAll: () => boolean,
+   *   whyNoRoom?: (bytes: number) => Promise<string | undefined> }} options
    */
-  constructor(files, size, { onFailure, keepsAll }) {
+  constructor(files, size, { onFailure, keepsAll, whyNoRoom }) {
     this.#files = files;
     this.#size = size;
     this.#onFailure = onFailure;
     this.#keepsAll = keepsAll;
+    this.#whyNoRoom = whyNoRoom;
   }
 
   /** Reads the list of segments. */
@@ -105,7 +107,12 @@ export class SegmentStore {
     return true;
   }
 
-  /** @param {Segment} segment @param {number} at @param {Uint8Array} target @returns {Promise<number>} 0 if it is gone */
+  /**
+   * @param {Segment} segment
+   * @param {number} at
+   * @param {Uint8Array} target
+   * @returns {Promise<number>} bytes; 0 if the segment is gone
+   */
   async #readSegment(segment, at, target) {
     const { begin, end, name } = segment;
     const count = Math.min(target.length, end - at);
@@ -169,6 +176,9 @@ export class SegmentStore {
       this.#unsaved = { begin: 0, end: 0, parts: [] };
     } catch (cause) {
       await this.fail(cause);
+      // A part of a file that does not fit would only take the room of others.
+      this.#segments = [];
+      await this.#files.clear().catch(() => {});
     }
   }
 
@@ -182,7 +192,10 @@ export class SegmentStore {
     for (let at = begin, i = 0; i < parts.length; at += parts[i++].length) await this.#memory.write(at, parts[i]);
   }
 
-  async expectWhole() {}
+  async expectWhole() {
+    const reason = await this.#whyNoRoom?.(this.#size - this.bytes);
+    if (reason !== undefined) await this.fail(new Error(reason));
+  }
 
   /** @param {number} before */
   drop(before) {

@@ -4,7 +4,7 @@
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = new Int32Array(64);
-/** Of the square roots of the first 8. */
+/** The same bits of the square roots of the first 8. */
 const START = new Int32Array(8);
 for (let n = 2, i = 0; i < 64; n++) {
   let isPrime = true;
@@ -14,7 +14,6 @@ for (let n = 2, i = 0; i < 64; n++) {
   K[i++] = (Math.cbrt(n) % 1) * 2 ** 32;
 }
 
-/** @implements {Hash} */
 export class Sha256 {
   #state = START.slice();
   #words = new Int32Array(64);

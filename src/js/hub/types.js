@@ -20,6 +20,7 @@
  * large one.
  * @typedef {{ path: string, size?: number, hash?: string, isLarge: boolean }} Entry
  */
+/** @typedef {Entry & { size: number }} SizedEntry */
 /**
  * Received bytes of one file. Bytes that are present already are not written again.
  * @typedef {object} Store
@@ -48,7 +49,7 @@
  * @property {(id: string, sha: string) => Promise<Entry[] | undefined>} readList
  * @property {(id: string, sha: string, entries: Entry[]) => Promise<void>} writeList
  * @property {(id: string, sha: string) => Promise<Entry[]>} present files that are complete
- * @property {(id: string, sha: string, entry: Entry & { size: number }, keepsAll: () => boolean) => Promise<Store>} open
+ * @property {(id: string, sha: string, entry: SizedEntry, keepsAll: () => boolean) => Promise<Store>} open
  *   keepsAll: true if the server cannot send bytes again that are dropped
  * @property {() => Promise<CachedModel[]>} list
  * @property {(id: string) => Promise<void>} remove

@@ -76,7 +76,7 @@ test('a second opening requests the commit alone, an opening of a commit or offl
   assert.deepEqual(hub.requests, []);
 });
 
-test('files that Python has downloaded open offline, and with a connection without a request for weights', async (t) => {
+test('files that Python has downloaded open offline, and weights are not requested again', async (t) => {
   const { hub, cache, options, sha } = await open(t);
   writeAsPython(cache, sha);
   assert.deepEqual(await logitsOf(NAME, { hub: { ...options.hub, offline: true } }), expected);

@@ -111,6 +111,7 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headlight-attention/formats';
+import { type CachedModel, cached, files, forget, type HubFileInfo, type HubOptions } from 'headlight-attention/hub';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight-attention/inline';
 import { type OnnxFiles, toOnnx } from 'headlight-attention/onnx';
 import { mount, type View, type ViewOptions, type ViewState } from 'headlight-attention/view';
@@ -398,3 +399,10 @@ export async function leave(): Promise<OnnxFiles[]> {
   const own = await layer.toOnnx({ causal: true, weights: 'mean', cache: true });
   return [alone, own, toOnnx(model, { last: true, weights: [0] }), await model.toOnnx({ cache: true })];
 }
+
+const hub: HubOptions = { token: 'hf_x', cache: 'models', onWait: ({ seconds, reason }) => [seconds, reason] };
+export const listed: { revision: string; files: HubFileInfo[] } = await files('owner/name', hub);
+export const stored: CachedModel[] = await cached();
+await forget('owner/name');
+const named = await hl.openModel('hf://owner/name', { hub });
+export const origin: [string | undefined, boolean | undefined] = [named.source.id, named.source.cached];

@@ -51,6 +51,7 @@ export function whyNot({ language, text }) {
   if (names.some((name) => name.startsWith('node:'))) return 'Runs in Node: a page has none of its modules.';
   const other = names.find((name) => !usesPackage(name));
   if (other) return `Needs the package ${other}.`;
+  if (/openModel\(['`]hf:/.test(script)) return 'Downloads a model of the Hugging Face Hub.';
   const [, model] = script.match(/openModel\('(?!demo')([\w./-]+)'/) ?? [];
   return model ? `Needs a checkpoint: the folder “${model}”.` : '';
 }

@@ -47,4 +47,5 @@ export const RECIPES = [
   { text: 'A course page', link: '/recipes/course' },
   { text: 'React, Svelte and Vue', link: '/recipes/components' },
   { text: 'Long jobs', link: '/recipes/long-jobs' },
+  { text: 'Models of the Hub', link: '/recipes/hub' },
 ];

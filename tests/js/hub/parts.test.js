@@ -1,0 +1,188 @@
+// The parts of the Hub that need no server: the choice between files, the stores, the hash.
+
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { merge } from '../../../src/js/hub/hubFile.js';
+import { choose, describe } from '../../../src/js/hub/kinds.js';
+import { memoryStore } from '../../../src/js/hub/memoryStore.js';
+import { readName } from '../../../src/js/hub/names.js';
+import { cacheFolder } from '../../../src/js/hub/nodeCache.js';
+import { SegmentStore } from '../../../src/js/hub/segments.js';
+import { Sha256 } from '../../../src/js/hub/sha256.js';
+import { uniformSource } from '../../../src/js/ops/random.js';
+
+const entries = (files) => Object.entries(files).map(([path, size]) => ({ path, size, isLarge: true }));
+/** Names of the weights that remain. */
+const chosen = (files, file) =>
+  choose(entries(files), file)
+    ?.entries.map(({ path }) => path)
+    .filter((path) => /safetensors|gguf|bin/.test(path));
+
+test('of several GGUF files Q4_K_M is opened, else Q8_0, else the smallest that can be read', () => {
+  const files = { 'm.IQ2_XS.gguf': 1, 'm.Q2_K.gguf': 2, 'm.Q4_K_M.gguf': 4, 'm.Q8_0.gguf': 8, 'mmproj-f16.gguf': 1 };
+  const { 'm.Q4_K_M.gguf': _, ...without } = files;
+  const { 'm.Q8_0.gguf': __, ...neither } = without;
+  assert.deepEqual(chosen(files), ['m.Q4_K_M.gguf']);
+  assert.deepEqual(chosen(without), ['m.Q8_0.gguf']);
+  assert.deepEqual(chosen(neither), ['m.Q2_K.gguf']);
+  assert.deepEqual(chosen(files, 'm.Q2_K.gguf'), ['m.Q2_K.gguf']);
+  // Where nothing can be read, the container says why.
+  assert.deepEqual(chosen({ 'm.IQ2_XS.gguf': 1 }), ['m.IQ2_XS.gguf']);
+});
+
+test('the parts of a split file are chosen together, and weights of Python come before GGUF', () => {
+  const parts = { 'a-Q8_0-00001-of-00002.gguf': 5, 'a-Q8_0-00002-of-00002.gguf': 5, 'b-Q2_K.gguf': 6 };
+  assert.deepEqual(chosen(parts), Object.keys(parts).slice(0, 2));
+  assert.deepEqual(chosen(parts, 'b-Q2_K.gguf'), ['b-Q2_K.gguf']);
+  const both = { 'model.safetensors': 9, 'm.Q4_K_M.gguf': 4, 'pytorch_model.bin': 9 };
+  assert.deepEqual(chosen(both), Object.keys(both));
+  assert.deepEqual(chosen(both, 'm.Q4_K_M.gguf'), ['m.Q4_K_M.gguf']);
+  assert.deepEqual(chosen(both, 'model.safetensors'), ['model.safetensors']);
+  const index = {
+    'model.fp16-00001-of-00002.safetensors': 1,
+    'model.fp16-00002-of-00002.safetensors': 1,
+    'model.fp16.safetensors.index.json': 1,
+    'model.safetensors': 2,
+  };
+  assert.deepEqual(chosen(index, 'model.fp16.safetensors.index.json'), Object.keys(index).slice(0, 3));
+  assert.equal(chosen(both, 'x.gguf'), undefined);
+});
+
+test('every file has a kind, and weights that are not read have the reason', () => {
+  const kinds = (path) => {
+    const { kind, opens, why } = describe({ path, size: 1, isLarge: true });
+    return [kind, opens, why];
+  };
+  const no = /not read/;
+  for (const [path, kind, opens, why] of [
+    ['model.safetensors', 'safetensors', true],
+    ['m.Q4_K_M.gguf', 'gguf', true],
+    ['m-IQ4_XS.gguf', 'gguf', true],
+    ['m-IQ2_XXS.gguf', 'gguf', false, /type IQ2_XXS, which is not read/],
+    ['mmproj-model-f16.gguf', 'gguf', false, /not a language model/],
+    ['m-Q8_0-00002-of-00003.gguf', 'gguf', false, /part 2 of a split file: choose m-Q8_0-00001-of-00003\.gguf/],
+    ['pytorch_model.bin', 'torch', true],
+    ['training_args.bin', 'other', false],
+    ['onnx/model.onnx', 'onnx', false, no],
+    ['tf_model.h5', 'tensorflow', false, no],
+    ['flax_model.msgpack', 'flax', false, no],
+    ['config.json', 'config', false],
+    ['1_Pooling/config.json', 'config', false],
+    ['tokenizer.json', 'tokenizer', false],
+    ['tokenizer_config.json', 'tokenizer', false],
+    ['spiece.model', 'tokenizer', false],
+    ['merges.txt', 'tokenizer', false],
+    ['README.md', 'other', false],
+  ]) {
+    const [k, o, w] = kinds(path);
+    assert.deepEqual([k, o], [kind, opens], path);
+    if (why) assert.match(w, why, path);
+    else assert.equal(w, undefined, path);
+  }
+});
+
+test('names are read as their parts', () => {
+  for (const [text, id, revision, path] of [
+    ['gpt2', 'gpt2'],
+    ['hf://gpt2@main/config.json', 'gpt2', 'main', 'config.json'],
+    ['hf://owner/name/a/b c.gguf', 'owner/name', undefined, 'a/b c.gguf'],
+    ['hf://owner/name@refs/convert/x/a', 'owner/name', 'refs/convert/x', 'a'],
+    ['https://huggingface.co/gpt2/blob/v1/a%20b.json?x=1', 'gpt2', 'v1', 'a b.json'],
+    ['https://huggingface.co/owner/tree', 'owner/tree'],
+  ])
+    assert.deepEqual({ revision: undefined, path: undefined, ...readName('x', text) }, { id, revision, path }, text);
+});
+
+test('the folder of the cache follows the variables of Hugging Face', () => {
+  assert.equal(cacheFolder(true, { HF_HUB_CACHE: '/a', HF_HOME: '/b' }), '/a');
+  assert.equal(cacheFolder(true, { HF_HOME: '/b' }), '/b/hub');
+  assert.equal(cacheFolder(true, { XDG_CACHE_HOME: '/c' }), '/c/huggingface/hub');
+  assert.match(cacheFolder(true, {}), /\.cache.huggingface.hub$/);
+  assert.equal(cacheFolder('/d', { HF_HUB_CACHE: '/a' }), '/d');
+});
+
+test('SHA-256 in pieces is that of OpenSSL', () => {
+  for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 128, 1000]) {
+    const bytes = randomBytes(length);
+    const hash = new Sha256().update(bytes.subarray(0, length >> 1)).update(bytes.subarray(length >> 1));
+    assert.equal(hash.digest(), createHash('sha256').update(bytes).digest('hex'), `${length}`);
+  }
+});
+
+test('ranges are sorted, and joined over small gaps', () => {
+  const ranges = [
+    { begin: 20, end: 30 },
+    { begin: 0, end: 10 },
+    { begin: 9, end: 12 },
+    { begin: 31, end: 33 },
+  ];
+  assert.deepEqual(merge(ranges, 2), [
+    { begin: 0, end: 12 },
+    { begin: 20, end: 33 },
+  ]);
+});
+
+/** Segments in a map, which may fail. */
+function filesInMemory() {
+  const files = new Map();
+  return {
+    files,
+    fails: false,
+    list: async () => [...files.keys()],
+    size: async (name) => files.get(name).length,
+    read: async (name, at, target) => void target.set(files.get(name).subarray(at, at + target.length)),
+    async write(name, parts) {
+      if (this.fails) throw new Error('full');
+      files.set(name, Buffer.concat(parts));
+    },
+    clear: async () => files.clear(),
+  };
+}
+
+const SEED = 5;
+
+test(`stores return what was written, in any order (seed ${SEED})`, async () => {
+  const random = uniformSource(SEED);
+  const integer = (most) => Math.floor(random() * most);
+  const size = 5000;
+  const bytes = Uint8Array.from({ length: size }, () => integer(256));
+  for (let round = 0; round < 20; round++) {
+    const memory = filesInMemory();
+    let store =
+      round % 2 ? memoryStore(() => true) : new SegmentStore(memory, size, { onFailure() {}, keepsAll: () => true });
+    const present = new Uint8Array(size);
+    for (let i = 0; i < 40; i++) {
+      const [begin, length] = [integer(size), 1 + integer(600)];
+      const end = Math.min(begin + length, size);
+      if (i === 20) memory.fails = round % 4 === 0;
+      await store.write(begin, bytes.subarray(begin, end));
+      present.fill(1, begin, end);
+      if (round % 4 === 2 && i % 10 === 9) {
+        await store.close();
+        store = await new SegmentStore(memory, size, { onFailure() {}, keepsAll: () => true }).load();
+      }
+      if (round % 2 === 0 && i % 7 === 0 && !memory.fails) await store.flush();
+      const at = integer(size);
+      const missing = present.indexOf(0, at);
+      // After a failure segments are removed: their bytes are received again.
+      if (memory.fails) continue;
+      assert.equal(store.presentFrom(at), (missing < 0 ? size : missing) - at);
+      const next = present.indexOf(1, at);
+      assert.equal(store.nextPresent(at), next < 0 ? Infinity : next);
+      const target = new Uint8Array(Math.min(store.presentFrom(at), 700));
+      assert.equal(await store.read(at, target), true);
+      assert.deepEqual(target, bytes.slice(at, at + target.length));
+    }
+  }
+});
+
+test('memory is limited while it is not known which reads follow', async () => {
+  const store = memoryStore(() => false);
+  const chunk = new Uint8Array(2 ** 20);
+  for (let i = 0; i < 200; i++) await store.write(i * chunk.length, chunk);
+  assert.equal(store.presentFrom(0), 0);
+  assert.ok(store.presentFrom(199 * chunk.length) > 0);
+  store.drop(200 * chunk.length);
+  assert.equal(store.nextPresent(0), Infinity);
+});
