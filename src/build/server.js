@@ -1,5 +1,6 @@
 // A small static server for the page: types, compression, caching, cross-origin isolation, and a content security
-// policy that allows only WebAssembly to be compiled. As a program: serves dist/site and opens the browser.
+// policy: WebAssembly may be compiled, and models of the Hugging Face Hub may be fetched. As a program: serves
+// dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
 import { open, realpath } from 'node:fs/promises';
@@ -27,6 +28,8 @@ const HEADERS = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Content-Security-Policy': [
     "default-src 'self'",
+    // The Hugging Face Hub, and the hosts that it sends large files from.
+    "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co",
     "script-src 'self' 'wasm-unsafe-eval'",
     "style-src 'self'",
     "img-src 'self' data:",

@@ -15,8 +15,8 @@ import { styles as parts } from './styles.js';
  * @property {Partial<State> | string} [state] some fields, or the part of an address after #
  * @property {'en' | 'zh'} [language] otherwise the browser's
  * @property {'light' | 'dark'} [theme] otherwise the browser's
- * @property {(state: State, substituted: boolean) => void} [onState] after every change; true if the model that was
- *   chosen could not be shown
+ * @property {(state: State, substituted: boolean | 'later') => void} [onState] after every change; true if the model
+ *   that was chosen could not be shown, 'later' if it is to be downloaded first
  * @property {(language: string, title: string) => void} [onLanguage]
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] to be stored between visits
  * @property {() => import('../worker/client.js').WorkerLike} start the worker, or an object like it

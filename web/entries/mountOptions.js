@@ -1,5 +1,6 @@
 // The options and the result of `mount`, as callers of the package see them.
 
+/** @import { HubOptions } from '../../src/js/hub/options.js' */
 /** @import { TensorLike } from '../../src/js/check/tensorlike.js' */
 /** @typedef {TensorLike | readonly TensorLike[]} Weights */
 /** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
@@ -8,8 +9,9 @@
  * titled "Layer 2, head 1".
  * @typedef {object} ViewOptions
  * @property {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | ArrayLike<File>} [model]
- *   'whale', the small language model of the package (the default); the URL of a folder in Hugging Face's layout; or
- *   the files of one
+ *   'whale', the small language model of the package (the default); 'hf://owner/name', a model on the Hugging Face
+ *   Hub; the URL of a folder in Hugging Face's layout; or the files of one
+ * @property {HubOptions} [hub] for a model on the Hub: { token, endpoint, revision, file }
  * @property {Weights | Readonly<Partial<Record<Part, Weights>>>} [attentions] attention weights that were computed
  *   elsewhere: (T,S), (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each (T,S), (H,T,S) or (B,H,T,S); those
  *   of an encoder–decoder by part: { encoder, decoder, cross }, any of which may be missing

@@ -34,7 +34,7 @@ function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State
   history[way](state, '', address ? `#${address}` : location.pathname + location.search);
 }
 
-function onState(/** @type {State} */ state, /** @type {boolean} */ instead) {
+function onState(/** @type {State} */ state, /** @type {boolean | 'later'} */ instead) {
   const kind = returning || instead ? null : kindOf(before, state);
   const step = isStep(kind, last);
   before = state;
@@ -44,6 +44,8 @@ function onState(/** @type {State} */ state, /** @type {boolean} */ instead) {
     if (waiting) write('replaceState', waiting);
     return write('pushState', state);
   }
+  // The address keeps the link to a model until it has been downloaded.
+  if (instead === 'later') return;
   // Replaced at once, so that going Back does not lead to a state that could not be shown.
   if (instead) return write('replaceState', state);
   waiting = state;

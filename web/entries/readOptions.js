@@ -32,6 +32,7 @@ const MODEL_OPTIONS = /** @type {const} */ ([
   'tokens',
   'keys',
   'title',
+  'hub',
 ]);
 const FIELD_OPTIONS = ['text', 'part', 'layer', 'head', 'cell', 'view', 'controls', 'theme', 'language'];
 const OPTIONS = [...MODEL_OPTIONS, ...FIELD_OPTIONS, 'state', 'onState'];
@@ -53,6 +54,8 @@ function checkCombination(caller, options) {
   for (const name of /** @type {const} */ (['tokens', 'keys', 'batch']))
     if (options[name] !== undefined && attentions === undefined && q === undefined)
       throw argumentError(caller, name, options[name], 'attentions, or q and k, beside it');
+  if (options.hub !== undefined && model === undefined)
+    throw argumentError(caller, 'model', model, 'the name of a model, as there is hub');
   if (title !== undefined && typeof title !== 'string') throw argumentError(caller, 'title', title, 'a text');
 }
 
@@ -64,9 +67,9 @@ function checkCombination(caller, options) {
  */
 export function readSource(caller, options) {
   checkCombination(caller, options);
-  const { model, attentions, q, title } = options;
+  const { model, attentions, q, title, hub } = options;
   if (model === 'whale' || (model === undefined && attentions === undefined && q === undefined)) return null;
-  if (model !== undefined) return { ...readModel(caller, model, document.baseURI), title };
+  if (model !== undefined) return { ...readModel(caller, model, document.baseURI, hub), title };
   if (q === undefined && isByPart(attentions)) return { ...readByPart(caller, options), title };
   const read = q === undefined ? readWeightsOf(caller, options) : readQkvOf(caller, options);
   const tokens = readTexts(caller, 'tokens', options.tokens, read.T);

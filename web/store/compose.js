@@ -52,7 +52,7 @@ export function compose(options) {
     onWritten: () => document.endGesture(),
     onEnd: (answered) => failures.onEnd(answered),
   });
-  const opening = createOpening({ requests, update, state });
+  const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.given ?? null, requests);

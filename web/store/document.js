@@ -13,11 +13,12 @@ import { record, redo, replace, settle, startHistory, undo } from './undo.js';
  * @param {object} listeners
  * @param {(model: string, before: History) => void} listeners.onModel another model is chosen, in the same batch
  * @param {(before: State, now: State) => void} listeners.onChange after every change
- * @param {(state: State, substituted: boolean) => void} [listeners.onState] the caller's, see MountOptions
+ * @param {(state: State, substituted: boolean | 'later') => void} [listeners.onState] the caller's, see MountOptions
  */
 export function createDocument(first, { onModel, onChange, onState }) {
   const history = signal(startHistory(first));
   const state = computed(() => history.value.now);
+  /** @type {boolean | 'later'} */
   let substituting = false;
 
   /** @param {History} next */
@@ -58,9 +59,13 @@ export function createDocument(first, { onModel, onChange, onState }) {
       const [layer, head] = [Math.min(now.layer, layers - 1), Math.min(now.head, heads - 1)];
       history.value = replace(history.peek(), { ...now, layer, head });
     },
-    /** Changes the state because what it named cannot be shown. @param {() => void} act */
-    substitute(act) {
-      substituting = true;
+    /**
+     * Changes the state because what it named cannot be shown.
+     * @param {() => void} act
+     * @param {boolean | 'later'} [how] 'later': it can be shown later
+     */
+    substitute(act, how = true) {
+      substituting = how;
       act();
       substituting = false;
     },

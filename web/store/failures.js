@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
 import { TRAINED } from './runInput.js';
+import { isOfHub } from './state.js';
 
 /** @import { ProblemValue } from './protocol.js' */
 
@@ -67,11 +68,13 @@ export function createFailures({ document, answers, preferences, opening, showAg
     onError(error) {
       const { verb, message, code = '', values = [] } = error;
       if (code === 'gone') {
+        const link = document.state.peek();
+        if (isOfHub(link.model)) return opening.follow(link);
         // Opened models end with the page: it stores no files.
         opening.failed(error);
         return document.substitute(() => opening.choose('whale'));
       }
-      if (verb === 'open' || verb === 'picture') return opening.failed(error);
+      if (/^(open$|picture|hub)/.test(verb)) return opening.failed(error);
       const texts = /** @type {Record<string, (...values: ProblemValue[]) => string>} */ (
         preferences.words.peek().problems
       );

@@ -8,21 +8,29 @@ import { readOnly } from './readOnly.js';
 /** @import { SelectedFile } from './fileSelection.js' */
 /** @import { ProblemValue } from './protocol.js' */
 /** @typedef {'choose' | 'summary' | null} Panel null is closed */
+/**
+ * In bytes. resumes: after it is cancelled, the next attempt continues.
+ * @typedef {{ title: string, read: number, total: number, resumes?: boolean }} Reading
+ */
 /** @typedef {{ code: string, values: ProblemValue[], message?: string }} FileProblem a key of the texts' `problems` */
 
 /** @param {import('./requests.js').Requests} requests */
 export function createFileReader(requests) {
-  const reading = signal(/** @type {{ title: string, read: number, total: number } | null} */ (null));
+  const reading = signal(/** @type {Reading | null} */ (null));
   const problem = signal(/** @type {FileProblem | null} */ (null));
   const panel = signal(/** @type {Panel} */ (null));
   let count = 0;
   /** Files of the last attempt, and of a model of which some are missing. @type {[SelectedFile[], SelectedFile[]]} */
   let [last, partial] = [[], []];
 
+  /** @param {Omit<Reading, 'read'>} started */
+  function begin(started) {
+    problem.value = null;
+    reading.value = { ...started, read: 0 };
+  }
   /** @param {SelectedFile[]} files @param {string} title @param {boolean} [transposed] */
   function start(files, title, transposed = false) {
-    problem.value = null;
-    reading.value = { title, read: 0, total: files.reduce((sum, { file }) => sum + file.size, 0) };
+    begin({ title, total: files.reduce((sum, { file }) => sum + file.size, 0) });
     requests.send({ verb: 'open', name: `opened-${++count}`, title, files, transposed });
   }
   /** Shows what is wrong in the panel. @param {FileProblem} found */
@@ -45,6 +53,7 @@ export function createFileReader(requests) {
     cancel() {
       reading.value = null;
       requests.cancel('open');
+      requests.cancel('hubOpen');
     },
     /** @param {{ message: string } & Partial<FileProblem>} error */
     failed({ message, code = 'other', values = [] }) {
@@ -56,6 +65,7 @@ export function createFileReader(requests) {
 
   return {
     actions,
+    begin,
     report,
     clearProblem() {
       problem.value = null;

@@ -18,12 +18,12 @@ export function createModelChoice({ update, state, aboutOf }) {
   const lastTexts = new Map();
   const firstText = () => firstTextOf(state.peek().model, aboutOf(state.peek().model));
   return {
-    /** @param {string} name */
-    choose(name) {
+    /** @param {string} name @param {Partial<State>} [wanted] in place of what it would show first */
+    choose(name, wanted) {
       const { model, text, second } = state.peek();
       lastTexts.set(model, { text, second });
       const view = firstViewOf(name, aboutOf(name), lastTexts.get(name));
-      update({ model: name, cell: null, token: null, ...UNCHANGED, pinned: null, ...view });
+      update({ model: name, cell: null, token: null, ...UNCHANGED, pinned: null, ...view, ...wanted });
     },
     /** The text that the model shown begins with; null if it begins with none. */
     firstText,

@@ -1,10 +1,12 @@
 // The models that a visitor or a program has opened: they are added, chosen, changed and closed.
 
+import { signal } from '@preact/signals';
 import { createFileReader } from './fileReading.js';
 import { isPicture } from './fileSelection.js';
 import { textFor } from './firstViews.js';
 import { createModelChoice } from './modelChoice.js';
 import { createOpenedModels } from './openedModels.js';
+import { readOnly } from './readOnly.js';
 import { MAX_TEXT } from './state.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
@@ -29,15 +31,20 @@ const readerOfPictures = (about) => (about?.reads === 'picture' ? about.name : P
 /**
  * @param {object} store
  * @param {Requests} store.requests
- * @param {import('./document.js').Document['update']} store.update
- * @param {ReadonlySignal<State>} store.state
+ * @param {import('./document.js').Document} store.document
  */
-export function createOpening({ requests, update, state }) {
+export function createOpening({ requests, document }) {
+  const { update, state, substitute } = document;
   const models = createOpenedModels();
   const { aboutOf } = models;
   const files = createFileReader(requests);
   const { setPanel } = files.actions;
   const { choose, firstText, restoreText } = createModelChoice({ update, state, aboutOf });
+
+  /** Models of the Hub; null until the panel is shown, whose code is loaded later. */
+  const hub = signal(/** @type {import('./hub.js').Hub | null} */ (null));
+  /** The state of a link whose model is not open yet. @type {State | null} */
+  let link = null;
 
   /** Frees a model in the worker. @param {string} name */
   function remove(name) {
@@ -56,15 +63,27 @@ export function createOpening({ requests, update, state }) {
   /** @param {{ about: About, summary: Summary | null }} model */
   function addFromFiles({ about, summary }) {
     models.add({ about, summary });
-    files.finish();
     // The summary of weights is shown in the place of a model's guesses.
-    setPanel(about.kind === 'transformer' ? 'summary' : null);
-    choose(about.name);
+    present(about, about.kind === 'transformer' ? 'summary' : null);
+  }
+  /** @param {About} about of an opened model @param {'summary' | null} [panel] */
+  function present(about, panel = null) {
+    files.finish();
+    setPanel(panel);
+    const view = hub.peek()?.takeView();
+    if (link?.model === about.name) substitute(() => update(/** @type {State} */ (link)));
+    else choose(about.name, view);
+    link = null;
   }
 
   return {
-    /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed'>} */
-    parts: { opening: files.setProgress, opened: addFromFiles, changed: requests.show },
+    /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed' | 'hub'>} */
+    parts: {
+      opening: files.setProgress,
+      opened: addFromFiles,
+      changed: requests.show,
+      hub: (part) => hub.peek()?.receive(part),
+    },
     opened: models.opened,
     aboutOf,
     choose,
@@ -72,6 +91,18 @@ export function createOpening({ requests, update, state }) {
     restoreText,
     ...files.actions,
     ...createWeightChanges(requests, state),
+    hub: readOnly(hub),
+    /** @param {typeof import('./hub.js').createHub} create */
+    startHub(create) {
+      hub.value ??= create({ requests, files, aboutOf, present }, link);
+    },
+    /** Shows another model until that of a link has been downloaded. @param {State} state of the link */
+    follow(state) {
+      substitute(() => choose('whale'), 'later');
+      link = state;
+      setPanel('choose');
+      hub.peek()?.follow(link);
+    },
     /** @param {SelectedFile[]} selected @param {string} [title] */
     open(selected, title) {
       setPanel('choose');
@@ -106,6 +137,7 @@ export function createOpening({ requests, update, state }) {
     forget() {
       models.clear();
       files.stop();
+      hub.peek()?.askFirst();
     },
   };
 }

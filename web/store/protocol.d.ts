@@ -58,6 +58,12 @@ export interface Requests {
   openInput: { name: string; input: ProgramInput };
   /** Frees a source, or stops reading it. */
   close: { name: string };
+  /** Describes a model of the Hub before its weights are downloaded. address: a name or a link, as it was typed. */
+  hubDescribe: { address: string; token: string };
+  /** Downloads the model of the Hub with this name of state.model, and opens it as a source. */
+  hubOpen: { name: string; weights: WeightsForm; token: string };
+  /** Lists the models of the Hub that this browser stores; the model `remove` is deleted before. */
+  hubStored: { remove?: string };
   /** Sets the number of heads into which the queries and keys of a file are split. */
   split: { name: string; heads: number };
   /** Sets the texts of the tokens of attention weights. */
@@ -141,6 +147,7 @@ export interface Parts {
   opening: Progress;
   opened: { about: About; summary: Summary };
   inputOpened: { about: About; summary: Summary | null };
+  hub: HubAnswer;
   /** A source shows something else now: its tokens, its heads or its picture have been changed. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
@@ -262,6 +269,41 @@ export interface TransformerSummary {
   missing: string[];
   /** Names of parameters with NaN. */
   nan: string[];
+}
+
+// Models of the Hub
+
+/** How the weights are kept in memory: 'stored' keeps 16-bit and quantized weights as they are in the file. */
+export type WeightsForm = 'float32' | 'stored' | 'int8';
+
+export interface HubAnswer {
+  described?: HubModel;
+  stored?: StoredHubModel[];
+}
+
+/** A model that can be downloaded. */
+export interface HubModel {
+  /** The name of state.model: owner/name@sha, with the file if the repository has several models. */
+  name: string;
+  family: string;
+  layers: number;
+  heads: number;
+  parameters: number;
+  /** Bytes of the weights, and those of them that are not stored yet. */
+  size: number;
+  download: number;
+  /** The possible forms of the weights. bits: of most weights. bytes: in memory. */
+  forms: { weights: WeightsForm; bits: number; bytes: number }[];
+  /** Bytes of memory that are free. */
+  room: number;
+  /** False if this browser does not store files for this page. */
+  stores: boolean;
+}
+
+export interface StoredHubModel {
+  id: string;
+  revision: string;
+  size: number;
 }
 
 // The run

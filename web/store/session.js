@@ -4,6 +4,7 @@ import { computed, signal } from '@preact/signals';
 import { createCell } from './cell.js';
 import { compose } from './compose.js';
 import { readOnly } from './readOnly.js';
+import { isOfHub } from './state.js';
 
 /** @param {import('../entries/mount.jsx').MountOptions} options */
 export function createSession(options) {
@@ -68,7 +69,7 @@ export function createSession(options) {
 
     ...failures.actions,
     /** True if leaving the page would lose opened files or an unsaved training. */
-    losesWork: computed(() => opening.opened.value.length > 0 || training.unsaved.value),
+    losesWork: computed(() => opening.opened.value.some(({ about }) => !isOfHub(about.name)) || training.unsaved.value),
 
     ...preferences,
     /** Text for screen readers. */

@@ -65,7 +65,10 @@ export const initialState = {
   lesson: '',
 };
 
+const HUB_NAME = /^[\w./-]{1,200}@[\w./-]{1,200}$/;
 const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
+/** The name of a model of the Hub: owner/name@revision, with or without a file. @param {string} model */
+export const isOfHub = (model) => model.includes('@');
 const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
 /** @typedef {(value: any) => boolean} Check true for a valid value, of any type */
 
@@ -90,7 +93,7 @@ const OF_RUN = {
 /** @type {Record<string, Check>} */
 const FIELDS = {
   ...OF_RUN,
-  model: isWord,
+  model: (x) => isWord(x) || (typeof x === 'string' && HUB_NAME.test(x)),
   entry: isCount,
   layer: isCount,
   head: isCount,
@@ -219,7 +222,8 @@ function writeFields(state, base = initialState) {
     if (value === undefined || value === null) continue;
     if (JSON.stringify(value) !== JSON.stringify(before.get(name))) fields.set(name, write(value));
   }
-  return fields.toString();
+  // A name on the Hub stays readable.
+  return fields.toString().replace(/%(2F|40)/g, decodeURIComponent);
 }
 
 /** @param {string} address @returns {Run} */

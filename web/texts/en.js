@@ -46,82 +46,23 @@ export const strings = {
   open: {
     open: 'Open…',
     title: 'Open a model, or attention weights',
-    files: 'Files…',
-    folder: 'A folder…',
-    drop: 'Or drop them anywhere on this page, or paste. Nothing leaves this machine.',
-    kinds: [
-      ['A model', 'A Hugging Face model folder: config.json, safetensors in one file or several, tokenizer.json.'],
-      [
-        'Attention weights',
-        'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); optionally with a JSON list of the tokens.',
-      ],
-      [
-        'Queries, keys and values',
-        'safetensors, npz, npy or JSON with query, key and value; or a layer’s weights with its input (hidden_states).',
-      ],
-    ],
-    paste: 'Paste weights or a list of tokens here, as JSON',
+    weights: 'Attention weights',
     pasted: 'pasted',
-    show: 'Show it',
     transpose: 'Transpose it',
     dropHere: 'Drop a model, or attention weights',
-    reading: 'Reading',
-    progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
     cancel: 'Cancel',
     recognised: 'Recognised content',
     forget: 'Remove it from memory',
     yours: 'Yours',
-    isWeights: {
-      rows: 'Attention weights without a model: rows sum to 1. Nothing is predicted, and nothing can be changed.',
-      columns: 'Weights without a model: columns sum to 1, rows do not. Are they transposed?',
-      neither: 'Weights without a model: neither rows nor columns sum to 1.',
-    },
-    weightsOf: (
-      /** @type {AttentionSizes} */ { name, layers, heads, wholeT, wholeS, causal },
-      /** @type {boolean} */ named,
-    ) =>
-      `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
-      `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', causal' : ''}.`,
-    cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `The first ${shown} of ${all} tokens are shown.`,
-    batchOf: (/** @type {number} */ n) =>
-      `The axes are layers, a batch of ${n}, heads: choose the entry above the picture.`,
     entry: 'Entry',
     ofBatch: (/** @type {number} */ n) => `of 0–${n - 1}`,
     entryIs: (/** @type {number} */ at, /** @type {number} */ n) => `Entry ${at}; the batch has entries 0 to ${n - 1}`,
     entryBefore: 'Previous entry',
     entryAfter: 'Next entry',
-    weightsNan: 'Some weights are NaN: they are shown as crosses.',
     noTokens: 'Tokens are numbered: their names are unknown. Drop or paste a JSON list of names.',
-    unused: (/** @type {string} */ names) => `Not used: ${names}.`,
-    isModel: (
-      /** @type {string} */ family,
-      /** @type {number} */ layers,
-      /** @type {number} */ heads,
-      /** @type {number} */ width,
-    ) => `${family}: ${layers} layers × ${heads} heads of ${width}.`,
-    size: (/** @type {number} */ parameters, /** @type {string} */ bytes, /** @type {string} */ weights) =>
-      `${parameters < 1e6 ? parameters.toLocaleString('en') : `${(parameters / 1e6).toFixed(1)} million`} parameters, ${bytes}; ` +
-      (weights === 'int8'
-        ? 'stored as int8 because it is large: numbers differ slightly from float32.'
-        : 'stored as float32.'),
-    does: {
-      next: 'It predicts the next token.',
-      masked: 'It fills in masked words.',
-      classes: 'It classifies a picture.',
-      nothing: 'It makes no predictions, so only its attention is shown.',
-      unasked: 'It fills in masked words, but its tokenizer has no [MASK], so only its attention is shown.',
-    },
-    missing: {
-      tokenizer: 'tokenizer.json is missing: type token numbers in place of words.',
-      preprocessor: 'preprocessor_config.json is missing: colours use mean 0.5 and deviation 0.5.',
-    },
-    modelNan: (/** @type {number} */ n, /** @type {string} */ name) =>
-      `${n} ${n === 1 ? 'tensor holds' : 'tensors hold'} NaN (${name}): results that depend on them are shown as crosses. Save the model again from a run that did not diverge.`,
-    weightsTitle: (/** @type {string} */ title) => title,
     nothingToAsk: 'These are weights without their model: nothing can be changed.',
     pairNothing: 'In an encoder–decoder nothing can be changed here.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
-    row: 'the row',
     rowAbout: 'the whole row sums to',
     picture: (/** @type {number} */ rows, /** @type {number} */ columns) => `A picture in ${rows} × ${columns} patches`,
     another: 'Your own picture…',
@@ -132,8 +73,6 @@ export const strings = {
     second: 'the text that the decoder has written so far',
     parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder' },
     partOf: 'Which attention',
-    edit: 'change the text',
-    done: 'done',
   },
   problems: {
     noWorker: () =>
@@ -145,7 +84,7 @@ export const strings = {
     manyUnknown: (/** @type {number} */ n, /** @type {string} */ names) =>
       `None of these ${n} files is a model or holds attention weights (${names} …). Choose config.json with its safetensors, or npy, npz, safetensors or JSON with weights.`,
     unknownFile: (/** @type {string} */ name) =>
-      `${name} is neither safetensors, npy, npz nor JSON. Other formats (bin, pt, gguf, onnx, h5) cannot be read: save the model with save_pretrained(…, safe_serialization=True).`,
+      `${name} is neither a model (safetensors, gguf, bin, pt) nor npy, npz or JSON. Other formats (onnx, h5, msgpack) cannot be read: save the model with save_pretrained(…, safe_serialization=True).`,
     unreadable: (/** @type {string} */ name, /** @type {string} */ why) => `${name} cannot be read: ${why}`,
     truncated: (/** @type {string} */ name) => `${name} ends too early: it is truncated. Copy it again.`,
     notJson: (/** @type {string} */ name, /** @type {string} */ why) => `${name} is not JSON: ${why}`,
@@ -156,11 +95,11 @@ export const strings = {
     tooLarge: (/** @type {string} */ name, /** @type {number} */ size) =>
       `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only the shown part is read.`,
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
-      `${name} holds ${n} attention layers, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
+      `${name} holds ${n > 0 ? `${n} attention layers` : 'the weights of a model'}, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
     shards: (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ names) =>
       `${n} of ${all} files of weights ${n === 1 ? 'is' : 'are'} still missing: ${names}. Add ${n === 1 ? 'it' : 'them'}; the other files are kept.`,
     noWeights: (/** @type {string} */ names) =>
-      `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors files together with it, or the whole folder.`,
+      `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors or .bin files together with it, or the whole folder.`,
     noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
       `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. Their last two axes are tokens, and rows sum to 1: save them after the softmax.`,
     transposed: (/** @type {string} */ name, /** @type {string} */ shape) =>

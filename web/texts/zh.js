@@ -47,68 +47,23 @@ export const strings = {
   open: {
     open: '打开…',
     title: '打开模型或注意力权重',
-    files: '文件…',
-    folder: '文件夹…',
-    drop: '也可以拖放到页面任意处，或粘贴。一切都留在本机。',
-    kinds: [
-      ['模型', 'Hugging Face 格式的文件夹：config.json、一个或多个 safetensors、tokenizer.json。'],
-      [
-        '注意力权重',
-        'npy、npz、safetensors 或 JSON，形状为（层，头，词元，词元）、（头，词元，词元）或（词元，词元）；可附词元的 JSON 列表。',
-      ],
-      [
-        '查询、键和值',
-        '含 query、key 和 value 的 safetensors、npz、npy 或 JSON；或一层的权重和它的输入（hidden_states）。',
-      ],
-    ],
-    paste: '在此粘贴 JSON：权重或词元列表',
+    weights: '注意力权重',
     pasted: '粘贴的内容',
-    show: '显示',
     transpose: '转置',
     dropHere: '放下模型或注意力权重',
-    reading: '正在读取',
-    progress: (read, total) => `已读取 ${read}，共 ${total}`,
     cancel: '取消',
     recognised: '识别结果',
     forget: '从内存中移除',
     yours: '您的',
-    isWeights: {
-      rows: '别处算出的注意力权重：每行之和为 1。背后没有模型，因此没有预测，也不能改动。',
-      columns: '别处算出的权重：每列之和为 1，每行则不是。是否转置了？',
-      neither: '别处算出的权重：每行和每列之和都不是 1。',
-    },
-    weightsOf: ({ name, layers, heads, wholeT, wholeS, causal }, named) =>
-      `${named ? `${name}：` : ''}${layers} 层 × ${heads} 个头，${wholeT === wholeS ? `${wholeT} 个词元` : `${wholeT} 个查询，${wholeS} 个键`}${causal ? '，不看后面' : ''}。`,
-    cutTo: (all, shown) => `共 ${all} 个词元，显示前 ${shown} 个。`,
-    batchOf: (n) => `依次为层、一批 ${n} 个、头：在图上方选择显示批中的哪一个。`,
     entry: '第几个',
     ofBatch: (n) => `（0–${n - 1}）`,
     entryIs: (at, n) => `批中序号 ${at}（从 0 到 ${n - 1}）`,
     entryBefore: '上一个',
     entryAfter: '下一个',
-    weightsNan: '部分权重为 NaN：以叉号显示。',
     noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
-    unused: (names) => `未使用：${names}。`,
-    isModel: (family, layers, heads, width) => `${family}：${layers} 层 × ${heads} 个头，每头宽 ${width}。`,
-    size: (parameters, bytes, weights) =>
-      `${parameters < 1e6 ? parameters : `${(parameters / 1e6).toFixed(1)} 百万`} 个参数，${bytes}；${weights === 'int8' ? '较大，因此存为 int8：数值与 float32 略有差别。' : '存为 float32。'}`,
-    does: {
-      next: '它给出下一个词元。',
-      masked: '它给出被遮盖处应填的词。',
-      classes: '它说出图中所见。',
-      nothing: '它不作预测，因此只显示注意力。',
-      unasked: '它填被遮盖的词，但它的分词器没有 [MASK]，因此只显示注意力。',
-    },
-    missing: {
-      tokenizer: '缺少 tokenizer.json：请输入词元编号代替文字。',
-      preprocessor: '缺少 preprocessor_config.json：颜色的均值与幅度按 0.5 处理。',
-    },
-    modelNan: (n, name) => `${n} 个张量含 NaN（${name}）：其结果以叉号显示。请从未发散的训练重新保存模型。`,
-    weightsTitle: (title) => title,
     nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
     pairNothing: '编码器–解码器在这里不能改动。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',
-    row: '整行',
     rowAbout: '整行之和为',
     picture: (rows, columns) => `${rows} × ${columns} 个图块的图片`,
     another: '您自己的图片…',
@@ -119,8 +74,6 @@ export const strings = {
     second: '目前写出的内容',
     parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器' },
     partOf: '哪种注意力',
-    edit: '修改文本',
-    done: '完成',
   },
   problems: {
     noWorker: () =>
@@ -131,7 +84,7 @@ export const strings = {
     manyUnknown: (n, names) =>
       `这 ${n} 个文件都不是模型，也不含注意力权重（${names} …）。请选择 config.json 与 safetensors，或含权重的 npy、npz、safetensors、JSON。`,
     unknownFile: (name) =>
-      `${name} 不是 safetensors、npy、npz 或 JSON。其他格式（bin、pt、gguf、onnx、h5）不能读取：请用 save_pretrained(…, safe_serialization=True) 保存。`,
+      `${name} 不是模型（safetensors、gguf、bin、pt），也不是 npy、npz 或 JSON。其他格式（onnx、h5、msgpack）不能读取：请用 save_pretrained(…, safe_serialization=True) 保存。`,
     unreadable: (name, why) => `无法读取 ${name}：${why}`,
     truncated: (name) => `${name} 不完整。请重新复制。`,
     notJson: (name, why) => `${name} 不是 JSON：${why}`,
@@ -140,10 +93,10 @@ export const strings = {
     tooLarge: (name, size) =>
       `${name} 有 ${(size / 2 ** 30).toFixed(1)} GB，且不能分段读取。请存为 npy 或 safetensors：只读取所显示的部分。`,
     noConfig: (name, n) =>
-      `${name} 含 ${n} 个注意力层，但缺少说明模型种类的 config.json。请与权重一起选择，或选择整个文件夹。`,
+      `${name} 含${n > 0 ? ` ${n} 个注意力层` : '模型的权重'}，但缺少说明模型种类的 config.json。请与权重一起选择，或选择整个文件夹。`,
     shards: (n, all, names) => `${all} 个权重文件还缺 ${n} 个：${names}。请补上，其余文件已保留。`,
     noWeights: (names) =>
-      `有 config.json 但没有权重${names && `（另有 ${names}）`}。请一起选择 .safetensors 文件，或选择整个文件夹。`,
+      `有 config.json 但没有权重${names && `（另有 ${names}）`}。请一起选择 .safetensors 或 .bin 文件，或选择整个文件夹。`,
     noAttention: (name, shape, n) =>
       `${name}（${shape}）${n > 1 ? `等 ${n} 个数组` : ''}：不是注意力权重。权重的最后两维是词元，每行之和为 1：请保存 softmax 之后的值。`,
     transposed: (name, shape) => `${name}（${shape}）：每列之和为 1，每行则不是。是否转置了？行是看别处的词元。`,

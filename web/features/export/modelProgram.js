@@ -1,6 +1,7 @@
 // A program that repeats the run: it opens the model, runs it on the text with the same changes, and prints the weights
 // of the head and the next token. It contains no numbers of the run.
 
+import { isOfHub } from '../../store/state.js';
 import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 
 /** @import { About } from '../../store/protocol.js' */
@@ -82,7 +83,7 @@ function patchLines(state, about, tokens) {
 export function runAgain(state, { about, tokens, title, source }) {
   const { layer, head } = state;
   const weights = `blocks.${layer}.weights`;
-  const place = INCLUDED[state.model] ?? `./${source}`;
+  const place = INCLUDED[state.model] ?? (isOfHub(state.model) ? `hf://${state.model}` : `./${source}`);
   return `// ${`${title}, as the page shows it`.replace(/[\r\n\u2028\u2029]+/g, ' ')}
 import { load } from 'headlight-attention';
 

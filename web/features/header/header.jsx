@@ -69,7 +69,7 @@ function trainedLabel(/** @type {Session} */ session, /** @type {boolean} */ pho
 function modelsOf(session) {
   const opened = session.opening.opened.value.map(({ about: { name, title, family, layers, heads } }) => ({
     name,
-    label: (/** @type {Strings} */ words) => title || words.open.kinds[1][0],
+    label: (/** @type {Strings} */ words) => title || words.open.weights,
     about: (/** @type {Strings} */ words) => `${family ?? words.open.yours}, ${layers} × ${heads}`,
   }));
   return [...MODELS.filter(({ name }) => session.models.includes(name)), ...opened];

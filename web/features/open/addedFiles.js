@@ -2,8 +2,12 @@
 
 /** Codes of the problem that a part of a model is missing. */
 const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards']);
+/** Files with the weights of a model. A GGUF file needs no other file. */
+const WEIGHTS = /\.(safetensors|bin|pth?|ckpt)$/i;
 /** Names of files that belong to a model. */
-const PARTS = /^[\w.-]+\.safetensors$|^(config|generation_config|.*\.index|preprocessor_config|.*token.*|vocab)\.json$/;
+const PARTS = new RegExp(
+  `^[\\w.-]+${WEIGHTS.source}|^(config|generation_config|.*\\.index|preprocessor_config|.*token.*|vocab)\\.json$`,
+);
 
 const baseOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf('/') + 1);
 
@@ -20,7 +24,7 @@ export const isIncomplete = (code) => INCOMPLETE.has(code);
  */
 export function joined(before, now) {
   const names = now.map(({ path }) => baseOf(path));
-  const whole = names.includes('config.json') && names.some((name) => name.endsWith('.safetensors'));
+  const whole = names.includes('config.json') && names.some((name) => WEIGHTS.test(name));
   if (whole || !names.every((name) => PARTS.test(name))) return [...now];
   return [...before.filter(({ path }) => !names.includes(baseOf(path))), ...now];
 }

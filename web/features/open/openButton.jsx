@@ -114,7 +114,7 @@ export function Open() {
         type="button"
         class="word"
         aria-expanded={shown !== null}
-        onClick={() => opening.setPanel(shown ? null : 'choose')}
+        onClick={() => opening.setPanel(shown === 'choose' ? null : 'choose')}
       >
         {words.open}
       </button>

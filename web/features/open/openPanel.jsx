@@ -2,13 +2,23 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import hubStyles from '../hub/hub.css';
+import { HubChoice, HubQuestion, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/hub.jsx';
 import { openText, withPath } from './droppedFiles.js';
+import ownStyles from './openPanel.css';
+import { texts as inEnglish } from './openPanel.en.js';
+import { texts as inChinese } from './openPanel.zh.js';
+import { useSpeed } from './useSpeed.js';
 
 /** @import { Strings } from '../../texts/languages.js' */
+/** @typedef {typeof inEnglish} Texts */
 /** @typedef {{ code: string, values: any[], message?: string }} Problem */
 /** @typedef {{ about: any, summary: any }} Opened an opened model: what it is, and a summary of its files */
 
-export { default as styles } from './openPanel.css';
+export const styles = ownStyles + hubStyles;
+
+/** The texts in the language of the page. */
+const useTexts = () => (useSession().language.value === 'zh' ? inChinese : inEnglish);
 
 export function Choose() {
   const session = useSession();
@@ -17,30 +27,62 @@ export function Choose() {
   const reading = opening.reading.value;
   // The pasted text is still there after it failed to open.
   const [text, setText] = useState('');
+  const texts = useTexts();
+  const hubTexts = useHubTexts();
+  const hub = useHub();
   if (reading) return <Reading reading={reading} />;
   const problem = opening.problem.value;
+  const asked = hub?.model.value;
   return (
     <div class="list panel" role="dialog" aria-label={words.open.title}>
-      {problem ? <ProblemText problem={problem} /> : <h2>{words.open.title}</h2>}
-      <FileInputs />
-      <p>{words.open.drop}</p>
-      <dl>
-        {words.open.kinds.map(([kind, files]) => (
-          <div key={kind}>
-            <dt>{kind}</dt>
-            <dd>{files}</dd>
-          </div>
-        ))}
-      </dl>
-      <PasteField text={text} setText={setText} />
+      {problem && <ProblemText problem={problem} />}
+      {hub && asked ? (
+        <HubQuestion hub={hub} model={asked} />
+      ) : (
+        <>
+          {!problem && <h2>{hubTexts.title}</h2>}
+          {hub && <HubChoice hub={hub} />}
+          <h2>{hubTexts.local}</h2>
+          <Local text={text} setText={setText} texts={texts} />
+        </>
+      )}
     </div>
   );
 }
 
-/** The progress of reading files. @param {{ reading: { title: string, read: number, total: number } }} props */
+/** Files and pasted texts. @param {{ texts: Texts, text: string, setText: (text: string) => void }} props */
+function Local({ texts, text, setText }) {
+  return (
+    <>
+      <FileInputs />
+      <p>{texts.drop}</p>
+      <details>
+        <summary>{texts.which}</summary>
+        <dl>
+          {texts.kinds.map(([kind, files]) => (
+            <div key={kind}>
+              <dt>{kind}</dt>
+              <dd>{files}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+      <PasteField text={text} setText={setText} />
+    </>
+  );
+}
+
+/** The progress of reading files. @param {{ reading: import('../../store/fileReading.js').Reading }} props */
 function Reading({ reading }) {
   const session = useSession();
   const words = session.words.value;
+  const texts = useTexts();
+  const hubTexts = useHubTexts();
+  const { perSecond, secondsLeft } = useSpeed(reading);
+  const cancel = () => {
+    session.opening.cancel();
+    session.opening.hub.peek()?.cancelled();
+  };
   const share = reading.total > 0 ? Math.min(reading.read / reading.total, 1) : 0;
   return (
     <div class="list panel" role="dialog" aria-label={words.open.title}>
@@ -48,15 +90,20 @@ function Reading({ reading }) {
       <div
         class="gauge"
         role="progressbar"
-        aria-label={words.open.reading}
+        aria-label={texts.reading}
         aria-valuenow={Math.round(100 * share)}
         aria-valuemin={0}
         aria-valuemax={100}
       >
         <span style={{ width: `${100 * share}%` }} />
       </div>
-      <p role="status">{words.open.progress(words.bytes(reading.read), words.bytes(reading.total))}</p>
-      <button type="button" class="word strong" onClick={session.opening.cancel}>
+      <p class="progress-text">
+        <span>{texts.progress(words.bytes(reading.read), words.bytes(reading.total))}</span>
+        {perSecond > 0 && <span>{hubTexts.speed(words.bytes(perSecond))}</span>}
+        {secondsLeft !== null && <span>{hubTexts.left(secondsLeft)}</span>}
+      </p>
+      {reading.resumes && <p>{hubTexts.resumes}</p>}
+      <button type="button" class="word strong" onClick={cancel}>
         {words.open.cancel}
       </button>
     </div>
@@ -67,9 +114,10 @@ function Reading({ reading }) {
 function ProblemText({ problem }) {
   const session = useSession();
   const words = session.words.value;
+  const ofHub = useHubProblem(problem.code, problem.values);
   return (
     <div class="problem" role="alert">
-      <p>{problemText(words, problem)}</p>
+      <p>{ofHub ?? problemText(words, problem)}</p>
       {problem.code === 'transposed' && (
         <button type="button" class="word strong" onClick={session.opening.transpose}>
           {words.open.transpose}
@@ -81,7 +129,7 @@ function ProblemText({ problem }) {
 
 function FileInputs() {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTexts();
   const folder = useRef(/** @type {any} */ (null));
   // The types of JSX do not have this attribute.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
@@ -94,11 +142,11 @@ function FileInputs() {
   return (
     <p class="ways">
       <label class="word strong file">
-        {words.open.files}
+        {texts.files}
         <input type="file" multiple onChange={open} data-name="files" />
       </label>
       <label class="word strong file">
-        {words.open.folder}
+        {texts.folder}
         <input type="file" ref={folder} onChange={open} data-name="folder" />
       </label>
     </p>
@@ -108,13 +156,13 @@ function FileInputs() {
 /** @param {{ text: string, setText: (text: string) => void }} props */
 function PasteField({ text, setText }) {
   const session = useSession();
-  const words = session.words.value;
+  const texts = useTexts();
   return (
     <>
       <textarea
         rows={2}
-        aria-label={words.open.paste}
-        placeholder={words.open.paste}
+        aria-label={texts.paste}
+        placeholder={texts.paste}
         spellcheck={false}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -122,7 +170,7 @@ function PasteField({ text, setText }) {
       />
       {text.trim() && (
         <button type="button" class="word strong" onClick={() => openText(session, text.trim())}>
-          {words.open.show}
+          {texts.show}
         </button>
       )}
     </>
@@ -139,11 +187,12 @@ function problemText(words, { code, values, message = code }) {
 export function Summary() {
   const session = useSession();
   const words = session.words.value;
+  const texts = useTexts();
   const { opening } = session;
   const found = opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (!found) return null;
   const { about } = found;
-  const [first, ...rest] = recognised(words, found);
+  const [first, ...rest] = recognised(words, texts, found);
   return (
     <div class="list panel told" role="group" aria-label={words.open.recognised}>
       <button type="button" class="word strong" onClick={() => opening.setPanel(null)}>
@@ -164,48 +213,52 @@ export function Summary() {
   );
 }
 
-/** The lines of the summary. @param {Strings} words @param {Opened} opened @returns {string[]} */
-const recognised = (words, opened) =>
-  opened.summary.kind === 'weights' ? recognisedWeights(words, opened) : recognisedModel(words, opened);
+/** The lines of the summary. @param {Strings} words @param {Texts} texts @param {Opened} opened @returns {string[]} */
+const recognised = (words, texts, opened) =>
+  opened.summary.kind === 'weights' ? recognisedWeights(words, texts, opened) : recognisedModel(words, texts, opened);
 
-/** Sums, sizes, and what is missing. @param {Strings} words @param {Opened} opened */
-function recognisedWeights({ open, ...words }, { summary }) {
+/** Sums, sizes, and what is missing. @param {Strings} words @param {Texts} texts @param {Opened} opened */
+function recognisedWeights(words, texts, { summary }) {
   /** @type {any[]} */
   const parts = summary.parts;
   const sums = /** @type {'rows' | 'columns' | 'neither'} */ (summary.sums);
   return [
-    open.isWeights[sums],
-    ...parts.map((part) => open.weightsOf(part, parts.length > 1)),
-    ...parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => open.cutTo(wholeT, T)),
-    ...parts.filter(({ batch }) => batch > 1).map(({ batch }) => open.batchOf(batch)),
-    ...parts.filter(({ nan }) => nan > 0).map(() => open.weightsNan),
-    ...(summary.named ? [] : [open.noTokens]),
-    ...(summary.unused.length > 0 ? [open.unused(summary.unused.join(', '))] : []),
-    ...summary.problems.map((/** @type {Problem} */ problem) => problemText({ open, ...words }, problem)),
+    texts.isWeights[sums],
+    ...parts.map((part) => texts.weightsOf(part, parts.length > 1)),
+    ...parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => texts.cutTo(wholeT, T)),
+    ...parts.filter(({ batch }) => batch > 1).map(({ batch }) => texts.batchOf(batch)),
+    ...parts.filter(({ nan }) => nan > 0).map(() => texts.weightsNan),
+    ...(summary.named ? [] : [words.open.noTokens]),
+    ...(summary.unused.length > 0 ? [texts.unused(summary.unused.join(', '))] : []),
+    ...summary.problems.map((/** @type {Problem} */ problem) => problemText(words, problem)),
   ];
 }
 
-/** Family, layers × heads, sizes, bytes, and what is missing. @param {Strings} words @param {Opened} opened */
-function recognisedModel({ open, bytes }, { about, summary }) {
-  const missing = /** @type {Record<string, string>} */ (open.missing);
-  const guess = /** @type {keyof typeof open.does} */ (
+/**
+ * Family, layers × heads, sizes, bytes, and what is missing.
+ * @param {Strings} words @param {Texts} texts @param {Opened} opened
+ */
+function recognisedModel({ bytes }, texts, { about, summary }) {
+  const missing = /** @type {Record<string, string>} */ (texts.missing);
+  const guess = /** @type {keyof Texts['does']} */ (
     about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')
   );
   return [
-    open.isModel(about.family, about.layers, about.heads, about.width),
-    open.size(summary.parameters, bytes(summary.bytes), summary.weights),
-    open.does[guess],
+    texts.isModel(about.family, about.layers, about.heads, about.width),
+    texts.size(summary.parameters, bytes(summary.bytes), summary.weights),
+    texts.does[guess],
     ...summary.missing.flatMap((/** @type {string} */ name) => missing[name] ?? []),
-    ...(summary.nan.length > 0 ? [open.modelNan(summary.nan.length, summary.nan[0])] : []),
+    ...(summary.nan.length > 0 ? [texts.modelNan(summary.nan.length, summary.nan[0])] : []),
   ];
 }
 
 /** @param {{ found: Opened }} props */
 export function Recognised({ found }) {
   const words = useSession().words.value;
+  const texts = useTexts();
   return (
     <ul class="recognised">
-      {recognised(words, found).map((line, i) => (
+      {recognised(words, texts, found).map((line, i) => (
         <li key={i}>{line}</li>
       ))}
     </ul>

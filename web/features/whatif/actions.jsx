@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { runOf, UNCHANGED } from '../../store/runInput.js';
+import { isOfHub } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { isEmbeddable, snippetOf } from '../export/embedSnippet.js';
@@ -18,8 +19,9 @@ export function Actions({ small = false }) {
   const words = session.words.value;
   const state = session.state.value;
   const [copied, put] = useClipboard();
-  // A link contains no files: to an opened model it works only while that model is open.
-  const here = !session.models.includes(state.model);
+  // A link contains no files: to an opened model it works only while that model is open. A model of the Hub has its
+  // name in the link.
+  const here = !session.models.includes(state.model) && !isOfHub(state.model);
   const copy = () =>
     put(
       `${location.href.split('#')[0]}#${session.address()}`,

@@ -1,13 +1,16 @@
 // Opens a checkpoint in Hugging Face's layout: a user's files, or a folder of a server.
 
-import { fileUrl } from '../../../src/js/models/checkpoint/remote.js';
+import { openFolder as openFiles } from '../../../src/js/models/checkpoint/files.js';
+import { readJson } from '../../../src/js/models/checkpoint/smallFiles.js';
 import { layersIn } from '../../../src/js/ops/foreign.js';
-import { baseOf, findIn } from './fileContents.js';
+import { baseOf, findIn, MODEL_WEIGHTS } from './fileContents.js';
 import { drawnPixels } from './pictures.js';
 import { Problem } from './problem.js';
 import { predictsTokens, transformerSource } from './sources.js';
 
-/** @import { PatchOptions, Summary, UserFile } from '../../store/protocol.js' */
+/** @import { HubOptions } from '../../../src/js/hub/options.js' */
+/** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
+/** @import { PatchOptions, Summary, UserFile, WeightsForm } from '../../store/protocol.js' */
 /** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
 /** @import { OpenOptions } from './userFiles.js' */
 
@@ -19,28 +22,51 @@ const MAX_SHARDS = 1000;
 const MAX_SEARCHED = 64e6;
 
 /**
- * A model in a folder of a server.
+ * A model in a folder of a server, or on the Hub.
  * @param {Hl} hl
  * @param {string} name
  * @param {string} url
- * @param {{ title?: string, onProgress: OnProgress }} options
+ * @param {{ title?: string, hub?: HubOptions, onProgress: OnProgress }} options
  * @returns {Promise<Source>}
  */
-export async function openFolder(hl, name, url, { title, onProgress }) {
+export async function openFolder(hl, name, url, { title = titleOf(url), hub, onProgress }) {
   let bytes = 0;
   const model = await hl.openModel(url, {
+    ...(hub && { hub }),
     onProgress({ read, total }) {
       bytes = total;
       onProgress(read, total);
     },
   });
-  const folder = decodeURIComponent(new URL(url).pathname.replace(/\/+$/, '').split('/').pop() ?? '');
-  const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title: title ?? folder });
-  if (source.about.reads === 'picture') {
-    const response = await fetch(fileUrl(url, 'preprocessor_config.json'));
-    setPicture(source, response.ok ? await response.json() : {});
-  }
+  const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
+  if (source.about.reads === 'picture') setPicture(source, (await readPreprocessor(url, hub)) ?? {});
   return source;
+}
+
+/** The last part of an address, without a revision. @param {string} url */
+const titleOf = (url) =>
+  decodeURIComponent(
+    url
+      .replace(/[?#].*$|\/+$/g, '')
+      .replace(/^(hf:[^@]*)@.*/, '$1')
+      .split('/')
+      .pop() ?? '',
+  );
+
+/**
+ * preprocessor_config.json of a folder, if it has one.
+ * @param {string} url
+ * @param {HubOptions} [hub]
+ * @returns {Promise<Preprocessor | undefined>}
+ */
+export async function readPreprocessor(url, hub) {
+  const folder = await openFiles('openModel', url, undefined, undefined, { options: hub });
+  const name = 'preprocessor_config.json';
+  try {
+    return (await folder.size(name)) === null ? undefined : await readJson(folder, name);
+  } finally {
+    await folder.close();
+  }
 }
 
 /** @param {TransformerSource} source @param {Preprocessor} preprocessor */
@@ -57,28 +83,53 @@ function setPicture(source, preprocessor) {
  * @returns {Promise<{ source: Source, summary: Summary }>}
  */
 export async function openCheckpoint(hl, name, files, options) {
-  const bytes = files.filter(({ path }) => /\.safetensors$/.test(path)).reduce((sum, { file }) => sum + file.size, 0);
-  const weights = bytes > MAX_FLOATS ? 'int8' : 'float32';
+  const bytes = files.filter(({ path }) => MODEL_WEIGHTS.test(path)).reduce((sum, { file }) => sum + file.size, 0);
+  // The numbers of a large GGUF file have few bits already.
+  const packed = files.some(({ path }) => /\.gguf$/i.test(path)) ? 'stored' : 'int8';
+  const weights = bytes > MAX_FLOATS ? packed : 'float32';
   const byName = Object.fromEntries(files.map(({ path, file }) => [baseOf(path), file]));
   const model = await openModel(hl, byName, weights, options);
-  const parameters = [...model.weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
-  if (model.options.input === 'audio' || model.options.encoder?.input === 'audio') {
-    model.dispose();
-    throw new Problem('sound', model.family);
-  }
   // Files without a folder get the name of the model in config.json.
   const modelName = String(model.config._name_or_path || model.family)
     .split(/[\\/]/)
     .pop();
   const title = files.some(({ path }) => path.includes('/')) ? options.title : modelName;
+  return describeOpened(name, model, {
+    title,
+    bytes,
+    weights,
+    readPreprocessor: async () => {
+      const file = byName['preprocessor_config.json'];
+      return file && JSON.parse(await file.text());
+    },
+  });
+}
+
+/**
+ * A source for an opened model, and a summary of its files.
+ * @param {string} name
+ * @param {OpenedModel} model
+ * @param {object} files
+ * @param {string} [files.title]
+ * @param {number} files.bytes of the weights
+ * @param {WeightsForm} files.weights
+ * @param {() => Promise<Preprocessor | undefined>} files.readPreprocessor reads preprocessor_config.json
+ * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
+ */
+export async function describeOpened(name, model, { title, bytes, weights, readPreprocessor }) {
+  if (model.options.input === 'audio' || model.options.encoder?.input === 'audio') {
+    model.dispose();
+    throw new Problem('sound', model.family);
+  }
+  const parameters = [...model.weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
   const missing = [];
   if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
   // The model predicts masked tokens, and its mask token is unknown.
   if (source.about.guess === null && predictsTokens(model)) missing.push('mask');
   if (source.about.reads === 'picture') {
-    const preprocessor = byName['preprocessor_config.json'];
-    setPicture(source, preprocessor ? JSON.parse(await preprocessor.text()) : {});
+    const preprocessor = await readPreprocessor();
+    setPicture(source, preprocessor ?? {});
     if (!preprocessor) missing.push('preprocessor');
   }
   const nan = parameters < MAX_SEARCHED ? parametersWithNaN(model) : [];
@@ -88,7 +139,7 @@ export async function openCheckpoint(hl, name, files, options) {
 /**
  * @param {Hl} hl
  * @param {Record<string, Blob>} files by name
- * @param {'int8' | 'float32'} weights
+ * @param {WeightsForm} weights
  * @param {OpenOptions} options
  */
 async function openModel(hl, files, weights, { signal, onProgress }) {
@@ -151,7 +202,7 @@ async function problemOf(error, files) {
   if (!(error instanceof Error)) return new Problem('checkpoint', String(error));
   if (error.name === 'AbortError') return error;
   const { code, parameter, got } = /** @type {Error & { code?: string, parameter?: string, got?: unknown }} */ (error);
-  if (parameter === 'model_type') {
+  if (parameter === 'model_type' && files['config.json']) {
     const found = await findIn(Object.entries(files).map(([path, file]) => ({ path, file })));
     const config = JSON.parse(await files['config.json'].text());
     const layers = layersIn(Object.fromEntries(found.tensors.map((tensor) => [tensor.name, tensor])), config);
@@ -161,6 +212,6 @@ async function problemOf(error, files) {
     }
     return new Problem('unknownFamily', String(got));
   }
-  if (code === 'MEMORY' || error instanceof RangeError) return new Problem('memory');
+  if (code === 'OUT_OF_MEMORY' || error instanceof RangeError) return new Problem('memory');
   return new Problem('checkpoint', error.message.replace(/^openModel: /, ''));
 }

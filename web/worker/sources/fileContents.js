@@ -31,8 +31,10 @@ import { Problem } from './problem.js';
 const [MAX_WHOLE, MAX_TEXT] = [768 * 2 ** 20, 96 * 2 ** 20];
 /** Bytes of the start: the header of an .npy file has at most 64 KB. */
 const START = 65_600;
-/** Weights of a model in a format that the page does not read. */
+/** Weights of a model in a format that the page does not read as arrays. */
 export const PICKLES = /\.(bin|pt|pth|ckpt|h5|keras|gguf|onnx|msgpack)$/i;
+/** Weights of a model that `openModel` reads. */
+export const MODEL_WEIGHTS = /\.(safetensors|gguf|bin|pth?|ckpt)$/i;
 
 /** @param {Blob} file @param {number} from @param {number} to */
 const bytesOf = async (file, from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer());

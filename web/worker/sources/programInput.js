@@ -4,6 +4,7 @@
 import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
 import { readTensorLike } from '../../../src/js/check/tensorlike.js';
 
+/** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { UserFile } from '../../store/protocol.js' */
 /** @typedef {{ data: Float32Array, shape: number[] }} InputNumbers */
 /** @typedef {{ layers: InputNumbers[], causal: boolean }} LayerWeights each (H,T,S) */
@@ -12,7 +13,8 @@ import { readTensorLike } from '../../../src/js/check/tensorlike.js';
 /** @typedef {{ kind: 'weights' } & LayerWeights} WeightsInput */
 /** @typedef {{ kind: 'weights', parts: PartWeights[] } & LayerWeights} PartsInput layers: of the first part */
 /** @typedef {{ kind: 'qkv', query: InputNumbers, key: InputNumbers, value: InputNumbers, causal: boolean }} QkvInput */
-/** @typedef {{ kind: 'folder', url: string } | { kind: 'files', files: UserFile[] }} ModelFilesInput */
+/** @typedef {{ kind: 'folder', url: string, hub?: HubOptions }} FolderInput */
+/** @typedef {FolderInput | { kind: 'files', files: UserFile[] }} ModelFilesInput */
 /**
  * Title, and texts of the tokens: of queries and keys, or of the source and target of an encoder–decoder.
  * @typedef {{ title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Texts
@@ -191,16 +193,20 @@ export function readQkv(caller, { q, k, v, causal = false }) {
 const isFileList = (value) => 'length' in value && typeof value.length === 'number';
 
 /**
- * The address of a folder, or its files.
+ * The address of a folder, a name on the Hub, or the files of a folder.
  * @param {string} caller
  * @param {unknown} model
  * @param {string} base of a relative address
+ * @param {HubOptions} [hub]
  * @returns {ModelFilesInput}
  */
-export function readModel(caller, model, base) {
+export function readModel(caller, model, base, hub) {
+  if (hub !== undefined && (hub === null || typeof hub !== 'object'))
+    throw argumentError(caller, 'hub', hub, 'options for the Hugging Face Hub: { token, endpoint, revision, file }');
   if (typeof model === 'string' || model instanceof URL) {
+    if (/^hf:/i.test(String(model))) return { kind: 'folder', url: String(model), ...(hub && { hub }) };
     const url = URL.parse ? URL.parse(String(model), base) : new URL(String(model), base);
-    if (url) return { kind: 'folder', url: url.href };
+    if (url) return { kind: 'folder', url: url.href, ...(hub && { hub }) };
   }
   if (model !== null && typeof model === 'object') {
     /** @type {[string, unknown][]} */
@@ -215,7 +221,7 @@ export function readModel(caller, model, base) {
     });
     if (files.length > 0) return { kind: 'files', files };
   }
-  throw argumentError(caller, 'model', model, "'whale', the URL of a folder, or files by name");
+  throw argumentError(caller, 'model', model, "'whale', hf://owner/name, the URL of a folder, or files by name");
 }
 
 /**

@@ -115,7 +115,7 @@ export async function openProgramInput(hl, name, input, onProgress) {
   const { title } = input;
   if (input.kind === 'folder') {
     const { openFolder } = await import('./checkpointFiles.js');
-    return { source: await openFolder(hl, name, input.url, { title, onProgress }), summary: null };
+    return { source: await openFolder(hl, name, input.url, { title, hub: input.hub, onProgress }), summary: null };
   }
   const { openFiles } = await import('./userFiles.js');
   const { signal } = new AbortController();

@@ -4,7 +4,7 @@
 import { layersIn } from '../../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentionWeights.js';
 import { openCheckpoint } from './checkpointFiles.js';
-import { baseOf, findIn, PICKLES } from './fileContents.js';
+import { baseOf, findIn, MODEL_WEIGHTS, PICKLES } from './fileContents.js';
 import { Problem } from './problem.js';
 import { findTransposed, transpose } from './transposed.js';
 
@@ -14,6 +14,12 @@ import { findTransposed, transpose } from './transposed.js';
 /** @import { Hl, OnProgress, Source } from './types.js' */
 /** @typedef {Found & { problems: Problem[] }} FoundFiles */
 /** @typedef {{ title: string, signal: AbortSignal, onProgress: OnProgress }} OpenOptions */
+
+/** Lists of the files with the weights of a model. */
+const INDEX = /(^|\/)(model\.safetensors|pytorch_model\.bin)\.index\.json$/;
+const TORCH = /\.(bin|pth?|ckpt)$/i;
+/** Files with both the weights and the sizes of a model: GGUF, and the checkpoints of nanoGPT. */
+const DESCRIBED = /\.gguf$|(^|\/)ckpt[\w.-]*\.pt$/i;
 
 /**
  * @param {Hl} hl
@@ -25,9 +31,14 @@ import { findTransposed, transpose } from './transposed.js';
 export async function openFiles(hl, name, files, { title, signal, transposed = false, onProgress }) {
   if (files.length === 0) throw new Problem('noFiles');
   const config = files.some(({ path }) => baseOf(path) === 'config.json');
-  const weights = files.some(({ path }) => /\.safetensors$/.test(path));
-  const index = files.some(({ path }) => baseOf(path) === 'model.safetensors.index.json');
-  if (config && (weights || index)) return openCheckpoint(hl, name, files, { title, signal, onProgress });
+  const weights = files.some(({ path }) => MODEL_WEIGHTS.test(path));
+  const index = files.some(({ path }) => INDEX.test(path));
+  // These describe the model themselves.
+  const described = files.some(({ path }) => DESCRIBED.test(path));
+  if ((config && (weights || index)) || described)
+    return openCheckpoint(hl, name, files, { title, signal, onProgress });
+  const torch = files.find(({ path }) => TORCH.test(path));
+  if (torch && !config) throw new Problem('noConfig', baseOf(torch.path), 0);
   const found = await findIn(files);
   signal.throwIfAborted();
   if (transposed) found.tensors = found.tensors.map(transpose);

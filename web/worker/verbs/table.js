@@ -3,6 +3,7 @@
 export { ablate } from './ablate.js';
 export { composition } from './composition.js';
 export { generate } from './generate.js';
+export { hubDescribe, hubOpen, hubStored } from './hub.js';
 export { close, open, openInput } from './openFiles.js';
 export { show } from './show.js';
 export { nameTokens, picture, split } from './sourceInputs.js';

@@ -294,9 +294,11 @@ test('a refusal names the file and has no internal words', async () => {
   zip[26] = 16;
   zip.set(new TextEncoder().encode('archive/data.pkl'), 30);
   assert.deepEqual(await refusal(file('weights', zip)), ['unknownFile', 'weights']);
-  assert.deepEqual(await refusal(file('model.pth', zip.slice(0, 20))), ['unknownFile', 'model.pth']);
+  assert.deepEqual(await refusal(file('model.pth', zip.slice(0, 20))), ['noConfig', 'model.pth', 0]);
   const config = json('config.json', { model_type: 'gpt2' });
-  assert.deepEqual(await refusal(config, file('pytorch_model.bin', zip)), ['unknownFile', 'pytorch_model.bin']);
+  assert.equal((await refusal(config, file('pytorch_model.bin', zip)))[0], 'checkpoint');
+  assert.equal((await refusal(file('ckpt.pt', zip)))[0], 'checkpoint');
+  assert.equal((await refusal(file('tiny.gguf', zip)))[0], 'checkpoint');
   assert.deepEqual(await refusal(config), ['noWeights', '']);
   const [code, name, why] = await refusal(file('m.safetensors', writeSafetensors({}).subarray(0, 9)));
   assert.deepEqual([code, name], ['unreadable', 'm.safetensors']);

@@ -1,0 +1,291 @@
+// Models of the Hugging Face Hub in the panel that opens models: a box for a name or a link, the stored models and some
+// to begin with, and a question before a large download.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { createHub, memoryOfMachine } from '../../store/hub.js';
+import { useSession } from '../../ui/context.js';
+import { texts as inEnglish } from './hub.en.js';
+import { texts as inChinese } from './hub.zh.js';
+import { fitOf, neededBy } from './memory.js';
+import { matching, RECOMMENDED } from './recommended.js';
+
+/** @import { HubModel, StoredHubModel } from '../../store/protocol.js' */
+/** @import { Hub } from '../../store/hub.js' */
+/** @import { Recommended } from './recommended.js' */
+
+/** Problems that a token may solve. */
+const NEED_TOKEN = ['hub_gated', 'hub_notFound', 'hub_token', 'hub_rateLimit'];
+/** Problems that another attempt may solve. */
+const TEMPORARY = ['hub_network', 'hub_offline', 'hub_server', 'hub_changed', 'hub_rateLimit'];
+const TOKENS_PAGE = 'https://huggingface.co/settings/tokens';
+
+/** The texts in the language of the page. */
+export const useTexts = () => (useSession().language.value === 'zh' ? inChinese : inEnglish);
+
+/** The models of the Hub; created by the first panel that shows them. @returns {Hub | null} */
+export function useHub() {
+  const { opening } = useSession();
+  useEffect(() => {
+    opening.startHub(createHub);
+    // Another page may have stored or deleted models.
+    opening.hub.peek()?.list();
+  }, []);
+  return opening.hub.value;
+}
+
+/** The text of a problem of the Hub; undefined for another problem. @param {string} code @param {any[]} values */
+export function useHubProblem(code, values) {
+  const problems = /** @type {Record<string, (...values: any[]) => string>} */ (useTexts().problems);
+  return problems[code]?.(...values);
+}
+
+/** The box and the lists. @param {{ hub: Hub }} props */
+export function HubChoice({ hub }) {
+  const session = useSession();
+  const texts = useTexts();
+  const [list, box] = [useRef(/** @type {HTMLDivElement | null} */ (null)), useRef(/** @type {any} */ (null))];
+  // On a touch screen the focus would open a keyboard over the list.
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) box.current?.focus();
+  }, []);
+  const typed = hub.typed.value;
+  const stored = hub.stored.value ?? [];
+  const isStored = (/** @type {{ id: string }} */ { id }) => stored.some((model) => model.id === id);
+  const others = RECOMMENDED.filter((model) => !isStored(model));
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (typed.trim()) hub.describe(typed.trim());
+  };
+  const code = session.opening.problem.value?.code ?? '';
+  return (
+    <div class="hub" onKeyDown={(event) => walk(event, list.current)}>
+      <form onSubmit={submit}>
+        <input
+          ref={box}
+          type="text"
+          data-name="hub"
+          aria-label={texts.field}
+          placeholder={texts.placeholder}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          maxLength={400}
+          value={typed}
+          onInput={(event) => hub.type(event.currentTarget.value)}
+        />
+        <button type="submit" class="word strong" disabled={!typed.trim()}>
+          {texts.open}
+        </button>
+      </form>
+      {NEED_TOKEN.includes(code) && <Token hub={hub} />}
+      {TEMPORARY.includes(code) && <Again hub={hub} />}
+      <p class="status" role="status">
+        {hub.describing.value !== null && texts.describing(hub.describing.value)}
+      </p>
+      <div ref={list}>
+        <StoredList hub={hub} models={matching(stored, typed)} />
+        <RecommendedList hub={hub} models={matching(others, typed)} />
+      </div>
+      <p class="privacy">{texts.about}</p>
+    </div>
+  );
+}
+
+/**
+ * Arrow keys move between the box and the models; letters stay in the box.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement | null} list
+ */
+function walk(event, list) {
+  // The keys of the picture do nothing here.
+  if (event.key !== 'Escape') event.stopPropagation();
+  const step = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1 })[event.key];
+  if (!step || !list) return;
+  event.preventDefault();
+  const box = list.parentElement?.querySelector('input');
+  const all = [box, .../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll('button.offer'))];
+  const at = all.indexOf(/** @type {HTMLElement} */ (event.target));
+  all[(at + step + all.length) % all.length]?.focus();
+}
+
+/** @param {{ hub: Hub, models: StoredHubModel[] }} props */
+function StoredList({ hub, models }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTexts();
+  if (models.length === 0) return null;
+  const remove = (/** @type {string} */ id) => {
+    hub.remove(id);
+    session.announce(texts.removed(id));
+  };
+  return (
+    <section>
+      <p class="heading">{texts.storedList}</p>
+      <ul aria-label={texts.storedList}>
+        {models.map(({ id, revision, size }) => (
+          <li key={id + revision} class="stored">
+            <button type="button" class="offer" onClick={() => hub.describe(`${id}@${revision}`, viewOf(id))}>
+              <span class="name">{id}</span>
+              <span class="bytes">{words.bytes(size)}</span>
+            </button>
+            <button type="button" class="word" aria-label={texts.remove(id)} onClick={() => remove(id)}>
+              {texts.removeShort}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The head of a recommended model that is shown first. @param {string} id */
+const viewOf = (id) => RECOMMENDED.find((model) => model.id === id)?.view;
+
+/** @param {{ hub: Hub, models: Recommended[] }} props */
+function RecommendedList({ hub, models }) {
+  const words = useSession().words.value;
+  const texts = useTexts();
+  if (models.length === 0) return null;
+  return (
+    <section>
+      <p class="heading">{texts.recommended}</p>
+      <ul aria-label={texts.recommended}>
+        {models.map(({ id, key, bytes, view }) => (
+          <li key={id}>
+            <button type="button" class="offer" onClick={() => hub.describe(id, view)}>
+              <span class="name">{id}</span>
+              <span class="bytes">{words.bytes(bytes).replace(/\.0(?= )/, '')}</span>
+              <span class="see">{texts.see[key]}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A field for a token, and where to get one. @param {{ hub: Hub }} props */
+function Token({ hub }) {
+  const texts = useTexts();
+  const problem = useSession().opening.problem.value;
+  const page = problem?.code === 'hub_gated' ? String(problem.values[0]) : '';
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    hub.again();
+  };
+  return (
+    <form class="token" onSubmit={submit}>
+      <input
+        type="password"
+        data-name="token"
+        aria-label={texts.token}
+        placeholder={texts.token}
+        autocomplete="off"
+        spellcheck={false}
+        value={hub.token.value}
+        onInput={(event) => hub.setToken(event.currentTarget.value)}
+      />
+      <button type="submit" class="word strong" disabled={hub.token.value === ''}>
+        {texts.again}
+      </button>
+      <p class="ways">
+        {page && (
+          <a class="word" href={page} target="_blank" rel="noreferrer">
+            {texts.itsPage}
+          </a>
+        )}
+        <a class="word" href={TOKENS_PAGE} target="_blank" rel="noreferrer">
+          {texts.tokenMake}
+        </a>
+      </p>
+      <p>{texts.tokenAbout}</p>
+    </form>
+  );
+}
+
+/** @param {{ hub: Hub }} props */
+function Again({ hub }) {
+  const texts = useTexts();
+  if (hub.token.value !== '') return null;
+  return (
+    <button type="button" class="word strong" onClick={hub.again}>
+      {texts.again}
+    </button>
+  );
+}
+
+/** The question before a large download: what the model is, its size, and the form of its weights in memory. */
+export function HubQuestion(/** @type {{ hub: Hub, model: HubModel }} */ { hub, model }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTexts();
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useEffect(() => title.current?.focus(), []);
+  const { name, family, layers, heads, parameters, size, download, stores } = model;
+  const [left, all] = [words.bytes(download), words.bytes(size)];
+  const fromDisk = location.protocol === 'file:';
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    hub.open();
+  };
+  return (
+    <form class="hub question" onSubmit={submit}>
+      <h2 ref={title} tabIndex={-1}>
+        {name.split('@')[0]}
+      </h2>
+      {hub.link && <p>{texts.link(words.headInText(hub.link.layer, hub.link.head))}</p>}
+      <p>{texts.isModel(family, layers, heads, parameters)}</p>
+      <p>{download > 0 ? texts.download(left, all) : texts.downloaded(all)}</p>
+      <Forms hub={hub} model={model} />
+      {!stores && <p>{fromDisk ? texts.fromDisk : texts.notStored}</p>}
+      <p class="ways">
+        <button type="submit" class="word strong" disabled={hub.form.value === null}>
+          {download > 0 ? texts.downloadNow(left) : texts.openNow}
+        </button>
+        <button type="button" class="word" onClick={hub.back}>
+          {texts.back}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** The forms of the weights, with the memory of each. @param {{ hub: Hub, model: HubModel }} props */
+function Forms({ hub, model: { forms, room } }) {
+  const words = useSession().words.value;
+  const texts = useTexts();
+  const machine = memoryOfMachine();
+  const least = forms.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+  return (
+    <fieldset>
+      <legend>{texts.weights}</legend>
+      {forms.map((one) => {
+        const { weights, bits } = one;
+        const fit = fitOf(one, room, machine);
+        const packed = weights === 'stored' && bits !== 16;
+        return (
+          <label key={weights} class={fit === 'no' ? 'no' : ''}>
+            <input
+              type="radio"
+              name="form"
+              value={weights}
+              checked={hub.form.value === weights}
+              disabled={fit === 'no'}
+              onChange={() => hub.setForm(weights)}
+            />
+            <span>{packed ? texts.packed(bits) : texts.forms[weights]}</span>
+            <b>{words.bytes(neededBy(one))}</b>
+            <span class="about">
+              {[texts.formsAbout[packed ? 'stored' : weights], texts.fit[fit]].filter(Boolean).join('; ')}
+            </span>
+          </label>
+        );
+      })}
+      <p>
+        {hub.form.value === null
+          ? texts.noneFits(words.bytes(neededBy(least)), words.bytes(room))
+          : texts.room(words.bytes(room), machine === null ? null : Math.round(machine / 2 ** 30))}
+      </p>
+    </fieldset>
+  );
+}

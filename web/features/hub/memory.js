@@ -1,0 +1,45 @@
+// The memory that a model needs in each form of its weights, and the form that suits a machine.
+
+/** @import { HubModel } from '../../store/protocol.js' */
+/** @typedef {HubModel['forms'][number]} Form */
+/** @typedef {'fits' | 'tight' | 'no'} Fit tight: other programs may have to give up memory */
+
+/** More than so many bytes are not downloaded without a question. */
+export const MAX_DOWNLOAD = 50e6;
+/** A model that takes more memory is not opened without a question. */
+const MAX_MEMORY = 1e9;
+/** Memory of a run on a short text, in addition to the weights: a share of them, and bytes. */
+const [RUN_SHARE, RUN_BYTES] = [0.05, 64e6];
+/** The share of the machine's memory that a page can usually get. */
+const PAGE_SHARE = 0.5;
+
+/** Bytes of memory that a model needs. @param {Pick<Form, 'bytes'>} form */
+export const neededBy = ({ bytes }) => bytes * (1 + RUN_SHARE) + RUN_BYTES;
+
+/**
+ * @param {Pick<Form, 'bytes'>} form
+ * @param {number} room bytes that the page can use
+ * @param {number | null} machine bytes of the machine; null if the browser does not report them
+ * @returns {Fit}
+ */
+export function fitOf(form, room, machine) {
+  const needed = neededBy(form);
+  if (needed > room) return 'no';
+  return machine !== null && needed > PAGE_SHARE * machine ? 'tight' : 'fits';
+}
+
+/**
+ * The form that is proposed: the most exact one that takes little memory, else the smallest one that fits.
+ * @param {Pick<HubModel, 'forms' | 'room'>} model
+ * @param {number | null} machine
+ * @returns {Form | null} null if none fits
+ */
+export function choiceOf({ forms, room }, machine) {
+  const possible = forms.filter((form) => fitOf(form, room, machine) !== 'no');
+  const easy = possible.filter((form) => fitOf(form, room, machine) === 'fits' && form.bytes <= MAX_MEMORY);
+  const exactFirst = (/** @type {Form[]} */ list) => [...list].sort((a, b) => b.bytes - a.bytes);
+  return exactFirst(easy)[0] ?? exactFirst(possible).at(-1) ?? null;
+}
+
+/** True if a model is opened only after a question. @param {Pick<HubModel, 'download'>} model @param {Form} form */
+export const isLarge = ({ download }, { bytes }) => download > MAX_DOWNLOAD || bytes > MAX_MEMORY;

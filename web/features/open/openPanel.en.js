@@ -1,0 +1,74 @@
+// The texts of the panel that opens models, in English.
+
+/** @import { AttentionSizes } from '../../store/protocol.js' */
+
+export const texts = {
+  files: 'Files…',
+  folder: 'A folder…',
+  drop: 'Or drop them anywhere on this page, or paste. Nothing leaves this machine.',
+  which: 'Which files?',
+  kinds: [
+    [
+      'A model',
+      'A .gguf file. Or a folder: config.json, tokenizer.json, and safetensors or pytorch_model.bin. Or ckpt.pt of nanoGPT.',
+    ],
+    [
+      'Attention weights',
+      'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); optionally with a JSON list of the tokens.',
+    ],
+    [
+      'Queries, keys and values',
+      'safetensors, npz, npy or JSON with query, key and value; or a layer’s weights with its input (hidden_states).',
+    ],
+  ],
+  paste: 'Paste weights or a list of tokens here, as JSON',
+  show: 'Show it',
+  reading: 'Reading',
+  progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
+  isWeights: {
+    rows: 'Attention weights without a model: rows sum to 1. Nothing is predicted, and nothing can be changed.',
+    columns: 'Weights without a model: columns sum to 1, rows do not. Are they transposed?',
+    neither: 'Weights without a model: neither rows nor columns sum to 1.',
+  },
+  weightsOf: (
+    /** @type {AttentionSizes} */ { name, layers, heads, wholeT, wholeS, causal },
+    /** @type {boolean} */ named,
+  ) =>
+    `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
+    `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', causal' : ''}.`,
+  cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `The first ${shown} of ${all} tokens are shown.`,
+  batchOf: (/** @type {number} */ n) =>
+    `The axes are layers, a batch of ${n}, heads: choose the entry above the picture.`,
+  weightsNan: 'Some weights are NaN: they are shown as crosses.',
+  unused: (/** @type {string} */ names) => `Not used: ${names}.`,
+  isModel: (
+    /** @type {string} */ family,
+    /** @type {number} */ layers,
+    /** @type {number} */ heads,
+    /** @type {number} */ width,
+  ) => `${family}: ${layers} layers × ${heads} heads of ${width}.`,
+  size: (
+    /** @type {number} */ parameters,
+    /** @type {string} */ bytes,
+    /** @type {'float32' | 'stored' | 'int8'} */ weights,
+  ) =>
+    `${parameters < 1e6 ? parameters.toLocaleString('en') : `${(parameters / 1e6).toFixed(1)} million`} parameters, ${bytes}; ` +
+    {
+      int8: 'stored as int8 because it is large: numbers differ slightly from float32.',
+      stored: 'stored as in the file.',
+      float32: 'stored as float32.',
+    }[weights],
+  does: {
+    next: 'It predicts the next token.',
+    masked: 'It fills in masked words.',
+    classes: 'It classifies a picture.',
+    nothing: 'It makes no predictions, so only its attention is shown.',
+    unasked: 'It fills in masked words, but its tokenizer has no [MASK], so only its attention is shown.',
+  },
+  missing: {
+    tokenizer: 'tokenizer.json is missing: type token numbers in place of words.',
+    preprocessor: 'preprocessor_config.json is missing: colours use mean 0.5 and deviation 0.5.',
+  },
+  modelNan: (/** @type {number} */ n, /** @type {string} */ name) =>
+    `${n} ${n === 1 ? 'tensor holds' : 'tensors hold'} NaN (${name}): results that depend on them are shown as crosses. Save the model again from a run that did not diverge.`,
+};

@@ -1,0 +1,27 @@
+// How fast files are read, and how long the rest will take.
+
+import { useRef } from 'preact/hooks';
+
+/** @import { Reading } from '../../store/fileReading.js' */
+
+/** The speed is the mean over so many milliseconds: shorter ones make the numbers jump. */
+const WINDOW = 5000;
+/** Nothing is said about the speed before so many milliseconds have passed. */
+const MIN_TIME = 700;
+
+/**
+ * @param {Reading} reading
+ * @returns {{ perSecond: number, secondsLeft: number | null }} perSecond: bytes, 0 if unknown
+ */
+export function useSpeed({ read, total }) {
+  const samples = useRef(/** @type {{ time: number, read: number }[]} */ ([]));
+  const now = performance.now();
+  const list = samples.current;
+  if (list.at(-1)?.read !== read) list.push({ time: now, read });
+  while (list.length > 2 && list[1].time < now - WINDOW) list.shift();
+  const [first] = list;
+  const elapsed = now - first.time;
+  if (elapsed < MIN_TIME || read <= first.read) return { perSecond: 0, secondsLeft: null };
+  const perSecond = (1000 * (read - first.read)) / elapsed;
+  return { perSecond, secondsLeft: total > read ? (total - read) / perSecond : null };
+}

@@ -1,0 +1,200 @@
+// Models of the Hugging Face Hub: what they are before their weights are downloaded, opening them, and the list of the
+// stored ones.
+
+import { cached, forget } from '../../../src/js/hub/hub.js';
+import { readName } from '../../../src/js/hub/names.js';
+import { openContainer } from '../../../src/js/models/checkpoint/containers.js';
+import { openFolder } from '../../../src/js/models/checkpoint/files.js';
+import { FAMILIES } from '../../../src/js/models/families/index.js';
+import { describeOpened, readPreprocessor } from './checkpointFiles.js';
+import { hubProblem } from './hubProblems.js';
+import { Problem } from './problem.js';
+
+/** @import { Container } from '../../../src/js/models/checkpoint/containers.js' */
+/** @import { Folder, HubOrigin } from '../../../src/js/models/checkpoint/files.js' */
+/** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
+/** @import { HubModel, RequestOf, StoredHubModel } from '../../store/protocol.js' */
+/** @import { Reply, WorkerContext } from '../types.js' */
+/** @import { Hl } from './types.js' */
+
+const CALLER = 'openModel';
+/** Cancelled requests are looked for after so many milliseconds. */
+const CANCEL_INTERVAL = 100;
+/** Bytes of a float32 number, and of one that is rounded to nine bits, with the factor of its row. */
+const [FLOAT, ROUNDED] = [4, 1.16];
+/** Types of numbers of 16 bits. */
+const HALVES = ['F16', 'BF16'];
+
+/**
+ * The address of a model as openModel takes it.
+ * @param {string} text a name or a link, as it was typed or copied
+ */
+export function addressOf(text) {
+  const typed = text.trim();
+  if (/^(www\.)?(huggingface\.co|hf\.co)\//i.test(typed)) return `https://${typed}`;
+  return /^(https?|hf):/i.test(typed) ? typed : `hf://${typed}`;
+}
+
+/**
+ * Runs a task that ends when its request is cancelled. Errors of the Hub become problems.
+ * @template T
+ * @param {Reply} reply
+ * @param {(signal: AbortSignal) => Promise<T>} task
+ */
+async function cancellable(reply, task) {
+  const running = new AbortController();
+  const timer = setInterval(() => reply.isCancelled() && running.abort(), CANCEL_INTERVAL);
+  try {
+    return await task(running.signal);
+  } catch (error) {
+    throw hubProblem(error);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Settled when the last download has ended: until then its file is being written. @type {Promise<unknown>} */
+let downloading = Promise.resolve();
+
+/**
+ * @param {Hl} hl
+ * @param {RequestOf<'hubDescribe'>} request
+ * @param {Reply} reply
+ * @returns {Promise<HubModel>}
+ */
+export const describeModel = (hl, { address, token }, reply) =>
+  cancellable(reply, async (signal) => {
+    await downloading;
+    const named = addressOf(address);
+    const { path } = readName(CALLER, named);
+    const folder = await openFolder(CALLER, named, undefined, signal, { options: hubOptions(token) });
+    try {
+      const container = await openContainer(folder, 'float32');
+      const { id, revision, cached: stores } = /** @type {HubOrigin} */ (folder.origin);
+      const size = await bytesOf(folder, container);
+      const { used, limit } = hl.info.memory;
+      return {
+        name: `${id}@${revision}${path ? `/${path}` : ''}`,
+        ...countsIn(container),
+        parameters: sumOf(container, () => 1),
+        size,
+        download: Math.max(size - (await bytesStored(id, revision, container)), 0),
+        forms: formsOf(container),
+        room: limit - used,
+        stores,
+      };
+    } finally {
+      await folder.close();
+    }
+  });
+
+/**
+ * @param {RequestOf<'hubOpen'>} request
+ * @param {Reply} reply
+ * @param {WorkerContext} worker
+ */
+export function openHubModel(request, reply, worker) {
+  const opening = cancellable(reply, (signal) => openNow(request, reply, worker, signal));
+  downloading = opening.catch(() => {});
+  return opening;
+}
+
+/**
+ * @param {RequestOf<'hubOpen'>} request
+ * @param {Reply} reply
+ * @param {WorkerContext} worker
+ * @param {AbortSignal} signal
+ */
+async function openNow({ name, weights, token }, reply, worker, signal) {
+  const hl = await worker.core();
+  const address = `hf://${name}`;
+  const hub = hubOptions(token);
+  const model = /** @type {OpenedModel} */ (
+    await hl.openModel(address, {
+      weights,
+      hub,
+      signal,
+      onProgress: ({ read, total }) => reply.send('opening', { read, total }),
+    })
+  );
+  const [title] = name.split('@');
+  const { source, summary } = await describeOpened(name, model, {
+    title: title.slice(title.indexOf('/') + 1),
+    bytes: model.source.files.reduce((sum, { size }) => sum + size, 0),
+    weights,
+    readPreprocessor: () => readPreprocessor(address, hub),
+  });
+  if (reply.isCancelled()) return source.dispose?.();
+  worker.sources.set(name, Promise.resolve(source));
+  reply.send('opened', { about: source.about, summary });
+}
+
+/**
+ * Deletes a stored model, and lists the others.
+ * @param {string} [remove] its id
+ * @returns {Promise<StoredHubModel[]>}
+ */
+export async function storedModels(remove) {
+  if (remove !== undefined) await forget(remove);
+  const models = await cached();
+  return models.map(({ id, revision, size }) => ({ id, revision, size }));
+}
+
+/**
+ * Bytes of the weights that this browser stores.
+ * @param {string} id
+ * @param {string} revision
+ * @param {Container} container
+ */
+async function bytesStored(id, revision, { files }) {
+  const model = (await cached()).find((one) => one.id === id && one.revision === revision);
+  const isMine = (/** @type {string} */ name) => files.some((file) => name === file || name.endsWith(`/${file}`));
+  const mine = model?.files.filter(({ name }) => isMine(name)) ?? [];
+  return mine.reduce((sum, file) => sum + file.cached, 0);
+}
+
+/** @param {string} token */
+const hubOptions = (token) => (token === '' ? {} : { token });
+
+/** Bytes of the files with the weights. @param {Folder} folder @param {Container} container */
+async function bytesOf(folder, { files }) {
+  const sizes = await Promise.all(files.map((file) => folder.size(file)));
+  return sizes.reduce((/** @type {number} */ sum, size) => sum + (size ?? 0), 0);
+}
+
+/** Family, layers and heads, as config.json has them. @param {Container} container */
+function countsIn({ config, tensors }) {
+  const family = FAMILIES.get(config.model_type);
+  if (!family) throw new Problem('unknownFamily', String(config.model_type));
+  const { layers, numHeads, input, encoder } = family.options(config, (name) =>
+    family.prefixes.some((prefix) => tensors.has(prefix + name)),
+  );
+  if (input === 'audio' || encoder?.input === 'audio') throw new Problem('sound', family.name);
+  return { family: family.name, layers, heads: numHeads };
+}
+
+/**
+ * The sum over all numbers of the model.
+ * @param {Container} container
+ * @param {(isMatrix: boolean, dtype: string) => number} each
+ */
+function sumOf({ tensors }, each) {
+  let sum = 0;
+  for (const { shape, dtype } of tensors.values())
+    sum += shape.reduce((a, b) => a * b, 1) * each(shape.filter((size) => size > 1).length > 1, dtype);
+  return sum;
+}
+
+/**
+ * The forms of the weights and their bytes in memory: only matrices are kept in few bits.
+ * @param {Container} container
+ */
+function formsOf(container) {
+  /** @type {HubModel['forms']} */
+  const forms = [{ weights: 'float32', bits: 32, bytes: sumOf(container, () => FLOAT) }];
+  const isHalf = (/** @type {string} */ dtype) => HALVES.includes(dtype);
+  const halves = sumOf(container, (isMatrix, dtype) => (isMatrix && isHalf(dtype) ? FLOAT / 2 : FLOAT));
+  if (halves < forms[0].bytes) forms.push({ weights: 'stored', bits: 16, bytes: halves });
+  const rounded = sumOf(container, (isMatrix) => (isMatrix ? ROUNDED : FLOAT));
+  return [...forms, { weights: /** @type {const} */ ('int8'), bits: 8, bytes: rounded }];
+}
