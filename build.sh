@@ -286,6 +286,13 @@ verb_adopt() {
   "$node" tests/adopt/run.js "$@"
 }
 
+#: sizes  what load() reads in a page, and a small bundle, with their limits
+verb_sizes() {
+  setup
+  run_make module
+  "$node" src/build/sizes.js
+}
+
 #: package  all that the npm package needs, types included
 verb_package() {
   setup

@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../src/build/server.js';
+import { firstLoad } from '../src/build/sizes.js';
 import { REPOSITORY } from '../web/docs/.vitepress/links.js';
 import { pagesOf } from '../web/docs/.vitepress/programPages.js';
 import { makeCheckpoint } from './support/checkpoint.js';
@@ -206,6 +207,14 @@ test('the sizes in README equal those of the files that load() reads', async () 
   const wasm = files.filter(({ path }) => path.endsWith('.wasm'));
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   assert.equal(files.length, requests, [...asked].join('\n'));
+  // The figures of ./build.sh sizes, which are checked against limits.
+  const dist = '/node_modules/headlight-attention/dist/';
+  assert.deepEqual(
+    [...asked].sort(),
+    firstLoad()
+      .map(({ name }) => dist + name)
+      .sort(),
+  );
   assert.equal(wasm.length + scripts.length, files.length);
   const close = (said, bytes) => assert.ok(Math.abs(said - bytes / 1000) < 1 + 0.03 * said, `${said} KB: ${bytes}`);
   close(all, sum(files));

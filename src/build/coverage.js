@@ -3,52 +3,35 @@
 // was run. Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
 import { findFiles } from './check.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 /** Required share of the lines, in percent. */
 const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
 /**
- * The mappings of a source map: [line, column, source, source line, source column], counted from 0.
- * @param {string} mappings
+ * The mappings of a script: [offset in the script, source, source line, source column], counted from
+ * 0.
+ * @param {string} text
+ * @param {import('node:module').SourceMapPayload} payload
  */
-export function decodeMappings(mappings) {
-  const places = [];
-  let [source, line, column] = [0, 0, 0];
-  mappings.split(';').forEach((row, at) => {
-    let from = 0;
-    for (const segment of row.split(',').filter(Boolean)) {
-      const [steps, sources = 0, lines = 0, columns = 0] = decodeNumbers(segment);
-      from += steps;
-      [source, line, column] = [source + sources, line + lines, column + columns];
-      if (segment.length > 1) places.push([at, from, source, line, column]);
+export function* placesOf(text, payload) {
+  // Node reads a last segment that maps nothing as if it mapped something, unless a separator follows.
+  const map = new SourceMap({ ...payload, mappings: `${payload.mappings};` });
+  let start = 0;
+  for (const [row, line] of text.split('\n').entries()) {
+    for (let column = 0; column <= line.length; column++) {
+      const entry = map.findEntry(row, column);
+      if (entry.generatedLine === row && entry.generatedColumn === column && entry.originalSource)
+        yield [start + column, entry.originalSource, entry.originalLine, entry.originalColumn];
     }
-  });
-  return places;
-}
-
-/**
- * Decodes base64 VLQ: five bits per digit, the lowest first; the sixth bit means that more follow; the lowest bit of
- * the number is its sign.
- */
-function decodeNumbers(segment) {
-  const numbers = [];
-  let [value, shift] = [0, 0];
-  for (const letter of segment) {
-    const digit = DIGITS.indexOf(letter);
-    value |= (digit & 31) << shift;
-    shift += 5;
-    if (digit & 32) continue;
-    numbers.push(value & 1 ? -(value >> 1) : value >> 1);
-    [value, shift] = [0, 0];
+    start += line.length + 1;
   }
-  return numbers;
 }
 
 /** Marks the characters of a script that were run. Where ranges are nested, the innermost one counts. */
@@ -96,16 +79,16 @@ function linesRun(scripts) {
     lines.get(path).add(line);
   };
   for (const [path, ran] of scripts) {
-    const starts = lineStarts(readFileSync(join(ROOT, path), 'utf8'));
+    const text = readFileSync(join(ROOT, path), 'utf8');
     const mapped = join(ROOT, `${path}.map`);
     if (!existsSync(mapped)) {
+      const starts = lineStarts(text);
       starts.forEach((start, i) => ran.subarray(start, starts[i + 1]).includes(1) && mark(path, i));
       continue;
     }
-    const { mappings, sources } = JSON.parse(readFileSync(mapped, 'utf8'));
-    const names = sources.map((source) => relative(ROOT, join(mapped, '..', source)));
-    for (const [row, column, source, line] of decodeMappings(mappings))
-      if (ran[starts[row] + column]) mark(names[source], line);
+    const places = placesOf(text, JSON.parse(readFileSync(mapped, 'utf8')));
+    for (const [offset, source, line] of places)
+      if (ran[offset]) mark(relative(ROOT, join(mapped, '..', source)), line);
   }
   return lines;
 }
@@ -116,8 +99,9 @@ const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*
 /** Lines of a file that contain code. */
 export async function linesOf(path) {
   const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
-  const { map } = await transform(source, { sourcemap: 'external' });
-  return [...new Set(decodeMappings(JSON.parse(map).mappings).map(([, , , line]) => line))].sort((a, b) => a - b);
+  const { code, map } = await transform(source, { sourcemap: 'external' });
+  const lines = Array.from(placesOf(code, JSON.parse(map)), ([, , line]) => line);
+  return [...new Set(lines)].sort((a, b) => a - b);
 }
 
 /**

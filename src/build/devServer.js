@@ -1,11 +1,13 @@
 // A development server: Vite serves the unbundled modules and reloads the page when one of them changes. A change of
-// the core is compiled first. Arguments: --port N.
+// the core is compiled first. The documentation is served under /docs as ./build.sh docs built it. Arguments: --port N.
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createServer } from 'vite';
-import { readPort } from './server.js';
+import { makeHandler, readPort } from './server.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -19,6 +21,31 @@ const PLACES = [
   [/^.*\/headlight\.worker\.js$/, '/src/js/load/worker.js'],
   [/^.*\/sentence\.safetensors$/, '/dist/site/sentence.safetensors'],
 ];
+
+/**
+ * The documentation, its reference and the module for its programs. The page links to them relative to its own path.
+ */
+const DOCS = /^(\/web\/entries)?(\/(?:docs|reference|module)(?:\/.*)?)$/;
+
+/** Serves the built documentation. @type {import('vite').Plugin} */
+const documentation = {
+  name: 'headlight-docs',
+  configureServer(server) {
+    const site = join(server.config.root, 'dist/site');
+    const answer = makeHandler({ root: site });
+    server.middlewares.use((request, response, next) => {
+      const [path] = (request.url ?? '').split('?');
+      const redirect = (/** @type {string} */ to) => response.writeHead(302, { Location: to }).end();
+      if (path === '/index.html') return redirect('/');
+      const [, prefix, name] = DOCS.exec(path) ?? [];
+      if (!name) return next();
+      if (prefix || !name.includes('/', 1)) return redirect(name.includes('/', 1) ? name : `${name}/`);
+      if (existsSync(join(site, 'docs/index.html'))) return answer(request, response).catch(next);
+      response.writeHead(404, { 'Content-Type': 'text/plain' });
+      response.end('The documentation has not been built: run ./build.sh docs\n');
+    });
+  },
+};
 
 /** @type {import('vite').Plugin} */
 const sources = {
@@ -59,7 +86,7 @@ export async function develop({ root = ROOT, port = 8080 } = {}) {
     cacheDir: 'dist/obj/vite',
     appType: 'mpa',
     logLevel: 'warn',
-    plugins: [sources],
+    plugins: [documentation, sources],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     optimizeDeps: { noDiscovery: true },
     server: {
@@ -77,7 +104,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const { values } = parseArgs({ options: { port: { type: 'string' } } });
     const { url } = await develop({ port: readPort(values.port) });
-    console.log(`Headlight is served from its sources at ${url} (Ctrl+C ends it)`);
+    console.log(`Headlight is served from its sources at ${url}, its documentation at ${url}docs/ (Ctrl+C ends it)`);
   } catch (error) {
     console.error(`headlight: ${/** @type {Error} */ (error).message}`);
     process.exitCode = 1;

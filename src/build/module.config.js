@@ -1,9 +1,10 @@
 // rolldown's configuration for the module. The code that load() needs is in a few files, not in one for each set of
-// entries that share it: `base` is shared by all entries, `core` is attention, `layers` are layers, training and
-// models, `threads` is what more than one thread needs. Code that is needed later has its own files.
+// entries that share it: `check` is all that a learning-rate schedule needs, `base` is shared by all entries, `core` is
+// attention, `layers` are layers, training and models. `threads` is what more than one thread needs. Code that is
+// needed later has its own files.
 
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { minifySync } from 'rolldown/utils';
 
 const SOURCES = resolve('src/js');
@@ -21,13 +22,17 @@ function importedBy(...paths) {
   return found;
 }
 
-/** The first that has a file takes it. Learning-rate schedules are not in `core`, which a bundler keeps whole. */
+/**
+ * The first that has a file takes it. A bundler may include all of a file if a program uses one name of it: so learning
+ * rate schedules are neither in `core` nor in `base`.
+ */
 const GROUPS = Object.entries({
-  base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js', 'ops/schedule.js'),
+  check: importedBy('ops/schedule.js'),
+  base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js'),
   core: importedBy('load/load.js', 'load/fetch.js'),
   layers: importedBy('models/parts.js'),
   threads: importedBy('load/threads.js', 'load/browserThread.js'),
-}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 4 - i }));
+}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 5 - i }));
 
 /** Addresses of files. The minifier writes strings as templates; many bundlers find a file only if it is in quotes. */
 const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
@@ -40,6 +45,26 @@ const minify = {
     const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
     if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
     return { code: short.replace(ADDRESS, '$1"$2"'), map };
+  },
+};
+
+/** Copies rolldown's helper into the files that import it: in a file of its own it would be one more request. */
+const inlineRuntime = {
+  name: 'inline-runtime',
+  generateBundle(_, files) {
+    const path = Object.keys(files).find((name) => /\/rolldown-runtime-[\da-f]+\.js$/.test(name));
+    if (!path) return;
+    const [, body, value, name] = /^([^]*)export\{(\w+)(?: as (\w+))?\};?\s*$/.exec(files[path].code);
+    for (const [file, chunk] of Object.entries(files)) {
+      const line = new RegExp(`^import\\{${name ?? value} as (\\w+)\\}from"\\./${basename(path)}";`).exec(chunk.code);
+      if (!line) continue;
+      const helper = `const ${line[1]}=/*@__PURE__*/(()=>{${body.trim()}return ${value}})();\n`;
+      chunk.code = helper + ' '.repeat(line[0].length) + chunk.code.slice(line[0].length);
+      const map = files[`${file}.map`];
+      const { mappings, ...rest } = JSON.parse(map.source);
+      map.source = JSON.stringify({ ...rest, mappings: `;${mappings}` });
+    }
+    delete files[path];
   },
 };
 
@@ -58,7 +83,7 @@ export default {
   moduleTypes: { '.py': 'text' },
   transform: { target: 'es2022' },
   preserveEntrySignatures: 'strict',
-  plugins: [minify],
+  plugins: [minify, inlineRuntime],
   checks: { ineffectiveDynamicImport: false, pluginTimings: false, bundlerTimings: false },
   logLevel: 'warn',
   output: {

@@ -77,21 +77,22 @@ async function openFile(root, url) {
 }
 
 /**
- * Serves a folder to this machine only. If a port is in use, the next one is tried.
- * @param {{ root: string, port?: number, headers?: Record<string, string> }} options
- * @returns {Promise<{ url: string, close(): Promise<void> }>}
+ * A function that answers requests for the files of a folder.
+ * @param {{ root: string, headers?: Record<string, string> }} options
+ * @returns {(request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) =>
+ *   Promise<void>}
  */
-export function serve({ root, port = 0, headers = {} }) {
+export function makeHandler({ root, headers = {} }) {
   /** @param {import('node:http').ServerResponse} response @param {number} status @param {string} text */
   const refuse = (response, status, text, more = {}) =>
-    response.writeHead(status, { 'Content-Type': 'text/plain', ...more }).end(`${text}\n`);
-  const server = createServer(async (request, response) => {
+    void response.writeHead(status, { 'Content-Type': 'text/plain', ...more }).end(`${text}\n`);
+  return async (request, response) => {
     if (!OWN_HOST.test(request.headers.host ?? '')) return refuse(response, 403, 'only as localhost');
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return refuse(response, 405, 'only GET and HEAD', { Allow: 'GET, HEAD' });
     const file = await openFile(root, request.url ?? '/');
-    const docs = join(await realpath(root), 'docs', sep);
     if (!file) return refuse(response, 404, 'not found');
+    const docs = join(await realpath(root), 'docs', sep);
     const extension = extname(file.path);
     const asked = parseList(request.headers['accept-encoding']);
     const compress = COMPRESSED.has(extension) && asked.includes('gzip');
@@ -114,7 +115,16 @@ export function serve({ root, port = 0, headers = {} }) {
     // pipeline closes the file even if the client aborts the download.
     const stages = [file.handle.createReadStream(), ...(compress ? [createGzip()] : []), response];
     await pipeline(stages).catch(() => {});
-  });
+  };
+}
+
+/**
+ * Serves a folder on this machine only; a port that is taken gives way to the next.
+ * @param {{ root: string, port?: number, headers?: Record<string, string> }} options
+ * @returns {Promise<{ url: string, close(): Promise<void> }>}
+ */
+export function serve({ root, port = 0, headers }) {
+  const server = createServer(makeHandler({ root, headers }));
   return new Promise((resolve, reject) => {
     server.on('error', (error) => {
       if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE' && port < MAX_PORT)

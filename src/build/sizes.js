@@ -1,13 +1,129 @@
-// Prints the built files whose size differs between two folders, as a table in Markdown.
-// Arguments: the folder `dist` before, and after.
+// Without arguments: prints what load() reads in a page, and how large a bundle is that uses only a learning-rate
+// schedule; fails above the limits. With two folders, `dist` before and after: prints the built files whose size
+// differs, as a table in Markdown.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const SHIPPED = /\.(js|wasm|html)$/;
+/** Bundled parts that load() imports; other parts are loaded when a program uses them. */
+const IMPORTED_BY_LOAD = /^\.\/layers-/;
+
+/**
+ * Largest allowed sizes in bytes. Multi-head attention, layers and transformers are created by functions that return
+ * them at once, so their code must be loaded before.
+ */
+export const LIMITS = { requests: 6, compressed: 99_000, bundle: 3_600, bundleCompressed: 1_700 };
+
+/** @typedef {{ name: string, bytes: number, compressed: number }} Size */
+
+/** @param {string} name @param {Uint8Array} content @returns {Size} */
+const sizeOf = (name, content) => ({
+  name,
+  bytes: content.length,
+  compressed: gzipSync(content, { level: 9 }).length,
+});
 /** Names of bundled parts end with a hash of their content. */
 const withoutHash = (/** @type {string} */ name) => name.replace(/-[\w-]{8}\.js$/, '.js');
+
+/**
+ * The files that load() reads in a page, with the largest binary without threads.
+ * @param {string} folder
+ * @returns {Size[]}
+ */
+export function firstLoad(folder = DIST) {
+  /** @type {Map<string, Size>} */
+  const files = new Map();
+  const follow = (/** @type {string} */ name) => {
+    if (files.has(name)) return;
+    const content = readFileSync(join(folder, name));
+    files.set(name, sizeOf(name, content));
+    for (const [, late, path] of content.toString().matchAll(/\b(?:from|import(\()?)"(\.[^"]+\.js)"/g))
+      if (!late || IMPORTED_BY_LOAD.test(path)) follow(join(dirname(name), path));
+  };
+  follow('headlight.js');
+  const binaries = readdirSync(folder)
+    .filter((name) => /^headlight\.\w+\.wasm$/.test(name))
+    .map((name) => sizeOf(name, readFileSync(join(folder, name))));
+  binaries.sort((a, b) => b.compressed - a.compressed);
+  return [...files.values(), ...binaries.slice(0, 1)];
+}
+
+/** Bundles of a program that imports one name, by bundler. @type {Record<string, (code: string) => Promise<string>>} */
+const BUNDLERS = {
+  async esbuild(code) {
+    const { build } = await import('esbuild');
+    const stdin = { contents: code, resolveDir: DIST };
+    const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', minify: true, write: false });
+    return outputFiles[0].text;
+  },
+  async rolldown(code) {
+    const { rolldown } = await import('rolldown');
+    const find = (/** @type {string} */ id) => (id === 'program' ? id : null);
+    const program = { name: 'program', resolveId: find, load: (/** @type {string} */ id) => find(id) && code };
+    const bundle = await rolldown({ input: 'program', plugins: [program], logLevel: 'silent' });
+    const { output } = await bundle.generate({ format: 'esm', minify: true });
+    const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+    // Parts that are loaded later are other files; those that the program imports at once count.
+    const used = new Set([output[0].fileName]);
+    for (const name of used) for (const other of chunks.get(name)?.imports ?? []) used.add(other);
+    return [...used].map((name) => chunks.get(name)?.code).join('');
+  },
+};
+
+/**
+ * A bundle of a program that imports a name of the module and nothing else, by each bundler.
+ * @param {string} name
+ * @returns {Promise<Size[]>}
+ */
+export function bundled(name) {
+  const code = `export { ${name} } from ${JSON.stringify(join(DIST, 'headlight.js'))};`;
+  return Promise.all(
+    Object.entries(BUNDLERS).map(async ([bundler, bundle]) => sizeOf(bundler, Buffer.from(await bundle(code)))),
+  );
+}
+
+/** Texts for what is over a limit. @param {Size[]} files @param {Size[]} bundles */
+function findExcess(files, bundles) {
+  const over = (/** @type {string} */ what, /** @type {number} */ got, /** @type {number} */ limit) =>
+    got > limit ? [`${what}: ${got}, at most ${limit}`] : [];
+  return [
+    ...over('requests of load()', files.length, LIMITS.requests),
+    ...over(
+      'compressed bytes of load()',
+      files.reduce((sum, { compressed }) => sum + compressed, 0),
+      LIMITS.compressed,
+    ),
+    ...bundles.flatMap(({ name, bytes, compressed }) => [
+      ...over(`bytes of a schedule bundled by ${name}`, bytes, LIMITS.bundle),
+      ...over(`compressed bytes of a schedule bundled by ${name}`, compressed, LIMITS.bundleCompressed),
+    ]),
+  ];
+}
+
+/** @param {string} title @param {Size[]} sizes */
+function print(title, sizes) {
+  console.log(`${title}\n      bytes  compressed`);
+  for (const { name, bytes, compressed } of sizes)
+    console.log(`  ${String(bytes).padStart(9)} ${String(compressed).padStart(11)}  ${withoutHash(name)}`);
+}
+
+async function printFigures() {
+  const files = firstLoad();
+  const bundles = await bundled('cosineSchedule');
+  const sum = (/** @type {'bytes' | 'compressed'} */ key) => files.reduce((total, file) => total + file[key], 0);
+  print(`load() in a page: ${files.length} requests`, [
+    ...files,
+    { name: 'in all', bytes: sum('bytes'), compressed: sum('compressed') },
+  ]);
+  print('\na bundle of cosineSchedule alone', bundles);
+  const excess = findExcess(files, bundles);
+  for (const text of excess) console.log(`sizes: ${text}`);
+  if (excess.length > 0) process.exitCode = 1;
+}
 
 /** Compressed bytes by file. @param {string} folder */
 function sizesIn(folder) {
@@ -23,12 +139,20 @@ function sizesIn(folder) {
   return sizes;
 }
 
-const [before, after] = process.argv.slice(2, 4).map(sizesIn);
-const names = [...new Set([...before.keys(), ...after.keys()])].sort();
-const rows = names
-  .map((name) => ({ name, from: before.get(name) ?? 0, to: after.get(name) ?? 0 }))
-  .filter(({ from, to }) => from !== to)
-  .map(({ name, from, to }) => `| ${name} | ${from} | ${to} | ${to > from ? '+' : ''}${to - from} |`);
-console.log('## Compressed sizes in bytes\n');
-console.log(rows.length ? '| file | before | after | change |\n| --- | --: | --: | --: |' : 'No file differs.');
-for (const row of rows) console.log(row);
+/** @param {string[]} folders before and after */
+function printDifference(folders) {
+  const [before, after] = folders.map(sizesIn);
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  const rows = names
+    .map((name) => ({ name, from: before.get(name) ?? 0, to: after.get(name) ?? 0 }))
+    .filter(({ from, to }) => from !== to)
+    .map(({ name, from, to }) => `| ${name} | ${from} | ${to} | ${to > from ? '+' : ''}${to - from} |`);
+  console.log('## Compressed sizes in bytes\n');
+  console.log(rows.length ? '| file | before | after | change |\n| --- | --: | --: | --: |' : 'No file differs.');
+  for (const row of rows) console.log(row);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.length > 2) printDifference(process.argv.slice(2, 4));
+  else await printFigures();
+}

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { transformSync } from 'esbuild';
 import { findFiles, longLines } from '../../src/build/check.js';
-import { decodeMappings, linesOf, paint } from '../../src/build/coverage.js';
+import { linesOf, paint, placesOf } from '../../src/build/coverage.js';
 
 test('lines of more than 120 columns are found; columns are characters, not bytes', () => {
   assert.deepEqual(longLines(['x'.repeat(120), 'x'.repeat(121), '∞'.repeat(120), '∞'.repeat(121)].join('\n')), [2, 4]);
@@ -22,11 +22,16 @@ test('generated and installed files are not checked', () => {
 test('a source map maps every token to its position in the source', () => {
   const source = 'const ä = 3;\n\n  const second = (x) =>\n    ä + x;\n';
   const { code, map } = transformSync(source, { sourcemap: 'external', charset: 'utf8' });
-  const [from, to] = [code, source].map((text) => text.split('\n'));
-  const places = decodeMappings(JSON.parse(map).mappings);
-  assert.deepEqual([...new Set(places.map(([, , , line]) => line))], [0, 2, 3]);
-  for (const [row, column, , line, there] of places)
-    assert.equal(from[row][column], to[line][there], `${row}:${column} → ${line}:${there}`);
+  const lines = source.split('\n');
+  const places = [...placesOf(code, JSON.parse(map))];
+  assert.deepEqual([...new Set(places.map(([, , line]) => line))], [0, 2, 3]);
+  for (const [offset, , line, column] of places)
+    assert.equal(code[offset], lines[line][column], `${offset} → ${line}:${column}`);
+});
+
+test('a last segment that maps nothing is none of the places', () => {
+  const mapped = { version: 3, file: '', sources: ['a.js'], sourcesContent: [], names: [], sourceRoot: '' };
+  assert.deepEqual([...placesOf('a b', { ...mapped, mappings: 'AAAA,E' })], [[0, 'a.js', 0, 0]]);
 });
 
 test('the innermost of nested ranges gives the count', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -48,6 +48,29 @@ test('the page is served from its sources, has threads, and reloads when a sourc
   assert.deepEqual(faults, []);
   await appendFile(join(root, 'web/entries/page.js'), 'globalThis.added = true;\n');
   await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
+});
+
+test('the documentation is served as it was built, and the links of the page lead to it', async () => {
+  const get = async (path) => {
+    const response = await fetch(new URL(path, server.url));
+    return { status: response.status, path: new URL(response.url).pathname, text: await response.text() };
+  };
+  assert.deepEqual(await get('docs/'), {
+    status: 404,
+    path: '/docs/',
+    text: 'The documentation has not been built: run ./build.sh docs\n',
+  });
+  const script = "import './other.js';\n";
+  await mkdir(join(root, 'dist/site/docs/guide'), { recursive: true });
+  await writeFile(join(root, 'dist/site/docs/index.html'), '<!doctype html><title>docs</title>');
+  await writeFile(join(root, 'dist/site/docs/guide/index.js'), script);
+  const index = { status: 200, path: '/docs/', text: '<!doctype html><title>docs</title>' };
+  assert.deepEqual(await get('docs'), index);
+  assert.deepEqual(await get('web/entries/docs/index.html'), { ...index, path: '/docs/index.html' });
+  // Vite changes neither documents nor scripts.
+  assert.equal((await get('docs/guide/index.js')).text, script);
+  assert.equal((await get('docs/missing.html')).status, 404);
+  assert.equal((await get('index.html')).path, '/web/entries/index.html');
 });
 
 test('the program ends on a signal', async () => {

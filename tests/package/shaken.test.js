@@ -23,7 +23,7 @@ async function bundle(from, names) {
 
 test('a program that imports one function or class has only that in its bundle', async () => {
   for (const name of ['cosineSchedule', 'warmupSchedule', 'HeadlightError'])
-    assert.ok((await bundle('headlight.js', name)).bytes < 8_000, name);
+    assert.ok((await bundle('headlight.js', name)).bytes < 4_000, name);
   assert.ok((await bundle('formats.js', 'writeNpy')).bytes < 16_000, 'writeNpy');
 });
 

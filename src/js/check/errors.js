@@ -1,7 +1,6 @@
 // HeadlightError, the only error class of the module, and functions that create its messages.
 
-import { cut, quote } from './quote.js';
-import { formatShape } from './shape.js';
+import { cut, formatShape, quote } from './quote.js';
 
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
 

@@ -19,6 +19,9 @@ export function quote(value, most = MAX_LENGTH) {
   }
 }
 
+/** @param {readonly unknown[]} shape */
+export const formatShape = (shape) => `[${shape.join(',')}]`;
+
 /**
  * The first few of many names.
  * @param {readonly string[]} names

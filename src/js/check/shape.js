@@ -1,5 +1,7 @@
 // Shapes: lists of sizes in row-major order, the last axis contiguous.
 
+export { formatShape } from './quote.js';
+
 /** Axes of a shape. */
 export const MAX_AXES = 32;
 
@@ -8,9 +10,6 @@ export const MAX_SIZE = 2 ** 31 - 1;
 
 /** float32 numbers in 4 GiB, the largest memory. */
 export const MAX_ELEMENTS = 2 ** 30;
-
-/** @param {readonly unknown[]} shape */
-export const formatShape = (shape) => `[${shape.join(',')}]`;
 
 /**
  * @param {readonly number[]} a

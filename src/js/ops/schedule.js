@@ -1,6 +1,6 @@
 // Learning rates as pure functions of the step, counted from 0: optimizer.lr = schedule(step).
 
-import { readNumber, readOptions } from '../check/arguments.js';
+import { readNumber, readOptions } from '../check/options.js';
 
 /** @typedef {{ lr: number, warmup: number }} WarmupOptions */
 /** @typedef {{ lr: number, steps: number, warmup?: number, floor?: number }} CosineOptions */

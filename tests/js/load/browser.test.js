@@ -29,7 +29,11 @@ const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module
   }
 </script>`;
 
-/** Serves the page and dist/. A page with ?policy=… has that policy. @param {Record<string, string>} common headers */
+/**
+ * Serves the page and dist/. The query ?policy=… sets the policy of the page.
+ * @param {Record<string, string>} common headers of every response
+ * @param {string} [without] path of a file that is missing
+ */
 async function serve(common, without = '') {
   const server = createServer(async ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
@@ -62,7 +66,7 @@ after(async () => {
   for (const server of [here, plain, cdn, cdnWithoutWorker]) server.close();
 });
 
-/** What a page says that loads the module from an origin. */
+/** The result of a page that loads the module from an origin. */
 async function open(from, { policy = '', at = here } = {}) {
   const page = await browser.newPage();
   await page.goto(`${at.origin}/?policy=${encodeURIComponent(policy)}#${from.origin}/headlight.js`);

@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { load } from 'headlight-attention';
 import { load as loadInline } from 'headlight-attention/inline';
@@ -294,6 +298,21 @@ test('if the stacks do not fit there is one thread, and no stacks overlap', () =
     program(`const hl = await load({ threads: 6, maxMemory: 262144 }); ${AFTER}`),
     /the stacks of 6 threads, .* do not fit/,
   ));
+
+test('if the code for threads is missing there is one thread, and info has the reason', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const dist = fileURLToPath(new URL('../../../dist', import.meta.url));
+  for (const name of readdirSync(dist).filter((name) => /^headlight\.(node\.js|\w+\.wasm)$/.test(name)))
+    cpSync(join(dist, name), join(folder, name));
+  const filter = (/** @type {string} */ name) => !/threads-/.test(name);
+  cpSync(join(dist, 'parts'), join(folder, 'parts'), { recursive: true, filter });
+  cpSync(join(dist, '../package.json'), join(folder, 'package.json'));
+  const { load } = await import(pathToFileURL(join(folder, 'headlight.node.js')).href);
+  const { threads, threadsNote } = (await load({ threads: 2 })).info;
+  assert.equal(threads, 1);
+  assert.match(threadsNote, /^the part of the module with threads was not loaded: Cannot find module/);
+});
 
 test('if a worker cannot be created, or fails at once, there is one thread', async () => {
   const second = (then) => `
