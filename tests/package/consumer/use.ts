@@ -112,7 +112,14 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headlight-attention/formats';
-import { type CachedModel, cached, files, forget, type HubFileInfo, type HubOptions } from 'headlight-attention/hub';
+import {
+  type CachedModel,
+  cached as cachedModels,
+  files,
+  forget,
+  type HubFileInfo,
+  type HubOptions,
+} from 'headlight-attention/hub';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight-attention/inline';
 import { type OnnxFiles, toOnnx } from 'headlight-attention/onnx';
 import { mount, type View, type ViewOptions, type ViewState } from 'headlight-attention/view';
@@ -404,7 +411,7 @@ export async function leave(): Promise<OnnxFiles[]> {
 
 const hub: HubOptions = { token: 'hf_x', cache: 'models', onWait: ({ seconds, reason }) => [seconds, reason] };
 export const listed: { revision: string; files: HubFileInfo[] } = await files('owner/name', hub);
-export const stored: CachedModel[] = await cached();
+export const downloaded: CachedModel[] = await cachedModels();
 await forget('owner/name');
 const named = await hl.openModel('hf://owner/name', { hub });
 export const origin: [string | undefined, boolean | undefined] = [named.source.id, named.source.cached];
