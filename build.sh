@@ -171,7 +171,7 @@ verb_docs() {
   run_make docs
 }
 
-#: bench  measure: packages (the default), against, limits, backward, training, models, open, page; NAME OPTION…
+#: bench  measure: packages (the default), against, limits, backward, training, models, open, tokenizers, page; NAME…
 verb_bench() {
   local name=packages
   if (($#)) && [[ $1 != -* ]]; then
@@ -230,6 +230,12 @@ bench_models() {
 bench_open() {
   run_make module
   "$node" tests/bench/large.js "$@"
+}
+
+# bench tokenizers: opening tokenizers, compared with @huggingface/tokenizers; --rounds N, --against FOLDER
+bench_tokenizers() {
+  need_npm tests/bench --ignore-scripts
+  "$node" tests/bench/tokenizers.js "$@"
 }
 
 # bench page: how quickly the page responds, in Chromium

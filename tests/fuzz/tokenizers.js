@@ -1,5 +1,6 @@
-// Tokenizer files and metadata of GGUF that are damaged or made up, each with a text: every one is refused with a HeadlightError and a short
-// message, or gives tokens that are decoded again. As a program it also tells how much CPU time the slowest took.
+// Tokenizer files and metadata of GGUF that are damaged or made up, each with a text: every one is refused with a
+// HeadlightError and a short message, or gives tokens that are decoded again. As a program it also tells how much CPU
+// time the slowest took.
 //
 //   node tests/fuzz/tokenizers.js [count] [seed] [bytes]
 //
@@ -258,7 +259,7 @@ function damage(file, source) {
     owner = owner[name];
     name = source.pick(Object.keys(owner).slice(0, 12));
   }
-  owner[name] = source.pick(JUNK);
+  owner[name] = ArrayBuffer.isView(owner) ? source.pick([0, -1, 300, NaN]) : source.pick(JUNK);
 }
 
 /** Milliseconds of CPU time, in all threads. */
