@@ -171,7 +171,7 @@ verb_docs() {
   run_make docs
 }
 
-#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, page; NAME OPTION…
+#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, tokenizers, page; NAME…
 verb_bench() {
   local name=packages
   if (($#)) && [[ $1 != -* ]]; then
@@ -237,6 +237,12 @@ bench_url() {
   run_make module
   need_chromium
   "$node" tests/bench/url.js "$@"
+}
+
+# bench tokenizers: opening tokenizers, compared with @huggingface/tokenizers; --rounds N, --against FOLDER
+bench_tokenizers() {
+  need_npm tests/bench --ignore-scripts
+  "$node" tests/bench/tokenizers.js "$@"
 }
 
 # bench page: how quickly the page responds, in Chromium

@@ -259,7 +259,7 @@ function damage(file, source) {
     owner = owner[name];
     name = source.pick(Object.keys(owner).slice(0, 12));
   }
-  owner[name] = source.pick(JUNK);
+  owner[name] = ArrayBuffer.isView(owner) ? source.pick([0, -1, 300, NaN]) : source.pick(JUNK);
 }
 
 /** The CPU time of all threads so far, in milliseconds. */

@@ -2,7 +2,9 @@
 // has a rank.
 
 import { fieldError } from './fields.js';
-import { mergePairs, SHIFT } from './merge.js';
+import { mergePairs } from './merge.js';
+import { PairTable } from './pairTable.js';
+import { PieceTable } from './pieceTable.js';
 import { byteFallback, readPiece, readVocabulary } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
@@ -13,27 +15,39 @@ import { byteFallback, readPiece, readVocabulary } from './vocabulary.js';
 const MAX_CACHED = 20_000;
 const MAX_CACHED_LENGTH = 64;
 
+/** The two pieces of a merge; undefined if it does not have two. @param {unknown} entry */
+function pairOf(entry) {
+  if (typeof entry === 'string') {
+    const at = entry.indexOf(' ');
+    return at < 0 || entry.includes(' ', at + 1) ? undefined : [entry.slice(0, at), entry.slice(at + 1)];
+  }
+  const isPair = Array.isArray(entry) && entry.length === 2;
+  return isPair && typeof entry[0] === 'string' && typeof entry[1] === 'string' ? entry : undefined;
+}
+
 /**
  * @param {Fields} fields
  * @param {Map<string, number>} ids
  * @param {number} prefixLength
  */
 function readMerges(fields, ids, prefixLength) {
-  /** The rank of every pair: the lowest is merged first. @type {Map<number, number>} */
-  const ranks = new Map();
   const merges = fields.list('merges');
+  /** The rank of every pair: the lowest is merged first. */
+  const ranks = new PairTable(merges.length);
+  const pieces = new PieceTable(ids.size);
+  ids.forEach((id, piece) => pieces.add(piece, id));
   const merged = Int32Array.from(merges, (entry, rank) => {
     // The header line of merges.txt, which some converters copied into the list.
     if (typeof entry === 'string' && entry.startsWith('#version')) return -1;
-    const pair = typeof entry === 'string' ? entry.split(' ') : entry;
+    const pair = pairOf(entry);
     const fail = (/** @type {string} */ expected) => fieldError(`${fields.pathOf('merges')}[${rank}]`, entry, expected);
-    if (!Array.isArray(pair) || pair.length !== 2 || pair.some((piece) => typeof piece !== 'string'))
-      throw fail('two pieces');
-    const [left, right] = pair.map((piece) => ids.get(piece));
-    const both = ids.get(pair[0] + pair[1].slice(prefixLength));
-    if (left === undefined || right === undefined || both === undefined)
+    if (!pair) throw fail('two pieces');
+    const left = pieces.find(pair[0]);
+    const right = pieces.find(pair[1]);
+    const both = pieces.find(pair[0] + (prefixLength > 0 ? pair[1].slice(prefixLength) : pair[1]));
+    if (left < 0 || right < 0 || both < 0)
       throw fail('two pieces of the vocabulary whose concatenation is a piece too');
-    ranks.set(left * SHIFT + right, rank);
+    ranks.set(left, right, rank);
     return both;
   });
   return { ranks, merged };
@@ -41,7 +55,7 @@ function readMerges(fields, ids, prefixLength) {
 
 /** @param {Fields} fields @returns {Model} */
 export function readBpe(fields) {
-  const ids = readVocabulary(fields);
+  const { ids, texts } = readVocabulary(fields);
   const prefix = fields.string('continuing_subword_prefix', '');
   const suffix = fields.string('end_of_word_suffix', '');
   const { ranks, merged } = readMerges(fields, ids, prefix.length);
@@ -52,7 +66,7 @@ export function readBpe(fields) {
   if (fields.get('dropout')) throw fields.error('dropout', 'none: BPE dropout is not supported');
   const initialPieces = characterSplitter({ ids, prefix, suffix, unknown, fuse, bytes });
   const pairs = {
-    rank: (/** @type {number} */ left, /** @type {number} */ right) => ranks.get(left * SHIFT + right) ?? -1,
+    rank: (/** @type {number} */ left, /** @type {number} */ right) => ranks.get(left, right),
     join: (/** @type {number} */ rank) => merged[rank],
   };
 
@@ -60,6 +74,7 @@ export function readBpe(fields) {
   const cache = new Map();
   return {
     ids,
+    texts,
     pieces(word, found) {
       const id = ignoreMerges ? ids.get(word) : undefined;
       if (id !== undefined) return found(id, 0, word.length);

@@ -50,25 +50,23 @@ export class Tokenizer {
   /** @internal @param {Parts} parts */
   constructor({ model, added, normalize, split, process, decode }) {
     this.#model = model;
-    /** @type {Map<number, string>} */
-    this.#tokens = new Map();
-    for (const [token, id] of model.ids) this.#tokens.set(id, token);
-    model.texts?.forEach((token, id) => this.#tokens.set(id, token));
-    for (const { content, id } of added) this.#tokens.set(id, content);
+    /** By id, with gaps. */
+    this.#tokens = model.texts.slice();
+    for (const { content, id } of added) this.#tokens[id] = content;
     this.#special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#ids = new Map(added.map(({ content, id }) => [content, id]));
     this.#sections = sectionsOf(added, normalize, (content) => normalize(new AlignedText(content)).text);
     this.#split = split;
     this.#process = process;
     this.#decode = decode;
-    let last = -1;
-    for (const id of this.#tokens.keys()) last = Math.max(last, id);
     /** The largest id + 1. */
-    this.vocabSize = last + 1;
+    this.vocabSize = this.#tokens.length;
   }
 
   toString() {
-    return `Tokenizer: ${this.#tokens.size} tokens, ${this.#special.size} of them special`;
+    let count = 0;
+    this.#tokens.forEach(() => count++);
+    return `Tokenizer: ${count} tokens, ${this.#special.size} of them special`;
   }
 
   /** The line that Node's console.log shows. @internal */
@@ -83,7 +81,7 @@ export class Tokenizer {
 
   /** The token with an id. @param {number} id @returns {string | undefined} */
   tokenOf(id) {
-    return this.#tokens.get(id);
+    return this.#tokens[id];
   }
 
   /**
@@ -119,8 +117,7 @@ export class Tokenizer {
       else if (section.text)
         for (const word of this.#split(section))
           this.#model.pieces(word.text, (id, begin, end, unknown) => {
-            const piece = unknown ? word.text.slice(begin, end) : this.#tokens.get(id);
-            add(id, /** @type {string} */ (piece), word.range(begin, end));
+            add(id, unknown ? word.text.slice(begin, end) : this.#tokens[id], word.range(begin, end));
           });
     }
     return part;
@@ -142,7 +139,7 @@ export class Tokenizer {
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i];
       if (!Number.isSafeInteger(id) || id < 0) throw argumentError('decode', 'ids', ids, 'integers of at least 0');
-      const token = this.#tokens.get(id);
+      const token = this.#tokens[id];
       if (token === undefined || (skipSpecial && this.#special.has(id))) continue;
       tokens.push(token);
       length += token.length;
@@ -198,7 +195,7 @@ const isBuffer = (source) => /^\[object (Shared)?ArrayBuffer\]$/.test(Object.pro
 /** @param {unknown} source */
 function parse(source) {
   const fail = (/** @type {string} */ reason) => formatError(CALLER, `not the JSON of a tokenizer: ${reason}`);
-  if (typeof source === 'string') return parseJson(source, fail);
+  if (typeof source === 'string') return parseJson(source, fail, { maps: true });
   let text;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(readBytes(CALLER, source));
@@ -206,5 +203,5 @@ function parse(source) {
     if (error instanceof TypeError) throw fail('it is not UTF-8');
     throw error;
   }
-  return parseJson(text, fail);
+  return parseJson(text, fail, { maps: true });
 }

@@ -2,39 +2,103 @@
 // one unknown token.
 
 import { fieldError } from './fields.js';
+import { PieceTable } from './pieceTable.js';
 import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH, Trie } from './trie.js';
 import { readPiece, readVocabulary } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
 /** @import { Model } from './vocabulary.js' */
 
+/** Words up to this length are split by a hash table, longer ones by a trie, which takes less steps. */
+const MAX_SHORT = 32;
+/** Words whose pieces are cached. */
+const MAX_CACHED = 20_000;
+
+/** Finds the longest of the pieces with a prefix, without it, at a position of a word. */
+class Finder {
+  #ids;
+  #prefix;
+  #table;
+  /** Created when a word needs it: it takes longer than the rest of the file. @type {Trie | undefined} */
+  #trie;
+
+  /** @param {Map<string, number>} ids @param {string} prefix */
+  constructor(ids, prefix) {
+    const table = new PieceTable(ids.size);
+    ids.forEach((id, piece) => {
+      if (piece.startsWith(prefix)) table.add(prefix ? piece.slice(prefix.length) : piece, id);
+    });
+    this.#ids = ids;
+    this.#prefix = prefix;
+    this.#table = table;
+    /** Length of the longest piece. */
+    this.most = table.most;
+    /** End of the piece found last. */
+    this.end = 0;
+  }
+
+  /** The id of the piece, −1 for none. @param {string} word @param {number} at */
+  longest(word, at) {
+    if (word.length > MAX_SHORT) return this.#longestByTrie(word, at);
+    const id = this.#table.longest(word, at);
+    this.end = at + this.#table.length;
+    return id;
+  }
+
+  /** @param {string} word @param {number} at */
+  #longestByTrie(word, at) {
+    const prefix = this.#prefix;
+    const pieces = () => Array.from(this.#ids.keys(), (piece) => (piece.startsWith(prefix) ? piece : prefix));
+    this.#trie ??= new Trie(pieces().map((piece) => piece.slice(prefix.length)));
+    const { word: index, end } = this.#trie.longest(word, at);
+    this.end = end;
+    return index < 0 ? -1 : Number(this.#ids.get(prefix + word.slice(at, end)));
+  }
+}
+
 /** @param {Fields} fields @returns {Model} */
 export function readWordPiece(fields) {
-  const ids = readVocabulary(fields);
+  const { ids, texts } = readVocabulary(fields);
   const unknown = readPiece(fields, 'unk_token', ids);
   if (unknown === null) throw fields.error('unk_token', 'a piece of the vocabulary');
   const prefix = fields.string('continuing_subword_prefix', '##');
   const most = fields.integer('max_input_chars_per_word', { fallback: 100 });
-  const long = [...ids.keys()].find((piece) => piece.length > MAX_WORD_LENGTH);
-  if (long !== undefined) throw fieldError(fields.pathOf('vocab'), long, MAX_WORD_EXPECTED);
-  const idsInOrder = [...ids.values()];
-  const initial = new Trie([...ids.keys()]);
-  const continuing = prefix
-    ? new Trie(Array.from(ids.keys(), (piece) => (piece.startsWith(prefix) ? piece.slice(prefix.length) : '')))
-    : initial;
+  const initial = new Finder(ids, '');
+  if (initial.most > MAX_WORD_LENGTH) {
+    const long = [...ids.keys()].find((piece) => piece.length > MAX_WORD_LENGTH);
+    throw fieldError(fields.pathOf('vocab'), long, MAX_WORD_EXPECTED);
+  }
+  const continuing = prefix ? new Finder(ids, prefix) : initial;
+
+  /** The id, the begin and the end of each piece; null if there is no complete split. @param {string} word */
+  function split(word) {
+    if (isLonger(word, most)) return null;
+    /** @type {number[]} */
+    const pieces = [];
+    for (let at = 0; at < word.length; ) {
+      const finder = at === 0 ? initial : continuing;
+      const id = finder.longest(word, at);
+      if (id < 0) return null;
+      pieces.push(id, at, finder.end);
+      at = finder.end;
+    }
+    return pieces;
+  }
+
+  /** @type {Map<string, number[] | null>} */
+  const cache = new Map();
   return {
     ids,
+    texts,
     pieces(word, found) {
-      /** @type {[id: number, begin: number, end: number][]} */
-      const pieces = [];
-      if (isLonger(word, most)) return found(unknown, 0, word.length);
-      for (let at = 0; at < word.length; ) {
-        const { word: piece, end } = (at === 0 ? initial : continuing).longest(word, at);
-        if (piece < 0) return found(unknown, 0, word.length);
-        pieces.push([idsInOrder[piece], at, end]);
-        at = end;
+      let pieces = cache.get(word);
+      if (pieces === undefined) {
+        pieces = split(word);
+        if (cache.size === MAX_CACHED) cache.clear();
+        if (word.length <= MAX_SHORT) cache.set(word, pieces);
       }
-      for (const piece of pieces) found(...piece);
+      if (!pieces) return found(unknown, 0, word.length);
+      for (let i = 0; i < pieces.length; i += 3) found(pieces[i], pieces[i + 1], pieces[i + 2]);
     },
   };
 }

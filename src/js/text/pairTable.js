@@ -1,0 +1,54 @@
+// A hash table from pairs of ids to ranks. A Map would need a number above 2³¹ for each pair, which it stores as an
+// object.
+
+/** Random, so that a file cannot choose pairs with equal hashes. Odd. */
+const [FIRST, SECOND] = Array.from({ length: 2 }, () => Math.floor(Math.random() * 2 ** 31) * 2 + 1);
+
+export class PairTable {
+  /** Left id, right id and rank of each slot. The left id of an empty slot is −1. */
+  #slots;
+  #shift;
+
+  /** @param {number} most pairs */
+  constructor(most) {
+    // At most half of the slots are in use.
+    const bits = Math.max(4, 33 - Math.clz32(Math.max(1, most)));
+    this.#shift = 32 - bits;
+    this.#slots = new Int32Array(3 * 2 ** bits).fill(-1);
+  }
+
+  /**
+   * The index of the slot of a pair, or of the empty one where it belongs.
+   * @param {number} left
+   * @param {number} right
+   */
+  #find(left, right) {
+    const slots = this.#slots;
+    let hash = Math.imul(left, FIRST) ^ Math.imul(right, SECOND);
+    hash = Math.imul(hash ^ (hash >>> 15), FIRST);
+    let at = 3 * (hash >>> this.#shift);
+    while (slots[at] >= 0 && (slots[at] !== left || slots[at + 1] !== right)) {
+      at += 3;
+      if (at === slots.length) at = 0;
+    }
+    return at;
+  }
+
+  /**
+   * Sets the rank of a pair, also of one that has a rank.
+   * @param {number} left
+   * @param {number} right
+   * @param {number} rank
+   */
+  set(left, right, rank) {
+    const at = this.#find(left, right);
+    this.#slots[at] = left;
+    this.#slots[at + 1] = right;
+    this.#slots[at + 2] = rank;
+  }
+
+  /** −1 for a pair without a rank. @param {number} left @param {number} right */
+  get(left, right) {
+    return this.#slots[this.#find(left, right) + 2];
+  }
+}

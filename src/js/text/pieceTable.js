@@ -1,0 +1,102 @@
+// A hash table from pieces to their ids. It takes less time than a Map for texts that are looked up once, and finds the
+// longest piece at a position of a text without copies of the text.
+
+/** Random, so that a file cannot choose pieces with equal hashes. Odd. */
+const FACTOR = Math.floor(Math.random() * 2 ** 31) * 2 + 1;
+/** Slots that are tried; a piece that does not fit into them is in a Map. */
+const MAX_TRIES = 16;
+
+const mix = (/** @type {number} */ hash) => Math.imul(hash ^ (hash >>> 15), FACTOR);
+
+export class PieceTable {
+  /** Hash and id of each slot. The id of an empty slot is −1. */
+  #slots;
+  #shift;
+  /** @type {string[]} by id, with gaps */
+  #texts = [];
+  /** Pieces without a slot. @type {Map<string, number>} */
+  #rest = new Map();
+
+  /** @param {number} size the number of pieces */
+  constructor(size) {
+    // At most half of the slots are in use.
+    const bits = Math.max(4, 33 - Math.clz32(Math.max(1, size)));
+    this.#shift = 32 - bits;
+    this.#slots = new Int32Array(2 * 2 ** bits).fill(-1);
+    /** Length of the longest piece. */
+    this.most = 0;
+    /** Length of the piece found last. */
+    this.length = 0;
+  }
+
+  /** @param {string} piece */
+  #hash(piece) {
+    let hash = 0;
+    for (let i = 0; i < piece.length; i++) hash = Math.imul(hash ^ piece.charCodeAt(i), FACTOR) + i;
+    return mix(hash);
+  }
+
+  /** @param {string} piece that is not in the table @param {number} id */
+  add(piece, id) {
+    if (piece.length > this.most) this.most = piece.length;
+    const hash = this.#hash(piece);
+    const slots = this.#slots;
+    let at = 2 * (hash >>> this.#shift);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (slots[at + 1] < 0) {
+        slots[at] = hash;
+        slots[at + 1] = id;
+        this.#texts[id] = piece;
+        return;
+      }
+      at = at + 2 === slots.length ? 0 : at + 2;
+    }
+    this.#rest.set(piece, id);
+  }
+
+  /**
+   * The id of a part of a text; −1 if it is no piece.
+   * @param {number} hash
+   * @param {string} text
+   * @param {number} from
+   * @param {number} end
+   */
+  #find(hash, text, from, end) {
+    const slots = this.#slots;
+    let at = 2 * (hash >>> this.#shift);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const id = slots[at + 1];
+      if (id < 0) return -1;
+      if (slots[at] === hash) {
+        const piece = this.#texts[id];
+        if (piece.length === end - from && text.startsWith(piece, from)) return id;
+      }
+      at = at + 2 === slots.length ? 0 : at + 2;
+    }
+    return this.#rest.get(text.slice(from, end)) ?? -1;
+  }
+
+  /** −1 for a text that is no piece. @param {string} text */
+  find(text) {
+    return this.#find(this.#hash(text), text, 0, text.length);
+  }
+
+  /**
+   * The longest piece that begins at a position of a text: its id, or −1, and its length in `length`.
+   * @param {string} text
+   * @param {number} from
+   */
+  longest(text, from) {
+    const most = Math.min(text.length - from, this.most);
+    let hash = 0;
+    let id = -1;
+    for (let i = 0; i < most; i++) {
+      hash = Math.imul(hash ^ text.charCodeAt(from + i), FACTOR) + i;
+      const piece = this.#find(mix(hash), text, from, from + i + 1);
+      if (piece < 0) continue;
+      id = piece;
+      this.length = i + 1;
+    }
+    return id;
+  }
+}
