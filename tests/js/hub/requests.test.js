@@ -155,12 +155,7 @@ for (const [name, change, message] of [
   test(`${name} between two ranges is an error, not a mixture`, async (t) => {
     const hub = await open(t);
     hub.fault = cdn(1, (response, { status, headers, body }) => response.writeHead(status, change(headers)).end(body));
-    await refuses(
-      t,
-      hub,
-      'changed',
-      new RegExp(`model\\.safetensors is not the same file as before: ${message.source}`),
-    );
+    await refuses(hub, 'changed', new RegExp(`model\\.safetensors is not the same file as before: ${message.source}`));
   });
 
 test('a file with more bytes than the Hub lists is an error', async (t) => {
@@ -185,13 +180,11 @@ test('a gated model: accept its terms, and where', async (t) => {
 test('no such model, or a private one: check the name, and how to give a token', async (t) => {
   const hub = await open(t, { files: MODEL, private: true });
   await refuses(
-    t,
     hub,
     'notFound',
     /there is no model owner\/gpt2 on .*, or it is private\..*hub: \{ token \}, or HF_TOKEN/,
   );
   await refuses(
-    t,
     hub,
     'notFound',
     /there is no model owner\/x .*Check the name, and that the token/,
@@ -203,28 +196,15 @@ test('no such model, or a private one: check the name, and how to give a token',
 
 test('a token that is not accepted', async (t) => {
   const hub = await open(t);
-  const error = await refuses(
-    t,
-    hub,
-    'token',
-    /does not accept the token: make a new one at https:\/\/huggingface\.co/,
-    {
-      token: 'hf_wrong',
-    },
-  );
+  const error = await refuses(hub, 'token', /does not accept the token: make a new one at https:\/\/huggingface\.co/, {
+    token: 'hf_wrong',
+  });
   assert.ok(!error.stack.includes('hf_wrong'));
 });
 
 test('no such revision: the error lists those that exist', async (t) => {
   const hub = await open(t, { files: MODEL, revisions: { v1: MODEL } });
-  const error = await refuses(
-    t,
-    hub,
-    'revision',
-    /owner\/gpt2 has no revision v2: there are main, v1/,
-    {},
-    `${NAME}@v2`,
-  );
+  const error = await refuses(hub, 'revision', /owner\/gpt2 has no revision v2: there are main, v1/, {}, `${NAME}@v2`);
   assert.deepEqual(error.expected, ['main', 'v1']);
 });
 

@@ -111,7 +111,7 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headlight-attention/formats';
-import { type CachedModel, cached, files, forget, type HubFileInfo, type HubOptions } from 'headlight-attention/hub';
+import * as hub from 'headlight-attention/hub';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight-attention/inline';
 import { type OnnxFiles, toOnnx } from 'headlight-attention/onnx';
 import { mount, type View, type ViewOptions, type ViewState } from 'headlight-attention/view';
@@ -400,9 +400,9 @@ export async function leave(): Promise<OnnxFiles[]> {
   return [alone, own, toOnnx(model, { last: true, weights: [0] }), await model.toOnnx({ cache: true })];
 }
 
-const hub: HubOptions = { token: 'hf_x', cache: 'models', onWait: ({ seconds, reason }) => [seconds, reason] };
-export const listed: { revision: string; files: HubFileInfo[] } = await files('owner/name', hub);
-export const stored: CachedModel[] = await cached();
-await forget('owner/name');
-const named = await hl.openModel('hf://owner/name', { hub });
+const hubOptions: hub.HubOptions = { token: 'hf_x', onWait: ({ seconds, reason }) => [seconds, reason] };
+export const listed: { revision: string; files: hub.HubFileInfo[] } = await hub.files('owner/name', hubOptions);
+export const inCache: hub.CachedModel[] = await hub.cached();
+await hub.forget('owner/name');
+const named = await hl.openModel('hf://owner/name', { hub: hubOptions });
 export const origin: [string | undefined, boolean | undefined] = [named.source.id, named.source.cached];
