@@ -57,6 +57,8 @@ test('serves files with content types and isolation headers, and nothing outside
     assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin');
     assert.equal(page.headers['cross-origin-embedder-policy'], 'require-corp');
     assert.doesNotMatch(page.headers['content-security-policy'], /'unsafe-/);
+    const [, hosts] = /connect-src ([^;]*)/.exec(page.headers['content-security-policy']);
+    assert.equal(hosts, "'self' https://huggingface.co https://*.huggingface.co https://*.hf.co");
     const head = await get(url, '/main.js', { method: 'HEAD' });
     assert.equal(head.headers['content-type'], 'text/javascript; charset=utf-8');
     for (const path of ['/nothing', '/../package.json', '/%2e%2e/package.json', '/..%2fpackage.json', '/%00', '/%'])

@@ -273,7 +273,7 @@ export interface TransformerSummary {
 
 // Models of the Hub
 
-/** How the weights are kept in memory: 'stored' keeps 16-bit and quantized weights as they are in the file. */
+/** How the weights are kept in memory: 'stored' keeps 16-bit weights as they are in the file. */
 export type WeightsForm = 'float32' | 'stored' | 'int8';
 
 export interface HubAnswer {
@@ -292,8 +292,8 @@ export interface HubModel {
   /** Bytes of the weights, and those of them that are not stored yet. */
   size: number;
   download: number;
-  /** The possible forms of the weights. bits: of most weights. bytes: in memory. */
-  forms: { weights: WeightsForm; bits: number; bytes: number }[];
+  /** The possible forms of the weights, and their bytes in memory. */
+  forms: { weights: WeightsForm; bytes: number }[];
   /** Bytes of memory that are free. */
   room: number;
   /** False if this browser does not store files for this page. */

@@ -8,6 +8,8 @@ import { load } from 'headlight-attention';
 import { serve } from '../../../src/build/server.js';
 import { makeCheckpoint } from '../../support/checkpoint.js';
 import { makeCourse } from '../../support/course.js';
+import { imitateHub } from '../../support/hub.js';
+import { smallModel } from '../../support/hubPage.js';
 import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
 import { until } from '../../support/wait.js';
 
@@ -232,6 +234,49 @@ test('what is shown is changed afterwards: other weights, another part, theme an
   });
   assert.deepEqual([said[0], /^update: /.test(said[1])], ['attentions', true]);
   assert.deepEqual(faults, []);
+});
+
+test('a model of the Hub is opened by its name, with the token of the program', async () => {
+  const hub = await imitateHub({ 'me/tiny': { private: true, files: smallModel('gpt2') } });
+  const open = await serve({ root: folder, headers: { 'Content-Security-Policy': '' } });
+  try {
+    await openEmpty({ locale: 'en-GB', viewport: { width: 1000, height: 800 } });
+    await writeFile(join(folder, 'index.html'), '<!doctype html><title>lesson</title><div id="a"></div>');
+    await page.goto(open.url);
+    const show = (token) =>
+      page.evaluate(
+        async ([endpoint, token]) => {
+          const { mount } = await import('./dist/view.js');
+          const options = { model: 'hf://me/tiny@main', language: 'en', layer: 1, head: 3, hub: { endpoint, token } };
+          const view = mount(document.querySelector('#a'), options);
+          try {
+            await view.ready;
+            return document.querySelector('#a > div').shadowRoot.querySelector('.model-menu .under').textContent.trim();
+          } catch (error) {
+            return error.message;
+          } finally {
+            view.destroy();
+          }
+        },
+        [hub.endpoint, token],
+      );
+    assert.match(await show(), /there is no model me\/tiny on .*, or it is private/);
+    assert.equal(await show('hf_secret'), 'tiny');
+    const wrong = (options) =>
+      page.evaluate(async (options) => {
+        const { mount } = await import('./dist/view.js');
+        try {
+          mount(document.querySelector('#a'), options);
+        } catch (error) {
+          return [error.name, error.parameter];
+        }
+      }, options);
+    assert.deepEqual(await wrong({ hub: {} }), ['HeadlightError', 'model']);
+    assert.deepEqual(await wrong({ model: 'hf://me/tiny', hub: 'token' }), ['HeadlightError', 'hub']);
+  } finally {
+    await open.close();
+    hub.close();
+  }
 });
 
 test('a folder in the layout of Hugging Face, by its address', async () => {

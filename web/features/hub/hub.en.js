@@ -43,10 +43,9 @@ export const texts = {
     stored: '16 bits',
     int8: '8 bits',
   },
-  packed: (/** @type {number} */ bits) => `${bits} bits, as in the file`,
   formsAbout: {
     float32: 'exact',
-    stored: 'exact: as in the file',
+    stored: 'the same but for the last digits',
     int8: 'rounded: numbers differ slightly',
   },
   fit: {

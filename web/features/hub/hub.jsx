@@ -260,9 +260,8 @@ function Forms({ hub, model: { forms, room } }) {
     <fieldset>
       <legend>{texts.weights}</legend>
       {forms.map((one) => {
-        const { weights, bits } = one;
+        const { weights } = one;
         const fit = fitOf(one, room, machine);
-        const packed = weights === 'stored' && bits !== 16;
         return (
           <label key={weights} class={fit === 'no' ? 'no' : ''}>
             <input
@@ -273,11 +272,9 @@ function Forms({ hub, model: { forms, room } }) {
               disabled={fit === 'no'}
               onChange={() => hub.setForm(weights)}
             />
-            <span>{packed ? texts.packed(bits) : texts.forms[weights]}</span>
+            <span>{texts.forms[weights]}</span>
             <b>{words.bytes(neededBy(one))}</b>
-            <span class="about">
-              {[texts.formsAbout[packed ? 'stored' : weights], texts.fit[fit]].filter(Boolean).join('; ')}
-            </span>
+            <span class="about">{[texts.formsAbout[weights], texts.fit[fit]].filter(Boolean).join('; ')}</span>
           </label>
         );
       })}

@@ -39,10 +39,9 @@ export const texts = {
     stored: '16 位',
     int8: '8 位',
   },
-  packed: (bits) => `${bits} 位，与文件相同`,
   formsAbout: {
     float32: '精确',
-    stored: '精确：与文件相同',
+    stored: '除末位数字外相同',
     int8: '有舍入：数值略有差别',
   },
   fit: {

@@ -16,6 +16,8 @@ import { predictsTokens, transformerSource } from './sources.js';
 
 /** Weights of larger checkpoints are stored as int8. */
 const MAX_FLOATS = 400 * 2 ** 20;
+/** The same for files whose numbers may have four bits. */
+const MAX_PACKED = MAX_FLOATS / 8;
 /** A larger number in the name of a file is not a number of shards. */
 const MAX_SHARDS = 1000;
 /** Models of more parameters are not searched for NaN. */
@@ -84,9 +86,8 @@ function setPicture(source, preprocessor) {
  */
 export async function openCheckpoint(hl, name, files, options) {
   const bytes = files.filter(({ path }) => MODEL_WEIGHTS.test(path)).reduce((sum, { file }) => sum + file.size, 0);
-  // The numbers of a large GGUF file have few bits already.
-  const packed = files.some(({ path }) => /\.gguf$/i.test(path)) ? 'stored' : 'int8';
-  const weights = bytes > MAX_FLOATS ? packed : 'float32';
+  const packed = files.some(({ path }) => /\.gguf$/i.test(path));
+  const weights = bytes > (packed ? MAX_PACKED : MAX_FLOATS) ? 'int8' : 'float32';
   const byName = Object.fromEntries(files.map(({ path, file }) => [baseOf(path), file]));
   const model = await openModel(hl, byName, weights, options);
   // Files without a folder get the name of the model in config.json.

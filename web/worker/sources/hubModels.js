@@ -53,6 +53,12 @@ async function cancellable(reply, task) {
   }
 }
 
+/**
+ * Tensors have the types that the form 'stored' keeps.
+ * @type {(folder: Folder, weights: 'stored') => Promise<Container>}
+ */
+const openStored = openContainer;
+
 /** Settled when the last download has ended: until then its file is being written. @type {Promise<unknown>} */
 let downloading = Promise.resolve();
 
@@ -69,7 +75,7 @@ export const describeModel = (hl, { address, token }, reply) =>
     const { path } = readName(CALLER, named);
     const folder = await openFolder(CALLER, named, undefined, signal, { options: hubOptions(token) });
     try {
-      const container = await openContainer(folder, 'float32');
+      const container = await openStored(folder, 'stored');
       const { id, revision, cached: stores } = /** @type {HubOrigin} */ (folder.origin);
       const size = await bytesOf(folder, container);
       const { used, limit } = hl.info.memory;
@@ -191,10 +197,10 @@ function sumOf({ tensors }, each) {
  */
 function formsOf(container) {
   /** @type {HubModel['forms']} */
-  const forms = [{ weights: 'float32', bits: 32, bytes: sumOf(container, () => FLOAT) }];
+  const forms = [{ weights: 'float32', bytes: sumOf(container, () => FLOAT) }];
   const isHalf = (/** @type {string} */ dtype) => HALVES.includes(dtype);
   const halves = sumOf(container, (isMatrix, dtype) => (isMatrix && isHalf(dtype) ? FLOAT / 2 : FLOAT));
-  if (halves < forms[0].bytes) forms.push({ weights: 'stored', bits: 16, bytes: halves });
+  if (halves < forms[0].bytes) forms.push({ weights: 'stored', bytes: halves });
   const rounded = sumOf(container, (isMatrix) => (isMatrix ? ROUNDED : FLOAT));
-  return [...forms, { weights: /** @type {const} */ ('int8'), bits: 8, bytes: rounded }];
+  return [...forms, { weights: /** @type {const} */ ('int8'), bytes: rounded }];
 }

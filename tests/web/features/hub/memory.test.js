@@ -9,9 +9,9 @@ import { addressOf } from '../../../../web/worker/sources/hubModels.js';
 
 const GB = 2 ** 30;
 const formsOf = (parameters) => [
-  { weights: 'float32', bits: 32, bytes: 4 * parameters },
-  { weights: 'stored', bits: 16, bytes: 2 * parameters },
-  { weights: 'int8', bits: 8, bytes: 1.16 * parameters },
+  { weights: 'float32', bytes: 4 * parameters },
+  { weights: 'stored', bytes: 2 * parameters },
+  { weights: 'int8', bytes: 1.16 * parameters },
 ];
 const choice = (parameters, { room = 4 * GB, machine = 8 * GB } = {}) =>
   choiceOf({ forms: formsOf(parameters), room }, machine)?.weights;
