@@ -4,6 +4,7 @@
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { shown } from '../prompt/tokens.js';
 import { Title } from './cellTitle.jsx';
 import { isAhead, readingOf } from './derivation.js';
@@ -26,13 +27,14 @@ export function Reading({ compact = false, title = true }) {
   /** @type {Run | null} */
   const run = session.run.value;
   const cell = session.cell.value;
+  const scrolled = useKeyboardScroll();
   const hasValues = run?.values && session.state.value.mean === 'head';
   if (cell && run?.T && !hasValues) return <RowReading title={title} />;
   if (!cell || !run?.values) return <section class="reading" />;
   const withValues = /** @type {RunWithValues} */ (run);
   const reading = readingOf(withValues, cell);
   return (
-    <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how}>
+    <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how} ref={scrolled}>
       {title && <Title run={run} cell={cell} />}
       {isAhead(reading.weight, cell.t, cell.s, !run.about.causal) ? (
         <p class="how">{words.cannot[1]}</p>
