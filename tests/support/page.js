@@ -31,14 +31,14 @@ after(async () => {
 /** How long a wait may last, in milliseconds. Programs that expect tests to fail wait for less. */
 const WAIT = Number(process.env.HEADLIGHT_WAIT ?? 120_000);
 
-/** Options of the page that openAt may use again; null where a test has left more behind than an address undoes. */
+/** Options of the page that openAt may reuse; null if a test has changed more than an address restores. */
 let reusable = null;
-/** Says that the page must not be used again: files were opened, or something was stored. */
+/** Prevents reuse of the page: files were opened, or something was stored. */
 export const spoil = () => {
   reusable = null;
 };
 
-/** An empty page in the place of the one before. `part` finds what lies in the shadow root of Headlight. */
+/** An empty page in place of the previous one. In it, `part` finds an element in Headlight's shadow root. */
 export async function openEmpty(options = {}) {
   spoil();
   await page?.close();
@@ -46,7 +46,7 @@ export async function openEmpty(options = {}) {
   page.setDefaultTimeout(WAIT);
   faults = [];
   page.on('console', (message) => {
-    // Reading pixels back is the tests' doing.
+    // Only the tests read pixels back.
     if (/^(error|warning)$/.test(message.type()) && !message.text().includes('willReadFrequently'))
       faults.push(message.text());
   });
@@ -57,13 +57,13 @@ export async function openEmpty(options = {}) {
   return page;
 }
 
-/** Until the answer to what was done last is shown. */
+/** Waits until the answer to the last action is shown. */
 export const settle = () =>
   page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
 
 /**
- * The page at an address. The one that is open goes there, where it was opened with the same options: loading it takes
- * five times as long. `fresh` loads it in any case, for tests of what a visitor sees who has done nothing yet.
+ * The page at an address. An open page with the same options is reused, as loading takes five times as long. `fresh`
+ * loads the page in any case, for tests of a new visitor.
  */
 export async function openAt(hash = '', { viewport = { width: 1440, height: 900 }, fresh = false, ...options } = {}) {
   const key = JSON.stringify(options);
@@ -76,11 +76,11 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
-/** Until the page is laid out anew after a change of its size. */
+/** Waits until the page is laid out after a change of its size. */
 export const drawn = () =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Closes what is open over the page, and changes its size and address. */
+/** Closes menus and panels, and changes the size and address of the page. */
 async function goTo(hash, viewport) {
   faults = [];
   for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
@@ -88,27 +88,27 @@ async function goTo(hash, viewport) {
   await page.setViewportSize(viewport);
   await page.evaluate((hash) => {
     scrollTo(0, 0);
-    // The address may be behind the state: an event, and not only another address, makes the page read it.
+    // The state may be newer than the address: the event makes the page read the address.
     history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
     dispatchEvent(new PopStateEvent('popstate', { state: null }));
   }, hash);
   await drawn();
 }
 
-/** The page with the whale, at an address, until its guess is shown. */
+/** The page with the demo model at an address, once its guess is shown. */
 export async function openPage(options = {}, hash = '') {
   await openAt(hash.replace(/^#/, ''), options);
   await settle();
 }
 
-/** The name and the bytes of the file that the page saves during `act`. */
+/** Name and bytes of the file that the page saves during `act`. */
 export async function download(act) {
   const [file] = await Promise.all([page.waitForEvent('download'), act()]);
   const bytes = Buffer.concat(await (await file.createReadStream()).toArray());
   return { name: file.suggestedFilename(), bytes };
 }
 
-/** Fails if axe finds a fault on the page as it is. */
+/** Fails if axe finds a fault on the page. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);
   const { violations } = await page.evaluate(() => globalThis.axe.run());

@@ -55,7 +55,7 @@ export function compose(options) {
   const opening = createOpening({ requests, update, state });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
-  const program = createProgramModel(options.given ?? null, requests);
+  const program = createProgramModel(options.programModel ?? null, requests);
 
   /** While training is shown it follows the state; else the model is run. @param {State | null} before */
   function follow(before, /** @type {State} */ now) {

@@ -31,7 +31,7 @@ export function Menu({ label, name, items, className = '', up = false, right = f
   const id = useId();
   /** @param {string} selector */
   const all = (selector) => [.../** @type {HTMLElement} */ (ref.current).querySelectorAll(selector)].map(asHtml);
-  // Not after painting: the next key is for the list.
+  // Before painting: the next key is for the list.
   useLayoutEffect(() => {
     if (open) (all('[aria-checked=true]')[0] ?? all('[role^=menuitem]')[0])?.focus();
   }, [open]);

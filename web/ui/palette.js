@@ -1,4 +1,4 @@
-// The colours of the page, the only place where they stand: the style sheet and the canvases are made from this.
+// The colours of the page, for style sheets and canvases.
 
 /** @typedef {'light' | 'dark'} Theme */
 

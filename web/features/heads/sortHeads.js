@@ -36,9 +36,9 @@ export function fromUniform(weights, T, S) {
  */
 export function orderOf(by, run, ablation) {
   const { layers, heads } = run.about;
-  if (by === 'effect' && (!ablation || ablation.tried.length !== ablation.total)) return null;
+  if (by === 'effect' && (!ablation || ablation.switchedOff.length !== ablation.total)) return null;
   const losses = new Map(
-    ablation?.tried.map((/** @type {any} */ { layer, head, probability }) => [
+    ablation?.switchedOff.map((/** @type {any} */ { layer, head, probability }) => [
       `${layer}.${head}`,
       ablation.before - probability,
     ]),

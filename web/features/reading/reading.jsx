@@ -57,10 +57,10 @@ function Strips({ run, cell: { t, s }, reading: r }) {
     <>
       <p class="how">{words.how}</p>
       <Strip name={words.query} kind="query" values={r.q}>
-        {words.asks[0]} {query} {words.asks[1].replace('|n|', String(width))}
+        {words.queryText[0]} {query} {words.queryText[1].replace('|n|', String(width))}
       </Strip>
       <Strip name={words.key} kind="key" values={r.k}>
-        {words.answers[0]} {key} {words.answers[1]}
+        {words.keyText[0]} {key} {words.keyText[1]}
       </Strip>
       <Strip name={words.product} kind="data" values={r.product}>
         <Score reading={r} width={width} />
