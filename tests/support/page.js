@@ -101,7 +101,7 @@ export async function openPage(options = {}, hash = '') {
   await settle();
 }
 
-/** The name and the bytes of the file that the page saves during `act`. */
+/** Name and bytes of the file that the page saves during `act`. */
 export async function download(act) {
   const [file] = await Promise.all([page.waitForEvent('download'), act()]);
   const bytes = Buffer.concat(await (await file.createReadStream()).toArray());

@@ -78,7 +78,11 @@ export async function follow(hand) {
   await seen(1, /last.*86%/);
   await next(6);
 
-  assert.equal((await textOf('.trade')).match(/induction|previous|归纳|前一个/), null, 'no name before it is found');
+  assert.equal(
+    (await textOf('.role-name')).match(/induction|previous|归纳|前一个/),
+    null,
+    'no name before it is found',
+  );
   await hand.head(3, 3);
   await seen(1);
   await hand.head(4, 2);
@@ -90,15 +94,15 @@ export async function follow(hand) {
   await seen(1);
   const fallen = await percentOf('I');
   assert.ok((await textOf('.seen')).includes(whole) && (await textOf('.seen')).includes(fallen));
-  assert.equal(await textOf("[data-head='4.2'] .trade"), '−85');
+  assert.equal(await textOf("[data-head='4.2'] .role-name"), '−85');
   await hand.head(3, 3);
   await hand.press(off);
   await seen(2);
-  assert.equal(await textOf("[data-head='3.3'] .trade"), '−84');
+  assert.equal(await textOf("[data-head='3.3'] .role-name"), '−84');
   await hand.head(1, 2);
   await hand.press(off);
   await seen(3);
-  assert.equal(await textOf("[data-head='1.2'] .trade"), '0');
+  assert.equal(await textOf("[data-head='1.2'] .role-name"), '0');
   assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
   await next(8);
 

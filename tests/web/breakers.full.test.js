@@ -29,7 +29,7 @@ async function choose(...files) {
   await page.locator('input[data-name=files]').setInputFiles(files);
 }
 
-/** A file of a size that takes no room: what is behind its beginning is empty. */
+/** A sparse file: it has the size, but only its beginning has data. */
 function sparse(name, start, size) {
   const path = join(folder, name);
   const file = openSync(path, 'w');
@@ -58,7 +58,7 @@ test('attention weights of 2 GB are looked at in parts: zeros are no attention, 
     () => part('.problem')?.textContent || part('.model-menu .under').textContent.includes('attentions'),
   );
   const said = await page.evaluate(() => part('.problem')?.textContent ?? '');
-  // After a look at a few rows.
+  // Only a few rows have been read.
   assert.match(said, /attentions \(2 × 16 × 4096 × 4096\).*no attention weights/);
   await shows('.model-menu .under', 'Moby');
 });
@@ -105,7 +105,7 @@ test('a model of 2 GB is read with progress while one goes on; cancelled, the ne
     await choose(about, weights);
     await page.waitForFunction(() => Number(part('.gauge')?.getAttribute('aria-valuenow')) >= 2);
     assert.match(await page.locator('.open [role=status]').textContent(), /of 2\.0\d GB/);
-    // Questions are answered in between.
+    // The worker answers other requests meanwhile.
     await page.evaluate((head) => part(`[data-head='${head}']`).click(), `0.${round}`);
     await settled();
     await shows('.corner h2', `Layer 0, head ${round}`);
@@ -140,7 +140,7 @@ test('ten thousand tokens are pasted: as many as the model reads are, and that i
 
 test('two pages train at once: both models are kept, each where it was', async () => {
   await open();
-  // Pages of one visitor: they share what the browser keeps.
+  // Two pages of one visitor share the storage of the browser.
   const visitor = await page.context().browser().newContext({ locale: 'en-GB' });
   await visitor.addInitScript(() => {
     globalThis.part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector);
@@ -193,7 +193,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await page.waitForFunction((guess) => part('.prediction li b').textContent === guess, guess);
   await word('Close').first().click();
   await page.waitForFunction(() => part('.failure') === null);
-  // The model that is shown itself.
+  // First the worker of the model that is shown.
   await choose(path);
   await shows('.model-menu .under', 'attentions.npy');
   await page.workers()[0].evaluate(() => self.close());
@@ -206,7 +206,7 @@ test('a worker that dies again before it has answered is not begun once more by 
   await open();
   await page.evaluate(() => {
     const post = Worker.prototype.postMessage;
-    // The next ones are ended by what they are asked.
+    // The next workers end at their first request.
     Worker.prototype.postMessage = function (message, ...rest) {
       if (message.verb !== 'show') return post.call(this, message, ...rest);
       this.addEventListener('message', () => setTimeout(() => this.terminate()));

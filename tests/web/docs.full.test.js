@@ -18,10 +18,10 @@ const pages = pagesOf(docs).map((name) => {
   return { path: name.replace(/md$/, 'html'), text, blocks: blocksOf(text), ...frontMatterOf(text) };
 });
 
-/** One page of each kind: text, tables, programs with output, programs that do not run, a long list, an error. */
+/** A page with text, with tables, with programs and their output, with programs that do not run, a list, an error. */
 const KINDS = ['index', 'guide/index', 'guide/edits', 'families', 'recipes/server', 'changelog', 'names', '404'];
 
-/** Names that a reader looks for, and the page that explains each. */
+/** Search terms, and the page that explains each. */
 const NAMES = {
   'guide/attention': ['softcap', 'validLens', 'keyPadding', 'maskFill', 'kvHeads', 'alibi', 'pastKey', 'window'],
   'guide/memory': ['dispose', 'scope', 'HeadlightError', 'OUT_OF_MEMORY', 'toArray', 'DISPOSED'],
@@ -38,7 +38,7 @@ const NAMES = {
   platforms: ['Deno', 'SvelteKit'],
 };
 
-/** Opens a page of the documentation, and counts how far its parts move. */
+/** Opens a page of the documentation, and measures its layout shift. */
 async function openDocs(path, { from = server.url, ...options } = {}) {
   await openEmpty({ viewport: { width: 1440, height: 900 }, ...options });
   await page.addInitScript(() => {
@@ -51,7 +51,7 @@ async function openDocs(path, { from = server.url, ...options } = {}) {
   await page.waitForFunction(() => document.querySelector('#app').__vue_app__ && document.readyState === 'complete');
 }
 
-/** Presses every Run button of the page, and gives what each program shows. */
+/** Presses every Run button of the page, and returns the output of each program. */
 async function runAll() {
   const runs = page.locator('.run');
   for (const run of await runs.all()) await run.getByRole('button', { name: 'Run' }).click();
@@ -64,7 +64,7 @@ async function runAll() {
   );
 }
 
-/** Waits until the frame of a program shows a picture of attention weights. */
+/** Waits until a program shows a picture of attention weights. */
 const hasPicture = (id) =>
   page
     .frames()

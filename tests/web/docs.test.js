@@ -36,7 +36,7 @@ test('every page has a title, a description of its own and one heading of the fi
     const { title, description } = frontMatterOf(text);
     assert.ok(title && description, name);
     assert.ok(description.length >= 30 && description.length <= 160, `${name}: ${description.length} characters`);
-    // Both break YAML, or are shown as they are.
+    // A colon breaks the YAML; backticks and asterisks would be shown.
     assert.doesNotMatch(`${title}${description}`, /: |[`*]/, name);
     descriptions.add(description);
     const headings = [...prose(text).matchAll(/^# (.*)$/gm)].map(([, heading]) => heading);

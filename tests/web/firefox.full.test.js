@@ -1,4 +1,4 @@
-// The main things a visitor does with the instrument, once more in Firefox.
+// The main actions of a visitor, in Firefox.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -44,7 +44,7 @@ const press = (selector, name) =>
     name,
   );
 
-/** Where a part is, once it stays there. */
+/** The position of a part, once it no longer moves. */
 async function standing(selector) {
   const boxOf = () =>
     inPage((selector) => {
@@ -141,7 +141,7 @@ test('heads made by hand, and Chinese without a reload', async () => {
   await click('.model-menu button');
   await until(() => inPage(() => part('[data-key=constructed]') !== null));
   await click('[data-key=constructed]');
-  await until(() => inPage(() => part('.model')?.querySelectorAll('.trade').length === 8));
+  await until(() => inPage(() => part('.model')?.querySelectorAll('.role-name').length === 8));
   await inPage(() => part('.header .language').click());
   await shows('.header .language', 'English');
   assert.equal(await inPage(() => document.documentElement.lang), 'zh-Hans');

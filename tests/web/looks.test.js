@@ -1,21 +1,12 @@
-// How the page fits its screens, in Chromium: what has a name stands apart, nothing is cut, pictures are large.
+// The layout of the page in Chromium: sizes of pictures, positions of texts. widths.test.js checks every state at
+// every width.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/store/state.js';
 import { families } from '../support/families.js';
-import {
-  assertAccessible,
-  assertNoSidewaysScroll,
-  drawn,
-  faults,
-  openAt,
-  openEmpty,
-  page,
-  server,
-  spoil,
-} from '../support/page.js';
+import { assertAccessible, drawn, faults, openAt, openEmpty, page, server, spoil } from '../support/page.js';
 import { inTier } from '../support/tier.js';
 import { attentions } from '../support/weights_file.js';
 
@@ -34,7 +25,7 @@ const HEIGHTS = {
 const open = (hash, width, options = {}) =>
   openAt(hash, { viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
 
-/** Letters of other widths, as other systems have them: shares of those here. */
+/** Widths of letters on other systems, as shares of those here. */
 const LETTERS = [1, 0.86];
 async function openInLetters(share, width, hash, options = {}) {
   await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
@@ -46,7 +37,7 @@ async function openInLetters(share, width, hash, options = {}) {
     };
     globalThis.lettersAreThere = Promise.all(
       Object.entries(faces).map(([name, from]) => {
-        // Narrow ones stand in higher lines.
+        // Narrow letters get a larger line height.
         const high = share < 1 && { ascentOverride: '124%', descentOverride: '34%' };
         const face = new FontFace(name, local(from), { sizeAdjust: `${100 * share}%`, ...high });
         document.fonts.add(face);
@@ -62,16 +53,7 @@ async function openInLetters(share, width, hash, options = {}) {
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
-/** Texts and controls within an element that the page cuts off at its sides or scrolls to. */
-const cutOff = (within) =>
-  page.evaluate((within) => {
-    const beyond = [...part(within).querySelectorAll('.word, .sample, .slider, b')].filter((element) => {
-      const { left, right, width } = element.getBoundingClientRect();
-      return width > 0 && (left < 0 || right > innerWidth);
-    });
-    return beyond.map((element) => element.textContent);
-  }, within);
-/** Pairs of visible elements that lie over each other, by their texts. */
+/** Pairs of visible texts that overlap. */
 const overlaps = (selector) =>
   page.evaluate((selector) => {
     const boxes = [...part('.page').querySelectorAll(selector)]
@@ -95,34 +77,6 @@ const overlaps = (selector) =>
 
 const PINNED_OPENING = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 const PINNED = `pinned=${encodeURIComponent('text=To the last')}`;
-for (const [hash, name] of [
-  ['view=flow', 'flow'],
-  [`view=compare&${PINNED}`, 'two runs'],
-])
-  for (const width of inTier([900, 768, 360], [768, 360]))
-    test(`${width} px, ${name}: no word of the what-if line and of the legend is beyond the screen`, async () => {
-      await open(hash, width);
-      await page.waitForFunction(() => part('.flow-drawing, .comparing, .compare'));
-      assert.deepEqual([await cutOff('.whatif'), await cutOff('.legend')], [[], []]);
-      await page.locator('.dots').click();
-      await page.getByRole('button', { name: 'Export' }).waitFor();
-      assert.deepEqual(await cutOff('.more'), []);
-      await assertAccessible();
-    });
-
-for (const width of inTier([700, 600, 560], [560]))
-  for (const locale of ['en-GB', 'zh-CN'])
-    for (const hash of ['', 'view=flow', `view=compare&${PINNED}`])
-      test(`${width} px, ${locale}, ${hash.split('&')[0]}: no word is beyond the screen`, async () => {
-        await open(hash, width, { locale });
-        if (hash) await page.waitForFunction(() => part('.flow-drawing, .comparing, .compare'));
-        assert.deepEqual(await cutOff('.page'), []);
-        await assertNoSidewaysScroll(`${width} px`);
-        await page.locator('.dots').click();
-        await page.locator('.more .actions').waitFor();
-        assert.deepEqual(await cutOff('.more'), []);
-      });
-
 for (const [width, least] of Object.entries({ 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 }))
   test(`${width} px: a picture in patches is ${least} px wide, and its weights are in sight below it`, async () => {
     await open('model=patches&text=', Number(width));
@@ -151,7 +105,7 @@ for (const model of ['constructed', 'patches'])
       assert.ok(sides.length >= 6 && Math.min(...sides) >= 26, `${sides}`);
     });
 
-test('a patch is asked by pointer and by keyboard; its weights are read in the squares', async () => {
+test('pointer and keyboard choose the query patch; its weights are read in the panes', async () => {
   await open('model=patches&text=&layer=0&head=4', 1440);
   await page.waitForFunction(() => part('.pane canvas'));
   const box = await page.locator('.pane').first().boundingBox();
@@ -176,21 +130,9 @@ test('a patch is asked by pointer and by keyboard; its weights are read in the s
   assert.deepEqual(faults, []);
 });
 
-for (const width of inTier([1440, 1024, 768], [1024]))
-  test(`${width} px: names in the model lie apart, and so does what is lost without each head`, async () => {
-    await open('', width);
-    await page.getByText('induction', { exact: true }).first().waitFor();
-    assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
-    spoil();
-    await page.getByRole('button', { name: 'Ablate each head' }).click();
-    await page.waitForFunction(() => part('.tried .try')?.textContent === 'Ablate each head');
-    assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
-  });
-
-test('1024 px: what adds in the flow ends above the what-if line, and names keep clear of their numbers', async () => {
+test('1024 px: the contributions to the guess end above the what-if line', async () => {
   await open('view=flow', 1024);
   await page.waitForFunction(() => part('.adding .total') && part('.neighbours'));
-  assert.deepEqual(await overlaps('.adding li button > span, .adding li button > b'), []);
   const under = await page.evaluate(
     () => part('.adding .total').getBoundingClientRect().bottom - part('.whatif').getBoundingClientRect().top,
   );
@@ -209,12 +151,12 @@ for (const share of LETTERS)
     assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
   });
 
-test('what heads are called at the end of their lines is not cut at any width', async () => {
+test('names of heads at the ends of their lines are not cut off at any width', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
   await page.locator('.speed button').click();
   await page.getByRole('menuitemradio', { name: 'as fast as it can' }).click();
-  // To the last step: names stand right of what is now.
+  // Until the last step: then the labels are at the right edge.
   const ended = () => page.waitForFunction(() => part('.time input').value === part('.time input').max);
   await page.locator('.play').click();
   await ended();
@@ -233,7 +175,7 @@ test('what heads are called at the end of their lines is not cut at any width', 
   }
 });
 
-test('360 px: the story: what goes on with the text does not lie over it', async () => {
+test('360 px, story: the button that continues the text does not overlap it', async () => {
   await open('panel=story', 360);
   const [field, word] = await page.evaluate(() =>
     ['.sentence textarea', '.write'].map((name) => part(name).getBoundingClientRect().toJSON()),
@@ -242,7 +184,7 @@ test('360 px: the story: what goes on with the text does not lie over it', async
   assert.ok(word.height >= 36);
 });
 
-test('before training the charts say what they will show; held sideways nothing is cut', async () => {
+test('before training the charts explain themselves; on a phone held sideways nothing overlaps', async () => {
   await open('panel=train', 1440, { fresh: true });
   await page.waitForFunction(() => part('.page').querySelectorAll('.plot .waiting').length === 3);
   assert.deepEqual(await overlaps('.plot .waiting, .plot .at-end'), []);
@@ -254,7 +196,7 @@ test('before training the charts say what they will show; held sideways nothing 
   assert.ok(title.top > words.bottom && legend.bottom <= controls.top, `${title.top}, ${legend.bottom}`);
 });
 
-test('360 px: while the page opens and trains, it is in no frame wider than the screen', async () => {
+test('360 px: while the page opens and trains, no frame of it is wider than the screen', async () => {
   await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
   await page.addInitScript(() => {
     globalThis.widest = 0;
@@ -265,7 +207,7 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
     look();
   });
   await page.goto(`${server.url}#panel=train`);
-  // Parts that appear while the page opens move the button: an earlier tap may miss it.
+  // The page moves the button while it loads: an earlier tap may miss it.
   await page.waitForFunction(() => part('.thumbnail'));
   await page.locator('.play').tap();
   await page.waitForFunction(() => part('.frames')?.querySelectorAll('canvas').length >= 2);
@@ -275,7 +217,7 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
 /** The least width of each of two pictures. @type {Record<number, number>} */
 const PAIRS = { 2560: 700, 1920: 520, 1440: 400, 1024: 270 };
 for (const [width, least] of inTier([2560, 1920, 1440, 1024], [1440, 1024]).map((width) => [width, PAIRS[width]]))
-  test(`${width} px: two runs side by side are ${least} px wide each, and what is read stands above them`, async () => {
+  test(`${width} px: two runs side by side are ${least} px wide each, below the reading`, async () => {
     await open(`view=compare&scale=4.2%3A0&${PINNED_OPENING}`, Number(width));
     await page.waitForFunction(() => part('.comparing .row-table') && part('.compare .labels'));
     const found = await page.evaluate(() => {
@@ -298,7 +240,7 @@ for (const [width, least] of inTier([2560, 1920, 1440, 1024], [1440, 1024]).map(
     await assertAccessible();
   });
 
-test('with nothing pinned the picture is as large as alone, and what to do stands in its empty half', async () => {
+test('without a pinned run the picture keeps its size, and instructions are in its empty half', async () => {
   const width = () => page.evaluate(() => part('.picture .matrix').getBoundingClientRect().width);
   await open('', 1440);
   const alone = await width();
@@ -307,7 +249,7 @@ test('with nothing pinned the picture is as large as alone, and what to do stand
   assert.equal(await width(), alone);
   const { left, bottom, stairs } = await page.evaluate(() => {
     const { left, bottom } = part('.nothing-pinned').getBoundingClientRect();
-    // The last label whose line is as high as the text.
+    // The right end of the key labels that are above the bottom of the text.
     const labels = [...part('.labels').querySelectorAll('.key-label')].map((one) => one.getBoundingClientRect());
     return { left, bottom, stairs: Math.max(...labels.filter(({ top }) => top < bottom).map(({ right }) => right)) };
   });
@@ -323,7 +265,7 @@ test('with nothing pinned the picture is as large as alone, and what to do stand
   await assertAccessible();
 });
 
-test('two runs whose weights are the same: the difference says so', async () => {
+test('the difference of two runs with the same weights says that they are the same', async () => {
   await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
   await page.getByText('No weight of this head differs.').waitFor();
   await open(`view=compare&versus=difference&scale=3.1%3A0&${PINNED_OPENING}`, 1440);
@@ -331,7 +273,7 @@ test('two runs whose weights are the same: the difference says so', async () => 
   assert.equal(await page.getByText('No weight of this head differs.').count(), 0);
 });
 
-test('360 px: what a head of a picture does is not cut off, and no room is empty above it', async () => {
+test('360 px: the role of a head of a picture is not cut off, and no empty space is above it', async () => {
   await open('model=patches&text=&layer=0&head=4', 360);
   await page.waitForFunction(() => part('.patches-title p')?.textContent);
   const { gap, cut } = await page.evaluate(() => {
@@ -346,7 +288,7 @@ test('360 px: what a head of a picture does is not cut off, and no room is empty
   assert.ok(cut <= 0 && gap <= 16, JSON.stringify({ gap, cut }));
 });
 
-test('360 px, 32 × 32 heads: tiles have the whole width, and no room is empty above them', async () => {
+test('360 px, 32 × 32 heads: tiles have the whole width, and no empty space is above them', async () => {
   await open('', 1440);
   spoil();
   await page.evaluate(() => part('.open > .word').click());
@@ -369,7 +311,7 @@ test('360 px, 32 × 32 heads: tiles have the whole width, and no room is empty a
   assert.ok(side >= 8 && right > 320 && gap <= 16, JSON.stringify({ side, gap, right }));
 });
 
-test('360 px: what a menu says of its entries is not cut', async () => {
+test('360 px: descriptions of menu items are not cut off', async () => {
   await openEmpty({ viewport: { width: 360, height: 740 }, locale: 'en-GB' });
   await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
   await page.locator('.dots').click();
@@ -388,7 +330,7 @@ test('360 px: what a menu says of its entries is not cut', async () => {
 });
 
 for (const width of [1440, 768, 360])
-  test(`${width} px: with no text it says what to do, and a press begins with a sentence`, async () => {
+  test(`${width} px: without a text the page says what to do, and a button begins with a sentence`, async () => {
     await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB' });
     await page.goto(`${server.url}#text=`);
     await page.getByText('Nothing to read yet').waitFor();
@@ -399,7 +341,7 @@ for (const width of [1440, 768, 360])
     assert.deepEqual(faults, []);
   });
 
-test('an encoder–decoder without a tokenizer: without numbers it asks for some, in any of its attentions', async () => {
+test('an encoder–decoder without a tokenizer asks for token numbers in each attention', async () => {
   await open('', 1440);
   spoil();
   await page.evaluate(() => part('.open > .word').click());
@@ -423,7 +365,7 @@ test('an encoder–decoder without a tokenizer: without numbers it asks for some
 
 for (const width of [1440, 768, 360])
   for (const text of ['C', 'Call', 'Call me'])
-    test(`${width} px, “${text}”: few tokens are no large blocks, and the head’s name stands above them`, async () => {
+    test(`${width} px, “${text}”: cells are at most 120 px, and the head’s name is above them`, async () => {
       await open(`text=${encodeURIComponent(text)}`, width);
       await page.waitForFunction(() => part('.corner p')?.textContent && part('.picture .matrix canvas').style.width);
       const found = await page.evaluate(() => {
@@ -451,7 +393,7 @@ for (const [width, locale, colorScheme] of inTier(
     [360, 'en-GB', 'light'],
   ],
 ))
-  test(`${width} px, ${locale}, ${colorScheme}: what can be exported, in any size, is in sight`, async () => {
+  test(`${width} px, ${locale}, ${colorScheme}: the menu of exports is in sight, with every size`, async () => {
     await open('', width, { locale, colorScheme });
     await page.evaluate(() => part('.dots')?.click());
     await page.locator('.actions .menu button').first().click();
@@ -472,7 +414,7 @@ for (const [width, locale, colorScheme] of inTier(
       );
   });
 
-test('768 px: all six strips of a reading, and what it adds, are in sight', async () => {
+test('768 px: all six strips of a reading, and the contribution, are in sight', async () => {
   await open('', 768);
   await page.waitForFunction(() => part('.adds b') && part('.strip .bars'));
   const [end, line] = await page.evaluate(() =>
@@ -483,44 +425,8 @@ test('768 px: all six strips of a reading, and what it adds, are in sight', asyn
   assert.ok(end <= line, `it ends at ${end}, the line begins at ${line}`);
 });
 
-for (const [name, hash] of Object.entries({
-  explore: '',
-  flow: 'view=flow',
-  compare: `view=compare&${PINNED_OPENING}`,
-  patches: 'model=patches&text=',
-  'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
-}))
-  test(`360 px, ${name}: controls are 44 px in the header and below, and none lies over another`, async () => {
-    await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
-    await page.goto(`${server.url}#${hash}`);
-    await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
-    await page.waitForFunction(() => part('.legend') && part('.picture, .flow-drawing, .patches'));
-    const { small, over } = await page.evaluate(() => {
-      const box = (one) => one.getBoundingClientRect();
-      const called = (one) => one.getAttribute('aria-label') ?? one.textContent;
-      const all = (where) => [...part('.page').querySelectorAll(where)].filter((one) => box(one).width > 1);
-      const small = all('.header button, .legend button, .whatif .word, .trainbar .word')
-        .filter((one) => box(one).width < 44 || box(one).height < 44)
-        .map((one) => `${called(one)} ${box(one).width} × ${box(one).height}`);
-      // Fixed parts cover scrolled parts.
-      const flowing = all('.instrument button').filter((one) => !one.closest('.sheet'));
-      const over = flowing.flatMap((a, i) =>
-        flowing
-          .slice(i + 1)
-          .filter((b) => {
-            const [x, y] = [box(a), box(b)];
-            const wide = Math.min(x.right, y.right) - Math.max(x.left, y.left);
-            return wide > 1 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1;
-          })
-          .map((b) => `${called(a)} | ${called(b)}`),
-      );
-      return { small, over };
-    });
-    assert.deepEqual([small, over], [[], []]);
-  });
-
 for (const press of ['click', 'Enter'])
-  test(`a view that takes the model’s place is chosen by ${press}: its word keeps the focus`, async () => {
+  test(`a view that covers the model is chosen by ${press}: its button keeps the focus`, async () => {
     await open('', 1440);
     const [flow, lines] = ['Flow', 'Lines'].map((name) => page.getByRole('button', { name, exact: true }));
     const choose = (word) => (press === 'click' ? word.click() : word.press(press));
@@ -533,7 +439,7 @@ for (const press of ['click', 'Enter'])
     assert.equal(await focused(), 'Lines');
   });
 
-test('what is trained on stands in one line beside its note, at every width of a desk', async () => {
+test('the sequence of training is in one line next to its note, from 1024 to 1920 px', async () => {
   await open('panel=train&training=repeat.2.4.64.1.0.003', 1440);
   await page.waitForFunction(() => part('.letters .letter'));
   for (const [width, height] of [
@@ -552,7 +458,7 @@ test('what is trained on stands in one line beside its note, at every width of a
 });
 
 for (const share of LETTERS)
-  test(`two runs, letters of ${share}: no label lies over a head, nor over a cell of the other picture`, async () => {
+  test(`two runs, letters of ${share}: no label overlaps a head or a cell of the other picture`, async () => {
     const longer = encodeURIComponent('To the last we all grapple with thee, Moby Dick. To the last');
     await openInLetters(share, 1440, `view=compare&text=${longer}&${PINNED_OPENING}`);
     await page.waitForFunction(() => part('.comparing .row-table'));
@@ -568,30 +474,16 @@ for (const share of LETTERS)
       return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
     });
     assert.deepEqual(covered, []);
-    // The key that is read is written in bold letters, the last one too.
+    // The label of the key under the pointer is bold, and the last key has the least room.
     await page.setViewportSize({ width: 1280, height: 800 });
     const box = await page.locator('.compare .matrix').last().boundingBox();
     await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
     await page.waitForFunction(() => part('.comparing .key').textContent === 'last');
     const beyond = await page.evaluate(() => {
       const right = part('.instrument').getBoundingClientRect().right;
-      return [...part('.compare').querySelectorAll('.answers')].map((one) => one.getBoundingClientRect().right - right);
+      return [...part('.compare').querySelectorAll('.is-key')].map((one) => one.getBoundingClientRect().right - right);
     });
     assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
-  });
-
-for (const [name, hash] of Object.entries({
-  lines: 'view=lines',
-  'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
-}))
-  test(`768 px, ${name}: what a head does is not written over the text above`, async () => {
-    await open(hash, 768);
-    await page.waitForFunction(() => part('.corner.above p')?.textContent);
-    const [top, text] = await page.evaluate(() => [
-      part('.corner.above p').getBoundingClientRect().top,
-      part('.sentence').getBoundingClientRect().bottom,
-    ]);
-    assert.ok(top >= text - 8, `${top} is above ${text}`);
   });
 
 for (const [width, share] of [1440, 1024].flatMap((width) => LETTERS.map((share) => [width, share])))
@@ -605,7 +497,7 @@ for (const [width, share] of [1440, 1024].flatMap((width) => LETTERS.map((share)
     assert.ok(content <= room, `${content} px in ${room} px`);
   });
 
-/** The box of an element's text, without the empty space around it. */
+/** The boxes of the texts of elements, without padding. */
 const textBoxes = (selector) =>
   page.evaluate((selector) => {
     return [...part('.page').querySelectorAll(selector)].map((element) => {
@@ -621,7 +513,7 @@ for (const width of [2560, 1440, 1024])
     'heads made by hand': 'model=constructed&text=The+cat+sat+because+it+was+tired.&layer=0&head=5',
     'a sentence encoder': SLEEP,
   }))
-    test(`${width} px, ${name}: labels of keys end below the head’s name and what it does`, async () => {
+    test(`${width} px, ${name}: labels of keys are below the head’s name and its role`, async () => {
       await open(hash, width);
       await page.waitForFunction(() => part('.corner p')?.textContent && part('.key-label'));
       const ends = (await textBoxes('.corner > *')).map(({ bottom }) => bottom);
@@ -629,7 +521,7 @@ for (const width of [2560, 1440, 1024])
       assert.ok(Math.max(...ends) <= Math.min(...begins), `${Math.max(...ends)}, ${Math.min(...begins)}`);
     });
 
-/** Weights from elsewhere, as a file. */
+/** Opens a file with attention weights. */
 async function openWeights(shape, causal = true) {
   spoil();
   await page.evaluate(() => part('.open > .word').click());
@@ -642,7 +534,7 @@ async function openWeights(shape, causal = true) {
   );
 }
 
-test('labels above a full picture stand level in the middle of their columns, where they fit', async () => {
+test('labels above a full picture are horizontal and centred on their columns, if they fit', async () => {
   await open('', 1440);
   await openWeights([2, 2, 12, 12], false);
   const labels = (await textBoxes('.labels .key-label')).map(({ left, right }) => (left + right) / 2);
@@ -653,7 +545,7 @@ test('labels above a full picture stand level in the middle of their columns, wh
   assert.ok(Math.max(...high) < 26, `${high}`);
 });
 
-test('weights from elsewhere: a small weight has two digits, and what is closed is called no model', async () => {
+test('a file of weights: small weights have two digits, and its close button does not say model', async () => {
   await open('', 1440);
   await openWeights([1, 2, 60, 60]);
   const figures = await page.locator('.keys-list b').allTextContents();
@@ -696,7 +588,7 @@ for (const width of [2560, 1920, 1440])
     [1, 4],
     [2, 4],
   ])
-    test(`${width} px, ${layers} × ${heads} heads: they are large, near each other and at the base`, async () => {
+    test(`${width} px, ${layers} × ${heads} heads: large thumbnails, close together, on the base line`, async () => {
       await open(`panel=train&training=repeat.${layers}.${heads}.32.1.0.003`, width);
       await page.waitForFunction(() => part('.lesson .tasks') && part('.picture .matrix'));
       const { frames, column, base, end } = await page.evaluate(() => {
@@ -716,7 +608,7 @@ for (const width of [2560, 1920, 1440])
       const tops = [...new Set(frames.map(({ top }) => top))].sort((a, b) => a - b);
       tops.slice(1).forEach((top, i) => assert.ok(top - tops[i] <= 2 * side, `rows at ${tops}, ${side} px high`));
       assert.ok(Math.abs(end - base) < 24, `tokens in: ${end}, picture: ${base}`);
-      // The frame of the chosen one, 5 px around, touches no other.
+      // The frame of the chosen head, 5 px wide, touches no other head.
       const lefts = frames.filter(({ top }) => top === frames[0].top).map(({ left }) => left);
       lefts.slice(1).forEach((left, i) => assert.ok(left - lefts[i] - side > 5, `${lefts}, ${side} px wide`));
     });
@@ -725,7 +617,7 @@ for (const [width, hash] of [
   [1440, 'model=constructed'],
   [1920, 'model=patches&text='],
 ])
-  test(`${width} px, ${hash}: the model begins below the text about it, without a gap`, async () => {
+  test(`${width} px, ${hash}: the model begins directly below the text about it`, async () => {
     await open(hash, width);
     await page.waitForFunction(() => part('.prediction.about p') && part('.layer-name'));
     const [text] = (await textBoxes('.prediction.about')).map(({ bottom }) => bottom);
@@ -734,7 +626,7 @@ for (const [width, hash] of [
   });
 
 for (const width of [1440, 360])
-  test(`${width} px: each step of the story has a whole dot`, async () => {
+  test(`${width} px: no dot of the story’s steps is cut off`, async () => {
     await open('panel=story', width);
     const dot = page.locator('.steps li button').first();
     await dot.waitFor();
@@ -748,7 +640,7 @@ for (const width of [1440, 360])
   });
 
 for (const width of [2560, 1920, 1440, 1024])
-  test(`${width} px: score and weight of the story’s strips stand in one line each`, async () => {
+  test(`${width} px: score and weight of the story’s strips are in one line each`, async () => {
     await open('panel=story&step=4', width);
     await page.waitForFunction(() => part('.strips [data-name=score]'));
     const heights = (await textBoxes('.strips .strip > p')).map(({ height }) => height);
@@ -761,14 +653,14 @@ test('a head that is off: the reading says that its output is zero, and 0.00 has
   const mixture = page.locator('.strip').last();
   assert.match(await mixture.textContent(), /off.*output is zero/);
   assert.equal(await page.locator('.reading .adds b').textContent(), '0.00');
-  // Where every number is 0 a line says where they stand.
+  // If every number is 0 a base line is drawn in place of the bars.
   assert.ok(await mixture.locator('.bars .line').count());
   await open(`patch=4.2%3A1&${PINNED}`, 1440);
   await page.waitForFunction(() => part('.reading .strip'));
   assert.match(await page.locator('.strip').last().textContent(), /from the pinned run/);
 });
 
-test('a head that is off: who misses it are the heads above, or in the last layer what comes out', async () => {
+test('a head that is off: the title says that later layers, or the guess, run without it', async () => {
   for (const [head, missing] of [
     ['layer=3&head=1&scale=3.1%3A0', 'Later layers run without it'],
     ['layer=4&head=2&scale=4.2%3A0', 'The guess is made without it'],
@@ -776,6 +668,21 @@ test('a head that is off: who misses it are the heads above, or in the last laye
     await open(head, 1440);
     await page.waitForFunction((missing) => part('.corner p')?.textContent.includes(missing), missing);
   }
+});
+
+test('1280 × 800: the reading fits, with the help open too; in a lower window the keyboard scrolls it', async () => {
+  await openAt('', { viewport: { width: 1280, height: 800 } });
+  await page.waitForFunction(() => part('.reading .adds b'));
+  const hidden = () => page.evaluate(() => part('.reading').scrollHeight - part('.reading').clientHeight);
+  assert.ok((await hidden()) <= 0, `${await hidden()} px are hidden`);
+  await page.locator('.header .menu button').last().click();
+  await page.waitForFunction(() => part('.help dl'));
+  await assertAccessible();
+  await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 1280, height: 560 });
+  await page.waitForFunction(() => part('.reading').tabIndex === 0);
+  assert.ok((await hidden()) > 0);
+  await assertAccessible();
 });
 
 test('tokens within a sentence are quoted', async () => {
@@ -786,11 +693,11 @@ test('tokens within a sentence are quoted', async () => {
   await open('', 1440);
   spoil();
   await page.getByRole('button', { name: 'Ablate each head' }).click();
-  await page.waitForFunction(() => part('.tried li'));
-  assert.equal(await page.locator('.tried .how i').textContent(), 'I');
+  await page.waitForFunction(() => part('.ablation li'));
+  assert.equal(await page.locator('.ablation .how i').textContent(), 'I');
 });
 
-test('the words of the views stay where they are, whichever is chosen', async () => {
+test('the buttons of the views stay in place, whichever is chosen', async () => {
   await open('', 1920);
   const places = [];
   for (const name of ['Heatmap', 'Lines', 'Flow']) {
@@ -810,7 +717,7 @@ test('the words of the views stay where they are, whichever is chosen', async ()
 });
 
 for (const width of [1920, 1024])
-  test(`${width} px: the title of a line breaks between its two heads`, async () => {
+  test(`${width} px: the title of a composition breaks between its two heads`, async () => {
     await open('view=flow', width);
     spoil();
     await page.locator('.neighbours button').first().click();
@@ -846,12 +753,12 @@ test('training: no space before a per cent sign or a comma; the keys of the help
   for (const { text } of keys.filter(({ text }) => /Ctrl/.test(text))) assert.doesNotMatch(text, /Ctrl Z|Shift Z/);
 });
 
-test('4096 tokens: the frame in the lens is whole', async () => {
+test('1024 tokens: the frame in the lens is not cut off', async () => {
   await open('', 1440);
   await openWeights([1, 1, 1024, 1024]);
   await page.locator('canvas.lens').waitFor();
   await page.locator('#picture').focus();
-  // The first key of the last token: its cell lies in a corner of the lens.
+  // The first key of the last token: its cell is in a corner of the lens.
   for (const key of ['PageDown', 'Home']) await page.keyboard.press(key);
   await page.waitForFunction(() => part('.reading .title .key')?.textContent === '0');
   const dark = await page.evaluate(() => {
@@ -867,7 +774,7 @@ test('4096 tokens: the frame in the lens is whole', async () => {
   assert.deepEqual(dark, [true, true, true, true, false]);
 });
 
-test('with no text no heading stands alone', async () => {
+test('without a text no heading is empty', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#text=`);
   await page.getByText('Nothing to read yet').waitFor();
@@ -875,7 +782,7 @@ test('with no text no heading stands alone', async () => {
   assert.equal(await page.locator('.end.out').count(), 0);
 });
 
-test('the word that asks stays in sight when the page’s width changes', async () => {
+test('the query token stays in sight when the page’s width changes', async () => {
   const text =
     'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
     'nothing particular to interest me on shore, I thought I would sail about a little. Call me';
@@ -883,7 +790,7 @@ test('the word that asks stays in sight when the page’s width changes', async 
   for (const width of [1920, 1440, 1024]) {
     await page.setViewportSize({ width, height: HEIGHTS[width] });
     await page.waitForFunction(() => {
-      const [word, box] = ['.line .asks', '.words'].map((name) => part(name)?.getBoundingClientRect());
+      const [word, box] = ['.line .is-query', '.words'].map((name) => part(name)?.getBoundingClientRect());
       return word.top >= box.top && word.bottom <= box.bottom + 4;
     });
   }
@@ -894,18 +801,19 @@ for (const [name, hash] of Object.entries({
   'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
 }))
   for (const width of [1440, 1024])
-    test(`${width} px, ${name}: names of heads lie apart and in their column`, async () => {
+    test(`${width} px, ${name}: names of heads neither overlap nor leave their column`, async () => {
       await open(hash, width);
-      await page.waitForFunction(() => part('.trade'));
+      await page.waitForFunction(() => part('.role-name'));
       for (let head = 0; head < 8; head++) {
         await page.evaluate((head) => part('.model').querySelectorAll('.thumbnail')[head].click(), head);
         await page.waitForFunction(
           (head) => part('.model').querySelectorAll('.thumbnail')[head].getAttribute('aria-checked') === 'true',
           head,
         );
-        assert.deepEqual(await overlaps('.layer-name, .trade'), []);
+        assert.deepEqual(await overlaps('.layer-name, .role-name'), []);
         const edge = await page.evaluate(() => part('.middle').getBoundingClientRect().left);
-        for (const { text, right } of await textBoxes('.trade')) assert.ok(right < edge, `${text} ends at ${right}`);
+        for (const { text, right } of await textBoxes('.role-name'))
+          assert.ok(right < edge, `${text} ends at ${right}`);
       }
     });
 
@@ -914,14 +822,14 @@ for (const width of inTier([2560, 1920, 1440, 1024, 768], [2560, 768]))
     'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
     'two tokens': 'text=Call',
   }))
-    test(`${width} px, ${name}: what a head does is told whole`, async () => {
+    test(`${width} px, ${name}: the role of a head is not cut off`, async () => {
       await open(hash, width, { fresh: true });
       await page.waitForFunction(() => part('.corner p')?.textContent);
       const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
       assert.ok(cut <= 1, `${cut} px`);
     });
 
-test('1024 px: what is said of weights from elsewhere is in sight whole', async () => {
+test('1024 px: the description of a file of weights is not cut off', async () => {
   await open('', 1024);
   await openWeights([4, 4, 12, 12]);
   const cut = await page.evaluate(
@@ -930,7 +838,7 @@ test('1024 px: what is said of weights from elsewhere is in sight whole', async 
   assert.ok(cut <= 1, `${cut} px`);
 });
 
-test('1024 px: in the flow every head can be tried', async () => {
+test('1024 px: in the flow one can scroll to the ablation of every head', async () => {
   await open('view=flow', 1024);
   await page.waitForFunction(() => part('.adding .try') && part('.neighbours'));
   await page.locator('.adding .total').hover();
@@ -947,7 +855,7 @@ for (const [width, read] of [
   [768, false],
   [360, false],
 ])
-  test(`${width} px: whoever has just come is led into the story, and nothing lies under the words`, async () => {
+  test(`${width} px: a new visitor is offered the story, and no label is under that text`, async () => {
     await open('', width, { fresh: true });
     const boxes = (name) =>
       page.evaluate(
@@ -972,7 +880,7 @@ for (const [width, read] of [
     await page.waitForFunction(() => part('.corner') && !part('.story'));
   });
 
-test('the way into the story is for whoever has done nothing yet', async () => {
+test('the story is offered only to a visitor who has done nothing yet', async () => {
   await open('', 1440, { fresh: true });
   await page.locator('.begin').waitFor();
   await page.locator("[data-head='1.1']").click();
@@ -983,7 +891,7 @@ test('the way into the story is for whoever has done nothing yet', async () => {
   assert.equal(await page.locator('.begin').count(), 0);
 });
 
-test('360 px: what stands above how alike two sentences are is not cut', async () => {
+test('360 px: the heading above the similarity of two sentences is not cut off', async () => {
   await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=0&head=0', 360);
   await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How alike'));
   const [inside, width] = await page.evaluate(() => {
@@ -997,7 +905,7 @@ const toEmpty = async () => {
   await page.locator('textarea').fill('');
   await page.waitForFunction(() => part('.nothing h2') && part('.page').dataset.busy === 'false');
 };
-test('without a text what to do stands above the views, after flow has been looked at, too', async () => {
+test('without a text the instructions are above the views, after the flow too', async () => {
   await open('view=flow', 1440);
   await page.waitForFunction(() => part('.flow-drawing'));
   await toEmpty();
@@ -1007,7 +915,7 @@ test('without a text what to do stands above the views, after flow has been look
   assert.ok(text.bottom < legend.top, `${text.bottom} is above ${legend.top}`);
 });
 
-test('the words of the views stay where they are with few tokens, too', async () => {
+test('the buttons of the views stay in place with few tokens too', async () => {
   const places = [];
   for (const view of ['heatmap', 'lines', 'flow']) {
     await open(`view=${view}&text=Call`, 1440);
@@ -1017,7 +925,7 @@ test('the words of the views stay where they are with few tokens, too', async ()
   assert.equal(new Set(places).size, 1, places.join(', '));
 });
 
-test('names of lines that stand too close are left out, but for those of the line that is read', async () => {
+test('names that are too close to each other are hidden, except those of the line that is read', async () => {
   const seen = () =>
     page.evaluate(
       () =>
@@ -1033,7 +941,7 @@ test('names of lines that stand too close are left out, but for those of the lin
   assert.equal(await seen(), 34);
 });
 
-test('what a head does does not lie under the lens of many tokens', async () => {
+test('the role of a head is not under the lens of many tokens', async () => {
   await open(`text=${encodeURIComponent('Call me Ishmael. '.repeat(60))}`, 1440);
   await page.waitForFunction(() => part('.lens') && part('.corner p')?.textContent);
   const [text, lens] = await page.evaluate(() =>
@@ -1042,7 +950,7 @@ test('what a head does does not lie under the lens of many tokens', async () => 
   assert.ok(text.bottom <= lens.top, `${text.bottom} is above ${lens.top}`);
 });
 
-test('320 px: the line at the bottom, and what stands in the corner, lie over nothing', async () => {
+test('320 px: neither the what-if line nor the title overlaps anything', async () => {
   await openEmpty({ viewport: { width: 320, height: 480 }, locale: 'en-GB' });
   await page.goto(server.url);
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));

@@ -1,4 +1,4 @@
-// The screen in Chromium: what it shows, what one does with it, how it fits.
+// The page in Chromium: its numbers, its controls and its layout.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -52,7 +52,7 @@ const press = async (...keys) => {
   for (const key of keys) await page.keyboard.press(key);
 };
 
-test('opens by itself with the whale, its picture and its guess, and nothing amiss', async () => {
+test('the page opens with the demo model, its picture and its guess, without errors', async () => {
   await openPage();
   assert.equal(await page.locator('.thumbnail').count(), 20);
   assert.match(await text('.corner h2'), /^Layer 4, head 2/);
@@ -60,7 +60,7 @@ test('opens by itself with the whale, its picture and its guess, and nothing ami
   assert.deepEqual(faults, []);
 });
 
-test("numbers on the screen are the module's: guesses with and without, weights of the row that asks", async () => {
+test("numbers on the screen equal the module's: guesses, and the weights of a row", async () => {
   await openPage();
   const { likely, weight, T } = run(OPENING);
   const without = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]).likely;
@@ -78,7 +78,7 @@ test("numbers on the screen are the module's: guesses with and without, weights 
   assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, T - 1, 4).toFixed(2));
 });
 
-test('the head is switched off: the guess falls as with the same edit; Ctrl+Z brings it back', async () => {
+test('a head is switched off: the guess falls as with the same edit; Ctrl+Z undoes it', async () => {
   await openPage({ fresh: true });
   const before = await guesses();
   await page.getByRole('button', { name: 'off', exact: true }).click();
@@ -99,7 +99,7 @@ test('the head is switched off: the guess falls as with the same edit; Ctrl+Z br
   await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
 });
 
-test('hovering a word asks; hovering a cell reads it; a click holds it', async () => {
+test('the pointer over a token makes it the query, over a cell reads it; a click locks the cell', async () => {
   await openPage();
   const { weight } = run(OPENING);
   const word = await page.locator('[data-t="8"]').boundingBox();
@@ -119,7 +119,7 @@ test('hovering a word asks; hovering a cell reads it; a click holds it', async (
   await page.waitForFunction(() => part('.title .query').textContent === 'last');
 });
 
-test('the keyboard walks cells, heads and layers, and each is said', async () => {
+test('the keyboard moves between cells, heads and layers, and each is announced', async () => {
   await openPage();
   const { weight } = run(OPENING);
   await page.locator('#picture').focus();
@@ -138,7 +138,7 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 1'));
 });
 
-test('a head that is chosen opens into the large picture like a beam, unless one wants no motion', async () => {
+test('an animation leads from the chosen head to the large picture, unless the visitor wants no motion', async () => {
   const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
   await openPage({ fresh: true });
   assert.equal(await beam(), '', 'nothing has been chosen');
@@ -151,7 +151,7 @@ test('a head that is chosen opens into the large picture like a beam, unless one
     return [frame.right - area.left, frame.top - area.top];
   });
   assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
-  // It leaves the picture to the pointer, and fades.
+  // It does not block the pointer, and fades.
   await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
   assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
   await openPage({ reducedMotion: 'reduce' });
@@ -160,7 +160,7 @@ test('a head that is chosen opens into the large picture like a beam, unless one
   assert.equal(await beam(), '');
 });
 
-test('one writes into the sentence, and the model writes on until it is stopped', async () => {
+test('a visitor edits the text, and the model continues it until it is stopped', async () => {
   await openPage();
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
   await field.fill('The White Whale! cried Ahab; hast thou seen the White');
@@ -168,7 +168,7 @@ test('one writes into the sentence, and the model writes on until it is stopped'
   await page.waitForFunction(() => part('.guess')?.textContent === ' Whale');
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction(() => part('textarea').value.length > 55);
-  // At once: where it has ended meanwhile, the same button would begin again.
+  // Without a wait: when writing has ended, the same button would start it again.
   await page.evaluate(() => {
     const buttons = [...part('.sentence').querySelectorAll('button')];
     buttons.find(({ textContent }) => textContent === 'stop')?.click();
@@ -182,7 +182,7 @@ test('one writes into the sentence, and the model writes on until it is stopped'
   assert.equal(await field.inputValue(), 'The White Whale! cried Ahab; hast thou seen the White');
 });
 
-test('letters that come faster than the page is drawn are all kept', async () => {
+test('letters that are typed faster than the page is drawn are all kept', async () => {
   await openPage();
   await page.evaluate(
     () =>
@@ -193,7 +193,7 @@ test('letters that come faster than the page is drawn are all kept', async () =>
           field.value += letters.shift();
           field.dispatchEvent(new InputEvent('input', { bubbles: true }));
         };
-        // The next one comes as soon as the one before is drawn.
+        // The next letter is typed as soon as the previous one is drawn.
         const drawn = new MutationObserver(() => {
           if (letters.length > 0) return type();
           drawn.disconnect();
@@ -228,7 +228,7 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
   assert.match(await text('.other'), /in the pinned run/);
 });
 
-test('the address keeps what is shown, and brings it back', async () => {
+test('the address contains the state, and restores it', async () => {
   await openPage({}, '#layer=3&head=3&scale=4.2%3A0&cell=5.2&text=Call+me+Ishmael.+Call+me');
   assert.match(await text('.corner h2'), /^Layer 3, head 3/);
   assert.equal(await text('.title .query'), 'ma');
@@ -262,7 +262,7 @@ for (const [width, height] of [
   [2560, 1440],
   [900, 700],
 ])
-  test(`${width} × ${height}: nothing scrolls, and every part is whole in sight`, async () => {
+  test(`${width} × ${height}: nothing scrolls, and every part is in sight`, async () => {
     await openPage({ viewport: { width, height } });
     const found = await page.evaluate(() => {
       const { scrollWidth, scrollHeight } = document.documentElement;
@@ -280,7 +280,7 @@ for (const [width, height] of [
     assert.ok(found.under <= 0, `the reading column ends ${found.under} px below the what-if line`);
   });
 
-test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how', async () => {
+test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet shows its computation', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.equal(await sideways(), 0);
@@ -326,7 +326,7 @@ for (const [width, height] of SIDEWAYS)
     assert.ok(found.side > 0.5, `the picture takes ${found.side} of the height`);
   });
 
-test('a phone held sideways: reading, what is seldom used and the story stand beside the picture', async () => {
+test('a phone held sideways: reading, rarely used controls and story are next to the picture', async () => {
   const [width, height] = SIDEWAYS[1];
   await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
   const box = await page.locator('.matrix').boundingBox();
@@ -354,7 +354,7 @@ test('a phone held sideways: reading, what is seldom used and the story stand be
   await assertAccessible();
 });
 
-test('held upright again, a phone has the picture above the model', async () => {
+test('upright again, the picture is above the model', async () => {
   await openPage({ viewport: { width: 740, height: 360 }, hasTouch: true });
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => {
@@ -363,7 +363,7 @@ test('held upright again, a phone has the picture above the model', async () => 
   });
 });
 
-test('360 px: what the dots open is closed by Escape, which gives the focus back, and by a press', async () => {
+test('360 px: the menu of the dots closes by Escape, which returns the focus, and by a press elsewhere', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   const dots = page.locator('.dots');
   const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.more') !== null) === wanted, wanted);
@@ -378,7 +378,7 @@ test('360 px: what the dots open is closed by Escape, which gives the focus back
   await isOpen(false);
 });
 
-test('nothing moves by itself while it loads', async () => {
+test('the page has no layout shift while it loads', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.addInitScript(() => {
     globalThis.moved = 0;
@@ -393,7 +393,7 @@ test('nothing moves by itself while it loads', async () => {
   assert.ok(moved <= 0.05, `${moved}`);
 });
 
-test('what a visitor loads is at most 192 kB compressed, without models', async () => {
+test('a first visit loads at most 192 kB compressed, without models', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   const names = new Set(['index.html']);
   page.on('response', (response) => names.add(new URL(response.url()).pathname.slice(1) || 'index.html'));
@@ -406,7 +406,7 @@ test('what a visitor loads is at most 192 kB compressed, without models', async 
   assert.ok(sum <= 192_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
 });
 
-test('files hold what is shown', async () => {
+test('exported files contain the shown numbers', async () => {
   await openPage();
   const take = async (name) => {
     await page.getByRole('button', { name: 'Export' }).click();
@@ -422,7 +422,7 @@ test('files hold what is shown', async () => {
   assert.deepEqual([...(await take(/PNG/)).subarray(1, 4)], [...Buffer.from('PNG')]);
 });
 
-test('the first picture and its guesses stand before the worker has answered', async () => {
+test('the first picture and its guesses are shown before the worker has answered', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   let goOn;
   await page.route('**/whale.safetensors', (route) => (goOn = () => route.continue()));
@@ -433,7 +433,7 @@ test('the first picture and its guesses stand before the worker has answered', a
   const before = await guesses();
   const { likely } = run(OPENING);
   assert.equal(before[0].now, percent(Math.max(...likely)));
-  // A request that is made meanwhile gets its answer when the model has been read.
+  // A request that is made meanwhile is answered once the model has been read.
   await page.getByRole('button', { name: 'off', exact: true }).click();
   await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
   goOn();
@@ -442,7 +442,7 @@ test('the first picture and its guesses stand before the worker has answered', a
   assert.deepEqual(faults, []);
 });
 
-test('a first picture that cannot be read is as good as none', async () => {
+test('a stored first picture that cannot be read is ignored', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.route('**/whale.first.json', (route) => route.fulfill({ status: 200, body: '<!doctype html>' }));
   await page.goto(server.url);
@@ -451,7 +451,7 @@ test('a first picture that cannot be read is as good as none', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a model that cannot be read is said, and one may try again', async () => {
+test('an error says that a model cannot be read, and the visitor can try again', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.route('**/whale.safetensors', (route) => route.fulfill({ status: 500, body: 'no' }));
   await page.goto(server.url);
@@ -461,7 +461,7 @@ test('a model that cannot be read is said, and one may try again', async () => {
   await settle();
 });
 
-test('that a model cannot be read stays said when the first picture comes later', async () => {
+test('the error that a model cannot be read stays when the first picture comes later', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   let goOn;
   const failed = new Promise((resolve) => (goOn = resolve));

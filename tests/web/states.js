@@ -27,7 +27,7 @@ const family = (name) =>
   });
 const weights = (given) => folderOf((folder) => writeFileSync(join(folder, 'attentions.npy'), writeNpy(given)));
 
-/** A picture with something to see: a disc over a horizon. */
+/** A picture of a disc above a horizon. */
 function picture(side = 224) {
   const chunk = (type, data) => {
     const body = Buffer.concat([Buffer.from(type), data]);
@@ -53,7 +53,7 @@ function picture(side = 224) {
   return Buffer.concat([signature, ...chunks]);
 }
 
-/** 32 layers of 32 heads, each of its own breadth. */
+/** 32 layers of 32 heads. Each attends to a window of a different width. */
 function many() {
   const [L, T] = [32, 24];
   const data = new Float32Array(L * L * T * T);
@@ -72,7 +72,7 @@ function many() {
   return { data, shape: [L, L, T, T] };
 }
 
-/** 4096 tokens: each looks at its neighbours and at every 512th. */
+/** 4096 tokens. Each attends to its neighbours and to every 512th token. */
 function long() {
   const T = 4096;
   const data = new Float32Array(2 * T * T);
@@ -95,12 +95,12 @@ async function choose(page, files) {
   await page.locator('input[data-name=files]').setInputFiles(files);
   await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'Moby');
 }
-/** Files opened, and what is said of them put away. */
+/** Opens files, and closes the panel that describes them. */
 const opens =
   (files, then = () => {}) =>
   async (page) => {
     await choose(page, files());
-    // The panel says what was recognised in a model; for weights, the picture does.
+    // A panel describes a model; weights are described next to their picture.
     await page.waitForFunction(() => part('.told .word, .prediction.about .word'));
     await page.evaluate(() => part('.told .word')?.click());
     await settle(page);
@@ -129,11 +129,11 @@ export const STATES = {
   lines: { hash: 'view=lines' },
   tried: {
     act: each(word('Ablate each head'), (page) =>
-      page.waitForFunction(() => /^Ablate/.test(part('.tried .try')?.textContent)),
+      page.waitForFunction(() => /^Ablate/.test(part('.ablation .try')?.textContent)),
     ),
   },
   beam: {
-    // A head that is chosen opens into the picture: held a third of the way.
+    // The animation from the chosen head to the picture, paused after a third.
     act: (page) =>
       page.evaluate(async () => {
         const drawn = () => part('.beam path').getAttribute('d');
@@ -158,7 +158,7 @@ export const STATES = {
   painted: { hash: 'painted=all%3A16.0-3' },
   brush: {
     act: each(
-      // On small screens it is among what is seldom used.
+      // On small screens the menu of masks is among the rarely used controls.
       (page) => page.evaluate(() => part('.dots')?.click()),
       (page) => page.locator('.whatif .menu button').first().click(),
       (page) => page.locator('[data-key=brush]').click(),

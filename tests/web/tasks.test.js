@@ -1,19 +1,19 @@
 // The tasks of a visitor:
 //
-//    1. Open the whale and find its induction head.
+//    1. Open the demo model and find its induction head.
 //    2. Switch it off and read how far the guess falls.
 //    3. Load the folder of a tiny BERT and read layer 1, head 0.
 //    4. Load attentions.npy with its tokens.
 //    5. Patch one run into another.
 //    6. Paint a mask.
 //    7. Train Repeat and see its heads.
-//    8. Write into what was trained.
+//    8. Write a text for the trained model.
 //    9. Compare two prompts.
 //   10. Export a figure.
-//   11. Embed one heatmap in a page of one's own.
+//   11. Embed one heatmap in another page.
 //   12. Follow the story to its end.
 //
-// Each is written once and done by three hands: with the mouse on a screen, by keyboard alone, by touch at 360 px.
+// Each is written once and done in three ways: with the mouse, by keyboard alone, by touch at 360 px.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -52,12 +52,12 @@ const address = (pattern) =>
 
 async function open(hand, address = server.url) {
   await openEmpty({ ...hand.screen, locale: 'en-GB' });
-  // From the beginning: asked for at the press, it may be heard of after it.
+  // Listen before the button is pressed: the event may come before the press returns.
   page.on('filechooser', () => {});
   await page.goto(address);
 }
 
-/** Pins what there is, and writes on. */
+/** Pins the run, and lets the model continue the text. */
 async function pinAndWrite(hand, text) {
   await hand.unfold();
   await hand.press(/^Pin$/);
@@ -81,7 +81,7 @@ async function train(hand) {
   await page.waitForFunction(() => Number(part('.time input')?.value) > 10);
 }
 
-/** The actions of each hand, in the order of the list above. */
+/** The tasks, in the order of the list above. */
 const TASKS = {
   async 'the whale is opened, and its induction head found'(hand) {
     await open(hand);

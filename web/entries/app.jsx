@@ -1,6 +1,6 @@
 // The screen: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Header } from '../features/header/header.jsx';
 import { useDrop } from '../features/open/openButton.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
@@ -11,6 +11,8 @@ import { useSession } from '../ui/context.js';
 import { useKeptFocus } from '../ui/focus.js';
 import { LOW, screenOf } from '../ui/layout.js';
 import { later } from '../ui/lazy.jsx';
+import { LengthsContext, useLengthsOf } from '../ui/lengths.js';
+import { px } from '../ui/px.js';
 import { useSize } from '../ui/useSize.js';
 import { Columns } from './columns.jsx';
 import { isGrown } from './instrument.jsx';
@@ -27,6 +29,8 @@ const Media = later(() => import('../features/print/print.jsx'), 'Media');
 
 /** On a tablet a what-if line narrower than this shows fewer words. */
 const SCANT = 740;
+/** In a narrower what-if line of a desk some controls are in a menu. */
+const TIGHT = 1000;
 
 /**
  * @param {object} props
@@ -46,12 +50,17 @@ export function App({ host, height = 0, controls = true }) {
   const over = useDrop(host);
   const state = session.state.value;
   const training = isOpen(state);
+  const element = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const look = `page ${screen.kind} ${screen.size ?? ''}`;
+  const lengths = useLengthsOf(element, look);
   const grows = isGrown(state, session.run.value);
-  const Arrangement = screen.reading > 0 ? Columns : Stacked;
+  const hasColumns = screen.kind === 'wide' || screen.kind === 'desk';
+  const Arrangement = hasColumns ? Columns : Stacked;
   return (
     <div
-      class={`page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`}
-      style={styleOf(screen, width, height)}
+      ref={element}
+      class={`${look} ${training ? 'training' : ''}`}
+      style={px({ '--vw': (width || 1) / 100, '--height': height || undefined })}
       data-busy={session.busy.value}
       data-shows={state.panel === 'story' ? STEPS[state.step].shows.join(' ') : undefined}
     >
@@ -59,12 +68,14 @@ export function App({ host, height = 0, controls = true }) {
         {words.skip}
       </button>
       {controls && <Header phone={screen.kind === 'phone' && screen.size !== 'low'} />}
-      {training ? <Probe /> : controls && <Sentence small={screen.reading === 0} />}
+      {training ? <Probe /> : controls && <Sentence small={!hasColumns} />}
       {training && <TrainNote />}
       <Failed />
       {session.refused.value && <Refused {...session.refused.value} />}
       {session.ended.value && <Ended />}
-      {width > 0 && <Arrangement key={grows} screen={screen} width={width} />}
+      <LengthsContext.Provider value={lengths}>
+        {width > 0 && <Arrangement key={grows} screen={screen} />}
+      </LengthsContext.Provider>
       {used && <Media />}
       {training && <Film kind={screen.kind} />}
       <BottomLine screen={screen} width={width} controls={controls} />
@@ -73,17 +84,6 @@ export function App({ host, height = 0, controls = true }) {
     </div>
   );
 }
-
-/** Lengths that the style sheets refer to. @param {Screen} screen @param {number} width @param {number} height */
-const styleOf = ({ margin, gap, model, reading }, width, height) => ({
-  '--margin': `${margin}px`,
-  '--gap': `${gap}px`,
-  '--model': `${model}px`,
-  '--reading': `${reading}px`,
-  // A hundredth of the page's width. If the page is embedded, this differs from the window's width.
-  '--vw': `${(width || 1) / 100}px`,
-  ...(height > 0 && { '--height': `${height}px` }),
-});
 
 /** @param {HTMLElement} host */
 const focusPicture = (host) => /** @type {HTMLElement | null} */ (host.shadowRoot?.querySelector('#picture'))?.focus();
@@ -95,7 +95,7 @@ function BottomLine({ screen: { kind, size }, width, controls }) {
   if (!controls) return null;
   return (
     <WhatIf
-      kind={size === 'narrow' ? (width < 1000 ? 'tight' : 'narrow') : kind}
+      kind={size === 'narrow' ? (width < TIGHT ? 'tight' : 'narrow') : kind}
       scant={kind === 'tablet' && width < SCANT}
     />
   );

@@ -2,7 +2,7 @@
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
-import { Legend, MIN_LEGEND_WIDTH } from '../features/heatmap/legend.jsx';
+import { Legend } from '../features/heatmap/legend.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
@@ -10,78 +10,73 @@ import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 import { later } from '../ui/lazy.jsx';
-import { useSize } from '../ui/useSize.js';
+import { useLengths } from '../ui/lengths.js';
+import { useColumns, useSize } from '../ui/useSize.js';
 import { Beam } from './beam.jsx';
-import { Instrument, isGrown, LEGEND, MAX_LETTERS } from './instrument.jsx';
-
-/** @import { Screen } from '../ui/layout.js' */
+import { Instrument, isGrown } from './instrument.jsx';
 
 const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
 
-/** Space between the model and a text above it. */
-const BELOW_TEXT = 8;
-/** Minimum height of the columns for a reading above its pictures. */
-const MIN_SPREAD = 560;
-/** Font size of labels and buttons, as the style sheet's --s. @type {Record<string, number>} */
-const FONT_SIZE = { wide: 13.5, desk: 12, huge: 15.5, narrow: 12 };
+/** In lower columns the view, the panel and the lesson are shorter, and no reading is above its pictures. */
+const [LOW_VIEW, LOW_PANEL, LOW_LESSON] = [560, 620, 480];
 
-/** @param {{ screen: Screen }} props */
-export function Columns({ screen }) {
+export function Columns() {
   const session = useSession();
-  const [area, strip] = [useRef(null), useRef(null)];
-  const { width, height } = useSize(area);
-  const stripSize = useSize(strip);
+  const [area, view] = [useRef(null), useRef(null)];
+  const { height } = useSize(area);
+  const { columns, gap } = useColumns(area);
+  const size = useSize(view);
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
-  const room = {
-    width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
-    height: Math.max(height - LEGEND, 0),
-    most: MAX_LETTERS[screen.size ?? screen.kind],
-  };
-  const picture = usePicture(room);
+  const { middle: most, legend } = useLengths();
+  const [model = 0, middle = 0] = columns;
+  const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
-  const spread = height >= MIN_SPREAD && !training && spreads?.(state);
+  const spread = height >= LOW_VIEW && !training && spreads?.(state);
   const Panel = panelFor(state, run);
   const alone = picture && single?.(state);
   // The names of the views are at the same place in every view.
-  const ends = picture && (alone || (grows && (picture.matrixWidth ?? 0) >= MIN_LEGEND_WIDTH));
-  const beyond = ends ? Math.max(room.width - picture.x - picture.matrixWidth, 0) : 0;
-  if (grows) room.width += screen.model + screen.gap;
-  if (spread) {
-    room.width += screen.reading + screen.gap;
-    room.height = Math.max(room.height - stripSize.height, 0);
-  }
+  const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} area={area}>
-      {!grows && <LeftColumn screen={screen} height={height} />}
+      {!grows && (
+        <LeftColumn width={Math.floor(model)} height={Math.max(height - legend, 0)} isLow={height < LOW_LESSON} />
+      )}
       <div class="middle">
-        <View {...room} compact={height < 560} />
-        <Legend width={room.width} left={alone ? picture.x : 0} right={beyond} />
+        <div class="view" ref={view}>
+          {size.height > 0 && <View {...size} most={most} compact={height < LOW_VIEW} />}
+        </div>
+        <Legend
+          left={alone ? picture.x : 0}
+          right={right}
+          before={picture ? picture.x + (grows ? model + gap : 0) : 0}
+        />
       </div>
-      <div class="right" ref={strip}>
-        <Panel compact={height < 620} spread={spread} />
+      <div class="right">
+        <Panel compact={height < LOW_PANEL} spread={spread} />
       </div>
       {!grows && <Beam />}
     </Instrument>
   );
 }
 
-/** The model below the guesses, or below the lesson. @param {{ screen: Screen, height: number }} props */
-function LeftColumn({ screen, height }) {
+/**
+ * The model below the guesses, or below the lesson.
+ * @param {{ width: number, height: number, isLow: boolean }} props height: of the columns without the legend
+ */
+function LeftColumn({ width, height, isLow }) {
   const session = useSession();
   const above = useRef(null);
   const used = useSize(above);
+  const { small } = useLengths();
   const training = isOpen(session.state.value);
-  const guesses = !training && session.about.value?.predicts;
   return (
     <div class="left">
-      <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
-      <Model
-        width={screen.model}
-        height={Math.max(height - LEGEND - used.height - (guesses ? 0 : BELOW_TEXT), 0)}
-        letter={FONT_SIZE[screen.size ?? screen.kind]}
-      />
+      <div class={training || !session.about.value?.predicts ? 'text-above' : ''} ref={above}>
+        {training ? <Lesson compact={isLow} /> : <Prediction />}
+      </div>
+      <Model width={width} height={Math.max(height - used.height, 0)} letter={small} />
     </div>
   );
 }

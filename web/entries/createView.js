@@ -112,7 +112,7 @@ export function createView(caller, element, options, { start, models, onTheme })
       {
         start: () => routed(start, PROGRAM_MODEL),
         state: { ...firstHead, ...state, ...(input && { model: PROGRAM_MODEL }), ...fields },
-        given: input,
+        programModel: input,
         refuses: headCheck.refuses,
         embedded: true,
         models,

@@ -1,12 +1,15 @@
 // The instrument, or one of its parts, in another page: as wide as its element, and as high as the element if that has
 // a height of its own.
 
+import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
+import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';
 import { useSession } from '../ui/context.js';
-import { between } from '../ui/layout.js';
+import { between, screenOf } from '../ui/layout.js';
+import { LengthsContext, useLengths, useLengthsOf } from '../ui/lengths.js';
 import { useSize } from '../ui/useSize.js';
 import { Announcement, App, Failed } from './app.jsx';
 
@@ -17,18 +20,18 @@ import { Announcement, App, Failed } from './app.jsx';
  * @typedef {{ view: string, width: number, height: number, T: number, S: number }} PartProps
  */
 
-/** Width of the stream next to the model's heads, and the gap between thumbnails. */
-const [STREAM, GAP] = [22, 5];
+/** The gap between thumbnails. */
+const GAP = 5;
 /** Maximum side of a cell and of a thumbnail, if the height is free. */
 const [MAX_CELL, MAX_THUMBNAIL] = [48, 96];
 /** Height of the names above and below a thumbnail. */
 const NAMES = 56;
 /** Smaller thumbnails have no names. */
 const MIN_NAMED = 32;
+/** The width of a desk, in pixels. */
+const WIDEST = 1200;
 /** A smaller picture has no room for its name in the corner. */
 const CORNER = 300;
-/** Height of the line below a picture. */
-const LINE = 34;
 
 /** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills the element has a height of its own */
 export function embedded(shape, fills) {
@@ -45,23 +48,27 @@ export function embedded(shape, fills) {
   };
 }
 
-/** @type {(width: number) => 'phone' | 'tablet' | 'desk'} */
-const kindOf = (width) => (width < 560 ? 'phone' : width < 900 ? 'tablet' : 'desk');
-const MAX_LETTERS = { phone: 14, tablet: 15, desk: 15 };
+/** A wide part of another page has the letters of a desk. @param {number} width */
+const kindOf = (width) => screenOf(Math.min(width, WIDEST)).kind;
 
 /** One part alone. @param {PartProps} props */
 function Part(props) {
   const session = useSession();
   const { view, width, height } = props;
+  const element = useRef(null);
+  const look = `page part ${kindOf(width)}`;
+  const lengths = useLengthsOf(element, look);
   return (
-    <div class={`page part ${kindOf(width)}`} data-busy={session.busy.value}>
-      {session.failure.value !== null ? (
-        <Failed />
-      ) : view === 'heads' ? (
-        <Heads width={width} height={height} />
-      ) : (
-        <One {...props} />
-      )}
+    <div class={look} ref={element} data-busy={session.busy.value}>
+      <LengthsContext.Provider value={lengths}>
+        {session.failure.value !== null ? (
+          <Failed />
+        ) : view === 'heads' ? (
+          <Heads width={width} height={height} />
+        ) : (
+          <One {...props} />
+        )}
+      </LengthsContext.Provider>
       <Announcement />
     </div>
   );
@@ -75,8 +82,13 @@ function One({ view, width, height, ...expected }) {
   const { Component: View, Marks } = viewNamed(view === 'head' ? 'heatmap' : view);
   const matrix = view === 'head';
   const { T, S } = run ?? expected;
-  const most = MAX_LETTERS[kindOf(width)];
-  const room = { width, height: height ? Math.max(height - LINE, 40) : heightFor(T, S), most };
+  const line = useRef(null);
+  const lineSize = useSize(line);
+  const room = {
+    width,
+    height: height ? Math.max(height - lineSize.height, 40) : heightFor(T, S),
+    most: useLengths().middle,
+  };
   const picture = usePicture({ ...room, bare: matrix });
   // If only the width is fixed the cells decide: a few tokens need no large picture.
   const cells = picture ? Math.min(picture.cell, height ? picture.cell : MAX_CELL) : 0;
@@ -94,7 +106,9 @@ function One({ view, width, height, ...expected }) {
           <Marks />
         </div>
       )}
-      <div class="line">{run && run.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
+      <div class="line" ref={line}>
+        {run && run.T > 0 && cell && matrix && <Title run={run} cell={cell} />}
+      </div>
     </>
   );
 }
@@ -114,10 +128,10 @@ function Heads({ width, height }) {
   const session = useSession();
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
   const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
-  const room = Math.min(Math.floor((width - STREAM) / heads) - GAP, MAX_THUMBNAIL);
+  const room = Math.min(Math.floor((width - STREAM_WIDTH) / heads) - GAP, MAX_THUMBNAIL);
   // A multiple of the number of tokens, like in the layout of the page.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
-  const wide = Math.min(width, STREAM + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
+  const wide = Math.min(width, STREAM_WIDTH + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
   const names = size < MIN_NAMED ? 8 : NAMES;
   return <Model width={wide} height={height || layers * (Math.max(size, 8) + names) + 44} />;
 }

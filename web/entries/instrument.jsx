@@ -1,4 +1,4 @@
-// Shared by wide and narrow screens: the main part, and sizes that depend only on the width.
+// The main part of the page, for wide and narrow screens.
 
 import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
@@ -7,11 +7,6 @@ import { useSession } from '../ui/context.js';
 /** @import { Ref } from 'preact' */
 /** @import { State } from '../store/state.js' */
 /** @import { Run } from '../store/types.js' */
-
-/** Height of the legend below the picture. */
-export const LEGEND = 66;
-/** The largest letters of tokens, as the style sheet's --m. @type {Record<string, number>} */
-export const MAX_LETTERS = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
 
 /**
  * True if the view takes the model's place as well. During training the model is always shown.

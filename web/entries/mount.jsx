@@ -21,7 +21,7 @@ import { styles as parts } from './styles.js';
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] to be stored between visits
  * @property {() => import('../worker/client.js').WorkerLike} start the worker, or an object like it
  * @property {Promise<string>} [first] the answer to an address without changes: see firstAnswer.js
- * @property {import('../worker/sources/programInput.js').ProgramInput | null} [given] the model PROGRAM_MODEL
+ * @property {import('../worker/sources/programInput.js').ProgramInput | null} [programModel] the model PROGRAM_MODEL
  * @property {(about: About) => string | null} [refuses] what is wrong with the options, once the model has been read
  * @property {boolean} [embedded] it is a part of another page
  * @property {readonly string[]} [models] models of the menu whose files are there

@@ -14,24 +14,18 @@ import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 import { gridOf, patchesOf } from '../ui/layout.js';
 import { later } from '../ui/lazy.jsx';
-import { useSize } from '../ui/useSize.js';
-import { Instrument, isGrown, LEGEND, MAX_LETTERS } from './instrument.jsx';
+import { useLengths } from '../ui/lengths.js';
+import { useColumns, useSize } from '../ui/useSize.js';
+import { Instrument, isGrown } from './instrument.jsx';
 
 /** @import { Screen } from '../ui/layout.js' */
 /** @import { Session } from '../store/session.js' */
-/** @typedef {{ screen: Screen, width: number }} Props width: of the page */
+/** @typedef {{ screen: Screen }} Props */
 
 const [Lesson, ShortCharts] = ['Lesson', 'ShortCharts'].map((name) =>
   later(() => import('../features/train/train.jsx'), name),
 );
 
-/** Height of everything above and below a picture in patches on a phone: header, text, sheet and what-if line. */
-const AROUND_PATCHES = 54 + 44 + 52 + 58;
-/** The same for a phone held sideways: header, text and what-if line. */
-const AROUND_LOW = 44 + 44 + 46 + 4;
-/** The share of the width for the left half of a phone held sideways, and in the story. */
-const SHARE_LOW = 0.43;
-const SHARE_STORY = 0.5;
 /** The square of cells on a phone is at most this share of the window's height. */
 const MAX_HEIGHT = 0.38;
 /** A narrower picture has no room for scores. */
@@ -42,32 +36,42 @@ const MAX_NAMED = 8;
 /** @param {Props} props */
 export const Stacked = (props) => (props.screen.kind === 'phone' ? <Phone {...props} /> : <Tablet {...props} />);
 
-/** The picture with its legend, as wide as its part of the page. */
-function usePart(/** @type {Screen} */ screen, /** @type {number} */ wide) {
+/**
+ * The picture with its legend, as wide as the style sheet makes it.
+ * @param {Screen} screen
+ */
+function usePart({ kind, size }) {
   const session = useSession();
   const [state, run] = [session.state.value, session.run.value];
+  const area = useRef(null);
+  const { width } = useSize(area);
+  const lengths = useLengths();
   const { Component: View } = viewOf(state.view, run);
   const grows = isGrown(state, run);
-  const [phone, low] = [screen.kind === 'phone', screen.size === 'low'];
+  const [phone, low] = [kind === 'phone', size === 'low'];
   const inPatches = isInPatches(session);
-  const inSight = innerHeight - AROUND_LOW;
+  const inSight = innerHeight - lengths.header - lengths.sentence - lengths.whatIf;
   // On a phone the picture is as wide as the screen, whatever is above it, unless it would hide the model below.
-  const across = { width: wide, height: low ? inSight : phone ? 1.25 * wide : wide, most: MAX_LETTERS[screen.kind] };
+  const across = { width, height: low ? inSight : phone ? 1.25 * width : width, most: lengths.middle };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
   const matrix = usePicture({ ...across, tallest });
-  let height = matrix ? matrix.top + matrix.matrixHeight : wide - 40;
-  if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * wide, 420), 620);
+  let height = matrix ? matrix.top + matrix.matrixHeight : Math.max(width - 40, 0);
+  if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * width, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {
     // The picture and the same patches with their weights are in sight at once.
-    const most = Math.max(innerHeight - AROUND_PATCHES - (phone ? 0 : LEGEND), 380);
-    height = patchesOf({ width: wide, height: most, ...gridOf(run) }).height;
+    const below = phone ? lengths.sheet : lengths.sheet + lengths.legend;
+    height = patchesOf({ width, height: Math.max(inSight - below, 380), ...gridOf(run) }, lengths).height;
   }
   return {
     grows,
     height,
-    picture: <View {...across} height={height} compact={phone || wide < BARE} free />,
-    legend: <Legend width={wide} left={grows || inPatches ? 0 : (matrix?.x ?? 0)} />,
+    part: (
+      <div class="middle" ref={area}>
+        <div class="view">{width > 0 && <View {...across} height={height} compact={phone || width < BARE} free />}</div>
+        <Legend left={grows || inPatches ? 0 : (matrix?.x ?? 0)} />
+      </div>
+    ),
   };
 }
 
@@ -75,27 +79,22 @@ function usePart(/** @type {Screen} */ screen, /** @type {number} */ wide) {
 const isInPatches = ({ run, state }) => Boolean(run.value?.image) && state.value.view === 'heatmap';
 
 /** @param {Props} props */
-function Tablet({ screen, width }) {
+function Tablet({ screen }) {
   const session = useSession();
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
   const Panel = panelFor(state, run);
-  const whole = width - 2 * screen.margin;
-  const { grows, height, picture, legend } = usePart(
-    screen,
-    isGrown(state, run) ? whole : whole - screen.model - screen.gap,
-  );
+  const area = useRef(null);
+  const [model = 0] = useColumns(area).columns;
+  const { grows, height, part } = usePart(screen);
   return (
-    <Instrument look={grows ? 'grown' : ''}>
+    <Instrument look={grows ? 'grown' : ''} area={area}>
       {grows ? null : training ? (
-        <TrainedModel width={screen.model} height={height} />
+        <TrainedModel width={model} height={height} />
       ) : (
-        <Model width={screen.model} height={height} />
+        <Model width={model} height={height} />
       )}
-      <div class="middle">
-        {picture}
-        {legend}
-      </div>
+      {part}
       {!training && <Prediction writes />}
       {training ? (
         <div class="train-right">
@@ -109,23 +108,21 @@ function Tablet({ screen, width }) {
 }
 
 /** @param {Props} props */
-function Phone({ screen, width }) {
+function Phone({ screen }) {
   const session = useSession();
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
   const story = state.panel === 'story';
   const Panel = panelFor(state, run);
-  const whole = width - 2 * screen.margin;
   // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
-  const left = Math.round((story ? SHARE_STORY : SHARE_LOW) * (whole - screen.gap));
-  const { grows, picture, legend } = usePart(screen, halved ? left : whole);
-  const { tiles, ...size } = modelSize(session, !halved ? whole : story ? left : whole - left - screen.gap);
+  const { grows, part } = usePart(screen);
+  const halves = useRef(null);
+  const { tiles, ...size } = modelSize(session, useSize(halves).width);
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${halved ? '' : 'across'}`}>
-      {picture}
-      {legend}
-      <div class={`halves ${tiles ? 'tiled' : ''}`}>
+      {part}
+      <div class={`halves ${tiles ? 'tiled' : ''}`} ref={halves}>
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>

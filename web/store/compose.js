@@ -55,7 +55,7 @@ export function compose(options) {
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
-  const program = createProgramModel(options.given ?? null, requests);
+  const program = createProgramModel(options.programModel ?? null, requests);
 
   /**
    * A change of the state updates the training if it is shown, otherwise it runs the model.

@@ -151,7 +151,7 @@ export interface Parts {
   /** A source shows something else now: its tokens, its heads or its picture have been changed. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
-  composition: { layer: number; head: number; feeds: HeadComposition[] };
+  composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
   /** All of the text that has been generated. */
   generated: { text: string };
@@ -457,13 +457,13 @@ export interface HeadComposition {
   value: number;
 }
 
-/** total: number of heads. tried: the heads that have been switched off so far. */
+/** total: number of heads. switchedOff: the heads that have been switched off so far. */
 export interface Ablation {
   token: number;
   text: string;
   before: number;
   total: number;
-  tried: (HeadPlace & { probability: number })[];
+  switchedOff: (HeadPlace & { probability: number })[];
 }
 
 // Training

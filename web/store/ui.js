@@ -11,8 +11,8 @@ import { readOnly } from './readOnly.js';
 /** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
 /**
  * A line or a ribbon of flow.
- * @typedef {{ kind: 'line', feed: HeadComposition, layer?: undefined } |
- *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, feed?: undefined }} Picked
+ * @typedef {{ kind: 'line', composition: HeadComposition, layer?: undefined } |
+ *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, composition?: undefined }} Picked
  */
 
 export function createUi() {

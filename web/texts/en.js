@@ -181,7 +181,7 @@ export const strings = {
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
   sort: 'Order of heads',
   sorts: { place: 'by index', effect: 'by effect', uniform: 'by sharpness' },
-  trades: {
+  roleNames: {
     partner: 'the answer',
     induction: 'induction',
     previous: 'previous',
@@ -198,7 +198,7 @@ export const strings = {
     first: 'looks mostly at the first token.',
   },
   doesNot: 'follows no simple rule.',
-  usually: (/** @type {string} */ trade) => `usually: ${trade}; here: nothing to find`,
+  usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
   nothingFound: {
     first: 'Pale rows: nothing to find here, so it attends to the first tokens.',
     elsewhere: 'Pale rows: nothing to find here.',
@@ -258,8 +258,8 @@ export const strings = {
   softmax: 'softmax',
   value: 'value',
   mixture: 'mixture',
-  asks: ['what', 'looks for, |n| numbers'],
-  answers: ['what', 'can be found by'],
+  queryText: ['what', 'looks for, |n| numbers'],
+  keyText: ['what', 'can be found by'],
   steps: {
     sum: 'multiplied pair by pair and summed',
     divided: (/** @type {number} */ root, /** @type {number} */ by) => `÷ √${root}${by === 1 ? '' : ` ÷ ${by}`}`,
@@ -285,7 +285,7 @@ export const strings = {
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
   lensAbout: (/** @type {number} */ l) => `The next token if the model ended with layer ${l}`,
-  tried: {
+  ablation: {
     begin: 'Ablate each head',
     stop: (/** @type {number} */ done, /** @type {number} */ total) => `${done} of ${total}, stop`,
     title: 'Without each head',

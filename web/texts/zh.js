@@ -161,7 +161,7 @@ export const strings = {
   offMeans: (last) => `它的输出设为零。${last ? '猜测在没有它的情况下算出' : '后面各层在没有它的情况下运行'}。`,
   sort: '头的次序',
   sorts: { place: '按位置', effect: '按影响', uniform: '按集中程度' },
-  trades: {
+  roleNames: {
     partner: '答案',
     induction: '归纳',
     previous: '前一个',
@@ -178,7 +178,7 @@ export const strings = {
     first: '主要看第一个词元。',
   },
   doesNot: '没有明显规律。',
-  usually: (trade) => `通常：${trade}；这里没有可找的`,
+  usually: (role) => `通常：${role}；这里没有可找的`,
   nothingFound: { first: '淡的行：这里没有可找的，主要看最前面的词元。', elsewhere: '淡的行：这里没有可找的。' },
   begin: {
     read: '每一行是一个词元，颜色越浓，它看那里越多。文本为英文，模型只学过英文。',
@@ -232,8 +232,8 @@ export const strings = {
   softmax: 'softmax',
   value: '值',
   mixture: '混合',
-  asks: ['', '要找什么，|n| 个数'],
-  answers: ['', '凭什么被找到'],
+  queryText: ['', '要找什么，|n| 个数'],
+  keyText: ['', '凭什么被找到'],
   steps: {
     sum: '逐对相乘再求和',
     divided: (root, by) => `÷ √${root}${by === 1 ? '' : ` ÷ ${by}`}`,
@@ -259,7 +259,7 @@ export const strings = {
   cannot: ['看不到', '它在后面。', '它被遮住了。', '所有键都被遮住：什么也没读。'],
 
   lensAbout: (l) => `假如模型到第 ${l} 层为止，下一个词元会是什么`,
-  tried: {
+  ablation: {
     begin: '逐个关闭',
     stop: (done, total) => `${done} / ${total}，停止`,
     title: '去掉每个头',

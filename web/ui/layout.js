@@ -1,10 +1,11 @@
-// From widths and heights to sizes, all in CSS pixels. Cells are whole pixels, so that their edges fall on pixels.
+// Sizes of pictures in the space that the style sheets leave them, in CSS pixels. A cell is a whole number of pixels,
+// so that its edges are sharp.
 
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
 /**
- * narrow: a desk where words must be few; huge: letters grow once more; low: a phone held sideways.
- * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low', margin: number, gap: number, model: number,
- *   reading: number }} Screen
+ * The screens that the style sheets tell apart. narrow: a desk where words must be few; huge: letters grow once more;
+ * low: a phone held sideways.
+ * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low' }} Screen
  */
 
 export const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
@@ -13,71 +14,55 @@ export const between = (/** @type {number} */ least, /** @type {number} */ x, /*
 /** Below this height, and this width, a window is a phone held sideways. */
 export const LOW = { height: 480, width: 1000 };
 
-/** The columns for a width of the page, in a low window or not. @param {number} width @returns {Screen} */
+/** The screen for a width of the page, in a low window or not. @param {number} width @returns {Screen} */
 export function screenOf(width, low = false) {
-  if (low && width >= 560 && width < LOW.width)
-    return { kind: 'phone', size: 'low', margin: 16, gap: 16, model: 0, reading: 0 };
-  if (width >= 1700)
-    return {
-      kind: 'wide',
-      ...(width >= 2200 && { size: /** @type {const} */ ('huge') }),
-      margin: 48,
-      gap: 52,
-      model: between(446, 0.232 * width, 620),
-      reading: between(392, 0.204 * width, 540),
-    };
-  if (width >= 900)
-    return {
-      kind: 'desk',
-      ...(width < 1200 && { size: /** @type {const} */ ('narrow') }),
-      margin: 32,
-      gap: width >= 1200 ? 28 : 20,
-      model: width < 1200 ? 214 : between(283, 0.236 * width, 340),
-      reading: between(228, 0.2056 * width, 296),
-    };
-  if (width >= 560) return { kind: 'tablet', margin: 24, gap: 24, model: 214, reading: 0 };
-  return { kind: 'phone', margin: 16, gap: 16, model: 0, reading: 0 };
+  if (low && width >= 560 && width < LOW.width) return { kind: 'phone', size: 'low' };
+  if (width >= 2200) return { kind: 'wide', size: 'huge' };
+  if (width >= 1700) return { kind: 'wide' };
+  if (width >= 1200) return { kind: 'desk' };
+  if (width >= 900) return { kind: 'desk', size: 'narrow' };
+  return { kind: width >= 560 ? 'tablet' : 'phone' };
 }
 
-/** From this cell on figures stand in it; below the other only the touched row and key are labelled. */
-export const FIGURES = 22;
-export const LABELS = 9;
-/** Cells below this many pixels are pooled. */
-export const DENSE = 4;
-/** Above so many tokens cells touch. */
-export const TOUCHING = 40;
+/** Minimum cell for a figure in it, and for labels of all rows and keys. */
+export const MIN_FIGURE_CELL = 22;
+export const MIN_LABEL_CELL = 9;
+/** Smaller cells are pooled. */
+export const MIN_WHOLE_CELL = 4;
+/** With more tokens than this there is no gap between cells. */
+export const MAX_TOKENS_WITH_GAPS = 40;
 
 /** Font size of a token's label next to a cell. @param {number} cell @param {number} most */
-export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
+export const labelSize = (cell, most) => (cell < MIN_LABEL_CELL ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 
-/** Above a full picture a label stands level where every one is as narrow as a cell with this much less. */
-const BESIDE = 6;
+/** Minimum distance of two horizontal labels above a full picture. */
+const LABEL_DISTANCE = 6;
 /**
- * How labels stand above a full picture: level or at 45°, and what they rise above it.
+ * The labels above a full picture: horizontal or at 45°, and their height.
  * @param {number} label the width of the widest
  * @param {number} size
  * @param {number} cell
  */
 export function labelsAbove(label, size, cell) {
-  const level = label <= cell - BESIDE;
+  const level = label <= cell - LABEL_DISTANCE;
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
-/** A label takes no more room than this. */
-const LONGEST = 120;
+/** Maximum width of a label. */
+const MAX_LABEL_WIDTH = 120;
 
-/** A cell is not larger than this: one token would fill the screen. On a phone, than this share of the width. */
-export const LARGEST = 120;
-const LARGEST_SHARE = 0.3;
-/** With this many tokens or fewer, the empty corner is too small for the head's name: the name is above. */
-const FEW = 5;
-/** The head's name above the picture; in letters, with what it does below that. */
-const NAME = { line: 44, lines: 5.5 };
-/** Narrower is a phone; wider has room for both in one line. */
-const [NARROW, WIDE] = [420, 560];
+/** Maximum cell, or one token would fill the screen; on a phone, as a share of the width. */
+export const MAX_CELL = 120;
+const MAX_CELL_SHARE = 0.3;
+/** With this many tokens or fewer, the empty half is too small for the head's name, which is above the picture. */
+const MAX_UNTITLED_TOKENS = 5;
+/** Height of the head's name above the picture; with the role in a second line, in font sizes. */
+const TITLE_HEIGHT = { line: 44, lines: 5.5 };
+/** A narrower picture is a phone's; a wider one has room for name and role in one line. */
+const [MIN_WIDTH_FOR_ROLE, MIN_WIDTH_FOR_LINE] = [420, 560];
 
 /**
- * The large picture in the room that there is.
+ * The size of the large picture and of its margins.
  * @param {object} room
  * @param {number} room.width
  * @param {number} room.height
@@ -104,46 +89,39 @@ export function pictureOf({
   bare = false,
 }) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
-  const above = full || (n <= FEW && !bare);
-  const largest = Math.min(LARGEST, LARGEST_SHARE * width, tallest / n);
-  const stacked = above && (!full || width < WIDE);
+  const above = full || (n <= MAX_UNTITLED_TOKENS && !bare);
+  const largest = Math.min(MAX_CELL, MAX_CELL_SHARE * width, tallest / n);
+  const stacked = above && (!full || width < MIN_WIDTH_FOR_LINE);
   let cell = Math.min(width / m, height / n, largest);
   let left = 0;
   let top = 0;
   let level = false;
-  // The labels need room, and their size depends on the cell: two rounds settle it.
+  // The size of the labels depends on the cell, and the cell on the labels: it settles after two rounds.
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
-    const label = Math.min(widest(size), LONGEST);
-    left = Math.ceil(cell < LABELS ? 12 : label + 10);
-    const name = stacked && width >= NARROW ? NAME.lines * most : NAME.line;
+    const label = Math.min(widest(size), MAX_LABEL_WIDTH);
+    left = Math.ceil(cell < MIN_LABEL_CELL ? 12 : label + 10);
+    const name = stacked && width >= MIN_WIDTH_FOR_ROLE ? TITLE_HEIGHT.lines * most : TITLE_HEIGHT.line;
     const labels = labelsAbove(label, size, cell);
     level = full && labels.level;
     top = Math.ceil((above ? name : 0) + (full ? labels.rise : size * 1.45));
-    const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), LONGEST);
+    const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
   // Cells that are pooled need not be whole: rounding them down would leave up to half of the room empty.
-  const whole = cell >= DENSE ? Math.floor(cell) : cell;
+  const whole = cell >= MIN_WHOLE_CELL ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
-  const gap = Math.max(n, m) > TOUCHING || whole < 5 ? 0 : 1;
+  const gap = Math.max(n, m) > MAX_TOKENS_WITH_GAPS || whole < 5 ? 0 : 1;
   return { cell: whole, left, top, side, wide, gap, above, stacked, level, size: labelSize(whole, most) };
 }
 
 /**
- * Where the cells of a picture begin: on the base line of the model, or in the middle where that would leave most of
- * the room above it empty.
+ * The top of the cells: the picture ends on the base line of the model, or is in the middle if it is low.
  * @param {number} height of the room
  * @param {{ side: number, top: number }} picture
  */
 export const topOf = (height, { side, top }) =>
   side < height / 2 ? Math.max(Math.round((height - side) / 2), Math.min(top, height - side)) : height - side;
-
-/**
- * Heights of a line above each picture, of the space between them and of a title above both; the least width of a title
- * next to them.
- */
-const PATCHES = { line: 28, between: 6, across: 16, title: 40, beside: 234 };
 
 /** Rows and columns of patches, and tokens that stand before them. @param {any} run */
 export function gridOf({ patch, S }) {
@@ -155,33 +133,35 @@ export function gridOf({ patch, S }) {
  * A picture in patches and the same patches with their weights, as large as they can be: one above the other with the
  * title next to them or above, or side by side where that is much larger.
  * @param {{ width: number, height: number, rows: number, columns: number }} room
+ * @param {import('./lengths.js').Lengths} lengths
  */
-export function patchesOf({ width, height, rows, columns }) {
-  const { line, between, across, title, beside } = PATCHES;
+export function patchesOf({ width, height: most, rows, columns }, { paneLine, paneGap, paneTitle, besidePanes }) {
+  const stacked = most - 2 * paneLine - paneGap;
   const ways = [
-    { titled: false, split: false, wide: width - beside, high: (height - 2 * line - between) / 2 },
-    { titled: true, split: false, wide: width, high: (height - 2 * line - between - title) / 2 },
-    { titled: true, split: true, wide: (width - across) / 2, high: height - line - title },
+    { titled: false, split: false, wide: width - besidePanes, high: stacked / 2 },
+    { titled: true, split: false, wide: width, high: (stacked - paneTitle) / 2 },
+    { titled: true, split: true, wide: (width - paneGap) / 2, high: most - paneLine - paneTitle },
   ].map((way) => ({ ...way, size: Math.max(Math.floor(Math.min(way.wide / columns, way.high / rows)), 1) }));
   const { titled, split, size } = ways.reduce((best, way) => (0.85 * way.size > best.size ? way : best));
-  const panes = split ? line + rows * size : 2 * (line + rows * size) + between;
-  return { size, titled, split, side: width - size * columns - 24, height: panes + (titled ? title : 0) };
+  const pane = paneLine + rows * size;
+  const height = (split ? pane : 2 * pane + paneGap) + (titled ? paneTitle : 0);
+  return { size, titled, split, width: size * columns, height };
 }
 
-/** Thumbnails smaller than this are tiles. */
-export const TILE = 20;
-/** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
-const WORDS = { both: 34, trade: 18, none: 5 };
-const LEAST = 32;
-/** Space next to a thumbnail, as a share of its width: the frame of the chosen one touches no other. */
-const SIDE_SPACE = 0.09;
-/** Rows stand no further apart than this share of a thumbnail, and no thumbnail is larger, in letters. */
-const [APART, LARGE] = [0.5, 16];
-/** A thumbnail that would be smaller is a tile. */
-const SMALLEST = 8;
+/** Smaller thumbnails are tiles. */
+export const MIN_PICTURE = 20;
+/** Height of the texts around a thumbnail at a font size of 12 px: layer and role, the role alone, none. */
+const TEXT_HEIGHTS = { both: 34, role: 18, none: 5 };
+const MIN_NAMED = 32;
+/** Space next to a thumbnail, as a share of its width: the frame of the chosen head touches no other. */
+const SIDE_SHARE = 0.09;
+/** Maximum gap between rows, as a share of a thumbnail; maximum thumbnail, in font sizes. */
+const [MAX_ROW_GAP, MAX_THUMBNAIL] = [0.5, 16];
+/** Minimum thumbnail that is not a tile. */
+const MIN_THUMBNAIL = 8;
 
 /**
- * A whole multiple of the tokens where they are few, unless that gives a third of the room away.
+ * A multiple of the number of tokens if they are few, unless that is less than two thirds of the space.
  * @param {number} most
  * @param {number} tokens
  */
@@ -192,36 +172,36 @@ export function thumbnailSize(most, tokens) {
 }
 
 /**
- * Thumbnails in rows of layers. A thumbnail is a whole multiple of the tokens where there are few.
+ * Thumbnails in rows of layers.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
  *   letter?: number }} room
  */
 export function thumbnailsOf({ width, height, tokens, layers, heads, names, letter = 12 }) {
   const across = width / heads;
   const down = height / layers;
-  const beside = Math.min(Math.max(SIDE_SPACE * across, 5), 9);
+  const beside = Math.min(Math.max(SIDE_SHARE * across, 5), 9);
   const mostWith = (/** @type {number} */ words) =>
-    Math.min(across - beside, down - (words * letter) / 12, LARGE * letter);
+    Math.min(across - beside, down - (words * letter) / 12, MAX_THUMBNAIL * letter);
   const sizeWith = (/** @type {number} */ words) => {
     const most = mostWith(words);
-    // Tiles are pooled: they need be no multiple, and one pixel between them is enough.
-    return most < SMALLEST ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
+    // Tiles are pooled, so they need not be a multiple; a gap of one pixel is enough.
+    return most < MIN_THUMBNAIL ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
-  // A tile takes the room of the words as well.
-  const fits = (/** @type {'both' | 'trade'} */ words) =>
-    names && mostWith(WORDS[words]) >= SMALLEST && sizeWith(WORDS[words]) >= LEAST;
-  const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
-  const size = sizeWith(WORDS[words]);
-  const high = size + (WORDS[words] * letter) / 12;
-  // Tiles make one picture.
-  const most = size < TILE ? across + 2 : names ? high + APART * size : down;
+  // A tile has no texts, and takes their space.
+  const fits = (/** @type {'both' | 'role'} */ words) =>
+    names && mostWith(TEXT_HEIGHTS[words]) >= MIN_THUMBNAIL && sizeWith(TEXT_HEIGHTS[words]) >= MIN_NAMED;
+  const words = fits('both') ? 'both' : fits('role') ? 'role' : 'none';
+  const size = sizeWith(TEXT_HEIGHTS[words]);
+  const high = size + (TEXT_HEIGHTS[words] * letter) / 12;
+  // Tiles are next to each other in both directions.
+  const most = size < MIN_PICTURE ? across + 2 : names ? high + MAX_ROW_GAP * size : down;
   const pitch = Math.min(down, most);
   // The space between two rows is not needed below the last one.
-  return { size, across, down: pitch, spare: names && size >= TILE ? Math.max(pitch - high, 0) : 0, words };
+  return { size, across, down: pitch, spare: names && size >= MIN_PICTURE ? Math.max(pitch - high, 0) : 0, words };
 }
 
 /**
- * Which names have room under the thumbnails of a row: the chosen one's first, then from the left.
+ * True for each name that fits under the thumbnails of a row: the chosen head's first, then from the left.
  * @param {number[]} widths 0 where there is no name
  * @param {number} across from one thumbnail to the next
  * @param {number} chosen its place, or -1
@@ -239,14 +219,14 @@ export function namesWithRoom(widths, across, chosen) {
 export const nameWidth = (name, letter = 12) =>
   [...name].reduce((sum, sign) => sum + (sign > '\u2e80' ? 1 : 0.6), 0) * letter + (name ? 6 : 0);
 
-/** Another row of a single layer's heads is for thumbnails that are larger by this. */
-const LARGER = 1.15;
+/** The heads of a single layer get another row if it makes thumbnails larger by this factor. */
+const MIN_GAIN = 1.15;
 
 /**
- * The rows of a model: one for each layer. The heads of a single layer stand in as many rows as make them largest, the
+ * The rows of a model: one for each layer. The heads of a single layer are in as many rows as make them largest, the
  * first on top.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
- *   letter?: number, name?: number }} room name: what the widest name under a thumbnail takes
+ *   letter?: number, name?: number }} room name: the widest name under a thumbnail
  */
 export function rowsOf(room) {
   const { layers, heads, name = 0 } = room;
@@ -255,9 +235,9 @@ export function rowsOf(room) {
     return { columns, rows, ...thumbnailsOf({ ...room, layers: layers * rows, heads: columns }) };
   };
   if (layers > 1) return inColumns(heads);
-  // As many columns as there is room for names.
+  // At most as many columns as names fit next to each other.
   const most = Math.min(Math.max(Math.floor(room.width / name), 1), heads);
   return Array.from({ length: most }, (_, i) => inColumns(most - i)).reduce((best, next) =>
-    next.size > LARGER * best.size ? next : best,
+    next.size > MIN_GAIN * best.size ? next : best,
   );
 }

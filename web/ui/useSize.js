@@ -1,4 +1,4 @@
-// The size of an element, for components.
+// The size of an element, and of the columns of a grid, for components.
 
 import { useLayoutEffect, useState } from 'preact/hooks';
 
@@ -22,4 +22,22 @@ export function useSize(ref) {
     return () => observer.disconnect();
   }, [current]);
   return size;
+}
+
+/**
+ * The columns of a grid, as the style sheets lay them out: widths and the gap between them, in pixels.
+ * @param {{ current: Element | null }} ref
+ */
+export function useColumns(ref) {
+  useSize(ref);
+  const [grid, setGrid] = useState({ columns: /** @type {number[]} */ ([]), gap: 0 });
+  // A class may have changed the columns of a grid of the same size.
+  useLayoutEffect(() => {
+    if (!ref.current) return;
+    const { gridTemplateColumns, columnGap } = getComputedStyle(ref.current);
+    const columns = gridTemplateColumns.split(' ').map(Number.parseFloat);
+    const gap = Number.parseFloat(columnGap) || 0;
+    setGrid((old) => (String(old.columns) === String(columns) && old.gap === gap ? old : { columns, gap }));
+  });
+  return grid;
 }

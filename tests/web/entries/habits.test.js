@@ -1,5 +1,5 @@
-// Habits from other pages: Back and Forward, a question before work is lost, a reload that keeps the state, files
-// dropped and pasted anywhere.
+// Behaviour that visitors expect of any page: Back and Forward, a question before work is lost, a reload that keeps
+// the state, files dropped and pasted anywhere.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -19,7 +19,7 @@ const word = (name) => page.getByRole('button', { name, exact: true });
 const entries = () => page.evaluate(() => history.length);
 
 const weights = [...writeNpy(attentions([3, 2, 5, 5], true))];
-/** A file as if it were dropped there, or pasted. */
+/** Simulates that a file is dropped or pasted. */
 const give = (kind, selector, bytes, name = 'attentions.npy') =>
   page.evaluate(
     ([kind, selector, bytes, name]) => {
@@ -114,7 +114,7 @@ test('Back to a model that is closed says so and shows the whale: one is not cau
 
 test('a model in training that the browser cannot keep is asked about', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
-  // Storage of the worker that is full.
+  // The worker's storage is full.
   await page.route('**/*.js', async (route) => {
     const response = await route.fetch();
     const body = await response.text();
@@ -237,7 +237,7 @@ test('without a text there is nothing to try; a picture that is left between two
   await page.locator('textarea').fill('To the last');
   await settled();
   assert.ok(await word('Ablate each head').isEnabled());
-  // Another head fades in, and in its frames the view is changed.
+  // The view is changed while another head fades in.
   for (let round = 0; round < 4; round++) {
     await page.locator(`[data-head='${round}.1']`).click();
     await settled();

@@ -62,7 +62,7 @@ test('its size is what README says', async () => {
   assert.ok(Math.abs(length / 1e6 - said) < 0.1, `README says ${said} MB, the file has ${length} bytes`);
 });
 
-// Said module by module, its bytes would differ from build to build.
+// A 'use strict' in each module would make the bytes differ from build to build.
 test('each script says once that it is strict', async () => {
   const html = await readFile(FILE, 'utf8');
   for (const id of ['page', 'worker']) {

@@ -1,4 +1,5 @@
-// headlight.py: what it writes is opened in Chromium. Where there is no Python, or no NumPy or PyTorch, it is said.
+// The files that headlight.py writes, opened in Chromium. Without Python, NumPy or PyTorch the tests are skipped, and
+// the reason is printed.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -13,7 +14,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'headlight-python-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** The first Python with a module: Debian's packages are seen by its own alone. */
+/** The first Python that has a module: only Debian's own Python finds Debian's packages. */
 function pythonWith(module) {
   for (const name of ['python3', '/usr/bin/python3'])
     if (spawnSync(name, ['-c', `import ${module}`], { timeout: 120_000 }).status === 0) return name;
@@ -68,7 +69,7 @@ test('lists of one head: the page shows them, whatever the tokens are', {
   run('headlight.save("head.html", weights(), TOKENS, view="head", title=\'A "head" <b> & c\')');
   await open('head.html');
   assert.equal(await page.title(), 'A "head" <b> & c');
-  assert.deepEqual(await page.locator('.row-label:not(.asks)').allTextContents(), [
+  assert.deepEqual(await page.locator('.row-label:not(.is-query)').allTextContents(), [
     'Call',
     'me',
     '"Ish"',

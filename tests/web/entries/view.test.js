@@ -1,4 +1,4 @@
-// `headlight-attention/view` in pages of others, in Chromium.
+// `headlight-attention/view` in other pages, in Chromium.
 
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { smallModel } from '../../support/hubPage.js';
 import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
 import { until } from '../../support/wait.js';
 
-/** Nothing inline, nothing evaluated, no blobs: as strict as a page can be that runs WebAssembly. */
+/** The strictest policy that allows WebAssembly: no inline scripts, no eval, no blobs. */
 const POLICY = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'",
@@ -36,7 +36,7 @@ const ROWS = [
 ];
 const TOKENS = ['The', 'white', 'whale'];
 
-/** A page with some elements, and what is mounted into them: { id: options }. */
+/** A page with elements, and the options of the view that is mounted into each: { id: options }. */
 async function open(html, options = {}, how = {}) {
   await openEmpty({ locale: 'en-GB', viewport: { width: 1000, height: 800 }, ...how });
   await writeFile(
@@ -65,7 +65,7 @@ const workers = () => page.workers().length;
 
 test('one heatmap with its labels, read under the pointer and by keyboard, without a worker', async () => {
   await open('<div id="a"></div>', { a: { attentions: ROWS, tokens: TOKENS, view: 'head', title: 'A head' } });
-  assert.deepEqual(await page.locator('#a .row-label:not(.asks)').allTextContents(), TOKENS);
+  assert.deepEqual(await page.locator('#a .row-label:not(.is-query)').allTextContents(), TOKENS);
   assert.equal(await page.locator('#a h2').first().textContent(), 'A head');
   near(await numbers('#a .figure'), ROWS[2]);
   assert.equal(await page.locator('#a .title').textContent(), 'whale looks at white: 0.50');
@@ -118,8 +118,8 @@ test('the three attentions of an encoder–decoder, each with its own tokens', a
     a: { attentions, tokens },
     b: { attentions, tokens, view: 'head', part: 'cross', head: 1 },
   });
-  const rows = (id) => page.locator(`#${id} .row-label:not(.asks)`).allTextContents();
-  const keys = (id) => page.locator(`#${id} .key-label:not(.answers)`).allTextContents();
+  const rows = (id) => page.locator(`#${id} .row-label:not(.is-query)`).allTextContents();
+  const keys = (id) => page.locator(`#${id} .key-label:not(.is-key)`).allTextContents();
   assert.deepEqual([await rows('a'), await keys('a')], [tokens.source, tokens.source]);
   assert.deepEqual([await rows('b'), await keys('b')], [tokens.target, tokens.source]);
   near(await numbers('#b .figure'), [0.5, 0.5]);

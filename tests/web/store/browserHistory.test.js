@@ -1,11 +1,11 @@
-// Which changes one can go Back to.
+// Changes of the state that are entries of the browser's history.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isStep, kindOf } from '../../../web/store/browserHistory.js';
 import { change, initialState } from '../../../web/store/state.js';
 
-/** Steps of the browser's history that changes after each other make. */
+/** The history entries that a sequence of changes makes. */
 function steps(...patches) {
   let [state, last, count] = [initialState, null, 0];
   for (const patch of patches) {

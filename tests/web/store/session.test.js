@@ -26,7 +26,7 @@ function answering() {
   return worker;
 }
 
-/** A worker that answers when the test says so. */
+/** A worker that answers when the test calls it. */
 function silent() {
   const asked = [];
   const worker = { onmessage: null, onerror: null, terminate() {}, postMessage: (question) => asked.push(question) };
@@ -56,7 +56,7 @@ const seen = ({ about, run, comparison, roles, state }) => ({
 });
 const whole = { model: 'whale', about: 'whale', tokens: ['a', 'b'], other: 'without', roles: [['previous']] };
 
-/** A session that shows the whale, and a worker that is told what to answer. */
+/** A session that shows the demo model, and a worker whose answers the test chooses. */
 function begun() {
   const worker = silent();
   const session = createSession({ language: 'en', theme: 'light', start: worker.start });
@@ -69,7 +69,7 @@ function begun() {
   assert.deepEqual(seen(session), whole);
   return { session, worker, show };
 }
-/** Files are opened, and recognised. */
+/** Opens files, which are recognised as a model. */
 function opens({ session, worker }, title) {
   session.opening.open([file(title, 'x')]);
   const open = worker.newest('open');

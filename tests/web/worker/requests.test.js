@@ -1,4 +1,4 @@
-// The worker's answers against forward and headlight-attention/analysis, for the demo model.
+// The worker's answers equal forward and headlight-attention/analysis, for the demo model.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { cellText, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { FIGURES, LABELS } from '../../ui/layout.js';
+import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
 import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
@@ -72,7 +72,7 @@ export function Matrix(picture) {
       >
         <canvas ref={canvas} aria-hidden="true" />
       </div>
-      {cell >= LABELS && <AlignedLabels {...picture} />}
+      {cell >= MIN_LABEL_CELL && <AlignedLabels {...picture} />}
       {hasCell(picture, picture.read) && <ReadCell {...picture} read={picture.read} />}
     </>
   );
@@ -188,11 +188,11 @@ function ReadCell(picture) {
   const { cell, level } = plan;
   const { t, s } = read;
   const position = { left: x + columnOf(s) * cell, top: y + rowOf(t) * cell, columnTop: columnTopOf(picture, s) };
-  const rowIsLabelled = hideRows && cell >= LABELS;
+  const rowIsLabelled = hideRows && cell >= MIN_LABEL_CELL;
   return (
     <div class="cross" style={labelGeometry({ ...plan, x })} aria-hidden="true">
       <ReadMarks x={x} {...position} />
-      {cell >= FIGURES && <RowFigures {...picture} />}
+      {cell >= MIN_FIGURE_CELL && <RowFigures {...picture} />}
       <ReadNames row={rowIsLabelled ? null : names[t]} column={keys[s]} grid={{ cell, full, level }} {...position} />
     </div>
   );

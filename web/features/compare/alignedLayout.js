@@ -1,6 +1,6 @@
 // The size of the cells of two aligned pictures, in CSS pixels.
 
-import { LABELS, LARGEST, labelSize, labelsAbove } from '../../ui/layout.js';
+import { labelSize, labelsAbove, MAX_CELL, MIN_LABEL_CELL } from '../../ui/layout.js';
 import { BOLD_WIDTH, maxTextWidth } from '../heatmap/textWidth.js';
 
 /** @import { ViewProps } from '../heatmap/types.js' */
@@ -65,14 +65,14 @@ function planIn({ width, height, most, free }, pictures, down) {
   const [across, high] = down ? [1, count] : [count, 1];
   const hasOwnRows =
     old !== null && (now.names.length !== old.names.length || now.names.some((name, t) => name !== old.names[t]));
-  let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n, LARGEST);
+  let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n, MAX_CELL);
   let margins = marginsOf(pictures, cell, most, hasOwnRows);
   for (let round = 1; round <= ROUNDS; round++) {
     if (round > 1) margins = marginsOf(pictures, cell, most, hasOwnRows);
     const { left, right, top } = margins;
     const widest = (width - left - (across - 1) * right) / across / columns.n;
     const tallest = free ? MAX_CELL_FREE : (height - high * top - (high - 1) * BETWEEN) / high / rows.n;
-    cell = Math.min(widest, tallest, free ? Infinity : LARGEST);
+    cell = Math.min(widest, tallest, free ? Infinity : MAX_CELL);
   }
   const whole = cell >= 1 ? Math.floor(cell) : Math.max(cell, 0.01);
   return {
@@ -90,7 +90,7 @@ function planIn({ width, height, most, free }, pictures, down) {
 /** @param {Pictures} pictures @param {number} cell @param {number} most @param {boolean} hasOwnRows */
 function marginsOf({ now, old, full }, cell, most, hasOwnRows) {
   const fontSize = labelSize(cell, most);
-  const hasLabels = cell >= LABELS;
+  const hasLabels = cell >= MIN_LABEL_CELL;
   const label = (/** @type {Named | null} */ side) =>
     hasLabels && side ? Math.min(maxTextWidth(side.names, fontSize), MAX_LABEL) : 0;
   const lastKeys = BOLD_WIDTH * maxTextWidth(now.keys.slice(-2), fontSize);

@@ -4,6 +4,7 @@ import { runOf } from '../../store/runInput.js';
 import { hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { shown } from '../prompt/tokens.js';
 import { Named } from '../reading/cellTitle.jsx';
 import { readingOf } from '../reading/derivation.js';
@@ -29,13 +30,14 @@ export function CompareReading({ compact = false, title = true, spread = false }
   const pair = runPairIn(session);
   const read = useCell(pair);
   const texts = useTexts();
+  const scrolled = useKeyboardScroll();
   const old = pair?.old;
   if (!pair || !old || !read) return spread ? null : <Reading compact={compact} title={title} />;
   const runs = { ...pair, old };
   const { pinned } = session.state.value;
   const isSame = JSON.stringify(pinned) === JSON.stringify(runOf(session.state.value));
   return (
-    <section class="reading comparing" aria-label={texts.table}>
+    <section class="reading comparing" aria-label={texts.table} ref={scrolled}>
       <div>
         {title && <CellName runs={runs} read={read} />}
         <CellTable runs={runs} read={read} />

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { useSize } from '../../ui/useSize.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
 import { TitleArea } from '../heatmap/headTitle.jsx';
 import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
@@ -20,8 +21,6 @@ import { useTexts } from './twoRuns.js';
 /** @typedef {RunPair & { old: Side }} ComparedRuns */
 
 const MARKS = [-1, -0.25, 0, 0.25, 1];
-/** A narrower ramp has only the marks −1, 0 and 1. */
-const MIN_ALL_MARKS = 150;
 /** Smaller differences are not visible. */
 const MIN_VISIBLE = 0.005;
 
@@ -100,27 +99,27 @@ function Title({ runs, compact = false, x, y, matrixWidth }) {
 const areEqual = (now, old) =>
   now.weights.length === old.weights.length && now.weights.every((w, i) => Math.abs(w - old.weights[i]) < MIN_VISIBLE);
 
-/** The legend of a difference; the usual one if there is none. @param {{ rampWidth: number }} props */
-export function CompareMarks({ rampWidth }) {
+/** The legend of a difference; the usual one if there is none. */
+export function CompareMarks() {
   const session = useSession();
   const texts = useTexts();
   const state = session.state.value;
   /** @type {Theme} */
   const theme = session.theme.value;
-  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const [box, canvas] = [useRef(null), useRef(/** @type {HTMLCanvasElement | null} */ (null))];
+  const { width } = useSize(box);
   const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
   useEffect(() => {
-    paintRamp(canvas.current, rampWidth, (share) => {
+    paintRamp(canvas.current, width, (share) => {
       const position = 2 * share - 1;
       return SIGNED[theme].css(Math.sign(position) * weightAt(Math.abs(position)));
     });
-  }, [rampWidth, theme, isDifference]);
-  if (!isDifference) return <Ramp rampWidth={rampWidth} />;
-  const marks = MARKS.filter((mark) => rampWidth > MIN_ALL_MARKS || mark % 1 === 0);
+  }, [width, theme, isDifference]);
+  if (!isDifference) return <Ramp />;
   return (
-    <div class="ramp" style={px({ width: rampWidth })} role="img" aria-label={texts.signed}>
+    <div class="ramp" ref={box} role="img" aria-label={texts.signed}>
       <canvas ref={canvas} />
-      {marks.map((mark) => (
+      {MARKS.map((mark) => (
         <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark))}%` })}>
           {signed(mark, mark % 1 === 0 ? 0 : 2)}
         </span>

@@ -1,6 +1,6 @@
 // Paints cells at positions of a grid that two texts share.
 
-import { DENSE } from '../../ui/layout.js';
+import { MIN_WHOLE_CELL } from '../../ui/layout.js';
 import { cross, drawEnlarged, inkPixel, sized } from '../heatmap/paintWeights.js';
 
 /** @import { Colours } from '../heatmap/paintWeights.js' */
@@ -20,7 +20,7 @@ export function paintAligned(canvas, picture, colours, palette) {
   const { plan, names, keys, value, isUnpaired, rowOf, columnOf } = picture;
   const { cell, gap, matrixWidth, matrixHeight } = plan;
   const context = sized(canvas, matrixWidth, matrixHeight);
-  if (cell < DENSE) return paintPooled(context, picture, colours, palette);
+  if (cell < MIN_WHOLE_CELL) return paintPooled(context, picture, colours, palette);
   const box = Math.max(cell - gap, 0.5);
   for (let t = 0; t < names.length; t++)
     for (let s = 0; s < keys.length; s++) {

@@ -9,13 +9,13 @@ import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
-import { COLOURS, isPicked, pick, sameFeed } from './pickedPart.js';
+import { COLOURS, isPicked, pick, sameComposition } from './pickedPart.js';
 import { useFlowTexts } from './texts.js';
 
 /** @import { RunWithContributions, RunWithValues } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Contribution } from './contributions.js' */
-/** @import { Feed, Place } from './flowLayout.js' */
+/** @import { Composition, Place } from './flowLayout.js' */
 
 export { default as styles } from './contributionPanel.css';
 
@@ -147,7 +147,7 @@ function Chosen({ run }) {
   const words = session.words.value;
   const texts = useFlowTexts();
   const picked = session.picked.value;
-  if (picked?.kind === 'line') return <ChosenLine feed={picked.feed} />;
+  if (picked?.kind === 'line') return <ChosenLine composition={picked.composition} />;
   if (picked)
     return (
       <div class="made">
@@ -222,27 +222,27 @@ function Neighbours() {
   const { layer, head, hide } = session.state.value;
   const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
-  /** @type {Feed[]} */
-  const feeds = found.feeds;
-  const strong = feeds.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
+  /** @type {Composition[]} */
+  const compositions = found.compositions;
+  const strong = compositions.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
   if (strong.length === 0) return null;
   return (
     <>
       <p class="how lines-about">{texts.linesAbout}</p>
       <ul class="neighbours" aria-label={texts.linesOf}>
-        {strong.slice(0, MAX_LINES).map((feed) => {
-          const below = feed.to.layer === layer && feed.to.head === head;
-          const other = below ? feed.from : feed.to;
+        {strong.slice(0, MAX_LINES).map((composition) => {
+          const below = composition.to.layer === layer && composition.to.head === head;
+          const other = below ? composition.from : composition.to;
           return (
-            <li key={JSON.stringify(feed)}>
-              <button type="button" onClick={() => session.pick({ kind: 'line', feed })}>
-                <span class={`dash ${COLOURS[feed.kind]}`} />
+            <li key={JSON.stringify(composition)}>
+              <button type="button" onClick={() => session.pick({ kind: 'line', composition })}>
+                <span class={`dash ${COLOURS[composition.kind]}`} />
                 <span>
                   {below
-                    ? texts.fedBy(words[COLOURS[feed.kind]], texts.shortHead(other.layer, other.head))
-                    : texts.feedsIts(words[COLOURS[feed.kind]], texts.shortHead(other.layer, other.head))}
+                    ? texts.readsFrom(words[COLOURS[composition.kind]], texts.shortHead(other.layer, other.head))
+                    : texts.readBy(words[COLOURS[composition.kind]], texts.shortHead(other.layer, other.head))}
                 </span>
-                <b>{feed.value.toFixed(2)}</b>
+                <b>{composition.value.toFixed(2)}</b>
               </button>
             </li>
           );
@@ -252,22 +252,24 @@ function Neighbours() {
   );
 }
 
-/** The chosen line: the composition of two heads, for each kind. @param {{ feed: Feed }} props */
-function ChosenLine({ feed }) {
+/** The chosen line: the composition of two heads, for each kind. @param {{ composition: Composition }} props */
+function ChosenLine({ composition }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useFlowTexts();
-  /** @type {Feed[]} */
-  const feeds = session.composition.value?.feeds ?? [];
-  const all = feeds.filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
+  /** @type {Composition[]} */
+  const compositions = session.composition.value?.compositions ?? [];
+  const all = compositions.filter((other) => sameComposition({ ...other, kind: composition.kind }, composition));
   const name = (/** @type {Place} */ { layer, head }) => words.headInText(layer, head);
   return (
     <div class="made">
       <h2 class="title">
-        <span class="kept">{words.headName(feed.from.layer, feed.from.head)} →</span>{' '}
-        <span class="kept">{words.headInText(feed.to.layer, feed.to.head)}</span>
+        <span class="unbroken">{words.headName(composition.from.layer, composition.from.head)} →</span>{' '}
+        <span class="unbroken">{words.headInText(composition.to.layer, composition.to.head)}</span>
       </h2>
-      <p class="how">{texts.lineAbout(name(feed.from), words[COLOURS[feed.kind]], name(feed.to))}</p>
+      <p class="how">
+        {texts.lineAbout(name(composition.from), words[COLOURS[composition.kind]], name(composition.to))}
+      </p>
       <table>
         <caption>{texts.reads}</caption>
         <tbody>
@@ -277,7 +279,7 @@ function ChosenLine({ feed }) {
                 {words[COLOURS[kind]]}
               </th>
               <td>{texts.norms[kind]}</td>
-              <td>{kind === feed.kind ? <b>{value.toFixed(3)}</b> : value.toFixed(3)}</td>
+              <td>{kind === composition.kind ? <b>{value.toFixed(3)}</b> : value.toFixed(3)}</td>
             </tr>
           ))}
         </tbody>

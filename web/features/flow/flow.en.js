@@ -20,7 +20,7 @@ export const texts = {
   takes: 'What lowers it',
   others: (/** @type {number} */ n) => (n === 1 ? '1 other part' : `${n} other parts`),
   logit: (/** @type {string} */ percent) => `logit, probability ${percent}`,
-  feeds: 'input to',
+  inputTo: 'input to',
   against: 'lowers',
   made: {
     mlp: 'It processes each token alone. It reads the stream at the last token and adds its output.',
@@ -38,8 +38,8 @@ export const texts = {
   through: 'Needed, with a small contribution',
   throughAbout: 'Change of the guess when the head is off. They act through other heads.',
   tryThem: 'A head that acts through others is not in this list. Ablate each head to find it.',
-  fedBy: (/** @type {string} */ kind, /** @type {string} */ head) => `${kind} reads ${head}`,
-  feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `read by ${kind} of ${head}`,
+  readsFrom: (/** @type {string} */ kind, /** @type {string} */ head) => `${kind} reads ${head}`,
+  readBy: (/** @type {string} */ kind, /** @type {string} */ head) => `read by ${kind} of ${head}`,
   shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `head ${l}.${h}`,
   lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>
     `The output of ${from} goes into the ${kind} of ${to}. Computed from their weights alone, 0 to 1.`,

@@ -43,12 +43,12 @@ function useFlow({ width, height }) {
   const { hide, layer, head } = session.state.value;
   if (!hasContributions(run) || width <= 0 || height <= 0) return null;
   const found = session.composition.value;
-  const feeds = found && found.layer === layer && found.head === head ? found.feeds : [];
+  const compositions = found && found.layer === layer && found.head === head ? found.compositions : [];
   const side = width < NARROW ? NARROW_SIDE : SIDE;
   const { layers, heads, mlps } = run.about;
   const chosen = { layer, head };
   const sizes = { width, height, top: TOP, side, feet: FEET };
-  const flow = flowOf({ ...sizes, layers, heads, tokens: run.T, mlps, added: run.added, hide, chosen, feeds });
+  const flow = flowOf({ ...sizes, layers, heads, tokens: run.T, mlps, added: run.added, hide, chosen, compositions });
   return { ...flow, run, width, height, side, feet: FEET };
 }
 
@@ -133,9 +133,9 @@ export function FlowMarks() {
   const texts = useFlowTexts();
   return (
     <>
-      <span class="feeds-label">{texts.feeds}</span>
+      <span class="composition-label">{texts.inputTo}</span>
       {Object.entries(COLOURS).map(([kind, name]) => (
-        <span key={kind} class={`sample feed ${name}`}>
+        <span key={kind} class={`sample composition ${name}`}>
           <svg viewBox="0 0 22 10" aria-hidden="true" class="wide-sample">
             <path class="line" d="M0 5H22" stroke-width="3" />
           </svg>

@@ -5,7 +5,7 @@ import { PALETTE } from '../../ui/palette.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { weightsOf } from '../reading/derivation.js';
 import { attendedBy } from './flowTokens.js';
-import { COLOURS, isPicked, nameOf, pick, sameFeed } from './pickedPart.js';
+import { COLOURS, isPicked, nameOf, pick, sameComposition } from './pickedPart.js';
 
 /** @import { FlowDrawing } from './flow.jsx' */
 /** @import { Line, Node } from './flowLayout.js' */
@@ -23,7 +23,7 @@ export function Drawing({ flow }) {
         ))}
       <Attended flow={flow} />
       {lines.map((line) => (
-        <FeedLine key={lineName(line)} line={line} />
+        <CompositionLine key={lineName(line)} line={line} />
       ))}
     </svg>
   );
@@ -71,19 +71,19 @@ function Against({ part, scale }) {
 const lineName = (/** @type {Line} */ { from, to, kind }) => `${from.layer}.${from.head}-${to.layer}.${to.head}${kind}`;
 
 /** The composition of two heads. @param {{ line: Line }} props */
-function FeedLine({ line }) {
+function CompositionLine({ line }) {
   const session = useSession();
   const picked = session.picked.value;
-  const on = picked?.kind === 'line' && sameFeed(picked.feed, line);
+  const on = picked?.kind === 'line' && sameComposition(picked.composition, line);
   return (
-    <g class={`feed ${COLOURS[line.kind]} ${on ? 'picked' : ''}`}>
+    <g class={`composition ${COLOURS[line.kind]} ${on ? 'picked' : ''}`}>
       <path class="halo" d={line.d} stroke-width={line.width + 3} />
       <path class="line" d={line.d} stroke-width={line.width} />
       <path
         class="touch"
         data-line={lineName(line)}
         d={line.d}
-        onClick={() => session.pick(on ? null : { kind: 'line', feed: line })}
+        onClick={() => session.pick(on ? null : { kind: 'line', composition: line })}
       />
     </g>
   );

@@ -20,8 +20,8 @@ import { widthsFor } from './flowWidths.js';
 /** @typedef {Part & { value: number, width: number, d: string, boxes: Box[], foot: number }} Ribbon */
 /** @typedef {{ layer: number, head: number }} Place */
 /** @typedef {'q' | 'k' | 'v'} Kind of composition: with the queries, keys or values of the upper head */
-/** @typedef {{ from: Place, to: Place, kind: Kind, value: number }} Feed the composition of two heads */
-/** @typedef {Feed & { width: number, d: string, boxes: Box[] }} Line */
+/** @typedef {{ from: Place, to: Place, kind: Kind, value: number }} Composition the composition of two heads */
+/** @typedef {Composition & { width: number, d: string, boxes: Box[] }} Line */
 /**
  * The result of attribution.
  * @typedef {{ embed: number, heads: ArrayLike<number>, mlps: ArrayLike<number>, bias: number, sum: number }} Added
@@ -44,7 +44,7 @@ import { widthsFor } from './flowWidths.js';
  * @typedef {{ scale: number, thin: number, apart: number }} Widths
  */
 /**
- * @typedef {object} Given
+ * @typedef {object} FlowInput
  * @property {number} width
  * @property {number} height
  * @property {number} top height above the ribbons: title and next token
@@ -57,7 +57,7 @@ import { widthsFor } from './flowWidths.js';
  * @property {Added} added
  * @property {number} hide smaller contributions and compositions are not drawn
  * @property {Place} chosen
- * @property {Feed[]} feeds
+ * @property {Composition[]} compositions
  */
 
 /** Minimum width of a column of heads; if there are more heads, only some are shown. */
@@ -65,9 +65,9 @@ const MIN_PITCH = 44;
 /** Width on the right of all columns, for the ribbon of the token itself. */
 const RIGHT = 22;
 
-/** @param {Given} given */
-export function flowOf(given) {
-  const { width, height, top, side, feet, layers, heads, mlps, added, hide, chosen, feeds } = given;
+/** @param {FlowInput} input */
+export function flowOf(input) {
+  const { width, height, top, side, feet, layers, heads, mlps, added, hide, chosen, compositions } = input;
   const room = width - side - RIGHT;
   const minPitch = layers > 12 ? 1.5 * MIN_PITCH : MIN_PITCH;
   const slots = Math.min(heads, Math.max(Math.floor(room / minPitch) - (mlps ? 1 : 0), 2));
@@ -80,15 +80,15 @@ export function flowOf(given) {
   // Ribbons depend on the size of thumbnails, and that on the height of the ribbons: thumbnails are first measured with
   // the widest possible ribbons, then ribbons are fitted between them.
   const ribbonRoom = { flowing, widest, columns, width, tall: height - top - feet, layers };
-  const { size } = rowsFor(widthsFor(ribbonRoom, 0), given, { flowing, widest, columns });
+  const { size } = rowsFor(widthsFor(ribbonRoom, 0), input, { flowing, widest, columns });
   const halfOf = (/** @type {number} */ slot) => (slot < slots ? size : mlpWidth) / 2;
   const widths = widthsFor(ribbonRoom, size, halfOf);
-  const measured = rowsFor(widths, given, { flowing, widest, columns });
+  const measured = rowsFor(widths, input, { flowing, widest, columns });
   const rows = spreadRows(measured, size, layers);
 
   placeParts(parts, { rows: rows.rows, size, columns, mlpWidth, end: width - RIGHT + 9, feet: height - feet });
   const ribbons = ribbonsOf({ flowing, widest, widths, columns, rows, layers, top });
-  const lines = linesOf({ feeds, parts, hide, columns, size, spread: rows.spread });
+  const lines = linesOf({ compositions, parts, hide, columns, size, spread: rows.spread });
   const total = ribbons.reduce((sum, ribbon) => sum + ribbon.width + widths.apart, -widths.apart);
   const from = ribbons.reduce((found, { foot, width: w }) => Math.min(found, foot - w / 2), Number.POSITIVE_INFINITY);
   const target = ribbons.length > 0 ? { x: from + total / 2, width: total } : { x: width / 2, width: 0 };
@@ -98,7 +98,7 @@ export function flowOf(given) {
 
 /**
  * Columns on the left of the widest ribbon have their lane on the right, the others on the left.
- * @param {{ room: number, side: number, slots: number, count: number, widest: Node }} given
+ * @param {{ room: number, side: number, slots: number, count: number, widest: Node }} input
  * @returns {Columns}
  */
 function columnsOf({ room, side, slots, count, widest }) {
@@ -117,7 +117,7 @@ function columnsOf({ room, side, slots, count, widest }) {
 /**
  * The height that ribbons of some widths leave for the rows of thumbnails, and the size of thumbnails in it.
  * @param {Widths} widths
- * @param {Given} given
+ * @param {FlowInput} input
  * @param {{ flowing: Node[], widest: Node, columns: Columns }} ribbons
  */
 function rowsFor({ scale, thin, apart }, { height, top, feet, layers, tokens }, { flowing, widest, columns }) {
@@ -166,7 +166,7 @@ function spreadRows({ between, rowsTop, forRows }, size, layers) {
 /**
  * Sets the boxes of thumbnails, feed-forward parts and the token itself.
  * @param {Node[]} parts
- * @param {{ rows: Row[], size: number, columns: Columns, mlpWidth: number, end: number, feet: number }} given
+ * @param {{ rows: Row[], size: number, columns: Columns, mlpWidth: number, end: number, feet: number }} input
  *   end, feet: the position of the token itself
  */
 function placeParts(parts, { rows, size, columns, mlpWidth, end, feet }) {

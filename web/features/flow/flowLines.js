@@ -1,6 +1,6 @@
 // Lines of flow between heads: the composition of an upper head with a lower one.
 
-/** @import { Box, Columns, Feed, Line, Node, Place } from './flowLayout.js' */
+/** @import { Box, Columns, Composition, Line, Node, Place } from './flowLayout.js' */
 
 /** The inner radius of corners, in pixels. */
 export const CORNER = 6;
@@ -13,28 +13,28 @@ export const headIn = (parts, { layer, head }) =>
   parts.find((part) => part.kind === 'head' && part.layer === layer && part.head === head);
 
 /**
- * @param {object} given
- * @param {Feed[]} given.feeds
- * @param {Node[]} given.parts
- * @param {number} given.hide
- * @param {Columns} given.columns
- * @param {number} given.size of thumbnails
- * @param {number} given.spread between rows
+ * @param {object} input
+ * @param {Composition[]} input.compositions
+ * @param {Node[]} input.parts
+ * @param {number} input.hide
+ * @param {Columns} input.columns
+ * @param {number} input.size of thumbnails
+ * @param {number} input.spread between rows
  * @returns {Line[]}
  */
-export function linesOf({ feeds, parts, hide, columns, size, spread }) {
+export function linesOf({ compositions, parts, hide, columns, size, spread }) {
   const { toRight, middle, lineRoom, pad } = columns;
-  const strongest = feeds.reduce((most, { value }) => Math.max(most, value), 1e-9);
+  const strongest = compositions.reduce((most, { value }) => Math.max(most, value), 1e-9);
   // Below the upper head each kind has a height of its own.
   const step = Math.min(6, spread / 5);
-  return feeds
+  return compositions
     .filter(({ value }) => value >= hide)
     .sort((a, b) => a.value - b.value)
-    .flatMap((feed) => {
-      const [from, to] = [headIn(parts, feed.from), headIn(parts, feed.to)];
+    .flatMap((composition) => {
+      const [from, to] = [headIn(parts, composition.from), headIn(parts, composition.to)];
       if (!from || !to) return [];
-      const kind = KINDS.indexOf(feed.kind);
-      const w = (1 + 4 * (feed.value / strongest)) * Math.min(step / 5, 1);
+      const kind = KINDS.indexOf(composition.kind);
+      const w = (1 + 4 * (composition.value / strongest)) * Math.min(step / 5, 1);
       const way = toRight(from) ? -1 : 1;
       const lane = middle(from.slot) + way * (size / 2 + pad + lineRoom * ((kind + 0.5) / TRACKS));
       const track = to.y + size + step * (1.2 + kind);
@@ -46,7 +46,7 @@ export function linesOf({ feeds, parts, hide, columns, size, spread }) {
         [port, track],
         [port, to.y + size + 1],
       ];
-      return [{ ...feed, width: w, d: bent(points, CORNER), boxes: boxesAlong(points, w) }];
+      return [{ ...composition, width: w, d: bent(points, CORNER), boxes: boxesAlong(points, w) }];
     });
 }
 

@@ -5,13 +5,13 @@
 /**
  * The heads of a layer that are drawn: all, or, if there is no room for all, the chosen one and those with the largest
  * contributions above the threshold. The others are the rest.
- * @param {object} given
- * @param {ArrayLike<number>} given.heads contributions, (L,H)
- * @param {number} given.layer
- * @param {number} given.count of heads in a layer
- * @param {number} given.slots
- * @param {number} given.hide
- * @param {Place} given.chosen
+ * @param {object} input
+ * @param {ArrayLike<number>} input.heads contributions, (L,H)
+ * @param {number} input.layer
+ * @param {number} input.count of heads in a layer
+ * @param {number} input.slots
+ * @param {number} input.hide
+ * @param {Place} input.chosen
  */
 export function headsShown({ heads, layer, count, slots, hide, chosen }) {
   const all = Array.from({ length: count }, (_, head) => head);
@@ -28,7 +28,7 @@ export function headsShown({ heads, layer, count, slots, hide, chosen }) {
 /**
  * All parts, without their boxes.
  * @param {{ layers: number, heads: number, mlps?: boolean, added: Added, hide: number, chosen: Place,
- *   slots: number }} given
+ *   slots: number }} input
  * @returns {Node[]}
  */
 export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {

@@ -6,7 +6,7 @@ import { boxOf, CORNER } from './flowLines.js';
 /** @typedef {{ x: number, y: number }} Point */
 /** @typedef {{ part: Node, w: number, start: Point, x: number }} Placed x: in the lane */
 /**
- * @typedef {object} RibbonGiven
+ * @typedef {object} RibbonInput
  * @property {Node[]} flowing parts with a ribbon
  * @property {Node} widest
  * @property {Widths} widths
@@ -16,12 +16,12 @@ import { boxOf, CORNER } from './flowLines.js';
  * @property {number} top
  */
 
-/** @param {RibbonGiven} given @returns {Ribbon[]} */
-export function ribbonsOf(given) {
-  const { flowing, widest, widths, rows, top } = given;
+/** @param {RibbonInput} input @returns {Ribbon[]} */
+export function ribbonsOf(input) {
+  const { flowing, widest, widths, rows, top } = input;
   const { apart } = widths;
   const clear = Math.min(CORNER, 0.3 * rows.spread);
-  const placed = flowing.map((part) => inLane(part, given)).sort((a, b) => a.x - b.x);
+  const placed = flowing.map((part) => inLane(part, input)).sort((a, b) => a.x - b.x);
   const main = placed.findIndex(({ part }) => part === widest);
   /** @type {Ribbon[]} */
   const ribbons = [];
@@ -53,7 +53,7 @@ export function ribbonsOf(given) {
 /**
  * A ribbon's width, its beginning, and its position in the lane, where those from below are further out.
  * @param {Node} part
- * @param {RibbonGiven} given
+ * @param {RibbonInput} input
  * @returns {Placed}
  */
 function inLane(part, { flowing, widths, columns, rows: { size }, layers }) {

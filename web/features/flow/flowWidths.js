@@ -23,7 +23,7 @@ const BETWEEN = 0.25;
 /** @param {number} room @param {Node[]} list @returns {Limit} */
 const limitOf = (room, list) => ({ room, count: list.length, sum: list.reduce((sum, { value }) => sum + value, 0) });
 
-/** Above the rows: the ribbons on each side of the widest one. @param {RibbonRoom} given @returns {Limit[]} */
+/** Above the rows: the ribbons on each side of the widest one. @param {RibbonRoom} input @returns {Limit[]} */
 const fanLimits = ({ flowing, widest, tall }) => [
   limitOf(
     FAN * tall,
@@ -35,7 +35,7 @@ const fanLimits = ({ flowing, widest, tall }) => [
   ),
 ];
 
-/** Between the rows: the widest ribbon of each layer but the last. @param {RibbonRoom} given @returns {Limit} */
+/** Between the rows: the widest ribbon of each layer but the last. @param {RibbonRoom} input @returns {Limit} */
 function betweenLimit({ flowing, tall, layers }) {
   const widest = Array.from({ length: layers - 1 }, (_, layer) =>
     flowing
@@ -53,7 +53,7 @@ function betweenLimit({ flowing, tall, layers }) {
 
 /**
  * Next to the columns: the ribbons in each lane. The ribbons of the last layer go straight up.
- * @param {RibbonRoom} given
+ * @param {RibbonRoom} input
  * @param {HalfOf} halfOf
  * @returns {Limit[]}
  */
@@ -78,14 +78,14 @@ function laneLimits({ flowing, layers, columns }, halfOf) {
 
 /**
  * The widths of ribbons between thumbnails of a size; with size 0, the widest possible ones.
- * @param {RibbonRoom} given
+ * @param {RibbonRoom} input
  * @param {number} size
  * @param {HalfOf} [halfOf]
  * @returns {Widths}
  */
-export function widthsFor(given, size, halfOf = () => size / 2) {
-  const { flowing, columns, width } = given;
-  const limits = [...fanLimits(given), betweenLimit(given), ...laneLimits(given, halfOf)];
+export function widthsFor(input, size, halfOf = () => size / 2) {
+  const { flowing, columns, width } = input;
+  const limits = [...fanLimits(input), betweenLimit(input), ...laneLimits(input, halfOf)];
   const positive = flowing.reduce((sum, { value }) => sum + value, 0);
   // The room of a ribbon with a contribution near 0, at most 3 pixels: a third is the ribbon, the rest is empty.
   const q = limits.reduce((found, { room, count }) => Math.min(found, (0.6 * room) / Math.max(count, 1)), 3);

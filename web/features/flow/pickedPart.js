@@ -2,13 +2,13 @@
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { State } from '../../store/state.js' */
-/** @import { Feed, Part } from './flowLayout.js' */
+/** @import { Composition, Part } from './flowLayout.js' */
 
 /** The colour of each kind of composition. */
 export const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
 
-/** @param {Feed} a @param {Feed} b */
-export const sameFeed = (a, b) =>
+/** @param {Composition} a @param {Composition} b */
+export const sameComposition = (a, b) =>
   a.kind === b.kind &&
   a.from.layer === b.from.layer &&
   a.from.head === b.from.head &&

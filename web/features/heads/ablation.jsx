@@ -11,7 +11,7 @@ import { useSession } from '../../ui/context.js';
  * @typedef {object} Ablation
  * @property {string} text of the token
  * @property {number} before its probability with all heads
- * @property {HeadAblation[]} tried the heads so far
+ * @property {HeadAblation[]} switchedOff the heads so far
  * @property {number} total the number of heads
  */
 
@@ -26,7 +26,7 @@ export const pointsFrom = (probability, before) => Math.round(100 * (probability
 export const pointsOf = (ablation) =>
   ablation &&
   Object.fromEntries(
-    ablation.tried.map(({ layer, head, probability }) => [
+    ablation.switchedOff.map(({ layer, head, probability }) => [
       `${layer}.${head}`,
       pointsFrom(probability, ablation.before),
     ]),
@@ -54,8 +54,8 @@ export function AblationButton({ opensPanel = true }) {
       onClick={ablating.value ? session.stopAblation : begin}
     >
       {ablating.value
-        ? words.tried.stop(ablation.value?.tried.length ?? 0, ablation.value?.total ?? 0)
-        : words.tried.begin}
+        ? words.ablation.stop(ablation.value?.switchedOff.length ?? 0, ablation.value?.total ?? 0)
+        : words.ablation.begin}
     </button>
   );
 }

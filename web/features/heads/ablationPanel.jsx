@@ -17,16 +17,16 @@ export function AblationPanel() {
   /** @type {Ablation | null} */
   const ablation = session.ablation.value;
   return (
-    <section class="adding tried" aria-label={words.tried.title}>
-      <h2 class="title">{words.tried.title}</h2>
+    <section class="adding ablation" aria-label={words.ablation.title}>
+      <h2 class="title">{words.ablation.title}</h2>
       <p class="how">
         {ablation ? (
           <>
             <i>{shown(ablation.text).trim() || '␣'}</i>
-            {words.tried.about(words.percent(ablation.before))}
+            {words.ablation.about(words.percent(ablation.before))}
           </>
         ) : (
-          words.tried.none
+          words.ablation.none
         )}
       </p>
       {ablation ? <AblationList ablation={ablation} /> : <ol />}
@@ -39,11 +39,11 @@ export function AblationPanel() {
 }
 
 /** @param {{ ablation: Ablation }} props */
-function AblationList({ ablation: { tried, before } }) {
+function AblationList({ ablation: { switchedOff, before } }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const list = [...tried].sort((a, b) => a.probability - b.probability).slice(0, MAX_LISTED);
+  const list = [...switchedOff].sort((a, b) => a.probability - b.probability).slice(0, MAX_LISTED);
   return (
     <ol>
       {list.map(({ layer, head, probability }) => (

@@ -15,9 +15,9 @@ export const heads = {
   second: 'Another sentence',
   layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
     `${T === S ? `${T} tokens` : `${T} queries, ${S} keys`}, ${width} wide.`,
-  given: 'Queries, keys and values as they were given: their attention is computed here.',
+  unprojected: 'Queries, keys and values of the file: their attention is computed here.',
   projected: 'A layer’s weights from your file, and what goes into it: its attention is computed here.',
   batch: (/** @type {number} */ n) => `A batch of ${n}: choose which entry is shown above the picture.`,
   split: 'heads',
-  noTokens: 'No tokens were given: they are numbered. Paste a JSON list of them to name them.',
+  noTokens: 'No tokens are in the file: they are numbered. Paste a JSON list of them to name them.',
 };

@@ -41,7 +41,7 @@ function OpenedHeads({ own, about, summary }) {
   return (
     <section class="prediction about" aria-label={words.open.recognised}>
       <ul class="recognised">
-        <li>{summary.projected ? own.projected : own.given}</li>
+        <li>{summary.projected ? own.projected : own.unprojected}</li>
         <li>{own.layer(summary.T, summary.S, summary.width)}</li>
         {summary.batch > 1 && <li>{own.batch(summary.batch)}</li>}
         {!summary.named && <li>{own.noTokens}</li>}

@@ -15,7 +15,7 @@ export const heads = {
   second: '另一句话',
   layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
     `${T === S ? `${T} 个词元` : `${T} 个查询，${S} 个键`}，宽 ${width}。`,
-  given: '给出的查询、键和值：注意力在这里计算。',
+  unprojected: '给出的查询、键和值：注意力在这里计算。',
   projected: '一层的权重和它的输入来自您的文件：注意力在这里计算。',
   batch: (/** @type {number} */ n) => `一批 ${n} 个：在图上方选择显示哪一个。`,
   split: '头数',

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { namesWithRoom, nameWidth, rowsOf, TILE } from '../../ui/layout.js';
+import { MIN_PICTURE, namesWithRoom, nameWidth, rowsOf } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
@@ -35,7 +35,7 @@ const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
  * @property {number} across from one thumbnail to the next
  * @property {number} down from one row to the next
  * @property {number} spare the part of `down` that the lowest row does not need
- * @property {string} labels around a thumbnail: 'both' the layer's name above and the role below, 'trade' the role
+ * @property {string} labels around a thumbnail: 'both' the layer's name above and the role below, 'role' the role
  *   alone, or 'none'
  * @property {number} columns
  * @property {number} height of the model
@@ -58,7 +58,7 @@ function layoutOf(session, { layers, heads, terms }, { width, height, names, let
   const roleNames = Object.values(terms?.[session.language.value] ?? {}).map(([name]) => nameWidth(name, letter));
   const grid = rowsOf({
     width: width - STREAM_WIDTH,
-    height: height - 2 * ends,
+    height: Math.max(height - 2 * ends, 0),
     tokens: run ? Math.max(run.T, run.S) : USUAL_TOKENS,
     layers,
     heads,
@@ -67,7 +67,7 @@ function layoutOf(session, { layers, heads, terms }, { width, height, names, let
     name: names ? Math.max(0, ...roleNames) : 0,
   });
   const { columns, rows, size, across, down, spare, words: labels } = grid;
-  const inset = labels === 'both' ? letter + NAME_ABOVE : labels === 'trade' ? 2 : Math.max((down - size) / 2, 0);
+  const inset = labels === 'both' ? letter + NAME_ABOVE : labels === 'role' ? 2 : Math.max((down - size) / 2, 0);
   const rowTop = (/** @type {number} */ layer, place = 0) =>
     ends + (layers - 1 - layer + Math.floor(place / columns)) * down;
   return {
@@ -98,7 +98,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
   const run = session.run.value;
   const about = session.about.value;
   const order = useOrder();
-  if (!about) return <section class="model" style={px({ height })} />;
+  if (!about || !(width > 0 && height > 0)) return <section class="model" style={px({ height })} />;
   const layout = layoutOf(session, about, { width, height, names, letter });
   const { ends, middle } = layout;
   return (
@@ -136,7 +136,7 @@ function Heads({ about, layout, order, letter, width }) {
   const [pointed, setPointed] = useState(/** @type {PointedHead | null} */ (null));
   const { layers, heads } = about;
   const { size, across, down, columns, rowTop } = layout;
-  const isTiled = size < TILE;
+  const isTiled = size < MIN_PICTURE;
   const rooms = layout.labels === 'none' ? null : roomsForNames(session, about, order, { columns, across, letter });
   const point = (/** @type {any} */ event) => {
     const name = isTiled && event.target.closest?.('[data-head]')?.dataset.head;

@@ -20,7 +20,7 @@ export function useOrder() {
   useEffect(() => {
     if (by !== 'place' && !module) import('./sortHeads.js').then(setModule);
   }, [by]);
-  const isComplete = ablation.value?.tried.length === ablation.value?.total;
+  const isComplete = ablation.value?.switchedOff.length === ablation.value?.total;
   return useMemo(
     () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, ablation.value)),
     [by, module, run.value, isComplete && ablation.value],
@@ -34,10 +34,10 @@ export function SortMenu() {
   const run = session.run.value;
   const { heads = 1, edits, predicts } = session.about.value ?? {};
   if (heads < 2 || !run?.T || isOpen(session.state.value) || session.state.value.panel === 'story') return null;
-  const scores = Object.keys(words.trades).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
+  const scores = Object.keys(words.roleNames).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
   const ways = ['place', ...(edits && predicts ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
   const nameOf = (/** @type {string} */ by) =>
-    words.sorts[/** @type {keyof typeof words.sorts} */ (by)] ?? words.trades[/** @type {RoleName} */ (by)];
+    words.sorts[/** @type {keyof typeof words.sorts} */ (by)] ?? words.roleNames[/** @type {RoleName} */ (by)];
   return (
     <span class="sort">
       <Menu

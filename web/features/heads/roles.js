@@ -72,5 +72,5 @@ export const highestScores = (scores) =>
  * @returns {string}
  */
 export const roleName = (session, role) =>
-  session.words.value.trades[/** @type {RoleName} */ (role)] ??
+  session.words.value.roleNames[/** @type {RoleName} */ (role)] ??
   session.about.value?.terms?.[session.language.value][role][0];

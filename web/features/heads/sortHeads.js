@@ -37,9 +37,9 @@ export function fromUniform(weights, T, S) {
  */
 export function orderOf(by, run, ablation) {
   const { layers, heads } = run.about;
-  if (by === 'effect' && (!ablation || ablation.tried.length !== ablation.total)) return null;
+  if (by === 'effect' && (!ablation || ablation.switchedOff.length !== ablation.total)) return null;
   const losses = new Map(
-    ablation?.tried.map(({ layer, head, probability }) => [`${layer}.${head}`, ablation.before - probability]),
+    ablation?.switchedOff.map(({ layer, head, probability }) => [`${layer}.${head}`, ablation.before - probability]),
   );
   const value = (/** @type {number} */ l, /** @type {number} */ h) => {
     if (by === 'effect') return losses.get(`${l}.${h}`) ?? 0;

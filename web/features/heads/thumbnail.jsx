@@ -71,7 +71,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
         )}
       </span>
       {(points !== undefined || (named && hasRoomForName && role)) && (
-        <span class={`trade ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
+        <span class={`role-name ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
           {points === undefined ? (
             role && roleName(session, role)
           ) : (

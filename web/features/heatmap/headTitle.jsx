@@ -113,7 +113,7 @@ function Scores({ scores }) {
     <dl title={words.scoresTitle}>
       {highestScores(scores).map(([kind, score]) => (
         <div key={kind}>
-          <dt>{words.trades[/** @type {RoleName} */ (kind)]}</dt>
+          <dt>{words.roleNames[/** @type {RoleName} */ (kind)]}</dt>
           <dd>{weightText(score)}</dd>
         </div>
       ))}

@@ -4,7 +4,7 @@
 import { useRef } from 'preact/hooks';
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { LABELS } from '../../ui/layout.js';
+import { MIN_LABEL_CELL } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
@@ -30,7 +30,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const canvas = useMatrixCanvas(picture);
   const state = session.state.value;
   if (!picture) return <div class="picture" style={px({ height })} />;
-  const hasLabels = picture.cell >= LABELS;
+  const hasLabels = picture.cell >= MIN_LABEL_CELL;
   const hasLens = !hasLabels && !picture.full;
   return (
     <div class={`picture ${isOff(state, state.layer, state.head) ? 'off' : ''}`} style={px({ height })}>

@@ -8,35 +8,27 @@ import { canShow } from '../viewRules.js';
 import { VIEWS, viewOf } from '../views.js';
 import { Ramp } from './ramp.jsx';
 
-/** Minimum width of the line: it may be wider than the picture. */
-export const MIN_LEGEND_WIDTH = 560;
-/** In a narrower view the name of the view is written instead of its comparison, and the ramp is shorter. */
-const NARROW_VIEW = 420;
-
-/** @param {number} width of the view */
-const rampWidthOf = (width) =>
-  Math.round(width < NARROW_VIEW ? Math.min(0.22 * width, 80) : Math.min(210, 0.32 * width));
-
 /**
- * `left` and `right`: margins of the picture within the width.
- * @param {{ width: number, left: number, right?: number }} props
+ * The line begins and ends where the picture does, if that leaves room for it.
+ * @param {object} props
+ * @param {number} props.left margin of the picture
+ * @param {number} [props.right] the same on the right
+ * @param {number} [props.before] left margin that the heatmap would have: the line ends at the same place in every view
  */
-export function Legend({ width, left, right = 0 }) {
+export function Legend({ left, right = 0, before = left }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  const rampWidth = rampWidthOf(width);
-  const paddingRight = width - left - right < MIN_LEGEND_WIDTH ? 0 : right;
   const views = VIEWS.filter(({ name, ways }) => canShow(name, run) && !(ways && isOpen(state)));
   return (
-    <div class="legend" style={px({ paddingLeft: left, paddingRight })}>
-      {Marks ? <Marks rampWidth={rampWidth} /> : <Ramp rampWidth={rampWidth} width={width - left} />}
+    <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>
+      {Marks ? <Marks /> : <Ramp isWhole />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
         {views.map(({ name, ways }) =>
           ways ? (
-            <Ways key={name} name={name} ways={ways} isShown={name === shown} isNarrow={width < NARROW_VIEW} />
+            <Ways key={name} name={name} ways={ways} isShown={name === shown} />
           ) : (
             <button
               key={name}
@@ -60,9 +52,8 @@ export function Legend({ width, left, right = 0 }) {
  * @param {(typeof VIEWS)[number]['name']} props.name
  * @param {('beside' | 'difference')[]} props.ways
  * @param {boolean} props.isShown
- * @param {boolean} props.isNarrow
  */
-function Ways({ name, ways, isShown, isNarrow }) {
+function Ways({ name, ways, isShown }) {
   const session = useSession();
   const words = session.words.value;
   const { versus } = session.state.value;
@@ -71,7 +62,17 @@ function Ways({ name, ways, isShown, isNarrow }) {
       up
       right
       className={isShown ? 'pressed' : ''}
-      label={isShown && !isNarrow ? words.compare[versus] : words.views[name]}
+      label={
+        isShown ? (
+          // In a narrow line the name of the view is shorter than that of the comparison.
+          <>
+            <span class="in-wide">{words.compare[versus]}</span>
+            <span class="in-narrow">{words.views[name]}</span>
+          </>
+        ) : (
+          words.views[name]
+        )
+      }
       name={`${words.views[name]}: ${isShown ? words.compare[versus] : words.compare.no}`}
       items={ways.map((way) => ({
         key: way,

@@ -2,7 +2,7 @@
 
 import { cellText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { FIGURES, LABELS } from '../../ui/layout.js';
+import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../../ui/layout.js';
 import { px } from '../../ui/px.js';
 import { isAhead } from '../reading/derivation.js';
 import { useColours } from './useColours.js';
@@ -83,7 +83,7 @@ export function ReadCell({ picture }) {
   return (
     <div class="cross" lang="en" style={labelGeometry(picture)} aria-hidden="true">
       <ReadMarks x={x} {...position} isMasked={isMasked} />
-      {cell >= FIGURES && <RowFigures picture={picture} t={t} s={s} />}
+      {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
       <ReadNames row={names[t]} column={keys[s]} grid={picture} {...position} />
     </div>
   );
@@ -144,11 +144,11 @@ export function ReadNames({ row, column, grid, left, top, columnTop }) {
   return (
     <>
       {row !== null && (
-        <span class={`row-label asks ${grid.cell < LABELS ? 'small' : ''}`} style={px({ '--top': top })}>
+        <span class={`row-label is-query ${grid.cell < MIN_LABEL_CELL ? 'small' : ''}`} style={px({ '--top': top })}>
           {row}
         </span>
       )}
-      <span class={`${label.class} answers`} style={label.style}>
+      <span class={`${label.class} is-key`} style={label.style}>
         {column}
       </span>
     </>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
+import { useSize } from '../../ui/useSize.js';
 import { weightsOf } from '../reading/derivation.js';
 import { marksOf, RAMP, SCALES, weightAt } from './colourRamp.js';
 import { canMean, MEANS } from './meanOfHeads.js';
@@ -12,16 +13,6 @@ import { maxWeightOf } from './useColours.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Run } from './types.js' */
-
-/** Height of the ramp. */
-export const RAMP_HEIGHT = 10;
-/** Each mark is written on a ramp that is wider than this. */
-const MARK_WIDTHS = [0, 90, 150, 0, 0];
-
-/** From this width on the signs of a picture that has them are explained. */
-const MIN_WIDTHS = { masked: 490, nan: 555 };
-/** A narrower line has no menu of colours. */
-const MIN_COLOURS_WIDTH = 400;
 
 /** @param {Run | null} run */
 const isMasked = (run) => {
@@ -36,34 +27,32 @@ const isMasked = (run) => {
 /** @param {Run | null} run */
 const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
 
-/** `width`: of the line. @param {{ rampWidth: number, width?: number }} props */
-export function Ramp({ rampWidth, width = 0 }) {
+/** `isWhole`: with the menu of colours and the signs of the picture. @param {{ isWhole?: boolean }} props */
+export function Ramp({ isWhole = false }) {
   const session = useSession();
   const words = session.words.value;
   /** @type {Theme} */
   const theme = session.theme.value;
-  const bar = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const [box, bar] = [useRef(null), useRef(/** @type {HTMLCanvasElement | null} */ (null))];
+  const { width } = useSize(box);
   /** @type {Run | null} */
   const run = session.run.value;
   const { colours } = session.state.value;
   const most = run ? maxWeightOf(run, run.layer, run.head) : 1;
-  useEffect(() => paintRamp(bar.current, rampWidth, (share) => RAMP[theme].css(weightAt(share))), [rampWidth, theme]);
+  useEffect(() => paintRamp(bar.current, width, (share) => RAMP[theme].css(weightAt(share))), [width, theme]);
   return (
     <>
-      <div class="ramp" style={px({ width: rampWidth })} role="img" aria-label={words.legend}>
+      <div class="ramp" ref={box} role="img" aria-label={words.legend}>
         <canvas ref={bar} />
-        {marksOf(colours, most).map(
-          ({ text, place }, i) =>
-            rampWidth > MARK_WIDTHS[i] && (
-              <span key={text} style={px({ left: `${100 * place}%` })}>
-                {text}
-              </span>
-            ),
-        )}
+        {marksOf(colours, most).map(({ text, place }) => (
+          <span key={text} style={px({ left: `${100 * place}%` })}>
+            {text}
+          </span>
+        ))}
       </div>
-      {width >= MIN_COLOURS_WIDTH && <Colours />}
-      {isMasked(run) && width >= MIN_WIDTHS.masked && <Sample path="M1 9L9 1" text={words.masked} />}
-      {hasNan(run) && width >= MIN_WIDTHS.nan && <Sample path="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
+      {isWhole && <Colours />}
+      {isWhole && isMasked(run) && <Sample kind="masked" path="M1 9L9 1" text={words.masked} />}
+      {isWhole && hasNan(run) && <Sample kind="nan" path="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
     </>
   );
 }
@@ -74,11 +63,12 @@ export function Ramp({ rampWidth, width = 0 }) {
  * @param {(share: number) => string} colourAt a share of the width, 0…1
  */
 export function paintRamp(canvas, width, colourAt) {
-  if (!canvas) return;
-  const context = sized(canvas, width, RAMP_HEIGHT);
+  if (!canvas || width === 0) return;
+  const height = canvas.clientHeight;
+  const context = sized(canvas, width, height);
   for (let x = 0; x < width; x++) {
     context.fillStyle = colourAt(x / (width - 1));
-    context.fillRect(x, 0, 1, RAMP_HEIGHT);
+    context.fillRect(x, 0, 1, height);
   }
 }
 
@@ -113,10 +103,10 @@ export function Colours() {
   );
 }
 
-/** A sign of the picture, and its meaning. @param {{ path: string, text: string }} props */
-function Sample({ path, text }) {
+/** A sign of the picture, and its meaning. @param {{ kind: 'masked' | 'nan', path: string, text: string }} props */
+function Sample({ kind, path, text }) {
   return (
-    <span class="sample">
+    <span class={`sample ${kind}`}>
       <svg viewBox="0 0 10 10" aria-hidden="true">
         <path d={path} />
       </svg>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { DENSE } from '../../ui/layout.js';
+import { MIN_WHOLE_CELL } from '../../ui/layout.js';
 import { reducedMotion } from '../../ui/motion.js';
 import { PALETTE } from '../../ui/palette.js';
 import { eachRun } from '../mask/hiddenCells.js';
@@ -36,8 +36,8 @@ export function useMatrixCanvas(picture) {
     if (!picture || !canvas.current) return;
     const { weights, T, S, cell } = picture;
     const before = painted.current;
-    painted.current = cell < DENSE ? null : { weights: new Float32Array(weights), T, S };
-    if (cell < DENSE) {
+    painted.current = cell < MIN_WHOLE_CELL ? null : { weights: new Float32Array(weights), T, S };
+    if (cell < MIN_WHOLE_CELL) {
       paintDense(canvas.current, picture, ramp, theme);
       const hidden = effective(state.painted, state.layer, state.head, '');
       return clearHidden(canvas.current, hidden, cell);

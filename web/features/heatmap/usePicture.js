@@ -1,7 +1,7 @@
 // Contents and geometry of the picture of the shown head.
 
 import { useSession } from '../../ui/context.js';
-import { LABELS, pictureOf, topOf } from '../../ui/layout.js';
+import { MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
 import { looksAhead } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
@@ -34,12 +34,12 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const { T, S } = run;
   const names = run.pieces.map(({ name }) => name);
   const keys = run.keys.map(({ name }) => name);
-  const hasLabels = Math.min(width / S, height / T) >= LABELS;
+  const hasLabels = Math.min(width / S, height / T) >= MIN_LABEL_CELL;
   const widest = (/** @type {number} */ fontSize) =>
     hasLabels ? maxTextWidth([...names, ...keys], fontSize) : UNDRAWN_LABEL_WIDTH;
   // The labels of the last keys reach beyond the matrix, most of all in bold letters.
   const beyond = (/** @type {number} */ fontSize, /** @type {number} */ cell) => {
-    if (cell < LABELS) return 0;
+    if (cell < MIN_LABEL_CELL) return 0;
     const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + KEY_LABEL_INSET - (S - s) * cell);
     return Math.max(0, ...ends);
   };

@@ -121,7 +121,7 @@ function Names({ picture: { names, keys }, read, layout: { left, right, middle }
       {keys.map((name, i) => (
         <text
           key={`k${i}`}
-          class={i === read.s ? 'answers' : ''}
+          class={i === read.s ? 'is-key' : ''}
           x={left - NAME_GAP}
           y={middle(i)}
           text-anchor="end"
@@ -133,7 +133,7 @@ function Names({ picture: { names, keys }, read, layout: { left, right, middle }
       {names.map((name, i) => (
         <text
           key={`q${i}`}
-          class={i === read.t ? 'asks' : ''}
+          class={i === read.t ? 'is-query' : ''}
           x={right + NAME_GAP}
           y={middle(i)}
           onPointerEnter={() => session.setHover({ t: i, s: -1 })}

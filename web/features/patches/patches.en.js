@@ -1,7 +1,7 @@
 // A picture in patches, in English.
 
 export const patches = {
-  asks: 'is the query.',
+  isQuery: 'is the query.',
   point: 'Point at another patch.',
   ask: (/** @type {string} */ name) => `query: ${name}`,
   weights: ['How much', 'looks at each patch'],

@@ -3,6 +3,7 @@
 
 import { useSession } from '../../ui/context.js';
 import { gridOf, patchesOf } from '../../ui/layout.js';
+import { useLengths } from '../../ui/lengths.js';
 import { px } from '../../ui/px.js';
 import { HeadTitle } from '../heatmap/headTitle.jsx';
 import { isOff } from '../whatif/modelEdits.js';
@@ -22,17 +23,18 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 /** @param {{ width: number, height: number, compact?: boolean }} props */
 export function PatchPicture({ width, height, compact = false }) {
   const session = useSession();
+  const lengths = useLengths();
   /** @type {Run | null} */
   const run = session.run.value;
   const state = session.state.value;
   if (!run?.image || width <= 0) return <div class="picture" style={px({ height })} />;
   const grid = gridOf(run);
-  const { size, titled, split, side } = patchesOf({ width, height, ...grid });
+  const { size, titled, split, width: panesWidth } = patchesOf({ width, height, ...grid }, lengths);
   const off = isOff(state, state.layer, state.head);
-  const title = { run, above: titled, x: 0, y: 0, matrixWidth: titled ? width : side };
+  const title = { run, above: titled, x: 0, y: 0, matrixWidth: titled ? width : width - panesWidth };
   return (
     <div class={`patches large ${off ? 'off' : ''}`} style={px({ height })}>
-      <div class={titled ? 'patches-title' : 'patches-beside'} style={px({ width: titled ? undefined : side })}>
+      <div class={titled ? 'patches-title' : 'patches-beside'}>
         <HeadTitle picture={title} compact={compact} />
       </div>
       <Panes run={run} grid={grid} size={size} split={split} lineWidth={titled && !split ? width : undefined} />
@@ -66,7 +68,7 @@ function Panes({ run, grid, size, split, lineWidth }) {
     <div class={`patches-panes ${split ? 'split' : ''}`}>
       <div style={pane}>
         <p style={line}>
-          {query} {own.asks} {others.length === 0 && own.point}
+          {query} {own.isQuery} {others.length === 0 && own.point}
           {others.map(({ name }) => (
             <button key={name} type="button" class="word" onClick={() => setQuery(name)}>
               {own.ask(name)}

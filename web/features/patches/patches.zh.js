@@ -1,7 +1,7 @@
 // 图片的小块，中文。
 
 export const patches = {
-  asks: '是查询。',
+  isQuery: '是查询。',
   point: '指另一块，它就成为查询。',
   ask: (/** @type {string} */ name) => `查询：${name}`,
   weights: ['', '看每一块看多少'],

@@ -132,7 +132,7 @@ function useQueryInView(line, width, excerpt) {
   const run = session.run.value;
   const cell = session.cell.value;
   useEffect(() => {
-    const span = line.current.querySelector('.asks');
+    const span = line.current.querySelector('.is-query');
     const box = line.current.parentElement;
     if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
     box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
@@ -236,7 +236,7 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
             {piece.space}
             <span
               data-t={t}
-              class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+              class={`piece ${t === cell?.t ? 'is-query' : t === cell?.s ? 'is-key' : ''}`}
               style={{ '--bar': barColour(ramp, row[t], t, cell) }}
             >
               {piece.text || (piece.space ? '' : '\u200b')}

@@ -36,7 +36,7 @@ export function Row({ children }) {
   if (run.image) {
     const { rows, columns } = gridOf(run);
     return (
-      <section class="sentence given" aria-label={session.words.value.tokensIn}>
+      <section class="sentence fixed" aria-label={session.words.value.tokensIn}>
         {session.state.value.view !== 'heatmap' && <Patches />}
         <h2 class="title-line">{session.words.value.open.picture(rows, columns)}</h2>
         {children}
@@ -47,7 +47,7 @@ export function Row({ children }) {
   const whole = to - from === S;
   const point = (/** @type {number} */ s) => () => same && whole && session.setHover({ t: s, s: -1 });
   return (
-    <section class="sentence given" aria-label={session.words.value.tokensIn}>
+    <section class="sentence fixed" aria-label={session.words.value.tokensIn}>
       <div class="row-words" onPointerLeave={() => session.setHover(null)}>
         <p>
           {from > 0 && '… '}
@@ -56,7 +56,7 @@ export function Row({ children }) {
             return (
               <span key={s}>
                 <span
-                  class={`piece ${same && s === cell.t ? 'asks' : s === cell.s ? 'answers' : ''}`}
+                  class={`piece ${same && s === cell.t ? 'is-query' : s === cell.s ? 'is-key' : ''}`}
                   style={{ '--bar': s > cell.t && run.about.causal ? 'transparent' : ramp.css(weights[s]) }}
                   onPointerEnter={point(s)}
                   onClick={() => same && session.look({ cell: { t: s, s: Math.min(cell.s, s) } })}

@@ -5,6 +5,7 @@ import { hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { shown } from '../prompt/tokens.js';
 import { Title } from './cellTitle.jsx';
 import { isAhead, readingOf } from './derivation.js';
@@ -27,12 +28,13 @@ export function Reading({ compact = false, title = true }) {
   /** @type {Run | null} */
   const run = session.run.value;
   const cell = session.cell.value;
+  const scrolled = useKeyboardScroll();
   const showsValues = hasValues(run) && session.state.value.mean === 'head';
   if (cell && run?.T && !showsValues) return <RowReading run={run} cell={cell} title={title} />;
   if (!cell || !hasValues(run)) return <section class="reading" />;
   const reading = readingOf(run, cell);
   return (
-    <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how}>
+    <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how} ref={scrolled}>
       {title && <Title run={run} cell={cell} />}
       {isAhead(reading.weight, cell.t, cell.s, !run.about.causal) ? (
         <p class="how">{words.cannot[1]}</p>
@@ -55,10 +57,10 @@ function Strips({ run, cell: { t, s }, reading: r }) {
     <>
       <p class="how">{words.how}</p>
       <Strip name={words.query} kind="query" values={r.q}>
-        {words.asks[0]} {query} {words.asks[1].replace('|n|', String(width))}
+        {words.queryText[0]} {query} {words.queryText[1].replace('|n|', String(width))}
       </Strip>
       <Strip name={words.key} kind="key" values={r.k}>
-        {words.answers[0]} {key} {words.answers[1]}
+        {words.keyText[0]} {key} {words.keyText[1]}
       </Strip>
       <Strip name={words.product} kind="data" values={r.product}>
         <Score reading={r} width={width} />

@@ -3,6 +3,7 @@
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { Title } from './cellTitle.jsx';
@@ -16,6 +17,7 @@ const MAX_KEYS = 8;
 export function RowReading({ run, cell, title = true }) {
   const session = useSession();
   const words = session.words.value;
+  const scrolled = useKeyboardScroll();
   const { mean } = session.state.value;
   const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
   const ramp = RAMP[session.theme.value];
@@ -24,7 +26,7 @@ export function RowReading({ run, cell, title = true }) {
   const sum = row.reduce((a, w) => a + w, 0);
   const max = Math.max(...list.map((s) => row[s] || 0), 0.01);
   return (
-    <section class="reading" aria-label={words.how}>
+    <section class="reading" aria-label={words.how} ref={scrolled}>
       {title && <Title run={run} cell={cell} />}
       <p class="how">{mean === 'head' ? words.open.onlyRow : words.means.about}</p>
       <ul class="keys-list">

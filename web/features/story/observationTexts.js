@@ -5,7 +5,7 @@ import { shown } from '../prompt/tokens.js';
 
 /** @import { Strings } from '../../texts/languages.js' */
 /** @typedef {Record<string, string>} Values for the placeholders of a text, by name */
-/** @typedef {{ of: string, given: Values }} Filled a text with its values */
+/** @typedef {{ of: string, values: Values }} Filled a text with its values */
 /** @typedef {{ seen: string[], first?: string }} StepTexts first: for the first token, if it differs */
 /** @typedef {{ layer: number, head: number }} Place */
 
@@ -74,7 +74,7 @@ const VALUES = {
  */
 export function observationTexts(words, { seen: texts, first }, name, seen) {
   if (!seen) return [];
-  return VALUES[name](seen, words).flatMap((given, i) =>
-    given ? [{ of: seen.first && first ? first : texts[i], given }] : [],
+  return VALUES[name](seen, words).flatMap((values, i) =>
+    values ? [{ of: seen.first && first ? first : texts[i], values }] : [],
   );
 }

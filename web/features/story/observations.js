@@ -14,7 +14,7 @@ import { STEPS } from './steps.js';
  * @typedef {object} Answers
  * @property {Run} run
  * @property {Cell | null} cell the chosen cell, or the one under the resting pointer
- * @property {(string | null)[][] | null} [trades] the roles of the heads
+ * @property {(string | null)[][] | null} [roles] the roles of the heads
  * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] the probability of each token's actual
  *   next token: now, and with nothing changed
  */
@@ -117,8 +117,8 @@ const OBSERVE = {
       meanTo: mean(now),
     };
   },
-  many(seen, state, { run, trades }) {
-    const role = trades?.[state.layer]?.[state.head];
+  many(seen, state, { run, roles }) {
+    const role = roles?.[state.layer]?.[state.head];
     if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
     const score = run.scores?.[state.layer]?.[state.head]?.[role];
     return { ...seen, [role]: { layer: state.layer, head: state.head, score } };

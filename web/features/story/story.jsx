@@ -155,18 +155,18 @@ function useWatch() {
   const busy = session.busy.value || session.writing.value;
   const run = session.run.value;
   const real = session.tokenProbabilities.value;
-  const trades = session.roles.value;
+  const roles = session.roles.value;
   const cell = useRested(session.cell.value, state.cell !== null);
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
     if (busy || !run?.T || state.model !== 'whale') return;
     const log = session.storyLog.peek();
-    const next = observe(log, step, state, { run, cell, trades, real: fits ? real : null });
+    const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
     if (next !== log) session.setStoryLog(next);
     const patch = corrections(state, next);
     if (patch) session.look(patch);
     if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
-  }, [busy, run, cell, trades, real, state]);
+  }, [busy, run, cell, roles, real, state]);
 }
 
 /**
@@ -199,20 +199,20 @@ function useSpeech(step, seen) {
   }, [step, text]);
 }
 
-/** @param {string} text @param {Record<string, string>} [given] */
-const filled = (text, given = {}) => text.replace(/\{(\w+)\}/g, (_, name) => given[name]);
+/** @param {string} text @param {Record<string, string>} [values] */
+const filled = (text, values = {}) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 /** @param {Filled} filled */
-const plainText = ({ of, given }) => filled(of.replaceAll('*', ''), given);
+const plainText = ({ of, values }) => filled(of.replaceAll('*', ''), values);
 
 /**
  * Renders a text: *x* is a quotation, **x** is emphasized, {x} is replaced by a value.
- * @param {{ of: string, given?: Record<string, string> }} props
+ * @param {{ of: string, values?: Record<string, string> }} props
  */
-function Rich({ of, given = {} }) {
+function Rich({ of, values = {} }) {
   return of.split(/(\*\*[^*]+\*\*|\*[^*]+\*)/).map((part, i) => {
-    if (part.startsWith('**')) return <b key={i}>{filled(part.slice(2, -2), given)}</b>;
-    if (part.startsWith('*') && part.length > 1) return <i key={i}>{filled(part.slice(1, -1), given)}</i>;
-    return filled(part, given);
+    if (part.startsWith('**')) return <b key={i}>{filled(part.slice(2, -2), values)}</b>;
+    if (part.startsWith('*') && part.length > 1) return <i key={i}>{filled(part.slice(1, -1), values)}</i>;
+    return filled(part, values);
   });
 }
 

@@ -102,7 +102,7 @@ export function HeadsChart({ curves, watch, step, end }) {
   const main = watch[watch.length - 1];
   /** @typedef {typeof lines[number]} Line */
   const nameOf = (/** @type {Line} */ line) =>
-    `${words.trades[/** @type {keyof typeof words.trades} */ (line.score)]} ${line.layer}.${line.head}`;
+    `${words.roleNames[/** @type {keyof typeof words.roleNames} */ (line.score)]} ${line.layer}.${line.head}`;
   const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
   const isChosen = (/** @type {Line} */ line) => line.layer === layer && line.head === head;
   return (

@@ -24,7 +24,7 @@ export function Probe() {
             return (
               <span
                 key={t}
-                class={`letter ${kind} ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+                class={`letter ${kind} ${t === cell?.t ? 'is-query' : t === cell?.s ? 'is-key' : ''}`}
                 onPointerEnter={() => session.setHover({ t, s: -1 })}
                 onPointerLeave={() => session.setHover(null)}
               >

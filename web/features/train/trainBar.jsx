@@ -54,11 +54,15 @@ function PhoneControls() {
 function Controls({ narrow }) {
   return (
     <>
-      <OneStep />
-      <StartOver />
+      <span class="group in-wide">
+        <OneStep /> <StartOver />
+      </span>
       <Rate />
       {narrow ? (
         <More>
+          <span class="group in-narrow">
+            <OneStep /> <StartOver />
+          </span>
           <Sizes /> <Save />
         </More>
       ) : (

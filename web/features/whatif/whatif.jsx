@@ -26,7 +26,7 @@ export function WhatIf({ kind, scant = false }) {
   const flow = state.view === 'flow';
   if (about && !about.edits) return <Unchangeable about={about} small={small} />;
   if (kind === 'phone') return <PhoneLine />;
-  if (tight && (flow || state.pinned || scant)) return <TightLine scant={scant} />;
+  if ((tight && (flow || scant)) || (small && state.pinned)) return <TightLine scant={scant} />;
   const changed = isChanged(runOf(state));
   // Without a pinned run there is nothing to patch from: then the reset button has its room.
   const patching = state.pinned || !(small || (kind === 'desk' && changed));
@@ -55,7 +55,7 @@ function Unchangeable({ about, small }) {
   const reasons = { weights: words.open.nothingToAsk, transformer: words.open.pairNothing };
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <span class="told">{reasons[about.kind]}</span>
+      <span class="reason">{reasons[about.kind]}</span>
       <Actions small={small} />
     </section>
   );

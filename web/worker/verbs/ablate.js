@@ -23,17 +23,17 @@ export const ablate = {
     const token = state.token ?? likeliest(before, 1)[0];
     const { layers, heads } = source.about;
     const about = { token, text: labelNames(source)(token), before: before[token], total: layers * heads };
-    reply.send('ablation', { ...about, tried: [] });
-    /** @type {Ablation['tried']} */
-    const tried = [];
+    reply.send('ablation', { ...about, switchedOff: [] });
+    /** @type {Ablation['switchedOff']} */
+    const switchedOff = [];
     for (let layer = layers - 1; layer >= 0; layer--)
       for (let head = 0; head < heads; head++) {
         if (await reply.checkCancelled()) return;
         const run = { ...runOf(state), scale: withPlace(state.scale, `${layer}.${head}`, 0, 1) };
         const edits = worker.runs.edits(hl, source, run, { layer: chosen, pinned, T: ids.length });
         const likely = probabilities(rowOf(forward(hl, source, input, edits, []), place));
-        tried.push({ layer, head, probability: likely[token] });
-        reply.send('ablation', { ...about, tried });
+        switchedOff.push({ layer, head, probability: likely[token] });
+        reply.send('ablation', { ...about, switchedOff });
       }
   },
 };

@@ -14,9 +14,9 @@ export const composition = {
     if (!('model' in source) || !source.exact) return;
     const { layers, heads } = source.about;
     const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
-    for (const feeds of compositionsOf(source, { layer, head })) {
+    for (const compositions of compositionsOf(source, { layer, head })) {
       if (await reply.checkCancelled()) return;
-      reply.send('composition', { layer, head, feeds });
+      reply.send('composition', { layer, head, compositions });
     }
   },
 };

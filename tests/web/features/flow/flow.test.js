@@ -11,7 +11,7 @@ async function start(hash, colorScheme = 'light') {
 test('flow shows contributions, the keyboard chooses another head, and axe finds nothing', async () => {
   for (const scheme of ['light', 'dark']) {
     await start('view=flow', scheme);
-    await page.waitForFunction(() => part('.feed.key .line') !== null);
+    await page.waitForFunction(() => part('.composition.key .line') !== null);
     assert.equal(await page.evaluate(() => part('[data-name=logit]').textContent), '9.97');
     await page.focus('[data-head="4.2"]');
     await page.keyboard.press('ArrowDown');
@@ -25,11 +25,11 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   await start('');
   await page.focus('.model .try');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 4, head 2'));
+  await page.waitForFunction(() => part('.ablation li button')?.textContent.startsWith('Layer 4, head 2'));
   await page.waitForFunction(() => part('.model .try').textContent === 'Ablate each head');
-  assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
+  assert.match(await page.textContent('[data-head="4.2"] .role-name'), /−8\d/);
   // Heads whose ablation raises the probability are last.
-  assert.equal(await page.locator('.tried li').count(), 20);
-  assert.match(await page.locator('.tried li b').last().textContent(), /^\+[2-9]/);
+  assert.equal(await page.locator('.ablation li').count(), 20);
+  assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[2-9]/);
   await assertAccessible();
 });

@@ -29,16 +29,16 @@ function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true,
     sum: 0,
   };
   const chosen = { layer: Math.floor(next() * layers), head: Math.floor(next() * heads) };
-  const feeds = [];
+  const compositions = [];
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++)
       for (const kind of ['q', 'k', 'v']) {
         const other = { layer, head };
         const [from, to] = layer < chosen.layer ? [other, chosen] : [chosen, other];
-        if (layer !== chosen.layer) feeds.push({ from, to, kind, value: next() * 0.4 });
+        if (layer !== chosen.layer) compositions.push({ from, to, kind, value: next() * 0.4 });
       }
-  const given = { width, height, top: 54, side: 76, feet: 48, layers, heads, tokens: 17, mlps, added, hide, chosen };
-  return { ...given, feeds };
+  const input = { width, height, top: 54, side: 76, feet: 48, layers, heads, tokens: 17, mlps, added, hide, chosen };
+  return { ...input, compositions };
 }
 const SIZES = [
   { layers: 5, heads: 4 },
@@ -63,41 +63,41 @@ const meet = (a, b, slack = 0.01) =>
   b.y + slack < a.y + a.height;
 
 test('ribbons do not cross each other', () => {
-  for (const given of all) {
-    const { ribbons } = flowOf(given);
+  for (const input of all) {
+    const { ribbons } = flowOf(input);
     for (const [i, a] of ribbons.entries())
       for (const b of ribbons.slice(i + 1))
         for (const one of a.boxes)
           for (const two of b.boxes)
             if (meet(one, two))
-              assert.fail(`${nameOf(given)}: ${JSON.stringify([a.kind, a.layer, one, b.kind, b.layer, two])}`);
+              assert.fail(`${nameOf(input)}: ${JSON.stringify([a.kind, a.layer, one, b.kind, b.layer, two])}`);
   }
 });
 
 test('neither ribbons nor lines cross a thumbnail', () => {
-  for (const given of all) {
-    const { ribbons, lines, parts } = flowOf(given);
+  for (const input of all) {
+    const { ribbons, lines, parts } = flowOf(input);
     const boxes = parts.filter(({ kind }) => kind !== 'embed');
-    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(!meet(a, b), nameOf(given));
+    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(!meet(a, b), nameOf(input));
     for (const { boxes: along, ...path } of [...ribbons, ...lines])
       for (const box of along)
         for (const part of boxes) {
           const slack = 'kind' in path && 'from' in path ? path.width : 0.01;
           if (meet(box, part, slack))
-            assert.fail(`${nameOf(given)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
+            assert.fail(`${nameOf(input)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
         }
   }
 });
 
 test('the width of a ribbon is its contribution, and upper ends are next to each other', () => {
-  for (const given of all) {
-    const { ribbons, scale, thin, apart, target, parts } = flowOf(given);
+  for (const input of all) {
+    const { ribbons, scale, thin, apart, target, parts } = flowOf(input);
     const flowing = parts.filter(({ shown, value }) => shown && value > 0);
     assert.equal(ribbons.length, flowing.length);
     for (const { value, width } of ribbons) assert.ok(Math.abs(width - Math.max(value * scale, thin)) < 1e-9);
     const wide = ribbons.reduce((sum, { width }) => sum + width, 0);
-    assert.ok(wide <= 0.1 * given.width + thin * ribbons.length, nameOf(given));
-    assert.ok(Math.abs(target.width - (wide + apart * Math.max(ribbons.length - 1, 0))) < 1e-6, nameOf(given));
+    assert.ok(wide <= 0.1 * input.width + thin * ribbons.length, nameOf(input));
+    assert.ok(Math.abs(target.width - (wide + apart * Math.max(ribbons.length - 1, 0))) < 1e-6, nameOf(input));
     const feet = [...ribbons].sort((a, b) => a.foot - b.foot);
     for (let i = 1; i < feet.length; i++)
       assert.ok(Math.abs(feet[i].foot - feet[i - 1].foot - (feet[i].width + feet[i - 1].width) / 2 - apart) < 1e-6);
@@ -105,31 +105,31 @@ test('the width of a ribbon is its contribution, and upper ends are next to each
 });
 
 test('everything is inside the drawing', () => {
-  for (const given of all) {
-    const { ribbons, lines, parts } = flowOf(given);
+  for (const input of all) {
+    const { ribbons, lines, parts } = flowOf(input);
     for (const box of [...ribbons, ...lines].flatMap(({ boxes }) => boxes).concat(parts)) {
-      const across = box.x >= -1 && box.x + box.width <= given.width + 1;
-      const down = box.y >= 53 && box.y + box.height <= given.height + 1;
-      if (!across || !down) assert.fail(`${nameOf(given)} ${JSON.stringify(box)}`);
+      const across = box.x >= -1 && box.x + box.width <= input.width + 1;
+      const down = box.y >= 53 && box.y + box.height <= input.height + 1;
+      if (!across || !down) assert.fail(`${nameOf(input)} ${JSON.stringify(box)}`);
     }
   }
 });
 
 test('with many heads, those below the threshold are one part of their layer, and the sum is the same', () => {
-  for (const given of all.filter(({ heads, width }) => heads > 12 || width < 400)) {
-    const { parts } = flowOf(given);
-    for (let layer = 0; layer < given.layers; layer++) {
+  for (const input of all.filter(({ heads, width }) => heads > 12 || width < 400)) {
+    const { parts } = flowOf(input);
+    for (let layer = 0; layer < input.layers; layer++) {
       const mine = parts.filter((part) => part.layer === layer);
       const heads = mine.flatMap((part) => (part.kind === 'head' ? [part.head] : part.heads));
       assert.deepEqual(
         heads.sort((a, b) => a - b),
-        [...Array(given.heads).keys()],
+        [...Array(input.heads).keys()],
       );
       const sum = mine.filter(({ kind }) => kind !== 'mlp').reduce((total, { value }) => total + value, 0);
-      const row = given.added.heads.subarray(layer * given.heads, (layer + 1) * given.heads);
+      const row = input.added.heads.subarray(layer * input.heads, (layer + 1) * input.heads);
       assert.ok(Math.abs(sum - row.reduce((total, x) => total + x, 0)) < 1e-5);
     }
-    const { layer, head } = given.chosen;
+    const { layer, head } = input.chosen;
     assert.ok(parts.some((part) => part.kind === 'head' && part.layer === layer && part.head === head));
   }
   const heads = [0.5, 0.01, -0.3, 0.2, 0, 0.9];
@@ -141,8 +141,8 @@ test('with many heads, those below the threshold are one part of their layer, an
 });
 
 test('tokens are next to each other; of many, those with the largest weights are drawn', () => {
-  const given = problem({ layers: 5, heads: 4, seed: 3 });
-  const flow = { ...flowOf(given), ...given, run: { T: 200 } };
+  const input = problem({ layers: 5, heads: 4, seed: 3 });
+  const flow = { ...flowOf(input), ...input, run: { T: 200 } };
   const row = Float32Array.from({ length: 200 }, (_, s) => (s === 77 ? 0.9 : 0.0005));
   const feet = feetOf(flow, row);
   assert.ok(feet.length < 30);
@@ -155,7 +155,7 @@ test('tokens are next to each other; of many, those with the largest weights are
   for (const width of [328, 700])
     assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { T: 17 } }, row).length, 17);
   assert.deepEqual(
-    attendedBy(flow, given.chosen, row, 48).map(({ s }) => s),
+    attendedBy(flow, input.chosen, row, 48).map(({ s }) => s),
     [77],
   );
 });
@@ -202,20 +202,21 @@ test('for the demo model, the worker returns the results of attribution, composi
   assert.ok(Math.abs(lens.at(-1) - top[0].now) < 1e-5);
 
   await answer({ id: 2, verb: 'composition', state: { ...initialState, layer: 3, head: 3 } });
-  const { feeds } = answers.composition;
-  assert.equal(feeds.length, 3 * 16);
-  for (const { from, to, kind, value } of feeds.slice(0, 6)) assert.equal(value, composition(model, from, to)[kind]);
-  const key = feeds.find(({ to, kind }) => to.layer === 4 && to.head === 2 && kind === 'k').value;
+  const { compositions } = answers.composition;
+  assert.equal(compositions.length, 3 * 16);
+  for (const { from, to, kind, value } of compositions.slice(0, 6))
+    assert.equal(value, composition(model, from, to)[kind]);
+  const key = compositions.find(({ to, kind }) => to.layer === 4 && to.head === 2 && kind === 'k').value;
   assert.ok(
-    key === Math.max(...feeds.map(({ value }) => value)),
-    'the head before feeds the key of the induction head',
+    key === Math.max(...compositions.map(({ value }) => value)),
+    'the key of the induction head has its strongest composition with the head before it',
   );
 
   await answer({ id: 3, verb: 'ablate', state: initialState });
-  const { tried, before, total } = answers.ablation;
-  assert.equal(tried.length, total);
+  const { switchedOff, before, total } = answers.ablation;
+  assert.equal(switchedOff.length, total);
   assert.ok(Math.abs(before - top[0].now) < 1e-9);
-  const lost = [...tried].sort((a, b) => a.probability - b.probability);
+  const lost = [...switchedOff].sort((a, b) => a.probability - b.probability);
   assert.deepEqual([lost[0].layer, lost[0].head], [4, 2]);
   const edit = [{ at: 'blocks.4.heads', head: 2, set: 'zero' }];
   const { logits: off } = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { edit });

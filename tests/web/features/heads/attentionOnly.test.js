@@ -25,8 +25,8 @@ async function choose(name) {
 test('handmade heads have names; text, reading column and mask work', async () => {
   await open();
   await choose('constructed');
-  await page.waitForFunction(() => part('.model').querySelectorAll('.trade').length === 8);
-  const names = await page.locator('.model .trade').allTextContents();
+  await page.waitForFunction(() => part('.model').querySelectorAll('.role-name').length === 8);
+  const names = await page.locator('.model .role-name').allTextContents();
   assert.deepEqual(names.slice(0, 6), ['previous', 'next', 'itself', 'first token', 'same token', 'who is meant']);
   assert.match(await text('.title'), /^it looks at cat: 0\.[89]\d$/);
   assert.equal(await page.locator('.reading .strip').count(), 6);
@@ -36,7 +36,7 @@ test('handmade heads have names; text, reading column and mask work', async () =
   await page.waitForFunction(() => location.hash.includes('mask=all%3Apast'));
   await idle();
   await page.getByRole('textbox', { name: 'The text. Write here' }).fill('She saw the whale and it saw her.');
-  await page.waitForFunction(() => part('.row-label.asks')?.textContent === '.');
+  await page.waitForFunction(() => part('.row-label.is-query')?.textContent === '.');
   assert.deepEqual(faults, []);
   await assertAccessible();
 });
@@ -81,7 +81,7 @@ test('handmade heads attend to the patches of a dropped picture', async () => {
   await page.setInputFiles('[data-name=files]', { name: 'own.png', mimeType: 'image/png', buffer: png });
   await shows('.patches canvas');
   await idle();
-  assert.equal(await text('.model .trade'), 'colour');
+  assert.equal(await text('.model .role-name'), 'colour');
   assert.match(await text('.title-line'), /10 × 14 patches/);
   assert.match(await text('.prediction.about'), /Six heads/);
   assert.deepEqual(faults, []);

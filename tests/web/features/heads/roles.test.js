@@ -9,7 +9,7 @@ test('a role that matches tokens has no match in a row without an earlier equal 
   const ids = [7, 8, 9, 7, 5, 9];
   assert.deepEqual(rowsWithNothing('induction', ids), [0, 1, 2, 4]);
   assert.deepEqual(rowsWithNothing('duplicate', ids), [0, 1, 2, 4]);
-  for (const trade of ['previous', 'first', null]) assert.deepEqual(rowsWithNothing(trade, ids), []);
+  for (const role of ['previous', 'first', null]) assert.deepEqual(rowsWithNothing(role, ids), []);
 });
 
 test('in a text without repeated tokens a role measured on other texts has no match', () => {
@@ -32,13 +32,13 @@ test('unmatched rows are said to attend to the first tokens only if they do', ()
 
 test('a head with a small contribution and a large ablation is indirect', () => {
   const added = { heads: Float32Array.of(0.1, 8, -0.2, 0.3), sum: 10 };
-  const tried = [
+  const switchedOff = [
     { layer: 0, head: 0, probability: 0.02 },
     { layer: 0, head: 1, probability: 0.01 },
     { layer: 1, head: 0, probability: 0.85 },
     { layer: 1, head: 1, probability: 0.6 },
   ];
-  const found = actingThrough({ before: 0.86, tried }, /** @type {any} */ (added), { heads: 2 });
+  const found = actingThrough({ before: 0.86, switchedOff }, /** @type {any} */ (added), { heads: 2 });
   assert.deepEqual(
     found.map(({ layer, head }) => [layer, head]),
     [

@@ -29,7 +29,7 @@ test('heads of a layer are sorted by a score; equal ones keep their order', () =
     [1, 0, 2],
     [2, 0, 1],
   ]);
-  assert.equal(orderOf('effect', run, { tried: [], total: 6, before: 0.5 }), null);
+  assert.equal(orderOf('effect', run, { switchedOff: [], total: 6, before: 0.5 }), null);
 });
 
 const left = (name) => page.locator(`[data-head="${name}"]`).evaluate((one) => Number.parseFloat(one.style.left));

@@ -230,7 +230,7 @@ test('in an encoder–decoder the next token follows the text of the decoder, no
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => part('.page.phone'));
   const [inside, line] = await page.evaluate(() =>
-    ['.whatif .told', '.whatif'].map((name) => part(name).getBoundingClientRect().height),
+    ['.whatif .reason', '.whatif'].map((name) => part(name).getBoundingClientRect().height),
   );
   assert.ok(inside < line, `${inside} of ${line} px`);
 });

@@ -152,7 +152,7 @@ test('step 6 shows the token whose probability rises most without the mask', () 
 });
 
 test('step 7 asks for two heads, in any order, and hides their roles until they are found', () => {
-  const trades = [
+  const roles = [
     ['previous', null],
     ['itself', 'induction'],
   ];
@@ -160,7 +160,7 @@ test('step 7 asks for two heads, in any order, and hides their roles until they 
     [{ previous: 0.9 }, {}],
     [{}, { induction: 0.7 }],
   ];
-  const look = (layer, head, log) => seen('many', at('many', { layer, head }), { run: runOf({ scores }), trades }, log);
+  const look = (layer, head, log) => seen('many', at('many', { layer, head }), { run: runOf({ scores }), roles }, log);
   assert.deepEqual(look(0, 1), {});
   const one = look(1, 1);
   assert.deepEqual(tasksDone(stepOf('many'), one), [false, true]);

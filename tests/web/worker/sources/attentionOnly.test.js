@@ -1,4 +1,4 @@
-// Heads without a language model: the worker's answers against the module.
+// Heads without a language model: the worker's answers equal the module's.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The Universal Sentence Encoder in Headlight against the same model in TensorFlow.js.
+// The Universal Sentence Encoder in Headlight equals the same model in TensorFlow.js.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The verbs of training, without a page, with a model store in memory.
+// The worker's requests of training, without a page; the store of models is in memory.
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,0 +1,137 @@
+// States of the page at every width and in both languages, each opened once: nothing is cut off, no two controls or
+// texts overlap, every target is large enough, and axe finds nothing.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertAccessible, assertNoSidewaysScroll, drawn, faults, openAt, page, spoil } from '../support/page.js';
+import { inTier } from '../support/tier.js';
+import { STATES } from './states.js';
+
+/** Heights of windows by their widths. */
+const HEIGHTS = {
+  2560: 1440,
+  1920: 1080,
+  1440: 900,
+  1280: 800,
+  1024: 768,
+  900: 700,
+  768: 1024,
+  700: 900,
+  600: 960,
+  560: 800,
+  360: 740,
+};
+const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number), [1440, 1280, 1024, 900, 768, 560, 360]);
+/** Widths at which axe runs: one for each arrangement. */
+const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
+const LOCALES = ['en-GB', 'zh-CN'];
+
+/** The states, with a part that each shows once it is complete. */
+const SHOWN = {
+  explore: '.reading .adds',
+  constructed: '.corner p',
+  flow: '.neighbours',
+  lines: 'svg.lines',
+  beside: '.comparing .row-table',
+  difference: '.comparing .row-table',
+  unpinned: '.nothing-pinned',
+  patches0: '.pane canvas',
+  table: '.heads-table td',
+  story4: '.strips',
+  tried: '.ablation li',
+  beforeTraining: '.letters .letter',
+  one: '.corner p',
+  empty: '.nothing h2',
+};
+
+/** Elements that must not overlap, group by group: controls, or texts. */
+const CONTROLS = ['.header button', '.whatif button, .whatif .slider', '.instrument button'];
+const TEXTS = [
+  '.layer-name, .role-name, .end, .model .try, .sort .word',
+  '.adding li button > span, .adding li button > b',
+  '.plot .waiting, .plot .at-end',
+  '.corner > *, .words .line',
+  '.whatif .word, .whatif .slider > span',
+];
+
+/** The faults of the page as it is drawn. @returns {Promise<string[]>} */
+const audit = () =>
+  page.evaluate(
+    ([controls, texts]) => {
+      // A thumbnail also responds to the pointer around its picture, where other controls may be.
+      const boxOf = (element) => (element.querySelector(':scope > .frame') ?? element).getBoundingClientRect();
+      const textOf = (element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return range.getBoundingClientRect();
+      };
+      const nameOf = (element) => element.getAttribute('aria-label') ?? element.textContent.trim().slice(0, 40);
+      const all = (selector) =>
+        [...part('.page').querySelectorAll(selector)].filter(
+          (one) => one.checkVisibility({ visibilityProperty: true }) && boxOf(one).width > 1,
+        );
+      const pairs = (elements, measure) => {
+        const boxes = elements.map((element) => [element, measure(element)]).filter(([, { width }]) => width > 0);
+        return boxes.flatMap(([a, x], i) =>
+          boxes
+            .slice(i + 1)
+            .filter(([b, y]) => {
+              const wide = Math.min(x.right, y.right) - Math.max(x.left, y.left);
+              return wide > 1 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1 && !a.contains(b);
+            })
+            .map(([b]) => `${nameOf(a)} overlaps ${nameOf(b)}`),
+        );
+      };
+      const isPhone = part('.page.phone') !== null;
+      // A table may scroll sideways in its own box; what is fixed to the window's edge covers what scrolls.
+      const cut = all('.word, .sample, .slider, b').filter(
+        (one) => !one.closest('.scrolls') && (boxOf(one).left < 0 || boxOf(one).right > innerWidth),
+      );
+      const small = (selector, least) =>
+        all(selector).filter((one) => Math.min(boxOf(one).width, boxOf(one).height) < least);
+      const targets = isPhone ? small('.header button, .legend button, .whatif .word, .trainbar .word', 44) : [];
+      return [
+        ...cut.map((one) => `${nameOf(one)} is cut off`),
+        ...[...targets, ...small('.word:not(.at-end)', 24)].map((one) => `${nameOf(one)} is a small target`),
+        ...controls.flatMap((selector) =>
+          pairs(
+            all(selector).filter((one) => !one.closest('.sheet')),
+            boxOf,
+          ),
+        ),
+        ...texts.flatMap((selector) => pairs(all(selector), textOf)),
+      ];
+    },
+    [CONTROLS, TEXTS],
+  );
+
+// The state `tried` waits for a text in English.
+for (const locale of LOCALES)
+  for (const [name, shown] of Object.entries(SHOWN))
+    if (name !== 'tried' || locale === 'en-GB')
+      test(`${name}, ${locale}: nothing is cut off, overlaps or is too small at any width`, async () => {
+        const { hash = '', act } = STATES[name];
+        await openAt(hash, { viewport: { width: 1440, height: 900 }, locale, fresh: act !== undefined });
+        if (act) {
+          spoil();
+          await act(page);
+        }
+        const found = [];
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: HEIGHTS[width] });
+          await page.waitForFunction((shown) => part(shown) || part('.page.phone .sheet'), shown);
+          await drawn();
+          const report = (wrong) => found.push(...wrong.map((fault) => `${width} px: ${fault}`));
+          report(await audit());
+          await assertNoSidewaysScroll(`${width} px`);
+          if (locale === 'en-GB' && CHECKED_BY_AXE.includes(width)) await assertAccessible();
+          if (await page.locator('.dots').isVisible()) {
+            await page.locator('.dots').click();
+            await page.locator('.more').waitFor();
+            report(await audit());
+            await page.keyboard.press('Escape');
+          }
+        }
+        assert.deepEqual(found, []);
+        assert.deepEqual(faults, []);
+      });

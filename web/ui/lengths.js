@@ -1,0 +1,53 @@
+// Lengths of the style sheets that the script needs as well: custom properties of the page, in pixels. Each number is
+// in a style sheet only.
+
+import { createContext } from 'preact';
+import { useContext, useLayoutEffect, useState } from 'preact/hooks';
+
+/**
+ * The properties by their names here.
+ *   small, middle       font sizes of labels and buttons, and of tokens
+ *   header, sentence, sheet, whatIf   heights of the lines around a picture that must be in sight
+ *   legend              the line under the picture
+ *   paneLine, paneGap, paneTitle, besidePanes   a picture in patches: the line above each of its two panes, the gap
+ *                       between them, the height of a title above and the width of a title next to them
+ */
+const PROPERTIES = {
+  small: '--s',
+  middle: '--m',
+  header: '--header',
+  sentence: '--sentence',
+  sheet: '--sheet',
+  whatIf: '--what-if',
+  legend: '--legend',
+  paneLine: '--pane-line',
+  paneGap: '--pane-gap',
+  paneTitle: '--pane-title',
+  besidePanes: '--beside-panes',
+};
+/** @typedef {Record<keyof typeof PROPERTIES, number>} Lengths */
+
+const read = (/** @type {(property: string) => number} */ lengthOf) =>
+  /** @type {Lengths} */ (
+    Object.fromEntries(Object.entries(PROPERTIES).map(([name, property]) => [name, lengthOf(property)]))
+  );
+const UNKNOWN = read(() => 0);
+
+export const LengthsContext = createContext(UNKNOWN);
+/** @returns {Lengths} zeros until the page has been laid out */
+export const useLengths = () => useContext(LengthsContext);
+
+/**
+ * The lengths of an element, for LengthsContext.
+ * @param {{ current: Element | null }} ref
+ * @param {string} look the classes that the style sheets tell screens apart by
+ */
+export function useLengthsOf(ref, look) {
+  const [lengths, setLengths] = useState(UNKNOWN);
+  useLayoutEffect(() => {
+    if (!ref.current) return;
+    const style = getComputedStyle(ref.current);
+    setLengths(read((property) => Number.parseFloat(style.getPropertyValue(property)) || 0));
+  }, [look]);
+  return lengths;
+}
