@@ -24,6 +24,9 @@ export function createHub({ requests, files, aboutOf, present }, link) {
   const describing = signal(/** @type {string | null} */ (null));
   const model = signal(/** @type {HubModel | null} */ (null));
   const form = signal(/** @type {WeightsForm | null} */ (null));
+  const waiting = signal(false);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waitingEnds;
   const stored = signal(/** @type {StoredHubModel[] | null} */ (null));
   // In memory only: neither stored nor in an address.
   const token = signal('');
@@ -75,6 +78,14 @@ export function createHub({ requests, files, aboutOf, present }, link) {
   }
   /** The state of the link that asks for this model. @type {State | null} */
   let asking = null;
+  /** @param {number} seconds until the next request */
+  function wait(seconds) {
+    waiting.value = true;
+    clearTimeout(waitingEnds);
+    waitingEnds = setTimeout(() => {
+      waiting.value = false;
+    }, 1000 * seconds);
+  }
   const list = () => requests.send({ verb: 'hubStored' });
 
   /** @param {State} state of a link */
@@ -94,6 +105,8 @@ export function createHub({ requests, files, aboutOf, present }, link) {
     },
     /** The name of the model that is being looked up. */
     describing: readOnly(describing),
+    /** True between two attempts: the Hub limits requests, or the connection was broken. */
+    waiting: readOnly(waiting),
     /** The model that the visitor is asked about. */
     model: readOnly(model),
     /** The form of its weights that is chosen. */
@@ -138,6 +151,7 @@ export function createHub({ requests, files, aboutOf, present }, link) {
     receive(answer) {
       if (answer.stored) stored.value = answer.stored;
       if (answer.described) found(answer.described);
+      if (answer.waits !== undefined) wait(answer.waits);
     },
     /** The download was cancelled: asks again, as less is to be downloaded now. */
     cancelled() {

@@ -279,6 +279,8 @@ export type WeightsForm = 'float32' | 'stored' | 'int8';
 export interface HubAnswer {
   described?: HubModel;
   stored?: StoredHubModel[];
+  /** Seconds until a request is repeated: the Hub limits their number, or the connection was broken. */
+  waits?: number;
 }
 
 /** A model that can be downloaded. */

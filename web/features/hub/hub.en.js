@@ -24,6 +24,7 @@ export const texts = {
   remove: (/** @type {string} */ id) => `Delete ${id} from this browser`,
   removeShort: 'delete',
   removed: (/** @type {string} */ id) => `${id} is deleted from this browser`,
+  waiting: 'The Hub or the connection is busy: the next attempt follows in a moment.',
   describing: (/** @type {string} */ name) => `Looking at ${name}…`,
   notStored: 'This browser stores no files for this page, so the model is downloaded each time.',
   fromDisk:

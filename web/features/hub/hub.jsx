@@ -81,6 +81,7 @@ export function HubChoice({ hub }) {
       {TEMPORARY.includes(code) && <Again hub={hub} />}
       <p class="status" role="status">
         {hub.describing.value !== null && texts.describing(hub.describing.value)}
+        {hub.waiting.value && ` ${texts.waiting}`}
       </p>
       <div ref={list}>
         <StoredList hub={hub} models={matching(stored, typed)} />

@@ -25,6 +25,7 @@ export const texts = {
   remove: (id) => `从此浏览器中删除 ${id}`,
   removeShort: '删除',
   removed: (id) => `已从此浏览器中删除 ${id}`,
+  waiting: 'Hub 或网络繁忙：稍后自动重试。',
   describing: (name) => `正在查看 ${name}…`,
   notStored: '此浏览器不为本页存储文件，因此每次都要重新下载。',
   fromDisk: '本页是从磁盘打开的，此浏览器因此不能存储文件，每次都要重新下载；用服务器打开本页（npm start）即可存储。',

@@ -102,6 +102,7 @@ function Reading({ reading }) {
         {perSecond > 0 && <span>{hubTexts.speed(words.bytes(perSecond))}</span>}
         {secondsLeft !== null && <span>{hubTexts.left(secondsLeft)}</span>}
       </p>
+      {session.opening.hub.value?.waiting.value && <p role="status">{hubTexts.waiting}</p>}
       {reading.resumes && <p>{hubTexts.resumes}</p>}
       <button type="button" class="word strong" onClick={cancel}>
         {words.open.cancel}

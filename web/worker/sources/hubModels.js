@@ -10,6 +10,7 @@ import { describeOpened, readPreprocessor } from './checkpointFiles.js';
 import { hubProblem } from './hubProblems.js';
 import { Problem } from './problem.js';
 
+/** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { Container } from '../../../src/js/models/checkpoint/containers.js' */
 /** @import { Folder, HubOrigin } from '../../../src/js/models/checkpoint/files.js' */
 /** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
@@ -73,7 +74,7 @@ export const describeModel = (hl, { address, token }, reply) =>
     await downloading;
     const named = addressOf(address);
     const { path } = readName(CALLER, named);
-    const folder = await openFolder(CALLER, named, undefined, signal, { options: hubOptions(token) });
+    const folder = await openFolder(CALLER, named, undefined, signal, { options: hubOptions(token, reply) });
     try {
       const container = await openStored(folder, 'stored');
       const { id, revision, cached: stores } = /** @type {HubOrigin} */ (folder.origin);
@@ -114,7 +115,7 @@ export function openHubModel(request, reply, worker) {
 async function openNow({ name, weights, token }, reply, worker, signal) {
   const hl = await worker.core();
   const address = `hf://${name}`;
-  const hub = hubOptions(token);
+  const hub = hubOptions(token, reply);
   const model = /** @type {OpenedModel} */ (
     await hl.openModel(address, {
       weights,
@@ -159,8 +160,11 @@ async function bytesStored(id, revision, { files }) {
   return mine.reduce((sum, file) => sum + file.cached, 0);
 }
 
-/** @param {string} token */
-const hubOptions = (token) => (token === '' ? {} : { token });
+/** @param {string} token @param {Reply} reply @returns {HubOptions} */
+const hubOptions = (token, reply) => ({
+  ...(token !== '' && { token }),
+  onWait: ({ seconds }) => reply.send('hub', { waits: seconds }),
+});
 
 /** Bytes of the files with the weights. @param {Folder} folder @param {Container} container */
 async function bytesOf(folder, { files }) {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
-import { imitateHub } from '../../../support/hub.js';
+import { answer, imitateHub } from '../../../support/hub.js';
 import { connect, smallModel } from '../../../support/hubPage.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../../support/page.js';
 
@@ -155,6 +155,16 @@ test('a stored model opens without a connection; another one says what is missin
   connected = true;
   await page.getByRole('button', { name: 'Try again' }).click();
   await opened('other');
+});
+
+test('while the Hub limits requests the page says that it waits, and then continues', async () => {
+  await start({ [BERT]: smallModel('bert') });
+  let limited = true;
+  hub.fault = () => (limited ? answer(429, { 'retry-after': '1' }) : undefined);
+  await type(BERT);
+  await page.waitForFunction(() => part('.hub .status')?.textContent.includes('the next attempt follows'));
+  limited = false;
+  await opened('tiny-bert');
 });
 
 test('a stored model is deleted', async () => {
