@@ -1,6 +1,6 @@
-// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and gives
-// its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or orders gives
-// a folder of its own, whose `read` converts.
+// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and
+// gives its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or
+// orders gives a folder of its own, whose `read` converts.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
