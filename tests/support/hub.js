@@ -60,51 +60,96 @@ async function listen(handle, allow) {
   };
 }
 
-/**
- * @param {Record<string, any>} models by id: { files, revisions?, gated?, private?, renamedTo? }, or the files of main.
- *   revisions: more commits, as files by the name of a branch or tag
- * @returns {Promise<any>} requests: of both servers; fault(request): a function (response, right, request) that
- *   responds instead, or nothing; expire(): refuses the signed addresses so far; sent(): bytes of large files
- */
-export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret', linkTo } = {}) {
-  const known = new Map();
-  const large = new Map();
-  const signatures = new Set();
-  const hub = { requests: [], fault: () => undefined, ranges: true, lists: true, token, models: known };
+const allowHub = (request) => ({
+  'access-control-allow-origin': request.headers.origin ?? '*',
+  'access-control-expose-headers': EXPOSED,
+  'access-control-allow-headers': 'Authorization, Range',
+  vary: 'Origin',
+});
+const allowCdn = () => ({
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Range, ETag',
+});
 
-  function addCommit(files) {
+/**
+ * fault(request, number of the request to its server) may be set: it gives a function (response, right, request) that
+ * responds instead, or nothing.
+ */
+class ImitatedHub {
+  /** Requests to both servers. */
+  requests = [];
+  fault = () => undefined;
+  /** False: the server of large files ignores ranges. */
+  ranges = true;
+  /** False: there are no lists of files. */
+  lists = true;
+  /** By id: { branches, commits, gated, accepted, private, renamedTo }. */
+  models = new Map();
+  #large = new Map();
+  #signatures = new Set();
+  #signed = 0;
+  #servers = [];
+  #pageSize;
+  #linkTo;
+
+  constructor({ pageSize = 1000, token = 'hf_secret', linkTo }) {
+    this.token = token;
+    this.#pageSize = pageSize;
+    this.#linkTo = linkTo;
+  }
+
+  async start() {
+    this.#servers = await Promise.all([
+      listen((...exchange) => this.#handle('hub', ...exchange), allowHub),
+      listen((...exchange) => this.#handle('cdn', ...exchange), allowCdn),
+    ]);
+    [this.endpoint, this.cdn] = this.#servers.map(({ url }) => url);
+    return this;
+  }
+
+  close() {
+    for (const server of this.#servers) server.close();
+  }
+
+  /** Bytes of large files, with their headers. */
+  sent() {
+    return this.#servers[1].sent();
+  }
+
+  /** Requests to one server, as text. */
+  to(name) {
+    const own = this.requests.filter(({ server }) => server === name);
+    return own.map(({ path, range }) => `${path}${range ? ` ${range}` : ''}`);
+  }
+
+  again() {
+    this.requests.length = 0;
+  }
+
+  /** Refuses the signed addresses so far. */
+  expire() {
+    this.#signatures.clear();
+  }
+
+  /** Sets the files of a branch, as a push does. @returns {string} the commit */
+  push(id, files, branch = 'main') {
     const bytes = Object.fromEntries(Object.entries(files).map(([path, data]) => [path, Buffer.from(data)]));
     const sha = hash('sha1', ...Object.entries(bytes).flat());
-    for (const [path, data] of Object.entries(bytes)) if (isLarge(path)) large.set(hash('sha256', data), data);
-    return { sha, files: bytes };
-  }
-  /** Sets the files of a branch, as a push does. */
-  hub.push = (id, files, branch = 'main') => {
-    const model = known.get(id) ?? { branches: new Map(), commits: new Map() };
-    known.set(id, model);
-    const commit = addCommit(files);
-    model.branches.set(branch, commit.sha);
-    model.commits.set(commit.sha, commit.files);
-    return commit.sha;
-  };
-  for (const [id, model] of Object.entries(models)) {
-    const {
-      files = model.renamedTo ? {} : model,
-      revisions = {},
-      ...rest
-    } = model.files || model.renamedTo ? model : {};
-    hub.push(id, model.files ? files : model.renamedTo ? {} : model);
-    for (const [name, other] of Object.entries(revisions)) hub.push(id, other, name);
-    Object.assign(known.get(id), model.files || model.renamedTo ? rest : {});
+    for (const [path, data] of Object.entries(bytes)) if (isLarge(path)) this.#large.set(hash('sha256', data), data);
+    const model = this.models.get(id) ?? { branches: new Map(), commits: new Map() };
+    this.models.set(id, model);
+    model.branches.set(branch, sha);
+    model.commits.set(sha, bytes);
+    return sha;
   }
 
   /** The model, or a refusal. */
-  function findModel(request, id) {
-    const model = known.get(id);
+  #findModel(request, id) {
+    const model = this.models.get(id);
     const given = request.headers.authorization;
-    if (given && given !== `Bearer ${token}`)
+    if (given && given !== `Bearer ${this.token}`)
       return { refused: refusal(401, '', 'Invalid credentials in Authorization header') };
-    const isOpen = given === `Bearer ${token}`;
+    const isOpen = given === `Bearer ${this.token}`;
     if (!model || (model.private && !isOpen))
       return {
         refused: refusal(
@@ -115,14 +160,15 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
       };
     return { model, isOpen };
   }
-  const commitOf = (model, revision) =>
-    model.branches.get(revision) ?? (model.commits.has(revision) ? revision : undefined);
+  #commitOf(model, revision) {
+    return model.branches.get(revision) ?? (model.commits.has(revision) ? revision : undefined);
+  }
 
-  function api(request, url) {
+  #api(request, url) {
     const [, id, verb, rest = ''] =
       /^\/api\/models\/((?:[^/]+\/)?[^/]+?)\/(revision|tree|refs)\/?(.*)$/.exec(url.pathname) ?? [];
     if (!id) return refusal(404, '', 'Sorry, we cannot find the page you are looking for.');
-    const { model, refused } = findModel(request, id);
+    const { model, refused } = this.#findModel(request, id);
     if (refused) return refused;
     if (model.renamedTo)
       return { status: 307, headers: { location: `/api/models/${model.renamedTo}/${verb}/${rest}${url.search}` } };
@@ -131,7 +177,7 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
         branches: [...model.branches].map(([name, sha]) => ({ name, ref: `refs/heads/${name}`, targetCommit: sha })),
         tags: [],
       });
-    const sha = commitOf(model, decodeURIComponent(rest));
+    const sha = this.#commitOf(model, decodeURIComponent(rest));
     if (!sha) return refusal(404, 'RevisionNotFound', `Invalid rev id: ${decodeURIComponent(rest)}`);
     const files = model.commits.get(sha);
     if (verb === 'revision')
@@ -147,11 +193,11 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
         200,
         { 'x-repo-commit': sha },
       );
-    if (!hub.lists) return refusal(404, '', 'not found');
-    return tree(url, id, sha, files);
+    if (!this.lists) return refusal(404, '', 'not found');
+    return this.#tree(url, id, sha, files);
   }
 
-  function tree(url, id, sha, files) {
+  #tree(url, id, sha, files) {
     const folders = new Set(
       Object.keys(files)
         .filter((path) => path.includes('/'))
@@ -171,12 +217,13 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
       })),
     ];
     const from = Number(url.searchParams.get('cursor') ?? 0);
-    const next = from + pageSize;
-    const link = `<${linkTo ?? servers[0].url}/api/models/${id}/tree/${sha}?recursive=true&cursor=${next}>; rel="next"`;
+    const next = from + this.#pageSize;
+    const page = `${this.#linkTo ?? this.endpoint}/api/models/${id}/tree/${sha}?recursive=true&cursor=${next}`;
+    const link = `<${page}>; rel="next"`;
     return json(all.slice(from, next), 200, { 'x-repo-commit': sha, ...(next < all.length && { link }) });
   }
 
-  function resolve(request, url) {
+  #resolve(request, url) {
     const cached = url.pathname.startsWith('/api/resolve-cache/models/');
     const [, id, revision, escaped] =
       (cached
@@ -184,10 +231,10 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
         : /^\/((?:[^/]+\/)?[^/]+)\/resolve\/([^/]+)\/(.+)$/
       ).exec(url.pathname) ?? [];
     if (!id) return refusal(404, '', 'not found');
-    const { model, refused, isOpen } = findModel(request, id);
+    const { model, refused, isOpen } = this.#findModel(request, id);
     if (refused) return refused;
     if (model.renamedTo) return { status: 307, headers: { location: url.pathname.replace(id, model.renamedTo) } };
-    const sha = commitOf(model, decodeURIComponent(revision));
+    const sha = this.#commitOf(model, decodeURIComponent(revision));
     if (!sha) return refusal(404, 'RevisionNotFound', `Invalid rev id: ${revision}`);
     const path = decodeURIComponent(escaped);
     const bytes = model.commits.get(sha)[path];
@@ -197,9 +244,9 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
     const commit = { 'x-repo-commit': sha };
     if (isLarge(path)) {
       const oid = hash('sha256', bytes);
-      const signature = `s${signatures.size}`;
-      signatures.add(signature);
-      const location = `${servers[1].url}/repos/${oid}?Expires=1&Signature=${signature}`;
+      const signature = `s${this.#signed++}`;
+      this.#signatures.add(signature);
+      const location = `${this.cdn}/repos/${oid}?Expires=1&Signature=${signature}`;
       return {
         status: 302,
         headers: { ...commit, location, 'x-linked-size': bytes.length, 'x-linked-etag': `"${oid}"` },
@@ -217,58 +264,43 @@ export async function imitateHub(models, { pageSize = 1000, token = 'hf_secret',
     };
   }
 
-  function storage(request, url) {
-    if (!signatures.has(url.searchParams.get('Signature'))) return { status: 403, body: 'Request has expired' };
-    const bytes = large.get(url.pathname.split('/').pop());
-    if (!hub.ranges) return { ...partOf({ headers: {} }, bytes, 'cdn'), headers: { etag: '"cdn"' } };
+  #storage(request, url) {
+    if (!this.#signatures.has(url.searchParams.get('Signature'))) return { status: 403, body: 'Request has expired' };
+    const bytes = this.#large.get(url.pathname.split('/').pop());
+    if (!this.ranges) return { ...partOf({ headers: {} }, bytes, 'cdn'), headers: { etag: '"cdn"' } };
     return partOf(request, bytes, `cdn-${url.pathname.slice(-8)}`);
   }
 
-  const handle = (name) => (request, response) => {
+  #handle(name, request, response) {
     const url = new URL(request.url, 'http://x');
-    const entry = {
-      server: name,
-      method: request.method,
-      path: request.url,
-      range: request.headers.range,
-      authorization: request.headers.authorization,
-      headers: request.headers,
-    };
-    hub.requests.push(entry);
+    const { method, headers } = request;
+    const { range, authorization } = headers;
+    const entry = { server: name, method, path: request.url, range, authorization, headers };
+    this.requests.push(entry);
+    const isApi = url.pathname.startsWith('/api/models/');
     const right =
-      name === 'cdn'
-        ? storage(request, url)
-        : /^\/api\/models\//.test(url.pathname)
-          ? api(request, url)
-          : resolve(request, url);
-    const fault = hub.fault(entry, hub.requests.filter(({ server }) => server === name).length - 1);
+      name === 'cdn' ? this.#storage(request, url) : isApi ? this.#api(request, url) : this.#resolve(request, url);
+    const fault = this.fault(entry, this.requests.filter(({ server }) => server === name).length - 1);
     if (fault) fault(response, right, request);
     else send(response, right);
-  };
-  const hubHeaders = (request) => ({
-    'access-control-allow-origin': request.headers.origin ?? '*',
-    'access-control-expose-headers': EXPOSED,
-    'access-control-allow-headers': 'Authorization, Range',
-    vary: 'Origin',
-  });
-  const cdnHeaders = () => ({
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'Accept-Ranges, Content-Range, ETag',
-  });
-  const servers = await Promise.all([listen(handle('hub'), hubHeaders), listen(handle('cdn'), cdnHeaders)]);
-  return Object.assign(hub, {
-    endpoint: servers[0].url,
-    cdn: servers[1].url,
-    sent: servers[1].sent,
-    expire: () => signatures.clear(),
-    /** Requests to one server, as text. */
-    to: (name) =>
-      hub.requests
-        .filter(({ server }) => server === name)
-        .map(({ path, range }) => `${path}${range ? ` ${range}` : ''}`),
-    again: () => hub.requests.splice(0),
-    close: () => servers.forEach(({ close }) => void close()),
-  });
+  }
+}
+
+/**
+ * @param {Record<string, any>} models by id: { files, revisions?, gated?, private?, renamedTo? }, or the files of main.
+ *   revisions: more commits, as files by the name of a branch or tag
+ * @param {{ pageSize?: number, token?: string, linkTo?: string }} [options]
+ */
+export async function imitateHub(models, options = {}) {
+  const hub = new ImitatedHub(options);
+  for (const [id, model] of Object.entries(models)) {
+    const isDescribed = model.files || model.renamedTo;
+    const { files = {}, revisions = {}, ...more } = isDescribed ? model : { files: model };
+    hub.push(id, files);
+    for (const [name, other] of Object.entries(revisions)) hub.push(id, other, name);
+    Object.assign(hub.models.get(id), more);
+  }
+  return hub.start();
 }
 
 /** Sends the right response, but only a part of the body, and breaks the connection. */

@@ -26,7 +26,7 @@ export function makeFolder(t) {
 
 export async function start(t, models, options) {
   const hub = await imitateHub(models, options);
-  t.after(hub.close);
+  t.after(() => hub.close());
   return hub;
 }
 

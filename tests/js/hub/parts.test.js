@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'node:test';
-import { merge } from '../../../src/js/hub/hubFile.js';
+import { HubFile, merge } from '../../../src/js/hub/hubFile.js';
 import { choose, describe } from '../../../src/js/hub/kinds.js';
 import { memoryStore } from '../../../src/js/hub/memoryStore.js';
 import { readName } from '../../../src/js/hub/names.js';
@@ -185,4 +185,35 @@ test('memory is limited while it is not known which reads follow', async () => {
   assert.ok(store.presentFrom(199 * chunk.length) > 0);
   store.drop(200 * chunk.length);
   assert.equal(store.nextPresent(0), Infinity);
+});
+
+test('a file of which most was read without an announcement is completed; of others nothing more is read', async () => {
+  const size = 4 * 2 ** 20;
+  for (const [part, isComplete] of [
+    [0.8, true],
+    [0.3, false],
+  ]) {
+    let sent = 0;
+    const remote = {
+      size,
+      hasRanges: true,
+      async *stream(begin, end) {
+        for (let at = begin; at < end; at += 2 ** 16) {
+          const bytes = new Uint8Array(Math.min(2 ** 16, end - at)).fill(at >> 16);
+          sent += bytes.length;
+          yield { at, bytes };
+        }
+      },
+    };
+    const store = new SegmentStore(filesInMemory(), size, { onFailure() {}, keepsAll: () => false });
+    const file = new HubFile(remote, store, { keeps: true });
+    for (let at = 0; at < part * size; at += 2 ** 18) {
+      const bytes = await file.read(at, at + 2 ** 18);
+      assert.equal(bytes[0], at >> 16);
+    }
+    await file.complete();
+    assert.equal(store.isFinished, isComplete);
+    assert.ok(isComplete ? sent === size : sent < 2 * part * size, `${sent}`);
+    await file.close();
+  }
 });
