@@ -171,7 +171,7 @@ verb_docs() {
   run_make docs
 }
 
-#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, tokenizers, page; NAME…
+#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, tokenizers, page
 verb_bench() {
   local name=packages
   if (($#)) && [[ $1 != -* ]]; then

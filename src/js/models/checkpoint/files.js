@@ -13,8 +13,8 @@ import { remoteFile, remoteFolder } from './remote.js';
 
 /**
  * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
- *   | File | FileSystemDirectoryHandle} ModelFiles a folder, a GGUF file or a file of torch.save: a path in Node, a URL,
- *   or hf://owner/name; or files by name
+ *   | File | FileSystemDirectoryHandle} ModelFiles a folder, a GGUF file or a file of torch.save (a path in Node, or a
+ *   URL), hf://owner/name, or files by name
  */
 /**
  * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an

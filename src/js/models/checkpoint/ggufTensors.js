@@ -216,9 +216,11 @@ function wrongRows({ file, name, shape }, got, expected) {
  */
 export function viewFolder(folder, views) {
   const raw = new Windows(folder);
-  const { names, hint, origin, size, close } = folder;
+  const { names, hint, origin } = folder;
   return {
-    ...{ names, hint, origin, size, close },
+    ...{ names, hint, origin },
+    size: (name, required) => folder.size(name, required),
+    close: () => folder.close(),
     async read(_, begin, end) {
       const view = views.find(begin);
       const [first, last] = [

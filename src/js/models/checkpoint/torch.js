@@ -208,11 +208,17 @@ function withStrided(folder, strided) {
       close: () => {},
     };
   };
-  const { names, hint, origin, stream } = folder;
+  const { names, hint, origin, stream, plan, complete } = folder;
+  const whole = (/** @type {{ file: string, begin: number, end: number }} */ range) => {
+    const tensor = strided.get(range.file);
+    return tensor ? { file: tensor.file, begin: tensor.range.begin, end: tensor.range.end } : range;
+  };
   return {
     ...{ names, hint, origin, read },
     size: (name, required) => folder.size(name, required),
     close: () => folder.close(),
+    ...(plan && { plan: (ranges) => plan.call(folder, ranges.map(whole)) }),
+    ...(complete && { complete: () => complete.call(folder) }),
     ...(stream && {
       stream: (name, begin, end) => (strided.has(name) ? inSteps(name, begin) : stream(name, begin, end)),
     }),

@@ -42,7 +42,7 @@ export function oneTorch(folder, file) {
   const isPart = PART.test(file);
   const has = (/** @type {string} */ name) =>
     name === file || !WEIGHTS.test(name) || (isPart && (name === TORCH_INDEX || PART.test(name)));
-  const { hint, origin, stream } = folder;
+  const { hint, origin, stream, plan, complete } = folder;
   return {
     ...{ hint, origin },
     names: folder.names?.filter(has) ?? [file],
@@ -50,5 +50,7 @@ export function oneTorch(folder, file) {
     read: (name, begin, end, buffer) => folder.read(name, begin, end, buffer),
     close: () => folder.close(),
     ...(stream && { stream }),
+    ...(plan && { plan: (ranges) => plan.call(folder, ranges) }),
+    ...(complete && { complete: () => complete.call(folder) }),
   };
 }
