@@ -36,20 +36,26 @@ function readMerges(fields, ids, prefixLength) {
   const ranks = new PairTable(merges.length);
   const pieces = new PieceTable(ids.size);
   ids.forEach((id, piece) => pieces.add(piece, id));
-  const merged = Int32Array.from(merges, (entry, rank) => {
+  /** @param {unknown} entry @param {number} rank */
+  const read = (entry, rank) => {
     // The header line of merges.txt, which some converters copied into the list.
     if (typeof entry === 'string' && entry.startsWith('#version')) return -1;
     const pair = pairOf(entry);
-    const fail = (/** @type {string} */ expected) => fieldError(`${fields.pathOf('merges')}[${rank}]`, entry, expected);
-    if (!pair) throw fail('two pieces');
+    if (!pair) throw fieldError(`${fields.pathOf('merges')}[${rank}]`, entry, 'two pieces');
     const left = pieces.find(pair[0]);
     const right = pieces.find(pair[1]);
     const both = pieces.find(pair[0] + (prefixLength > 0 ? pair[1].slice(prefixLength) : pair[1]));
     if (left < 0 || right < 0 || both < 0)
-      throw fail('two pieces of the vocabulary whose concatenation is a piece too');
+      throw fieldError(
+        `${fields.pathOf('merges')}[${rank}]`,
+        entry,
+        'two pieces of the vocabulary whose concatenation is a piece too',
+      );
     ranks.set(left, right, rank);
     return both;
-  });
+  };
+  const merged = new Int32Array(merges.length);
+  for (let rank = 0; rank < merges.length; rank++) merged[rank] = read(merges[rank], rank);
   return { ranks, merged };
 }
 

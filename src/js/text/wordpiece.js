@@ -9,8 +9,10 @@ import { readPiece, readVocabulary } from './vocabulary.js';
 /** @import { Fields } from './fields.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** Words up to this length are split by a hash table, longer ones by a trie, which takes less steps. */
+/** Words up to this length are split by a hash table, longer ones by a trie, which takes fewer steps. */
 const MAX_SHORT = 32;
+/** Searches before the hash table is created: it takes as long as so many searches in the Map of the vocabulary. */
+const FEW = 2000;
 /** Words whose pieces are cached. */
 const MAX_CACHED = 20_000;
 
@@ -18,21 +20,18 @@ const MAX_CACHED = 20_000;
 class Finder {
   #ids;
   #prefix;
+  #most;
+  #searches = 0;
+  /** @type {PieceTable | undefined} */
   #table;
-  /** Created when a word needs it: it takes longer than the rest of the file. @type {Trie | undefined} */
+  /** Created when a word needs it. @type {Trie | undefined} */
   #trie;
 
-  /** @param {Map<string, number>} ids @param {string} prefix */
-  constructor(ids, prefix) {
-    const table = new PieceTable(ids.size);
-    ids.forEach((id, piece) => {
-      if (piece.startsWith(prefix)) table.add(prefix ? piece.slice(prefix.length) : piece, id);
-    });
+  /** @param {Map<string, number>} ids @param {string} prefix @param {number} most length of the longest piece */
+  constructor(ids, prefix, most) {
     this.#ids = ids;
     this.#prefix = prefix;
-    this.#table = table;
-    /** Length of the longest piece. */
-    this.most = table.most;
+    this.#most = most;
     /** End of the piece found last. */
     this.end = 0;
   }
@@ -40,9 +39,32 @@ class Finder {
   /** The id of the piece, −1 for none. @param {string} word @param {number} at */
   longest(word, at) {
     if (word.length > MAX_SHORT) return this.#longestByTrie(word, at);
+    if (this.#searches < FEW) return this.#longestByMap(word, at);
+    this.#table ??= this.#makeTable();
     const id = this.#table.longest(word, at);
     this.end = at + this.#table.length;
     return id;
+  }
+
+  /** @param {string} word @param {number} at */
+  #longestByMap(word, at) {
+    this.#searches++;
+    for (let end = Math.min(word.length, at + this.#most); end > at; end--) {
+      const id = this.#ids.get(this.#prefix + word.slice(at, end));
+      if (id === undefined) continue;
+      this.end = end;
+      return id;
+    }
+    return -1;
+  }
+
+  #makeTable() {
+    const prefix = this.#prefix;
+    const table = new PieceTable(this.#ids.size);
+    this.#ids.forEach((id, piece) => {
+      if (piece.startsWith(prefix)) table.add(prefix ? piece.slice(prefix.length) : piece, id);
+    });
+    return table;
   }
 
   /** @param {string} word @param {number} at */
@@ -63,12 +85,13 @@ export function readWordPiece(fields) {
   if (unknown === null) throw fields.error('unk_token', 'a piece of the vocabulary');
   const prefix = fields.string('continuing_subword_prefix', '##');
   const most = fields.integer('max_input_chars_per_word', { fallback: 100 });
-  const initial = new Finder(ids, '');
-  if (initial.most > MAX_WORD_LENGTH) {
-    const long = [...ids.keys()].find((piece) => piece.length > MAX_WORD_LENGTH);
-    throw fieldError(fields.pathOf('vocab'), long, MAX_WORD_EXPECTED);
-  }
-  const continuing = prefix ? new Finder(ids, prefix) : initial;
+  let longest = '';
+  ids.forEach((_, piece) => {
+    if (piece.length > longest.length) longest = piece;
+  });
+  if (longest.length > MAX_WORD_LENGTH) throw fieldError(fields.pathOf('vocab'), longest, MAX_WORD_EXPECTED);
+  const initial = new Finder(ids, '', longest.length);
+  const continuing = prefix ? new Finder(ids, prefix, longest.length) : initial;
 
   /** The id, the begin and the end of each piece; null if there is no complete split. @param {string} word */
   function split(word) {

@@ -53,3 +53,24 @@ test('WordPiece splits long words as it splits short ones', () => {
   assert.deepEqual(tokenizer.encode(`${'ab'.repeat(200)}c`).ids, [0]);
   assert.deepEqual(tokenizer.encode('abc').ids, [0]);
 });
+
+test(`WordPiece splits the first words of a tokenizer as it splits later ones (seed ${SEED})`, () => {
+  const vocab = { '[UNK]': 0, a: 1, b: 2, ab: 3, '##a': 4, '##b': 5, '##ba': 6, aba: 7, '##': 8 };
+  const open = () =>
+    openTokenizer({
+      model: { type: 'WordPiece', unk_token: '[UNK]', vocab },
+      pre_tokenizer: { type: 'WhitespaceSplit' },
+    });
+  const source = makeSource(SEED);
+  const words = Array.from({ length: 3000 }, () =>
+    Array.from({ length: 4 + source.below(16) }, () =>
+      source.pick(['a', 'b', 'ab', 'c'].slice(0, 3 + source.below(2))),
+    ).join(''),
+  );
+  const later = open();
+  later.encode(words.join(' '));
+  for (const word of words.slice(0, 200)) {
+    assert.deepEqual(open().encode(word).ids, later.encode(`${word}`).ids, word);
+    assert.deepEqual(open().encode(`${word}a`).ids, later.encode(`${word}a`).ids, word);
+  }
+});
