@@ -41,7 +41,7 @@ for (const name of [
   'Phi-3 beyond the context of its training',
   'Phi-3 with rope_parameters, part of a head rotated',
   'GPT-NeoX',
-  'GPT-NeoX, one after the other',
+  'GPT-NeoX without parallel parts',
   'BLOOM',
   'MiniLM',
   'T5, relu and a tied head',
