@@ -26,3 +26,4 @@ export { readTorch } from './torch.js';
 /** @typedef {import('./gguf.js').AsyncGgufTensor} AsyncGgufTensor */
 /** @typedef {import('./gguf.js').RangeReader} RangeReader */
 /** @typedef {import('./ggufCursor.js').GgufValue} GgufValue */
+/** @typedef {import('./ggufCursor.js').GgufList} GgufList */

@@ -1,0 +1,48 @@
+// Files of llama.cpp and of PyTorch that are dropped on the page.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { hl } from '../../../support/headlight.js';
+import { faults, openPage, page, spoil } from '../../../support/page.js';
+
+const golden = (name) => fileURLToPath(new URL(`../../../golden/${name}`, import.meta.url));
+
+/** Drops a file on the page and waits until its heads are shown. */
+async function drop(name, bytes, heads) {
+  await page.evaluate(
+    ([name, content]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+      for (const type of ['dragenter', 'dragover', 'drop'])
+        part('.page').dispatchEvent(
+          new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true }),
+        );
+    },
+    [name, bytes.toString('base64')],
+  );
+  await page.waitForFunction(
+    (heads) =>
+      part('.page').dataset.busy === 'false' &&
+      document.querySelector('body > div').shadowRoot.querySelectorAll('[data-head]').length === heads,
+    heads,
+  );
+}
+
+for (const [what, name, file, size] of [
+  ['a GGUF file', 'model.gguf', 'gguf/llama-q4_k_m.gguf', [2, 4]],
+  ['a checkpoint of nanoGPT', 'ckpt.pt', 'torch/nanogpt.pt', [2, 2]],
+])
+  test(`${what} that is dropped shows its heads`, async () => {
+    await openPage();
+    spoil();
+    const bytes = readFileSync(golden(file));
+    const model = await hl.openModel({ [name]: bytes });
+    const { layers, numHeads } = model.options;
+    assert.deepEqual([layers, numHeads], size);
+    await drop(name, bytes, layers * numHeads);
+    assert.match(await page.locator('.told').textContent(), new RegExp(`: ${layers} layers × ${numHeads} heads`));
+    assert.deepEqual(faults, []);
+    model.dispose();
+  });
