@@ -63,13 +63,13 @@ test('attention weights of 2 GB are looked at in parts: zeros are no attention, 
   await shows('.model-menu .under', 'Moby');
 });
 
-test('a file of 2 GB that nobody knows, and a model of 2 GB without a config, are refused with help', async () => {
+test('files of 2 GB without a config, or with a wrong version, are refused with help', async () => {
   await open();
   await choose(sparse('pytorch_model.bin', 'PK', GIGABYTES));
-  await shows('.problem', 'pytorch_model.bin has 2.0 GB and cannot be read in parts');
+  await shows('.problem', 'pytorch_model.bin holds the weights of a model, but config.json is missing');
   await page.keyboard.press('Escape');
   await choose(sparse('model.gguf', 'GGUF', GIGABYTES));
-  await shows('.problem', 'save the model with save_pretrained');
+  await shows('.problem', 'the file has version 0 of GGUF, expected 2 or 3');
   await page.keyboard.press('Escape');
   const layer = (l) => ({
     [`h.${l}.attn.c_attn.weight`]: [4096, 12_288],
