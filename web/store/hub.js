@@ -5,7 +5,8 @@ import { effect, signal } from '@preact/signals';
 import { choiceOf, isLarge } from '../features/hub/memory.js';
 import { readOnly } from './readOnly.js';
 
-/** @import { About, HubAnswer, HubModel, StoredHubModel, WeightsForm } from './protocol.js' */
+/** @import { HubAnswer, HubModel, StoredHubModel, WeightsForm } from './hubProtocol.js' */
+/** @import { About } from './protocol.js' */
 /** @import { State } from './state.js' */
 
 /** Once so much is stored, the browser is asked not to delete it when it needs room. */

@@ -6,6 +6,7 @@ import type { Piece } from '../features/prompt/tokens.js';
 import type { Step } from '../features/reading/score.js';
 import type { Curves } from '../features/train/curves.js';
 import type { ProgramInput } from '../worker/sources/programInput.js';
+import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
 import type { Settings } from './types.js';
 
@@ -269,43 +270,6 @@ export interface TransformerSummary {
   missing: string[];
   /** Names of parameters with NaN. */
   nan: string[];
-}
-
-// Models of the Hub
-
-/** How the weights are kept in memory: 'stored' keeps 16-bit weights as they are in the file. */
-export type WeightsForm = 'float32' | 'stored' | 'int8';
-
-export interface HubAnswer {
-  described?: HubModel;
-  stored?: StoredHubModel[];
-  /** Seconds until a request is repeated: the Hub limits their number, or the connection was broken. */
-  waits?: number;
-}
-
-/** A model that can be downloaded. */
-export interface HubModel {
-  /** The name of state.model: owner/name@sha, with the file if the repository has several models. */
-  name: string;
-  family: string;
-  layers: number;
-  heads: number;
-  parameters: number;
-  /** Bytes of the weights, and those of them that are not stored yet. */
-  size: number;
-  download: number;
-  /** The possible forms of the weights, and their bytes in memory. */
-  forms: { weights: WeightsForm; bytes: number }[];
-  /** Bytes of memory that are free. */
-  room: number;
-  /** False if this browser does not store files for this page. */
-  stores: boolean;
-}
-
-export interface StoredHubModel {
-  id: string;
-  revision: string;
-  size: number;
 }
 
 // The run

@@ -80,10 +80,7 @@ export class Memory {
     finalizers.register(this, threads, this);
   }
 
-  /**
-   * The number of threads, and the reason if there are fewer than requested.
-   * @returns {{ count: number, note?: string }}
-   */
+  /** The number of threads; note: the reason if there is only one. @returns {{ count: number, note?: string }} */
   get threads() {
     return this.#threads;
   }

@@ -9,7 +9,7 @@ import { texts as inChinese } from './hub.zh.js';
 import { fitOf, neededBy } from './memory.js';
 import { matching, RECOMMENDED } from './recommended.js';
 
-/** @import { HubModel, StoredHubModel } from '../../store/protocol.js' */
+/** @import { HubModel, StoredHubModel } from '../../store/hubProtocol.js' */
 /** @import { Hub } from '../../store/hub.js' */
 /** @import { Recommended } from './recommended.js' */
 

@@ -1,6 +1,6 @@
 // The memory that a model needs in each form of its weights, and the form that suits a machine.
 
-/** @import { HubModel } from '../../store/protocol.js' */
+/** @import { HubModel } from '../../store/hubProtocol.js' */
 /** @typedef {HubModel['forms'][number]} Form */
 /** @typedef {'fits' | 'tight' | 'no'} Fit tight: other programs may have to give up memory */
 

@@ -10,7 +10,8 @@ import { predictsTokens, transformerSource } from './sources.js';
 
 /** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
-/** @import { PatchOptions, Summary, UserFile, WeightsForm } from '../../store/protocol.js' */
+/** @import { WeightsForm } from '../../store/hubProtocol.js' */
+/** @import { PatchOptions, Summary, UserFile } from '../../store/protocol.js' */
 /** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
 /** @import { OpenOptions } from './userFiles.js' */
 

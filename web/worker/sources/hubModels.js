@@ -14,7 +14,8 @@ import { Problem } from './problem.js';
 /** @import { Container } from '../../../src/js/models/checkpoint/containers.js' */
 /** @import { Folder, HubOrigin } from '../../../src/js/models/checkpoint/files.js' */
 /** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
-/** @import { HubModel, RequestOf, StoredHubModel } from '../../store/protocol.js' */
+/** @import { HubModel, StoredHubModel } from '../../store/hubProtocol.js' */
+/** @import { RequestOf } from '../../store/protocol.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 /** @import { Hl } from './types.js' */
 

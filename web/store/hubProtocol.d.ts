@@ -1,0 +1,36 @@
+// Messages about models of the Hugging Face Hub.
+
+/** How the weights are kept in memory: 'stored' keeps 16-bit weights as they are in the file. */
+export type WeightsForm = 'float32' | 'stored' | 'int8';
+
+export interface HubAnswer {
+  described?: HubModel;
+  stored?: StoredHubModel[];
+  /** Seconds until a request is repeated: the Hub limits their number, or the connection was broken. */
+  waits?: number;
+}
+
+/** A model that can be downloaded. */
+export interface HubModel {
+  /** The name of state.model: owner/name@sha, with the file if the repository has several models. */
+  name: string;
+  family: string;
+  layers: number;
+  heads: number;
+  parameters: number;
+  /** Bytes of the weights, and those of them that are not stored yet. */
+  size: number;
+  download: number;
+  /** The possible forms of the weights, and their bytes in memory. */
+  forms: { weights: WeightsForm; bytes: number }[];
+  /** Bytes of memory that are free. */
+  room: number;
+  /** False if this browser does not store files for this page. */
+  stores: boolean;
+}
+
+export interface StoredHubModel {
+  id: string;
+  revision: string;
+  size: number;
+}
