@@ -748,6 +748,7 @@ test('training: no space before a per cent sign or a comma; the keys of the help
   });
   assert.ok(comma <= 2, `${comma} px`);
   await page.locator('.header .menu button').last().click();
+  await page.locator('.help dt').first().waitFor();
   const keys = await textBoxes('.help dt');
   assert.ok(keys.find(({ text }) => /Shift/.test(text)).height < 45);
   for (const { text } of keys.filter(({ text }) => /Ctrl/.test(text))) assert.doesNotMatch(text, /Ctrl Z|Shift Z/);

@@ -21,7 +21,8 @@ const HEIGHTS = {
   560: 800,
   360: 740,
 };
-const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number), [1440, 1280, 1024, 900, 768, 560, 360]);
+/** From wide to narrow: Escape on a phone also closes the panel of a state. */
+const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 1280, 1024, 900, 768, 560, 360]);
 /** Widths at which axe runs: one for each arrangement. */
 const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
 const LOCALES = ['en-GB', 'zh-CN'];

@@ -33,7 +33,7 @@ export function createFileReader(requests) {
     begin({ title, total: files.reduce((sum, { file }) => sum + file.size, 0) });
     requests.send({ verb: 'open', name: `opened-${++count}`, title, files, transposed });
   }
-  /** Shows what is wrong in the panel. @param {FileProblem} found */
+  /** @param {FileProblem} found */
   function report(found) {
     problem.value = found;
     panel.value = 'choose';
@@ -75,10 +75,9 @@ export function createFileReader(requests) {
       if (reading.value) reading.value = { ...reading.value, read, total };
     },
     /** True if the number of files is allowed; else the problem is shown. @param {SelectedFile[]} files */
-    accepts(files) {
-      if (files.length === 0) report({ code: 'noFiles', values: [] });
-      else if (files.length > MAX_FILES) report({ code: 'manyFiles', values: [files.length, MAX_FILES] });
-      else return true;
+    accepts({ length }) {
+      if (length > 0 && length <= MAX_FILES) return true;
+      report(length === 0 ? { code: 'noFiles', values: [] } : { code: 'manyFiles', values: [length, MAX_FILES] });
       return false;
     },
     /** Opens files as one model, with those of the last attempt if they belong to it. */

@@ -13,171 +13,169 @@ import { readOnly } from './readOnly.js';
 const WORTH_KEEPING = 50e6;
 
 /**
- * @param {object} store
- * @param {import('./requests.js').Requests} store.requests
- * @param {import('./fileReading.js').FileReader} store.files
- * @param {(name: string) => About | null} store.aboutOf an opened model
- * @param {(about: About) => void} store.present shows an opened model
- * @param {State | null} link whose model is to be opened first
+ * @typedef {object} HubParts
+ * @property {import('./requests.js').Requests} requests
+ * @property {import('./fileReading.js').FileReader} files
+ * @property {(name: string) => About | null} aboutOf an opened model
+ * @property {(about: About) => void} present shows an opened model
  */
-export function createHub({ requests, files, aboutOf, present }, link) {
-  const typed = signal('');
-  const describing = signal(/** @type {string | null} */ (null));
-  const model = signal(/** @type {HubModel | null} */ (null));
-  const form = signal(/** @type {WeightsForm | null} */ (null));
-  const waiting = signal(false);
+
+/** Methods are arrow functions because components pass them as handlers. */
+export class Hub {
+  #typed = signal('');
+  #describing = signal(/** @type {string | null} */ (null));
+  #model = signal(/** @type {HubModel | null} */ (null));
+  #form = signal(/** @type {WeightsForm | null} */ (null));
+  #waiting = signal(false);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let waitingEnds;
-  const stored = signal(/** @type {StoredHubModel[] | null} */ (null));
+  #waitingEnds;
+  #stored = signal(/** @type {StoredHubModel[] | null} */ (null));
   // In memory only: neither stored nor in an address.
-  const token = signal('');
+  #token = signal('');
   /** The model that is being downloaded. @type {HubModel | null} */
-  let downloading = null;
+  #downloading = null;
   /** The name that was looked up last. */
-  let last = '';
+  #last = '';
   /** The head and the text to be shown of the model that is being opened. @type {Partial<State> | undefined} */
-  let view;
+  #view;
   /** A model is not opened without a question: the last one has ended the worker. */
-  let asksFirst = false;
+  #asksFirst = false;
+  #parts;
 
-  const { problem } = files.actions;
-  effect(() => {
-    if (problem.value) describing.value = null;
-  });
-
-  /** @param {string} address a name or a link @param {Partial<State>} [wanted] */
-  function describe(address, wanted) {
-    files.clearProblem();
-    downloading = null;
-    view = wanted;
-    last = address;
-    asking = null;
-    model.value = null;
-    describing.value = address;
-    requests.send({ verb: 'hubDescribe', address, token: token.peek() });
-  }
-  /** @param {HubModel} found @param {WeightsForm} weights */
-  function download(found, weights) {
-    const { name, size, download: left, stores } = found;
-    downloading = found;
-    form.value = weights;
-    files.begin({ title: titleOf(name), total: size, resumes: stores });
-    if (left > WORTH_KEEPING) navigator.storage?.persist?.().catch(() => {});
-    requests.send({ verb: 'hubOpen', name, weights, token: token.peek() });
-  }
-  /** @param {HubModel} found */
-  function found(found) {
-    describing.value = null;
-    const about = aboutOf(found.name);
-    if (about) return present(about);
-    const choice = choiceOf(found, memoryOfMachine());
-    if (choice && !asksFirst && !isLarge(found, choice)) return download(found, choice.weights);
-    asksFirst = false;
-    if (!downloading) form.value = choice?.weights ?? null;
-    downloading = null;
-    model.value = found;
-  }
   /** The state of the link that asks for this model. @type {State | null} */
-  let asking = null;
+  link = null;
+  typed = readOnly(this.#typed);
+  /** The name of the model that is being looked up. */
+  describing = readOnly(this.#describing);
+  /** True between two attempts: the Hub limits requests, or the connection was broken. */
+  waiting = readOnly(this.#waiting);
+  /** The model that the visitor is asked about. */
+  model = readOnly(this.#model);
+  /** The form of its weights that is chosen. */
+  form = readOnly(this.#form);
+  /** The stored models; null until they are known. */
+  stored = readOnly(this.#stored);
+  token = readOnly(this.#token);
+
+  /** @param {HubParts} parts @param {State | null} link whose model is to be opened first */
+  constructor(parts, link) {
+    this.#parts = parts;
+    const { problem } = parts.files.actions;
+    effect(() => {
+      if (problem.value) this.#describing.value = null;
+    });
+    this.list();
+    if (link) this.follow(link);
+  }
+
+  /** @param {string} text */
+  type = (text) => {
+    this.#typed.value = text;
+  };
+  /** @param {WeightsForm} weights */
+  setForm = (weights) => {
+    this.#form.value = weights;
+  };
+  /** @param {string} text */
+  setToken = (text) => {
+    this.#token.value = text.trim();
+  };
+  list = () => this.#send({ verb: 'hubStored' });
+  /** Deletes a stored model. @param {string} id */
+  remove = (id) => this.#send({ verb: 'hubStored', remove: id });
+
+  /** Looks a model up. @param {string} address a name or a link @param {Partial<State>} [view] to be shown of it */
+  describe = (address, view) => {
+    this.#parts.files.clearProblem();
+    this.#downloading = null;
+    this.#view = view;
+    this.#last = address;
+    this.link = null;
+    this.#model.value = null;
+    this.#describing.value = address;
+    this.#send({ verb: 'hubDescribe', address, token: this.#token.peek() });
+  };
+  /** Repeats the last attempt, with the token that is entered now. */
+  again = () => this.describe(this.#last, this.#view);
+  /** @param {State} state of a link */
+  follow = (state) => {
+    this.describe(state.model);
+    this.link = state;
+  };
+  /** Downloads the model that the visitor was asked about, and opens it. */
+  open = () => {
+    const [asked, weights] = [this.#model.peek(), this.#form.peek()];
+    if (asked && weights) this.#download(asked, weights);
+  };
+  /** Returns to the choice of a model. */
+  back = () => {
+    this.#parts.requests.cancel('hubDescribe');
+    this.#describing.value = null;
+    this.#model.value = null;
+  };
+
+  /** @param {HubAnswer} answer */
+  receive({ stored, described, waits }) {
+    if (stored) this.#stored.value = stored;
+    if (described) this.#found(described);
+    if (waits !== undefined) this.#wait(waits);
+  }
+  /** The download was cancelled: asks again, as less is to be downloaded now. */
+  cancelled = () => {
+    if (!this.#downloading) return;
+    this.#asksFirst = true;
+    this.#model.value = this.#downloading;
+    this.#send({ verb: 'hubDescribe', address: this.#downloading.name, token: this.#token.peek() });
+  };
+  /** The view that was asked for with the model. @returns {Partial<State> | undefined} */
+  takeView() {
+    const view = this.#view;
+    this.#view = undefined;
+    this.#downloading = null;
+    this.#model.value = null;
+    this.#typed.value = '';
+    return view;
+  }
+  /** The worker has died: the next model is opened only after a question. */
+  askFirst() {
+    this.#describing.value = null;
+    this.#asksFirst = true;
+  }
+
+  /** @param {import('./protocol.js').UnnumberedRequest} request */
+  #send(request) {
+    this.#parts.requests.send(request);
+  }
+  /** @param {HubModel} model @param {WeightsForm} weights */
+  #download(model, weights) {
+    const { name, size, download: left, stores } = model;
+    this.#downloading = model;
+    this.#form.value = weights;
+    this.#parts.files.begin({ title: titleOf(name), total: size, resumes: stores });
+    if (left > WORTH_KEEPING) navigator.storage?.persist?.().catch(() => {});
+    this.#send({ verb: 'hubOpen', name, weights, token: this.#token.peek() });
+  }
+  /** @param {HubModel} model */
+  #found(model) {
+    this.#describing.value = null;
+    const about = this.#parts.aboutOf(model.name);
+    if (about) return this.#parts.present(about);
+    const choice = choiceOf(model, memoryOfMachine());
+    if (choice && !this.#asksFirst && !isLarge(model, choice)) return this.#download(model, choice.weights);
+    this.#asksFirst = false;
+    if (!this.#downloading) this.#form.value = choice?.weights ?? null;
+    this.#downloading = null;
+    this.#model.value = model;
+  }
   /** @param {number} seconds until the next request */
-  function wait(seconds) {
-    waiting.value = true;
-    clearTimeout(waitingEnds);
-    waitingEnds = setTimeout(() => {
-      waiting.value = false;
+  #wait(seconds) {
+    this.#waiting.value = true;
+    clearTimeout(this.#waitingEnds);
+    this.#waitingEnds = setTimeout(() => {
+      this.#waiting.value = false;
     }, 1000 * seconds);
   }
-  const list = () => requests.send({ verb: 'hubStored' });
-
-  /** @param {State} state of a link */
-  function follow(state) {
-    describe(state.model);
-    asking = state;
-  }
-
-  list();
-  if (link) follow(link);
-
-  return {
-    typed: readOnly(typed),
-    /** @param {string} text */
-    type(text) {
-      typed.value = text;
-    },
-    /** The name of the model that is being looked up. */
-    describing: readOnly(describing),
-    /** True between two attempts: the Hub limits requests, or the connection was broken. */
-    waiting: readOnly(waiting),
-    /** The model that the visitor is asked about. */
-    model: readOnly(model),
-    /** The form of its weights that is chosen. */
-    form: readOnly(form),
-    /** @param {WeightsForm} weights */
-    setForm(weights) {
-      form.value = weights;
-    },
-    /** The stored models; null until they are known. */
-    stored: readOnly(stored),
-    token: readOnly(token),
-    /** @param {string} text */
-    setToken(text) {
-      token.value = text.trim();
-    },
-    describe,
-    /** Repeats the last attempt, with the token that is entered now. */
-    again: () => describe(last, view),
-    /** The state of the link that asks for this model. */
-    get link() {
-      return asking;
-    },
-    /** Downloads the model that the visitor was asked about, and opens it. */
-    open() {
-      const [asked, weights] = [model.peek(), form.peek()];
-      if (asked && weights) download(asked, weights);
-    },
-    /** Returns to the choice of a model. */
-    back() {
-      requests.cancel('hubDescribe');
-      describing.value = null;
-      model.value = null;
-    },
-    list,
-    /** Deletes a stored model. @param {string} id */
-    remove(id) {
-      requests.send({ verb: 'hubStored', remove: id });
-    },
-
-    follow,
-    /** @param {HubAnswer} answer */
-    receive(answer) {
-      if (answer.stored) stored.value = answer.stored;
-      if (answer.described) found(answer.described);
-      if (answer.waits !== undefined) wait(answer.waits);
-    },
-    /** The download was cancelled: asks again, as less is to be downloaded now. */
-    cancelled() {
-      if (!downloading) return;
-      asksFirst = true;
-      model.value = downloading;
-      requests.send({ verb: 'hubDescribe', address: downloading.name, token: token.peek() });
-    },
-    /** The view that was asked for with the model. @returns {Partial<State> | undefined} */
-    takeView() {
-      const taken = view;
-      view = undefined;
-      downloading = null;
-      model.value = null;
-      typed.value = '';
-      return taken;
-    },
-    /** The worker has died: the next model is opened only after a question. */
-    askFirst() {
-      describing.value = null;
-      asksFirst = true;
-    },
-  };
 }
-/** @typedef {ReturnType<typeof createHub>} Hub */
 
 /** The name of a model without its revision. @param {string} name of state.model */
 const titleOf = (name) => name.split('@')[0];

@@ -12,6 +12,7 @@ import { MAX_TEXT } from './state.js';
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { SelectedFile } from './fileSelection.js' */
 /** @import { About, PartListeners, Summary } from './protocol.js' */
+/** @import { Hub } from './hub.js' */
 /** @import { Requests } from './requests.js' */
 /** @import { State } from './state.js' */
 
@@ -29,22 +30,65 @@ const PATCHES = 'patches';
 const readerOfPictures = (about) => (about?.reads === 'picture' ? about.name : PATCHES);
 
 /**
+ * Shows models when they are open, and models of the Hub that a link leads to.
+ * @param {object} parts
+ * @param {Requests} parts.requests
+ * @param {import('./document.js').Document} parts.document
+ * @param {ReturnType<typeof createOpenedModels>} parts.models
+ * @param {ReturnType<typeof createFileReader>} parts.files
+ * @param {(name: string, view?: Partial<State>) => void} parts.choose
+ */
+function createArrivals({ requests, document, models, files, choose }) {
+  /** Models of the Hub; null until the panel is shown, whose code is loaded later. */
+  const hub = signal(/** @type {Hub | null} */ (null));
+  /** The state of a link whose model is not open yet. @type {State | null} */
+  let link = null;
+
+  /** @param {About} about of an opened model @param {'summary' | null} [panel] */
+  function present(about, panel = null) {
+    files.finish();
+    files.actions.setPanel(panel);
+    const view = hub.peek()?.takeView();
+    const state = link;
+    link = null;
+    if (state?.model === about.name) document.substitute(() => document.update(state));
+    else choose(about.name, view);
+  }
+  return {
+    hub,
+    /** @param {{ about: About, summary: Summary | null }} model */
+    addFromFiles({ about, summary }) {
+      models.add({ about, summary });
+      // The summary of weights is shown in the place of a model's guesses.
+      present(about, about.kind === 'transformer' ? 'summary' : null);
+    },
+    /** @param {typeof Hub} HubOfPanel */
+    startHub(HubOfPanel) {
+      hub.value ??= new HubOfPanel({ requests, files, aboutOf: models.aboutOf, present }, link);
+    },
+    /** Shows another model until that of a link has been downloaded. @param {State} state of the link */
+    follow(state) {
+      document.substitute(() => choose('whale'), 'later');
+      link = state;
+      files.actions.setPanel('choose');
+      hub.peek()?.follow(link);
+    },
+  };
+}
+
+/**
  * @param {object} store
  * @param {Requests} store.requests
  * @param {import('./document.js').Document} store.document
  */
 export function createOpening({ requests, document }) {
-  const { update, state, substitute } = document;
+  const { update, state } = document;
   const models = createOpenedModels();
   const { aboutOf } = models;
   const files = createFileReader(requests);
   const { setPanel } = files.actions;
   const { choose, firstText, restoreText } = createModelChoice({ update, state, aboutOf });
-
-  /** Models of the Hub; null until the panel is shown, whose code is loaded later. */
-  const hub = signal(/** @type {import('./hub.js').Hub | null} */ (null));
-  /** The state of a link whose model is not open yet. @type {State | null} */
-  let link = null;
+  const { hub, addFromFiles, startHub, follow } = createArrivals({ requests, document, models, files, choose });
 
   /** Frees a model in the worker. @param {string} name */
   function remove(name) {
@@ -58,22 +102,6 @@ export function createOpening({ requests, document }) {
     if (name === PATCHES && state.peek().model !== name) choose(name);
     setPanel(null);
     requests.send({ verb: 'picture', name, file });
-  }
-
-  /** @param {{ about: About, summary: Summary | null }} model */
-  function addFromFiles({ about, summary }) {
-    models.add({ about, summary });
-    // The summary of weights is shown in the place of a model's guesses.
-    present(about, about.kind === 'transformer' ? 'summary' : null);
-  }
-  /** @param {About} about of an opened model @param {'summary' | null} [panel] */
-  function present(about, panel = null) {
-    files.finish();
-    setPanel(panel);
-    const view = hub.peek()?.takeView();
-    if (link?.model === about.name) substitute(() => update(/** @type {State} */ (link)));
-    else choose(about.name, view);
-    link = null;
   }
 
   return {
@@ -92,17 +120,8 @@ export function createOpening({ requests, document }) {
     ...files.actions,
     ...createWeightChanges(requests, state),
     hub: readOnly(hub),
-    /** @param {typeof import('./hub.js').createHub} create */
-    startHub(create) {
-      hub.value ??= create({ requests, files, aboutOf, present }, link);
-    },
-    /** Shows another model until that of a link has been downloaded. @param {State} state of the link */
-    follow(state) {
-      substitute(() => choose('whale'), 'later');
-      link = state;
-      setPanel('choose');
-      hub.peek()?.follow(link);
-    },
+    startHub,
+    follow,
     /** @param {SelectedFile[]} selected @param {string} [title] */
     open(selected, title) {
       setPanel('choose');

@@ -2,7 +2,7 @@
 // to begin with, and a question before a large download.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { createHub, memoryOfMachine } from '../../store/hub.js';
+import { Hub as HubStore, memoryOfMachine } from '../../store/hub.js';
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './hub.en.js';
 import { texts as inChinese } from './hub.zh.js';
@@ -26,7 +26,7 @@ export const useTexts = () => (useSession().language.value === 'zh' ? inChinese 
 export function useHub() {
   const { opening } = useSession();
   useEffect(() => {
-    opening.startHub(createHub);
+    opening.startHub(HubStore);
     // Another page may have stored or deleted models.
     opening.hub.peek()?.list();
   }, []);

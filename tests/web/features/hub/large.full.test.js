@@ -83,7 +83,8 @@ const slowly =
     for (let at = 0; at < body.length && !response.destroyed; at += piece) {
       while (at > 0.5 * body.length && isHeld() && !response.destroyed) await wait(20);
       response.write(body.subarray(at, at + piece));
-      await wait(20);
+      // Long enough for the page to measure the speed.
+      await wait(100);
     }
     response.end();
   };
@@ -101,7 +102,9 @@ test('a download is cancelled, and continues where it ended; the form is chosen'
   await page.locator('.question').waitFor();
   await page.locator('input[value=int8]').check();
   await page.getByRole('button', { name: /^Download 55/ }).click();
-  await page.waitForFunction(() => Number(part('.gauge')?.getAttribute('aria-valuenow')) > 25);
+  const isQuarterRead = () => Number(part('.gauge')?.getAttribute('aria-valuenow')) > 25;
+  await page.waitForFunction(isQuarterRead);
+  await page.waitForFunction(() => /MB\/s/.test(part('.progress-text')?.textContent));
   assert.match(await page.locator('.panel').textContent(), /MB of 5\d\.\d MB read.*MB\/s.*left.*continues there/s);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.waitForFunction(() => /the rest of .* is in this browser/.test(part('.question')?.textContent));
