@@ -120,7 +120,10 @@ for (const locale of LOCALES)
         const found = [];
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: HEIGHTS[width] });
-          await page.waitForFunction((shown) => part(shown) || part('.page.phone .sheet'), shown);
+          // The layout follows a change of width in several frames.
+          const isComplete = (shown) =>
+            (part(shown) || part('.page.phone .sheet')) && document.documentElement.scrollWidth <= innerWidth;
+          await page.waitForFunction(isComplete, shown);
           await drawn();
           const report = (wrong) => found.push(...wrong.map((fault) => `${width} px: ${fault}`));
           report(await audit());
