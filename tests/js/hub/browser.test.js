@@ -14,6 +14,11 @@ const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Em
 const MODEL = await makeModel();
 const WEIGHTS = MODEL['model.safetensors'];
 const expected = [...(await logitsOf(MODEL))];
+/** Nearly equal: Node 20 has no relaxed SIMD, so the last bits differ from Chromium's. */
+function assertLogits(logits) {
+  assert.equal(logits.length, expected.length);
+  assert.ok(logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5));
+}
 
 let browser, server, origin;
 before(async () => {
@@ -72,7 +77,7 @@ const weightRequests = (hub) => hub.requests.filter(({ server }) => server === '
 test('a page opens a model; the second opening requests the commit alone, offline nothing', async (t) => {
   const { hub, page, context } = await open(t);
   const first = await openIn(page, hub);
-  assert.deepEqual(first.logits, expected);
+  assertLogits(first.logits);
   assert.equal(first.source.cached, true);
   assert.ok(hub.requests.every(({ method }) => method === 'GET'));
   // The address of the file is resolved once, and the signed address is used for the other ranges.
@@ -81,11 +86,11 @@ test('a page opens a model; the second opening requests the commit alone, offlin
   hub.again();
   const again = await context.newPage();
   await again.goto(origin);
-  assert.deepEqual((await openIn(again, hub)).logits, expected);
+  assertLogits((await openIn(again, hub)).logits);
   assert.deepEqual(hub.to('hub'), ['/api/models/owner/gpt2/revision/main']);
   assert.equal(weightRequests(hub), 0);
   hub.again();
-  assert.deepEqual((await openIn(again, hub, { hub: { offline: true } })).logits, expected);
+  assertLogits((await openIn(again, hub, { hub: { offline: true } })).logits);
   assert.deepEqual(hub.requests, []);
   const [model] = await manage(page, 'cached');
   assert.equal(model.size, WEIGHTS.length + MODEL['config.json'].length);
@@ -103,7 +108,7 @@ test('two of eight layers cost their bytes, and all layers the rest', async (t) 
   hub.again();
   await openIn(page, hub, { layers: 2 });
   assert.equal(weightRequests(hub), 0);
-  assert.deepEqual((await openIn(page, hub)).logits, expected);
+  assertLogits((await openIn(page, hub)).logits);
   assert.ok(hub.sent() < WEIGHTS.length + 2 ** 18);
 });
 
@@ -130,7 +135,7 @@ test('a page that is closed in the middle of a download continues it when it is 
   const again = await context.newPage();
   await again.goto(origin);
   const { logits, source } = await openIn(again, hub);
-  assert.deepEqual(logits, expected);
+  assertLogits(logits);
   assert.equal(source.cached, true);
   assert.ok(hub.sent() - before < WEIGHTS.length - 2 ** 23 + 2 ** 18, `${hub.sent() - before}`);
 });
@@ -143,7 +148,7 @@ test('without private storage the model opens, and says that it is not cached', 
   ]) {
     await page.evaluate(remove);
     const { logits, source } = await openIn(page, hub);
-    assert.deepEqual(logits, expected);
+    assertLogits(logits);
     assert.equal(source.cached, false);
     assert.match(source.cacheNote, note);
   }
@@ -155,13 +160,13 @@ test('without room the model opens and is not cached: known before, and in the m
   const devtools = await context.newCDPSession(page);
   await page.evaluate('StorageManager.prototype.estimate = async () => ({ quota: 10 * 2 ** 20, usage: 0 })');
   const { logits, source } = await openIn(page, hub);
-  assert.deepEqual(logits, expected);
+  assertLogits(logits);
   assert.equal(source.cached, false);
   assert.match(source.cacheNote, /cannot hold the model: it needs 12 MB, and there is room for 6 MB/);
   await page.evaluate('StorageManager.prototype.estimate = async () => ({ quota: 1e12, usage: 0 })');
   await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 2 ** 20 });
   const second = await openIn(page, hub);
-  assert.deepEqual(second.logits, expected);
+  assertLogits(second.logits);
   assert.equal(second.source.cached, false);
   assert.match(second.source.cacheNote, /cannot hold the model: .*quota/);
   assert.ok((await manage(page, 'cached')).every(({ files }) => files.every(({ name }) => name === 'config.json')));
@@ -171,7 +176,7 @@ test('without room the model opens and is not cached: known before, and in the m
 test('a token is sent to the endpoint alone, also after a redirect', async (t) => {
   const { hub, page } = await open(t, { files: MODEL, private: true });
   const { logits } = await openIn(page, hub, { hub: { token: 'hf_secret' } });
-  assert.deepEqual(logits, expected);
+  assertLogits(logits);
   for (const { server, authorization } of hub.requests)
     assert.equal(authorization, server === 'hub' ? 'Bearer hf_secret' : undefined);
 });
@@ -203,7 +208,7 @@ test('an expired address, a broken connection and a limit are temporary in a pag
         }
       : undefined;
   };
-  assert.deepEqual((await openIn(page, hub)).logits, expected);
+  assertLogits((await openIn(page, hub)).logits);
   assert.equal(hub.to('hub').filter((path) => path.includes('/resolve/') && path.includes('safetensors')).length, 2);
 });
 
@@ -218,7 +223,7 @@ test('a file that changed is refused and removed', async (t) => {
     });
   assert.equal((await openIn(page, hub)).error.reason, 'changed');
   hub.fault = () => undefined;
-  assert.deepEqual((await openIn(page, hub)).logits, expected);
+  assertLogits((await openIn(page, hub)).logits);
 });
 
 test('a worker opens a model from the same cache', async (t) => {
@@ -238,7 +243,7 @@ test('a worker opens a model from the same cache', async (t) => {
       }),
     [origin, hub.endpoint],
   );
-  assert.deepEqual(logits, expected);
+  assertLogits(logits);
   assert.equal(weightRequests(hub), 0);
   assert.deepEqual(at(hub).hub.endpoint, hub.endpoint);
 });
