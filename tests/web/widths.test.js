@@ -22,10 +22,10 @@ const HEIGHTS = {
   360: 740,
 };
 /** From wide to narrow: Escape on a phone also closes the panel of a state. */
-const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 1280, 1024, 900, 768, 560, 360]);
+const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 1024, 768, 360]);
 /** Widths at which axe runs: one for each arrangement. */
 const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
-const LOCALES = ['en-GB', 'zh-CN'];
+const LOCALES = inTier(['en-GB', 'zh-CN'], ['en-GB']);
 
 /** The states, with a part that each shows once it is complete. */
 const SHOWN = {

@@ -6,10 +6,14 @@ import test, { afterEach } from 'node:test';
 import { answer, imitateHub } from '../../../support/hub.js';
 import { connect, smallModel } from '../../../support/hubPage.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../../support/page.js';
+import { inTier } from '../../../support/tier.js';
 
 const BERT = 'me/tiny-bert';
 let hub;
 afterEach(() => hub?.close());
+
+/** These take several seconds, most of them waiting. */
+const testInFullTier = inTier(test, () => {});
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
 const opened = (title) =>
@@ -83,7 +87,7 @@ test('at 360 px the same by keyboard: arrow keys move between the box and the mo
   await page.waitForFunction(() => part('.panel') === null);
 });
 
-test('a link that was copied from the Hub is opened', async () => {
+testInFullTier('a link that was copied from the Hub is opened', async () => {
   await start({ [BERT]: smallModel('bert') });
   await type(`https://huggingface.co/${BERT}/tree/main`);
   await opened('tiny-bert');
@@ -137,27 +141,30 @@ test('a gated model asks for a token, which is stored nowhere and sent to the Hu
   assert.ok(hub.requests.every(({ path }) => !path.includes('hf_')));
 });
 
-test('a stored model opens without a connection; another one says what is missing, and is tried again', async () => {
-  let connected = true;
-  await start({ [BERT]: smallModel('bert'), 'me/other': smallModel('gpt2') }, { before: () => connected });
-  await type(BERT);
-  await opened('tiny-bert');
-  await page.goto(server.url);
-  await settled();
-  connected = false;
-  hub.again();
-  await openPanel();
-  await page.getByRole('button', { name: new RegExp(`^${BERT}`) }).click();
-  await opened('tiny-bert');
-  assert.deepEqual(hub.requests, []);
-  await type('me/other');
-  assert.match(await problem(), /cannot be reached\. Check the connection, then try again/);
-  connected = true;
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await opened('other');
-});
+testInFullTier(
+  'a stored model opens without a connection; another one says what is missing, and is tried again',
+  async () => {
+    let connected = true;
+    await start({ [BERT]: smallModel('bert'), 'me/other': smallModel('gpt2') }, { before: () => connected });
+    await type(BERT);
+    await opened('tiny-bert');
+    await page.goto(server.url);
+    await settled();
+    connected = false;
+    hub.again();
+    await openPanel();
+    await page.getByRole('button', { name: new RegExp(`^${BERT}`) }).click();
+    await opened('tiny-bert');
+    assert.deepEqual(hub.requests, []);
+    await type('me/other');
+    assert.match(await problem(), /cannot be reached\. Check the connection, then try again/);
+    connected = true;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await opened('other');
+  },
+);
 
-test('while the Hub limits requests the page says that it waits, and then continues', async () => {
+testInFullTier('while the Hub limits requests the page says that it waits, and then continues', async () => {
   await start({ [BERT]: smallModel('bert') });
   let limited = true;
   hub.fault = () => (limited ? answer(429, { 'retry-after': '1' }) : undefined);
