@@ -8,6 +8,7 @@ import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../../../support/page.js';
+import { inTier } from '../../../support/tier.js';
 
 test('distance from uniform is 0 for uniform rows and 1 for single keys; masked keys do not count', () => {
   const alike = Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3);
@@ -62,7 +63,10 @@ test('by effect: every head is ablated, the most important is first, and arrow k
   assert.deepEqual(faults, []);
 });
 
-test('32 × 32 heads are sorted, walked by keyboard, and enlarged by a lens', async () => {
+/** It takes eight seconds for 1,024 heads. */
+const testInFullTier = inTier(test, () => {});
+
+testInFullTier('32 × 32 heads are sorted, walked by keyboard, and enlarged by a lens', async () => {
   await open();
   const [L, T] = [32, 8];
   const data = new Float32Array(L * L * T * T);
