@@ -149,6 +149,15 @@ test('one message names all missing tools that cannot be installed', () => {
   );
 });
 
+test('the path of Node may contain a space', () => {
+  const path = join(folder, 'a space é', 'node');
+  const commands = plan('-B', 'page', 'docs', `NODE=${path}`)
+    .split('\n')
+    .filter((line) => line.includes(path));
+  assert.ok(commands.length > 6, `${commands.length}`);
+  for (const command of commands) assert.ok(command.includes(`"${path}" `), command);
+});
+
 test('an installation waits for a lock that another program holds', () => {
   const { status, stdout } = inSetup('apt-get() { echo "$@"; }; install_packages one two');
   assert.equal(status, 0);
