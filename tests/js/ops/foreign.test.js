@@ -100,6 +100,20 @@ for (const [family, [prefix, tensors]] of Object.entries(NAMES)) {
   });
 }
 
+test("PyTorch's layout has separate weights if the keys or the values have another width", () => {
+  for (const widths of [{ keyDim: C + 1 }, { valueDim: C + 1 }, { keyDim: C + 1, valueDim: C + 2 }]) {
+    const layer = hl.multiHeadAttention({ embedDim: C, numHeads: H, ...widths });
+    const shapes = Object.entries(layer.stateDict('torch')).map(([name, { shape }]) => [name, [...shape]]);
+    const { keyDim = C, valueDim = C } = widths;
+    assert.deepEqual(shapes.slice(0, 3), [
+      ['q_proj_weight', [C, C]],
+      ['k_proj_weight', [C, keyDim]],
+      ['v_proj_weight', [C, valueDim]],
+    ]);
+    layer.dispose();
+  }
+});
+
 test('all layers of whole checkpoints are found, and one of them computes the weights of the whole model', async () => {
   for (const { folder, name, cases } of checkpoints.filter(({ name }) => !name.startsWith('qwen'))) {
     const file = readFileSync(join(folder, 'model.safetensors'));

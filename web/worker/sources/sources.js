@@ -96,7 +96,7 @@ export const predictsTokens = ({ options: { head, classes } }) => head === 'logi
  */
 export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const { options } = model;
-  const { layers, numHeads: heads, headDim, dModel, context, causal, head, encoder, input, mlp = 1 } = options;
+  const { layers, numHeads: heads, headDim, context, causal, head, encoder, input, mlp = 1 } = options;
   const reads = encoder ? 'pair' : input === 'patches' ? 'picture' : tokenizer ? 'text' : 'numbers';
   const masked = maskOf(tokenizer);
   const guess =
@@ -110,7 +110,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       family: model.family,
       layers,
       heads,
-      width: headDim ?? dModel / heads,
+      width: headDim,
       context: Math.min(context, 4096),
       mlps: mlp > 0,
       causal,

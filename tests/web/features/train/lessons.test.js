@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../../src/js/ops/random.js';
 import { formedAt, framesOf, parted, valueAt, watched } from '../../../../web/features/train/chartLines.js';
-import { extended, noCurves } from '../../../../web/features/train/curves.js';
+import { extended, nearest, noCurves } from '../../../../web/features/train/curves.js';
 import { LESSONS, partnerScore, signTokenizer, taughtTask, textOf } from '../../../../web/features/train/lessons.js';
 import {
   keyOf,
@@ -148,4 +148,12 @@ test('every task has a name and words in both languages', () => {
   for (const { about, probe } of [inEnglish, inChinese])
     for (const texts of [about, probe]) assert.deepEqual(Object.keys(texts), TASK_NAMES);
   for (const { train } of Object.values(LANGUAGES)) assert.deepEqual(Object.keys(train.tasks), TASK_NAMES);
+});
+
+test('the nearest snapshot is the earlier one of two that are equally near', () => {
+  const film = [0, 10, 20].map((step) => ({ step }));
+  assert.deepEqual(
+    [-3, 4, 5, 6, 15, 99].map((step) => nearest(film, step)),
+    [0, 0, 0, 1, 1, 2],
+  );
 });

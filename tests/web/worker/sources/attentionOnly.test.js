@@ -11,7 +11,7 @@ import { createAnswerer } from '../../../../web/worker/requests.js';
 import { showHeads } from '../../../../web/worker/sources/attentionOnly.js';
 import { constructHeads, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
 import { patches } from '../../../../web/worker/sources/handmadePatches.js';
-import { sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
+import { CONTEXT, sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
 import { hl } from '../../../support/headlight.js';
 
 const FILE = sentenceFile('int8');
@@ -173,6 +173,13 @@ test('the sentence encoder: weights and similarity equal those of the model, and
   assert.equal(fetched.length, 1, 'the file is read once');
   assert.equal((await ask('show', { ...state, second: '' })).run.likeness, null);
   assert.equal((await ask('show', { ...state, text: '' })).run.T, 0);
+  // A text as long as the context is not cut.
+  const words = (/** @type {number} */ count) => Array(count).fill('whale').join(' ');
+  const each = tokenizer.encode(words(10)).ids.length / 10;
+  for (const more of [0, 1]) {
+    const { run } = await ask('show', { ...state, second: '', text: words(CONTEXT / each + more) });
+    assert.deepEqual([run.T, run.cut], [CONTEXT, more > 0]);
+  }
   encoder.dispose();
 });
 
