@@ -15,8 +15,9 @@ import { readCaptured } from './arrays.js';
  */
 /** @typedef {{ at: string, head?: number, token?: number, set: TensorLike }} PatchEdit */
 /**
- * Computes a number from the result of a run: a logit, a difference of logits, a loss.
- * @typedef {(result: any) => number} Metric
+ * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: its derivative with
+ * respect to the logits, in their shape; methods that differentiate need it.
+ * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric
  */
 /**
  * @typedef {object} PatchOptions
@@ -138,13 +139,22 @@ export function logitDifference(label, against, token = -1) {
   readNumber(caller, 'label', label, LABEL);
   if (against !== undefined) readNumber(caller, 'against', against, LABEL);
   readNumber(caller, 'token', token, { integer: true });
-  return ({ logits }) => {
-    const [rows, classes] = logits.shape.slice(-2);
+  /** The factors of logits, by their index. @param {Parameter} logits @returns {[index: number, factor: number][]} */
+  const termsOf = ({ shape }) => {
+    const [rows, classes] = shape.slice(-2);
     readNumber(caller, 'token', token, { integer: true, least: -rows, most: rows - 1 });
     const row = (token < 0 ? rows + token : token) * classes;
-    const { data } = logits;
-    const logitOf = (/** @type {string} */ name, /** @type {number} */ id) =>
-      data[row + readNumber(caller, name, id, { ...LABEL, most: classes - 1 })];
-    return logitOf('label', label) - (against === undefined ? 0 : logitOf('against', against));
+    const indexOf = (/** @type {string} */ name, /** @type {number} */ id) =>
+      row + readNumber(caller, name, id, { ...LABEL, most: classes - 1 });
+    const own = /** @type {[number, number]} */ ([indexOf('label', label), 1]);
+    return against === undefined ? [own] : [own, [indexOf('against', against), -1]];
   };
+  const metric = (/** @type {{ logits: Parameter }} */ { logits }) =>
+    termsOf(logits).reduce((sum, [index, factor]) => sum + factor * logits.data[index], 0);
+  metric.gradient = (/** @type {{ logits: Parameter }} */ { logits }) => {
+    const data = new Float32Array(logits.data.length);
+    for (const [index, factor] of termsOf(logits)) data[index] += factor;
+    return { data, shape: [...logits.shape] };
+  };
+  return metric;
 }

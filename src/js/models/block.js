@@ -40,16 +40,24 @@ function inBlock(i) {
  * @returns {Tensor} (B,T,C)
  */
 export function block(run, i, input) {
+  const at = inBlock(i);
+  const x = run.pass(at('in'), input, ROWS);
+  const inside = () => computeBlock(run, i, x);
+  return run.pass(at('out'), run.straight === i ? run.graph.straight(x, inside) : inside(), ROWS);
+}
+
+/** @param {Run} run @param {number} i @param {Tensor} input (B,T,C) @returns {Tensor} (B,T,C) */
+function computeBlock(run, i, input) {
   const { normPlace, mlp, cross, sharedNorm } = run.options;
   const { graph } = run;
   const at = inBlock(i);
-  let x = run.pass(at('in'), input, ROWS);
+  let x = input;
   if (normPlace === 'after') {
     const attended = attend(run, i, x);
     x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.narrowed(x), attended), ROWS));
     if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendToEncoder(run, i, x)));
     if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
-    return run.pass(at('out'), x, ROWS);
+    return x;
   }
   const normalize = (/** @type {string} */ name) => {
     const y = normed(run, at(name), x);
@@ -62,7 +70,7 @@ export function block(run, i, input) {
   if (normPlace === 'parallel') {
     const second = sharedNorm ? run.pass(at('norm2'), run.narrowed(first), ROWS) : normed(run, at('norm2'), x);
     const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
-    return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
+    return mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid;
   }
   x = run.pass(at('mid'), graph.add(x, attended), ROWS);
   if (cross) {
@@ -73,7 +81,7 @@ export function block(run, i, input) {
     const y = normalize('norm2');
     x = graph.add(x, feedForward(run, i, y));
   }
-  return run.pass(at('out'), x, ROWS);
+  return x;
 }
 
 /** The norm of x, or x if there is no such norm. @param {Run} run @param {string} name @param {Tensor} x (B,T,C) */

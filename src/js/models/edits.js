@@ -9,6 +9,7 @@ import { readArray } from '../ops/state.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Resolved } from './options.js' */
+/** @import { Tape } from './tape.js' */
 
 /**
  * A change of one value. mask, temperature and window, which only 'blocks.L.scores' has, are applied first, then set,
@@ -108,7 +109,7 @@ function headsOf(value, { numHeads, kvHeads }) {
 }
 
 /** The keys that match the name of a value. @param {string} name */
-function keysOf(name) {
+export function keysOf(name) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
   if (!found) return [name];
   const [, before, after] = found;
@@ -257,19 +258,29 @@ export class Values {
    * @param {Tensor} tensor
    * @param {Axes} axes
    * @param {number} start position of the first token
-   * @param {(shape: readonly number[]) => Tensor} make
+   * @param {Tape} tape
    */
-  pass(name, tensor, axes, start, make) {
+  pass(name, tensor, axes, start, tape) {
     const edits = this.edits(name);
+    const captures = this.captures(name);
+    if (captures) tape.start();
     let value = tensor;
-    if (edits.length > 0) {
-      value = make(tensor.shape);
-      viewOf(value).set(viewOf(tensor));
-      for (const edit of edits) applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start);
+    // Two names may have the same tensor, such as the input of a block and that of its attention. Their gradients differ.
+    if (edits.length > 0 || (captures && tape.differentiates)) {
+      value = tape.duplicate(tensor);
+      const reverses = edits.map((edit) => applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start));
+      tape.record(value, (d) => tape.accumulate(tensor, reverses.length > 0 ? reversed(tape, d, reverses) : d));
     }
-    if (this.captures(name)) this.captured[name] = value;
+    if (captures) this.captured[name] = value;
     return value;
   }
+}
+
+/** The gradient before edits, from that after them. @param {Tape} tape @param {Tensor} d @param {Reverse[]} reverses */
+function reversed(tape, d, reverses) {
+  const dx = tape.duplicate(d);
+  for (const reverse of reverses.reverse()) reverse(viewOf(dx));
+  return dx;
 }
 
 /**
@@ -318,6 +329,8 @@ export function readOperand(caller, parameter, numbers, shape) {
   };
 }
 
+/** Changes the gradient after an edit to that before it. @typedef {(gradient: Float32Array) => void} Reverse */
+
 /**
  * @param {string} caller
  * @param {ReadEdit} edit
@@ -325,13 +338,14 @@ export function readOperand(caller, parameter, numbers, shape) {
  * @param {readonly number[]} shape
  * @param {Axes} axes
  * @param {number} start
+ * @returns {Reverse}
  */
 export function applyEdit(caller, edit, data, shape, axes, start) {
   const { set, scale = 1, add, token, parameter } = edit;
   if (token && axes.token === undefined)
     throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
   // With a cache, later calls may have none of these tokens. The operand need not fit their shape.
-  if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return;
+  if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return () => {};
   const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>
     readOperand(caller, `${parameter}.${part}`, numbers, shape);
   const mean = set === 'mean' ? meanOver(data, shape, axes) : undefined;
@@ -339,14 +353,24 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
   const addend = add === undefined ? undefined : number('add', add);
   forEachElement(edit, shape, axes, start, (at, index) => {
     const unchanged = set === undefined || (mean && data[at] === -Infinity);
-    const next = unchanged ? data[at] : (mean ?? replacement)(index);
+    const next = unchanged ? data[at] : (mean ? mean.at : replacement)(index);
     // −∞ is not multiplied, because −∞ · 0 is NaN. Without `add` nothing is added, because −0 + 0 is 0.
     data[at] = next === -Infinity ? next : addend ? next * scale + addend(index) : next * scale;
   });
+  return (gradient) => {
+    /** @type {(at: number, index: readonly number[], d: number) => void} */
+    const keep = mean ? mean.collect : () => {};
+    forEachElement(edit, shape, axes, start, (at, index) => {
+      const d = gradient[at] * scale;
+      gradient[at] = set === undefined ? d : 0;
+      keep(at, index, d);
+    });
+    mean?.spread(gradient);
+  };
 }
 
 /**
- * Returns a function from the index of an element to the mean over batch and tokens, without scores of hidden keys.
+ * The mean over batch and tokens at the index of an element, without scores of hidden keys, and its gradient.
  * @param {Float32Array} data
  * @param {readonly number[]} shape
  * @param {Axes} axes
@@ -356,11 +380,27 @@ function meanOver(data, shape, { token }) {
   const strides = reduced.map((n, i) => (n === 1 ? 0 : reduced.slice(i + 1).reduce((a, b) => a * b, 1)));
   const meanAt = (/** @type {readonly number[]} */ index) => index.reduce((at, i, axis) => at + i * strides[axis], 0);
   const size = reduced.reduce((a, b) => a * b, 1);
-  const [sums, counts] = [new Float64Array(size), new Float64Array(size)];
+  const [sums, counts, gradients] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
+  const visible = new Uint8Array(data.length);
   forEachElement({}, shape, {}, 0, (at, index) => {
     if (data[at] === -Infinity) return;
+    visible[at] = 1;
     sums[meanAt(index)] += data[at];
     counts[meanAt(index)]++;
   });
-  return (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)];
+  return {
+    at: (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)],
+
+    /** Adds the gradient of an element that is the mean. */
+    collect(/** @type {number} */ at, /** @type {readonly number[]} */ index, /** @type {number} */ d) {
+      if (visible[at]) gradients[meanAt(index)] += d;
+    },
+
+    /** Adds the gradients of the means to those of the elements that they are means of. */
+    spread(/** @type {Float32Array} */ gradient) {
+      forEachElement({}, shape, {}, 0, (at, index) => {
+        if (visible[at]) gradient[at] += gradients[meanAt(index)] / counts[meanAt(index)];
+      });
+    },
+  };
 }
