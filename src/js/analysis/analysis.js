@@ -3,8 +3,10 @@
 /** @module headlight-attention/analysis */
 
 export { attribution, logitLens } from './attribution.js';
+export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
-export { logitDifference, patch } from './patching.js';
+export { logitDifference } from './metrics.js';
+export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
@@ -18,12 +20,18 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./attribution.js').LensLayer} LensLayer */
 /** @typedef {import('./attribution.js').LensOptions} LensOptions */
 /** @typedef {import('./circuits.js').Head} Head */
-/** @typedef {import('./patching.js').Metric} Metric */
-/** @typedef {import('./patching.js').PatchedModel} PatchedModel */
-/** @typedef {import('./patching.js').PatchedResult} PatchedResult */
-/** @typedef {import('./patching.js').PatchEdit} PatchEdit */
+/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
+/** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
+/** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
+/** @typedef {import('./pairs.js').Gradients} Gradients */
+/** @typedef {import('./pairs.js').Metric} Metric */
+/** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
+/** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
+/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
 /** @typedef {import('./patterns.js').HeadScoreOptions} HeadScoreOptions */
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
+/** @typedef {import('./steps.js').Progress} Progress */

@@ -106,7 +106,7 @@ export class Differentiated {
     this.logits = measured?.logits;
     /** The values by name. @type {Record<string, Tensor>} */
     this.captured = captured;
-    /** The gradients with respect to the values, by the same names and in the same shapes. @type {Record<string, Tensor>} */
+    /** The gradients with respect to the values, by the same names. @type {Record<string, Tensor>} */
     this.gradients = gradients;
   }
 

@@ -265,7 +265,8 @@ export class Values {
     const captures = this.captures(name);
     if (captures) tape.start();
     let value = tensor;
-    // Two names may have the same tensor, such as the input of a block and that of its attention. Their gradients differ.
+    // Two names may have the same tensor, such as the input of a block and that of its attention, but the gradients of
+    // the two values differ.
     if (edits.length > 0 || (captures && tape.differentiates)) {
       value = tape.duplicate(tensor);
       const reverses = edits.map((edit) => applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start));
