@@ -138,13 +138,13 @@ export function gradientsOf(caller, tape, result, { metric, cotangents, at }) {
     outputs.push([value, cotangentOf(caller, tape, `of.${name}`, numbers, value)]);
   }
   tape.backward(outputs);
-  // The result consists of copies: several values may have the same gradient, and the tape frees its own tensors.
+  // Gradients are copied, because several values may have the same one; each value has a tensor of its own.
   return tape.memory.scope(() => {
     /** @type {Record<string, Tensor>[]} */
     const [captured, gradients] = [{}, {}];
     for (const [name, value] of Object.entries(result.captured)) {
       if (!keysOf(name).some((key) => at.has(key))) continue;
-      captured[name] = copyOf(tape, value, value.shape);
+      captured[name] = tape.memory.scoped(tape.release(value));
       gradients[name] = copyOf(tape, tape.gradient(value), value.shape);
     }
     return new Differentiated(

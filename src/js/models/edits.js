@@ -62,7 +62,10 @@ const BLOCK_VALUES = [
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES]);
+/** Parts of the block as they read the residual stream, before the norm: each head has an input of its own. */
+const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
+const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
+const OF_INPUT = /\.(query|key|value|mlp)\.in$/;
 const BLOCK = /^blocks\.(\*|0|[1-9]\d*)\.(.+)$/;
 const MAX_NAME = 64;
 const NAMES = "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …";
@@ -104,15 +107,16 @@ function readName(caller, parameter, name, options, whole = false) {
 
 /** @param {string} value @param {Resolved} options */
 function headsOf(value, { numHeads, kvHeads }) {
-  if (/(^|\.)(query|scores|weights|heads)$/.test(value)) return numHeads;
-  return /(^|\.)(key|value)$/.test(value) ? kvHeads : undefined;
+  if (/(^|\.)(query|scores|weights|heads|query\.in)$/.test(value)) return numHeads;
+  return /(^|\.)(key|value|key\.in|value\.in)$/.test(value) ? kvHeads : undefined;
 }
 
-/** The keys that match the name of a value. @param {string} name */
+/** The keys that match the name of a value. 'blocks.0.*' does not match the inputs of parts, which are large. @param {string} name */
 export function keysOf(name) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
   if (!found) return [name];
   const [, before, after] = found;
+  if (OF_INPUT.test(name)) return [name, `${before}*${after}`];
   const block = name.slice(0, -after.length);
   return [name, `${before}*${after}`, `${block}.*`, `${before}*.*`];
 }
@@ -134,11 +138,19 @@ function readIndices(caller, parameter, value) {
 export function readValues(caller, options, capture = [], edit = [], memory) {
   if (!Array.isArray(capture)) throw argumentError(caller, 'capture', capture, 'a list of names');
   if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
-  return new Values(
-    caller,
-    capture.map((name, i) => readName(caller, `capture[${i}]`, name, options, true).key),
-    edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, options, memory)),
-  );
+  const captures = capture.map((name, i) => readName(caller, `capture[${i}]`, name, options, true).key);
+  const edits = edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, options, memory));
+  if ([...captures, ...edits.map(({ at }) => at)].some((name) => OF_INPUT.test(name))) refuseNorm(caller, edits);
+  return new Values(caller, captures, edits);
+}
+
+/** The input of a part is before its norm, so that an edit of the norm would not reach the part. @param {string} caller
+ * @param {ReadEdit[]} edits
+ */
+function refuseNorm(caller, edits) {
+  const found = edits.find(({ at }) => at.endsWith('.norm1'));
+  if (found)
+    throw argumentError(caller, `${found.parameter}.at`, found.at, 'another value, as the input of a part is named');
 }
 
 /**
@@ -259,15 +271,16 @@ export class Values {
    * @param {Axes} axes
    * @param {number} start position of the first token
    * @param {Tape} tape
+   * @param {boolean} [fresh] true: no other value has this tensor
    */
-  pass(name, tensor, axes, start, tape) {
+  pass(name, tensor, axes, start, tape, fresh = false) {
     const edits = this.edits(name);
     const captures = this.captures(name);
     if (captures) tape.start();
     let value = tensor;
     // Two names may have the same tensor, such as the input of a block and that of its attention, but the gradients of
     // the two values differ.
-    if (edits.length > 0 || (captures && tape.differentiates)) {
+    if (edits.length > 0 || (captures && tape.differentiates && !fresh)) {
       value = tape.duplicate(tensor);
       const reverses = edits.map((edit) => applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start));
       tape.record(value, (d) => tape.accumulate(tensor, reverses.length > 0 ? reversed(tape, d, reverses) : d));

@@ -218,10 +218,11 @@ export class Run {
    * @param {Tensor} tensor
    * @param {Axes} axes
    * @param {number} [start] position of the first token
+   * @param {boolean} [fresh] true: no other value has this tensor
    */
-  pass(name, tensor, axes, start = this.past) {
+  pass(name, tensor, axes, start = this.past, fresh = false) {
     if (this.values.idle) return tensor;
-    return this.values.pass(name, tensor, axes, start, this.graph);
+    return this.values.pass(name, tensor, axes, start, this.graph, fresh);
   }
 
   /**
@@ -234,8 +235,8 @@ export class Run {
   passHeads(name, tensor, heads, start) {
     if (this.values.idle || !this.values.wants(name)) return tensor;
     const split = splitHeads(this.graph, tensor, heads);
-    const passed = this.values.pass(name, split, HEADS, start, this.graph);
-    return passed === split ? tensor : joinHeads(this.graph, passed);
+    const passed = this.values.pass(name, split, HEADS, start, this.graph, true);
+    return passed === split && !this.graph.differentiates ? tensor : joinHeads(this.graph, passed);
   }
 
   /**
@@ -373,7 +374,7 @@ function prefixed(values, prefix) {
       captures: (/** @type {string} */ name) => values.captures(prefix + name),
       edits: (/** @type {string} */ name) => values.edits(prefix + name),
       wants: (/** @type {string} */ name) => values.wants(prefix + name),
-      pass: (/** @type {string} */ name, /** @type {[Tensor, Axes, number, any]} */ ...rest) =>
+      pass: (/** @type {string} */ name, /** @type {[Tensor, Axes, number, any, boolean?]} */ ...rest) =>
         values.pass(prefix + name, ...rest),
     })
   );

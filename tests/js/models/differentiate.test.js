@@ -79,6 +79,8 @@ for (const [name, form] of Object.entries(FORMS))
       const { given } = taskOf({ ...SMALL, ...form });
       const metric = randomMetric();
       compare(hl, model, given, { of: metric, measure: metric, at: namesOf(model) });
+      const inputs = ['query', 'key', 'value', 'mlp'].map((part) => `blocks.*.${part}.in`);
+      compare(hl, model, given, { of: metric, measure: metric, at: ['embed', ...inputs] });
       model.dispose();
       assert.equal(hl.info.memory.used, before);
     }
