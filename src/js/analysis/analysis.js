@@ -5,6 +5,7 @@
 export { attribution, logitLens } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
+export { edgeAttribution } from './edgeAttribution.js';
 export { logitDifference } from './metrics.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
@@ -22,6 +23,9 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./circuits.js').Head} Head */
 /** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
 /** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
+/** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
+/** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
+/** @typedef {import('./edges.js').Node} Node */
 /** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
 /** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
 /** @typedef {import('./pairs.js').Gradients} Gradients */

@@ -737,7 +737,7 @@ for (const [name, form] of Object.entries(FORMS))
     const add = Float32Array.from({ length: 16 }, (_, i) => Math.sin(i + 1));
     const edit = [{ at: 'blocks.1.key.in', head: 1, token: 2, add }];
     const changed = captureAll(model, input, { edit, capture: ['blocks.1.*'] });
-    assert.deepEqual(changed['blocks.1.in'].data, plain['blocks.1.in'].data);
+    assert.ok(difference(changed['blocks.1.in'].data, plain['blocks.1.in'].data) < 1e-5);
     assert.ok(difference(changed['blocks.1.query'].data, plain['blocks.1.query'].data) < 1e-5);
     assert.ok(difference(changed['blocks.1.value'].data, plain['blocks.1.value'].data) < 1e-5);
     const [before, after] = [plain['blocks.1.key'], changed['blocks.1.key']];

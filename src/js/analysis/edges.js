@@ -1,0 +1,118 @@
+// The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
+// the residual stream, targets read it, and each source before a target has an edge to it.
+
+import { HeadlightError } from '../check/errors.js';
+import { parametersOf } from './arrays.js';
+
+/** @import { Model, Numbers } from './arrays.js' */
+
+/**
+ * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a key
+ * head for key and value); logits is the input of the last norm, after all blocks: its layer is their number.
+ * @typedef {object} Node
+ * @property {'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits'} kind
+ * @property {number} [layer]
+ * @property {number} [head]
+ */
+/**
+ * @typedef {object} Edges
+ * @property {Node[]} sources embed; then for each block its heads and its feed-forward
+ * @property {Node[]} targets for each block its queries, keys, values and its feed-forward; logits last
+ * @property {(source: number, target: number) => boolean} has true if there is an edge between these indices
+ * @property {string[]} capture the values of which the contributions of the sources are computed
+ * @property {string[]} inputs the names of the inputs of the targets
+ */
+
+/**
+ * @param {string} caller
+ * @param {Model} model
+ * @returns {Edges}
+ */
+export function edgesOf(caller, { options }) {
+  const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
+  const refuse = (/** @type {string} */ cause) =>
+    new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {
+      parameter: 'model',
+      expected: 'a decoder with norms before attention and feed-forward',
+    });
+  if (normPlace !== 'before' && normPlace !== 'parallel') throw refuse(`normPlace of this model is '${normPlace}'`);
+  if (cross) throw refuse('this model attends to an encoder');
+  /** @type {Node[]} */
+  const sources = [{ kind: 'embed' }];
+  /** @type {Node[]} */
+  const targets = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const each = (/** @type {Node['kind']} */ kind, /** @type {number} */ count) =>
+      Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
+    targets.push(...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads));
+    sources.push(...each('head', numHeads));
+    if (mlp === 0) continue;
+    targets.push({ kind: 'mlp', layer });
+    sources.push({ kind: 'mlp', layer });
+  }
+  targets.push({ kind: 'logits', layer: layers });
+  const inBlock = normPlace !== 'parallel';
+  const has = (/** @type {number} */ u, /** @type {number} */ v) => {
+    const [source, target] = [sources[u], targets[v]];
+    const [from, to] = [source.layer ?? -1, Number(target.layer)];
+    return from < to || (from === to && inBlock && source.kind === 'head' && target.kind === 'mlp');
+  };
+  const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
+  return { sources, targets, has, capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])], inputs };
+}
+
+/** The input of a target as the place of an edit. @param {Node} target @param {number} layers */
+export function inputOf({ kind, layer, head }, layers) {
+  if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
+  return { at: `blocks.${layer}.${kind}.in`, ...(head !== undefined && { head }) };
+}
+
+/** The part of an array (1,heads,T,C) or (1,T,C) that belongs to a node. @param {Numbers} array @param {Node} node */
+export function partOf({ data, shape }, { head }) {
+  if (head === undefined) return data;
+  const size = shape[2] * shape[3];
+  return data.subarray(head * size, (head + 1) * size);
+}
+
+/**
+ * The contributions of the sources to the residual stream, (T,C) each. That of a head is its values through its part of
+ * the output projection, without the bias.
+ * @param {string} caller
+ * @param {Model} model
+ * @param {readonly Node[]} sources
+ * @param {Readonly<Record<string, Numbers>>} values of one sequence
+ * @returns {Float32Array[]}
+ */
+export function contributionsOf(caller, model, sources, values) {
+  const { matrix } = parametersOf(caller, model);
+  /** @type {Map<number, ReturnType<typeof matrix>>} */
+  const projections = new Map();
+  return sources.map((source) => {
+    const { kind, layer = 0, head = 0 } = source;
+    if (kind === 'embed') return values.embed.data;
+    if (kind === 'mlp') return values[`blocks.${layer}.mlp`].data;
+    const projection = projections.get(layer) ?? matrix(`blocks.${layer}.attention.wo`);
+    projections.set(layer, projection);
+    const heads = values[`blocks.${layer}.heads`];
+    return project(partOf(heads, source), heads.shape[3], projection, head);
+  });
+}
+
+/**
+ * Values of a head (T,D) through its columns of the output projection (C,H·D): (T,C).
+ * @param {Float32Array} x
+ * @param {number} width D
+ * @param {{ data: Float32Array, shape: readonly number[] }} projection
+ * @param {number} head
+ */
+function project(x, width, { data, shape }, head) {
+  const [channels, columns] = shape;
+  const y = new Float32Array((x.length / width) * channels);
+  for (let t = 0; t < x.length / width; t++)
+    for (let c = 0; c < channels; c++) {
+      let sum = 0;
+      for (let d = 0; d < width; d++) sum += x[t * width + d] * data[c * columns + head * width + d];
+      y[t * channels + c] = sum;
+    }
+  return y;
+}
