@@ -9,6 +9,7 @@ export { edgeAttribution } from './edgeAttribution.js';
 export { logitDifference } from './metrics.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
+export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -38,4 +39,7 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
 /** @typedef {import('./patterns.js').HeadScoreOptions} HeadScoreOptions */
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
+/** @typedef {import('./runEdges.js').Contributions} Contributions */
+/** @typedef {import('./runEdges.js').Cut} Cut */
+/** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
 /** @typedef {import('./steps.js').Progress} Progress */

@@ -91,7 +91,8 @@ export async function edgeAttribution(model, clean, corrupted, metric, options =
       addMean(gradients, found.gradients, shares.length);
     });
   }
-  const changes = contributionsOf(caller, model, sources, differences(best.values, worst.values));
+  const [read, difference] = [contributionsOf(caller, model), differences(best.values, worst.values)];
+  const changes = sources.map((source) => read(source, difference));
   const shape = [sources.length, targets.length];
   const estimates = estimate(edges, model.options.layers, changes, gradients);
   const result = {
@@ -119,9 +120,9 @@ function sharesOf(count, rule) {
 }
 
 /** All edges as indices of their source and target. @param {Edges} edges @returns {[source: number, target: number][]} */
-export function placesOf({ sources, targets, has }) {
+export function placesOf({ sources, targets, before }) {
   return sources.flatMap((_, u) =>
-    targets.flatMap((_, v) => (has(u, v) ? [/** @type {[number, number]} */ ([u, v])] : [])),
+    targets.flatMap((_, v) => (u < before(v) ? [/** @type {[number, number]} */ ([u, v])] : [])),
   );
 }
 
@@ -156,15 +157,14 @@ function addMean(sums, arrays, count) {
  * @param {readonly Float32Array[]} changes (T,C) of the contribution of each source
  * @param {Readonly<Record<string, Numbers>>} gradients of the inputs of the targets
  */
-function estimate({ sources, targets, has }, layers, changes, gradients) {
+function estimate({ sources, targets, before }, layers, changes, gradients) {
   const first = gradients[inputOf(targets[targets.length - 1], layers).at];
   const [, tokens, width] = first.shape;
   const scores = new Float32Array(sources.length * targets.length).fill(NaN);
   const terms = new Float32Array(scores.length * tokens).fill(NaN);
   targets.forEach((target, v) => {
     const gradient = partOf(gradients[inputOf(target, layers).at], target);
-    sources.forEach((_, u) => {
-      if (!has(u, v)) return;
+    for (let u = 0; u < before(v); u++) {
       const [change, at] = [changes[u], u * targets.length + v];
       let score = 0;
       for (let t = 0; t < tokens; t++) {
@@ -174,7 +174,7 @@ function estimate({ sources, targets, has }, layers, changes, gradients) {
         score += term;
       }
       scores[at] = score;
-    });
+    }
   });
   return { scores, terms, tokens };
 }

@@ -4,11 +4,11 @@
 import { HeadlightError } from '../check/errors.js';
 import { parametersOf } from './arrays.js';
 
-/** @import { Model, Numbers } from './arrays.js' */
+/** @import { Model, Numbers, Parameter } from './arrays.js' */
 
 /**
- * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a key
- * head for key and value); logits is the input of the last norm, after all blocks: its layer is their number.
+ * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a
+ * key head for key and value); logits is the input of the last norm, after all blocks: its layer is their number.
  * @typedef {object} Node
  * @property {'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits'} kind
  * @property {number} [layer]
@@ -18,7 +18,7 @@ import { parametersOf } from './arrays.js';
  * @typedef {object} Edges
  * @property {Node[]} sources embed; then for each block its heads and its feed-forward
  * @property {Node[]} targets for each block its queries, keys, values and its feed-forward; logits last
- * @property {(source: number, target: number) => boolean} has true if there is an edge between these indices
+ * @property {(target: number) => number} before the number of sources with an edge to a target: the first ones
  * @property {string[]} capture the values of which the contributions of the sources are computed
  * @property {string[]} inputs the names of the inputs of the targets
  */
@@ -51,14 +51,21 @@ export function edgesOf(caller, { options }) {
     sources.push({ kind: 'mlp', layer });
   }
   targets.push({ kind: 'logits', layer: layers });
-  const inBlock = normPlace !== 'parallel';
-  const has = (/** @type {number} */ u, /** @type {number} */ v) => {
-    const [source, target] = [sources[u], targets[v]];
+  const isBefore = (/** @type {Node} */ source, /** @type {Node} */ target) => {
     const [from, to] = [source.layer ?? -1, Number(target.layer)];
-    return from < to || (from === to && inBlock && source.kind === 'head' && target.kind === 'mlp');
+    return from < to || (from === to && normPlace !== 'parallel' && source.kind === 'head' && target.kind === 'mlp');
   };
+  // Sources are in the order in which they are computed.
+  const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
+  const before = (/** @type {number} */ v) => counts[v];
   const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
-  return { sources, targets, has, capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])], inputs };
+  return {
+    sources,
+    targets,
+    before,
+    capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
+    inputs,
+  };
 }
 
 /** The input of a target as the place of an edit. @param {Node} target @param {number} layers */
@@ -75,27 +82,41 @@ export function partOf({ data, shape }, { head }) {
 }
 
 /**
- * The contributions of the sources to the residual stream, (T,C) each. That of a head is its values through its part of
- * the output projection, without the bias.
+ * Returns a function from a source and the values of one sequence to what the source contributes to the residual stream,
+ * (T,C). That of a head is its values through its part of the output projection, without the bias.
  * @param {string} caller
  * @param {Model} model
- * @param {readonly Node[]} sources
- * @param {Readonly<Record<string, Numbers>>} values of one sequence
- * @returns {Float32Array[]}
+ * @returns {(source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array}
  */
-export function contributionsOf(caller, model, sources, values) {
-  const { matrix } = parametersOf(caller, model);
-  /** @type {Map<number, ReturnType<typeof matrix>>} */
+export function contributionsOf(caller, model) {
+  const { parameters } = model;
+  /** The output projections (C,H·D). @type {Map<number, Parameter>} */
   const projections = new Map();
-  return sources.map((source) => {
-    const { kind, layer = 0, head = 0 } = source;
+  const projectionOf = (/** @type {number} */ layer) => {
+    const name = `blocks.${layer}.attention.wo`;
+    const found = projections.get(layer) ?? parameters[name] ?? readMatrix(caller, model, name);
+    projections.set(layer, found);
+    return found;
+  };
+  return ({ kind, layer = 0, head = 0 }, values) => {
     if (kind === 'embed') return values.embed.data;
     if (kind === 'mlp') return values[`blocks.${layer}.mlp`].data;
-    const projection = projections.get(layer) ?? matrix(`blocks.${layer}.attention.wo`);
-    projections.set(layer, projection);
     const heads = values[`blocks.${layer}.heads`];
-    return project(partOf(heads, source), heads.shape[3], projection, head);
-  });
+    return project(partOf(heads, { kind, head }), heads.shape[3], projectionOf(layer), head);
+  };
+}
+
+/**
+ * A matrix with as many rows as the residual stream has channels, which is not stored in float32.
+ * @param {string} caller
+ * @param {Model} model
+ * @param {string} name
+ * @returns {Parameter}
+ */
+function readMatrix(caller, model, name) {
+  const data = model.valuesOf?.(name, caller);
+  if (!data) return parametersOf(caller, model).matrix(name);
+  return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
 }
 
 /**

@@ -14,7 +14,10 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
  *   PatchedModel
  */
-/** @typedef {{ at: string, head?: number, token?: number, set?: TensorLike, add?: TensorLike }} PatchEdit */
+/**
+ * @typedef {{ at: string, head?: number, token?: number, set?: TensorLike, add?: TensorLike,
+ *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
+ */
 /**
  * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: its derivative with
  * respect to the logits, in their shape; methods that differentiate need it.
@@ -82,6 +85,16 @@ export function copyAll(caller, arrays) {
   }
   return copies;
 }
+
+/**
+ * Copies of captured values of a run.
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {any} input
+ * @param {string[]} capture
+ */
+export const capturedBy = (caller, model, input, capture) =>
+  measured(model.forward(input, { capture }), ({ captured }) => copyAll(caller, captured));
 
 /**
  * Runs an input: its metric, and copies of captured values.

@@ -48,6 +48,9 @@ import { forEachElement, keysOf, readOperand } from './edits.js';
  */
 export function readDifferentiate(caller, options, given, memory) {
   const { of, at, edit, straight: block } = readOptions(caller, given, ['of', 'at', 'edit', 'straight']);
+  const called = Array.isArray(edit) ? edit.findIndex((one) => one?.change !== undefined) : -1;
+  if (called >= 0)
+    throw argumentError(caller, `edit[${called}].change`, edit?.[called].change, 'none: its gradient is not known');
   if (!Array.isArray(at)) throw argumentError(caller, 'at', at, 'a list of names');
   const straight =
     block === undefined

@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
-import { broadcastStrides, formatShape } from '../check/shape.js';
+import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
 import { viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
 
@@ -26,12 +26,17 @@ import { readArray } from '../ops/state.js';
  *   the whole sequence, and scores outside it are as without the mask
  * @property {number} [temperature]
  * @property {readonly [number, number]} [window] the largest distance of keys to the left and right; −1 = no bound
+ * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
+ *   nothing to keep it. It is called during the run, and stands alone
+ */
+/**
+ * @typedef {(value: { data: Float32Array, shape: number[] }, name: string) => TensorLike | undefined | void} Change
  */
 /** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
 /**
  * @typedef {{ at: string, parameter: string, head?: readonly number[], token?: readonly number[],
  *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
- *   window?: readonly [number, number] }} ReadEdit
+ *   window?: readonly [number, number], change?: Change }} ReadEdit
  */
 /** The axes of heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
@@ -41,7 +46,7 @@ import { readArray } from '../ops/state.js';
  * @typedef {{ key: string, heads?: number }} ReadName
  */
 
-const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window'];
+const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window', 'change'];
 const MODEL_VALUES = ['embed', 'final', 'logits'];
 const BLOCK_VALUES = [
   'in',
@@ -111,7 +116,10 @@ function headsOf(value, { numHeads, kvHeads }) {
   return /(^|\.)(key|value|key\.in|value\.in)$/.test(value) ? kvHeads : undefined;
 }
 
-/** The keys that match the name of a value. 'blocks.0.*' does not match the inputs of parts, which are large. @param {string} name */
+/**
+ * The keys that match the name of a value. 'blocks.0.*' does not match the inputs of parts, which are large.
+ * @param {string} name
+ */
 export function keysOf(name) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
   if (!found) return [name];
@@ -163,7 +171,7 @@ function refuseNorm(caller, edits) {
  */
 function readEdit(caller, parameter, given, options, memory) {
   checkOptions(caller, given, EDIT, parameter);
-  const { at, head, token, set, scale, add, mask, temperature, window } = /** @type {Edit} */ (given);
+  const { at, head, token, set, scale, add, mask, temperature, window, change } = /** @type {Edit} */ (given);
   const name = (/** @type {string} */ part) => `${parameter}.${part}`;
   const array = (/** @type {string} */ part, /** @type {unknown} */ value) =>
     readArray(caller, name(part), value, memory);
@@ -190,6 +198,7 @@ function readEdit(caller, parameter, given, options, memory) {
     temperature:
       temperature === undefined ? undefined : readNumber(caller, name('temperature'), temperature, { least: 1e-6 }),
     window: window === undefined ? undefined : readWindow(caller, name('window'), window),
+    change: change === undefined ? undefined : readChange(caller, name('change'), change, given),
   };
   if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none: ${at} has no heads`);
   const tooLarge = edit.head?.find((h) => h >= Number(heads));
@@ -205,6 +214,17 @@ function readEdit(caller, parameter, given, options, memory) {
       "none: only 'blocks.L.scores' has one",
     );
   return edit;
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} change @param {unknown} edit @returns {Change} */
+function readChange(caller, parameter, change, edit) {
+  if (typeof change !== 'function')
+    throw argumentError(caller, parameter, change, 'a function of a value and its name');
+  const { at } = /** @type {Edit} */ (edit);
+  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none: scores have other changes');
+  const others = Object.entries(/** @type {Edit} */ (edit)).filter(([, value]) => value !== undefined);
+  if (others.length > 2) throw argumentError(caller, parameter, change, 'no other change of the same edit');
+  return /** @type {Change} */ (change);
 }
 
 /** @param {string} caller @param {string} parameter @param {unknown} window @returns {readonly [number, number]} */
@@ -265,6 +285,26 @@ export class Values {
   }
 
   /**
+   * @param {ReadEdit} edit
+   * @param {Change} change
+   * @param {Tensor} value
+   * @param {string} name
+   * @param {Tape} tape
+   * @returns {Reverse}
+   */
+  #callChange({ parameter }, change, value, name, tape) {
+    const shape = [...value.shape];
+    const given = change({ data: viewOf(value).slice(), shape }, name);
+    if (given !== undefined) {
+      const read = readArray(this.#caller, `${parameter}.change`, given, tape.memory.buffer);
+      if (!sameShape(read.shape, value.shape))
+        throw shapeError(this.#caller, `${parameter}.change`, read.shape, formatShape(value.shape));
+      viewOf(value).set(read.floats);
+    }
+    return () => {};
+  }
+
+  /**
    * Edits and captures a value. Returns the value with which the computation continues.
    * @param {string} name
    * @param {Tensor} tensor
@@ -282,7 +322,11 @@ export class Values {
     // the two values differ.
     if (edits.length > 0 || (captures && tape.differentiates && !fresh)) {
       value = tape.duplicate(tensor);
-      const reverses = edits.map((edit) => applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start));
+      const reverses = edits.map((edit) =>
+        edit.change
+          ? this.#callChange(edit, edit.change, value, name, tape)
+          : applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start),
+      );
       tape.record(value, (d) => tape.accumulate(tensor, reverses.length > 0 ? reversed(tape, d, reverses) : d));
     }
     if (captures) this.captured[name] = value;

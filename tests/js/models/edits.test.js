@@ -781,3 +781,47 @@ test('the input of a part cannot be named together with an edit of the norm afte
   refuses(() => model.forward(IDS, { capture: ['blocks.0.key.in'] }), 'STATE', undefined);
   model.forward(IDS, { capture: ['blocks.0.mlp.in'] }).dispose();
 });
+
+test(
+  'a function gets a copy of each value and its name, and returns the new value',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const seen = [];
+    const looks = {
+      at: 'blocks.*.heads',
+      change(value, name) {
+        seen.push([name, value.shape]);
+        value.data.fill(7);
+        // The memory of the run may grow and move in between.
+        model.forward(IDS).dispose();
+      },
+    };
+    const plain = captureAll(model, IDS, { capture: ['blocks.*.mlp', 'blocks.0.scores'] });
+    const same = captureAll(model, IDS, { capture: ['blocks.*.mlp', 'blocks.0.scores'], edit: [looks] });
+    assert.ok(difference(same.logits.data, plain.logits.data) < 1e-6);
+    assert.deepEqual(
+      seen,
+      ['blocks.0.heads', 'blocks.1.heads'].map((name) => [name, [B, 4, T, 4]]),
+    );
+    const double = ({ data, shape }) => ({ data: data.map((x) => 2 * x), shape });
+    const changed = captureAll(model, IDS, { edit: [{ at: 'blocks.*.mlp', change: double }] });
+    const scaled = captureAll(model, IDS, { edit: [{ at: 'blocks.*.mlp', scale: 2 }] });
+    assert.deepEqual(changed.logits.data, scaled.logits.data);
+    const refuses = (edit, code, parameter) =>
+      assert.throws(() => model.forward(IDS, { edit: [edit] }), { code, parameter: `edit[0].${parameter}` });
+    refuses({ at: 'embed', change: 3 }, 'ARGUMENT', 'change');
+    refuses({ at: 'embed', change: double, scale: 2 }, 'ARGUMENT', 'change');
+    refuses({ at: 'blocks.0.scores', change: double }, 'ARGUMENT', 'change');
+    refuses({ at: 'embed', change: () => [1, 2] }, 'SHAPE', 'change');
+    const fails = () => {
+      throw new Error('mine');
+    };
+    assert.throws(() => model.forward(IDS, { edit: [{ at: 'embed', change: fails }] }), /mine/);
+    const of = { 'blocks.1.out': [1] };
+    assert.throws(() => model.differentiate(IDS, { of, at: ['embed'], edit: [{ at: 'embed', change: double }] }), {
+      code: 'ARGUMENT',
+      parameter: 'edit[0].change',
+    });
+    model.dispose();
+  }),
+);
