@@ -6,7 +6,8 @@ export { attribution, logitLens } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
-export { logitDifference } from './metrics.js';
+export { findCircuit } from './findCircuit.js';
+export { logitDifference, logProbability, probability } from './metrics.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
@@ -27,6 +28,12 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
 /** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
 /** @typedef {import('./edges.js').Node} Node */
+/** @typedef {import('./edgeScores.js').Rule} Rule */
+/** @typedef {import('./findCircuit.js').Circuit} Circuit */
+/** @typedef {import('./findCircuit.js').CircuitOptions} CircuitOptions */
+/** @typedef {import('./findCircuit.js').CircuitPair} CircuitPair */
+/** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
+/** @typedef {import('./findCircuit.js').Edge} Edge */
 /** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
 /** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
 /** @typedef {import('./pairs.js').Gradients} Gradients */

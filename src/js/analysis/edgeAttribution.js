@@ -1,21 +1,23 @@
 // Edge attribution patching: estimates the effect of every edge of a transformer's graph from a few gradients.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
-import { contributionsOf, edgesOf, inputOf, partOf } from './edges.js';
+import { addMean, between, estimate, placesOf, RULES, sharesOf } from './edgeScores.js';
+import { contributionsOf, edgesOf, inputOf } from './edges.js';
 import { checkGradient, checkPair, differentiated, runCaptured, runEdited } from './pairs.js';
 import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
-/** @import { Edges, Node } from './edges.js' */
+/** @import { Node } from './edges.js' */
+/** @import { Rule } from './edgeScores.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Progress, StepOptions } from './steps.js' */
 
 /**
  * @typedef {object} OwnOptions
- * @property {number} [steps] gradients between the corrupted and the clean run (EAP-IG); default 0: one, in the corrupted
- *   run (EAP)
- * @property {'right' | 'left' | 'middle'} [rule] where in each of the steps the gradient is taken: at its end (default),
- *   as in the paper of EAP-IG, at its start, or in its middle
+ * @property {number} [steps] number of gradients between the corrupted and the clean run (EAP-IG); default 0: one
+ *   gradient, in the corrupted run (EAP)
+ * @property {Rule} [rule] where in each of the steps the gradient is taken: 'right', at its end, as in the paper of
+ *   EAP-IG (default); 'left', at its start; or 'middle'
  * @property {boolean} [exact] also the true effects, with one run for each edge
  * @property {boolean} [byToken] also the terms of each score, one for each token
  */
@@ -33,7 +35,6 @@ import { readSteps } from './steps.js';
  */
 
 const OPTIONS = ['steps', 'rule', 'exact', 'byToken', 'onProgress', 'signal'];
-const RULES = /** @type {const} */ (['right', 'left', 'middle']);
 
 /**
  * Estimates, for every edge, the effect of replacing what its source contributes to the input of its target by that of
@@ -112,23 +113,6 @@ export async function edgeAttribution(model, clean, corrupted, metric, options =
   return { ...result, exact: { data: effects, shape } };
 }
 
-/** The shares of the way to the clean run at which gradients are taken. @param {number} count @param {string} rule */
-function sharesOf(count, rule) {
-  if (count === 0) return [0];
-  const offset = { right: 1, left: 0, middle: 1 / 2 }[rule] ?? 1;
-  return Array.from({ length: count }, (_, k) => (k + offset) / count);
-}
-
-/** All edges as indices of their source and target. @param {Edges} edges @returns {[source: number, target: number][]} */
-export function placesOf({ sources, targets, before }) {
-  return sources.flatMap((_, u) =>
-    targets.flatMap((_, v) => (u < before(v) ? [/** @type {[number, number]} */ ([u, v])] : [])),
-  );
-}
-
-/** a + share · (b − a) @param {Numbers} a @param {Numbers} b @param {number} share @returns {Numbers} */
-const between = ({ data, shape }, b, share) => ({ data: data.map((x, i) => x + share * (b.data[i] - x)), shape });
-
 /** a − b by name. @param {Readonly<Record<string, Numbers>>} a @param {Readonly<Record<string, Numbers>>} b */
 function differences(a, b) {
   /** @type {Record<string, Numbers>} */
@@ -136,45 +120,4 @@ function differences(a, b) {
   for (const [name, { data, shape }] of Object.entries(a))
     found[name] = { data: data.map((x, i) => x - b[name].data[i]), shape };
   return found;
-}
-
-/**
- * Adds arrays, divided by their number, to those of the same name.
- * @param {Record<string, Numbers>} sums
- * @param {Readonly<Record<string, Numbers>>} arrays
- * @param {number} count
- */
-function addMean(sums, arrays, count) {
-  for (const [name, { data, shape }] of Object.entries(arrays)) {
-    const sum = (sums[name] ??= { data: new Float32Array(data.length), shape });
-    for (let i = 0; i < data.length; i++) sum.data[i] += data[i] / count;
-  }
-}
-
-/**
- * @param {Edges} edges
- * @param {number} layers
- * @param {readonly Float32Array[]} changes (T,C) of the contribution of each source
- * @param {Readonly<Record<string, Numbers>>} gradients of the inputs of the targets
- */
-function estimate({ sources, targets, before }, layers, changes, gradients) {
-  const first = gradients[inputOf(targets[targets.length - 1], layers).at];
-  const [, tokens, width] = first.shape;
-  const scores = new Float32Array(sources.length * targets.length).fill(NaN);
-  const terms = new Float32Array(scores.length * tokens).fill(NaN);
-  targets.forEach((target, v) => {
-    const gradient = partOf(gradients[inputOf(target, layers).at], target);
-    for (let u = 0; u < before(v); u++) {
-      const [change, at] = [changes[u], u * targets.length + v];
-      let score = 0;
-      for (let t = 0; t < tokens; t++) {
-        let term = 0;
-        for (let c = t * width; c < (t + 1) * width; c++) term += change[c] * gradient[c];
-        terms[at * tokens + t] = term;
-        score += term;
-      }
-      scores[at] = score;
-    }
-  });
-  return { scores, terms, tokens };
 }

@@ -19,6 +19,7 @@ import { parametersOf } from './arrays.js';
  * @property {Node[]} sources embed; then for each block its heads and its feed-forward
  * @property {Node[]} targets for each block its queries, keys, values and its feed-forward; logits last
  * @property {(target: number) => number} before the number of sources with an edge to a target: the first ones
+ * @property {(head: number) => number} groupOf the key head of a head
  * @property {string[]} capture the values of which the contributions of the sources are computed
  * @property {string[]} inputs the names of the inputs of the targets
  */
@@ -59,10 +60,12 @@ export function edgesOf(caller, { options }) {
   const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
   const before = (/** @type {number} */ v) => counts[v];
   const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
+  const groupOf = (/** @type {number} */ head) => Math.floor((head * kvHeads) / numHeads);
   return {
     sources,
     targets,
     before,
+    groupOf,
     capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
     inputs,
   };
@@ -82,8 +85,8 @@ export function partOf({ data, shape }, { head }) {
 }
 
 /**
- * Returns a function from a source and the values of one sequence to what the source contributes to the residual stream,
- * (T,C). That of a head is its values through its part of the output projection, without the bias.
+ * Returns a function from a source and the values of one sequence to the contribution of the source to the residual
+ * stream, (T,C). That of a head is its values through its part of the output projection, without the bias.
  * @param {string} caller
  * @param {Model} model
  * @returns {(source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array}

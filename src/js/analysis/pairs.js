@@ -35,16 +35,11 @@ export function checkMetric(caller, metric) {
   if (typeof metric !== 'function') throw argumentError(caller, 'metric', metric, 'a function of a result');
 }
 
-/** @param {string} caller @param {Metric} metric */
-export function checkGradient(caller, metric) {
-  checkMetric(caller, metric);
-  if (typeof metric.gradient !== 'function')
-    throw argumentError(
-      caller,
-      'metric',
-      metric,
-      'a metric with a gradient: metric.gradient(result) returns ∂metric/∂logits',
-    );
+/** @param {string} caller @param {Metric} metric @param {string} [parameter] */
+export function checkGradient(caller, metric, parameter = 'metric') {
+  const expected = 'a metric with a gradient: metric.gradient(result) returns ∂metric/∂logits';
+  if (typeof metric !== 'function' || typeof metric.gradient !== 'function')
+    throw argumentError(caller, parameter, metric, expected);
 }
 
 /** @param {string} caller @param {Metric} metric @param {PatchedResult} result */

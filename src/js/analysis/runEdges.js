@@ -21,14 +21,14 @@ import { readSteps } from './steps.js';
  * @typedef {{ sources: Node[], means: Numbers }} Contributions means (U,C)
  */
 /**
- * What a cut edge carries: nothing, its source's contribution in the run of another input with the same number of tokens,
- * or its mean contribution.
+ * The value that a cut edge carries: zero, the contribution of its source in the run of another input with the same
+ * number of tokens, or its mean contribution.
  * @typedef {'zero' | { run: any } | { mean: Contributions }} Cut
  */
 /** @typedef {{ cut?: Cut, capture?: readonly string[] }} RunEdgesOptions cut: default 'zero' */
 /**
- * rows: the contributions (T,C) of cut edges, by source; streams: their sums in the inputs of the targets, with the biases
- * of attention, by the index of the target.
+ * The values (T,C) of cut edges. rows: by source; streams: their sums in the inputs of the targets, with the biases of
+ * attention, by the index of the target.
  * @typedef {{ rows: Float32Array[], streams: Float32Array[] }} Off
  */
 
