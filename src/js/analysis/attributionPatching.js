@@ -8,18 +8,19 @@ import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
-/** @import { Progress, StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
- * @typedef {object} OwnOptions
+ * @typedef {object} AttributionPatchingOptions
  * @property {string} [at] the values: 'blocks.*.heads' (default), 'query', 'key', 'value' or a value with one row for
  *   each token, of every block; or 'embed'
  * @property {boolean} [fix] at queries and keys: the softmax is recomputed with the clean query or key (QK fix)
  * @property {boolean} [drop] the mean of the absolute values of the effects without the gradient through one block,
  *   over all blocks (GradDrop)
  * @property {boolean} [exact] also the true effects, with one run for each place
+ * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {AbortSignal} [signal]
  */
-/** @typedef {OwnOptions & StepOptions<Progress>} AttributionPatchingOptions */
 /**
  * T is the number of tokens, L of layers, H of heads (of key heads for keys and values). Values without heads have no
  * axis H, and 'embed' has only T.
@@ -128,7 +129,12 @@ export async function attributionPatching(model, clean, corrupted, metric, optio
  *   exact: boolean }} Place
  */
 
-/** @param {string} caller @param {DifferentiableModel} model @param {OwnOptions} options @returns {Place} */
+/**
+ * @param {string} caller
+ * @param {DifferentiableModel} model
+ * @param {AttributionPatchingOptions} options
+ * @returns {Place}
+ */
 function readPlace(caller, model, options) {
   const { at = 'blocks.*.heads' } = options;
   const flag = (/** @type {'fix' | 'drop' | 'exact'} */ name) => readBoolean(caller, name, options[name] ?? false);

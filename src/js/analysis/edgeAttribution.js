@@ -10,18 +10,19 @@ import { readSteps } from './steps.js';
 /** @import { Node } from './edges.js' */
 /** @import { Rule } from './edgeScores.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
-/** @import { Progress, StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
- * @typedef {object} OwnOptions
+ * @typedef {object} EdgeAttributionOptions
  * @property {number} [steps] number of gradients between the corrupted and the clean run (EAP-IG); default 0: one
  *   gradient, in the corrupted run (EAP)
  * @property {Rule} [rule] where in each of the steps the gradient is taken: 'right', at its end, as in the paper of
  *   EAP-IG (default); 'left', at its start; or 'middle'
  * @property {boolean} [exact] also the true effects, with one run for each edge
  * @property {boolean} [byToken] also the terms of each score, one for each token
+ * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {AbortSignal} [signal]
  */
-/** @typedef {OwnOptions & StepOptions<Progress>} EdgeAttributionOptions */
 /**
  * Arrays are (U,V), sources by targets, with NaN where there is no edge.
  * @typedef {object} EdgeAttribution

@@ -1,4 +1,5 @@
-// Finds a circuit: the smallest set of edges that keeps a share of a metric. Runs in which all others are cut verify it.
+// Finds a circuit: the smallest set of edges that keeps a share of a metric, verified by runs in which all others are
+// cut.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -14,7 +15,7 @@ import { readSteps } from './steps.js';
 /** @import { Rule } from './edgeScores.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Contributions } from './runEdges.js' */
-/** @import { Progress, StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
  * Two inputs of one sequence and the same number of tokens, and a metric with a gradient. The clean one is run with cut
@@ -22,15 +23,17 @@ import { readSteps } from './steps.js';
  * @typedef {{ clean: any, corrupted?: any, metric: Metric }} CircuitPair
  */
 /**
- * @typedef {object} OwnOptions
+ * @typedef {object} CircuitOptions
  * @property {number} [share] the faithfulness that the circuit keeps; default 0.9
  * @property {'corrupted' | 'zero' | { mean: Contributions }} [cut] the values that cut edges carry; default 'corrupted'
  * @property {number} [steps] number of gradients for the order of the edges, as in edgeAttribution; default 5
  * @property {Rule} [rule] default 'right'
  * @property {readonly number[]} [counts] numbers of edges that are tried; default: 1, 2, 4, 8 …
  * @property {boolean} [refine] tries to leave out every edge of the circuit, the weakest first
+ * @property {(progress: Progress) => unknown} [onProgress] total is an upper bound,
+ *   until the circuit is known
+ * @property {AbortSignal} [signal]
  */
-/** total is an upper bound, until the circuit is known. @typedef {OwnOptions & StepOptions<Progress>} CircuitOptions */
 /**
  * value: the mean metric over all pairs, with this number of edges; faithfulness: its share of the way from the value
  * with all edges cut to that without cuts.
@@ -60,8 +63,8 @@ const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgres
  * Orders the edges of a model by the absolute values of their scores (see edgeAttribution), averaged over pairs of
  * inputs. Then runs the clean inputs with more and more of these edges active and all others cut, and finds the
  * smallest number of edges with which the metric keeps its share (Hanna et al. 2024, "Have Faith in Faithfulness"). The
- * curve need not rise everywhere: with one edge less than this number, the share is not kept, but a still smaller number
- * between two points of the curve may keep it.
+ * curve need not rise everywhere: with one edge less than this number, the share is not kept, but a still smaller
+ * number between two points of the curve may keep it.
  *
  * @param {DifferentiableModel} model a decoder with norms before attention and feed-forward
  * @param {readonly CircuitPair[]} pairs

@@ -9,15 +9,15 @@ import { readSteps } from './steps.js';
 
 /** @import { Numbers, Result } from './arrays.js' */
 /** @import { Metric, PatchedModel } from './pairs.js' */
-/** @import { StepOptions } from './steps.js' */
 
 /**
- * @typedef {object} OwnOptions
+ * @typedef {object} PatchOptions
  * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …; or
  *   'embed'
  * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads
+ * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {AbortSignal} [signal]
  */
-/** @typedef {OwnOptions & StepOptions<PatchProgress>} PatchOptions */
 /**
  * value: the metric of the last run; layer: 0 at 'embed'; place: the index of the patched head or token.
  * @typedef {{ done: number, total: number, layer: number, place: number, value: number }} PatchProgress

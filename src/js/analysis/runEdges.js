@@ -14,7 +14,7 @@ import { readSteps } from './steps.js';
 /** @import { Model, Numbers } from './arrays.js' */
 /** @import { Edges, Node } from './edges.js' */
 /** @import { PatchedModel, PatchedResult, PatchEdit } from './pairs.js' */
-/** @import { Progress, StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
  * The mean of what each source contributes, over all tokens of some sequences.
@@ -49,7 +49,7 @@ export function edgeGraph(model) {
  * The mean contributions of all sources over the tokens of some sequences, for edges that carry them when they are cut.
  * @param {PatchedModel} model
  * @param {readonly any[]} sequences inputs of forward, one sequence each
- * @param {StepOptions<Progress>} [options]
+ * @param {{ onProgress?: (progress: Progress) => unknown, signal?: AbortSignal }} [options]
  * @returns {Promise<Contributions>}
  */
 export async function meanContributions(model, sequences, options = {}) {
