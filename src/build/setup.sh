@@ -25,8 +25,10 @@ has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
 
+# Waits up to ten minutes while another program installs packages.
 install_packages() {
-  apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+  apt-get update &&
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"
 }
 
 # Arguments: pairs of a check and the Debian packages with which it succeeds.

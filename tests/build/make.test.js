@@ -149,6 +149,21 @@ test('one message names all missing tools that cannot be installed', () => {
   );
 });
 
+test('the path of Node may contain a space', () => {
+  const path = join(folder, 'a space é', 'node');
+  const commands = plan('-B', 'page', 'docs', `NODE=${path}`)
+    .split('\n')
+    .filter((line) => line.includes(path));
+  assert.ok(commands.length > 6, `${commands.length}`);
+  for (const command of commands) assert.ok(command.includes(`"${path}" `), command);
+});
+
+test('an installation waits for a lock that another program holds', () => {
+  const { status, stdout } = inSetup('apt-get() { echo "$@"; }; install_packages one two');
+  assert.equal(status, 0);
+  assert.match(stdout, /-o DPkg::Lock::Timeout=\d{3} install .* one two$/m);
+});
+
 test('the emcc of the relaxed flavours works in a folder whose name has a space and an é', {
   skip: !/^RELAXED_EMCC = \S+=/m.test(read('dist/obj/toolchain.mk')) && 'emcc supports relaxed SIMD itself',
 }, () => {

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { fuzzResponses } from '../../../fuzz/responses.js';
 import { FAULTS, serveFiles } from '../../../support/faulty_server.js';
 import { GOLDEN, modelFiles } from '../../../support/golden.js';
@@ -296,6 +297,17 @@ test('weights that follow each other are one request, and no more bytes are sent
   for (const used of [result, expected, one, local]) used.dispose();
   const sent = server.sent() - before;
   assert.ok(sent < 0.15 * files['model.safetensors'].length, `${sent} bytes`);
+});
+
+test('the bytes of an unused tensor between others are received and dropped', async (t) => {
+  const { tensors } = readSafetensors(LLAMA['model.safetensors']);
+  const { dtype } = Object.values(tensors)[0];
+  // A file is sorted by names: this tensor is between those of block 0.
+  tensors['model.layers.0.self_attn.rotary_emb.inv_freq'] = { dtype, shape: [8], data: new Float32Array(8).fill(1) };
+  const server = await serve(t, { ...LLAMA, 'model.safetensors': writeSafetensors(tensors) });
+  assert.deepEqual(await logitsOf(server.url), expected);
+  const requests = server.requests.filter((request) => request.endsWith('model.safetensors'));
+  assert.equal(requests.length, 2);
 });
 
 test('a server that sends on is paused while the weights are not taken', async (t) => {
