@@ -23,7 +23,8 @@ export type { GenerationDefaults } from './models/checkpoint/generationConfig.js
 export type { ModelSource, OpenedModel, OpenOptions } from './models/checkpoint/open.js';
 export type { Storage } from './models/checkpoint/readWeights.js';
 export type { SaveFolderOptions } from './models/checkpoint/saveFolder.js';
-export type { Edit } from './models/edits.js';
+export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from './models/differentiate.js';
+export type { Change as EditChange, Edit } from './models/edits.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
 export type { SavedTransformer } from './models/loadTransformer.js';

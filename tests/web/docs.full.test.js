@@ -30,6 +30,7 @@ const NAMES = {
   'guide/models': ['openModel', 'openTokenizer', 'layersIn', 'onProgress', 'longrope', 'unread'],
   'guide/generation': ['topK', 'repetitionPenalty', 'rewind', 'generation_config.json', 'logProbs'],
   'guide/analysis': ['logitLens', 'headScores', 'rollout', 'composition', 'logitDifference'],
+  'guide/circuits': ['differentiate', 'attributionPatching', 'edgeAttribution', 'runEdges', 'findCircuit'],
   'guide/onnx': ['toOnnx', 'opset', 'past_key_values'],
   'guide/files': ['readSafetensors', 'writeNpy', 'readNpz', 'readTorch'],
   'guide/page': ['onState', 'controls'],

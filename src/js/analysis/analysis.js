@@ -3,9 +3,14 @@
 /** @module headlight-attention/analysis */
 
 export { attribution, logitLens } from './attribution.js';
+export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
-export { logitDifference, patch } from './patching.js';
+export { edgeAttribution } from './edgeAttribution.js';
+export { findCircuit } from './findCircuit.js';
+export { logitDifference, logProbability, probability } from './metrics.js';
+export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
+export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -18,12 +23,30 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./attribution.js').LensLayer} LensLayer */
 /** @typedef {import('./attribution.js').LensOptions} LensOptions */
 /** @typedef {import('./circuits.js').Head} Head */
-/** @typedef {import('./patching.js').Metric} Metric */
-/** @typedef {import('./patching.js').PatchedModel} PatchedModel */
-/** @typedef {import('./patching.js').PatchedResult} PatchedResult */
-/** @typedef {import('./patching.js').PatchEdit} PatchEdit */
+/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
+/** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
+/** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
+/** @typedef {import('./edges.js').Node} Node */
+/** @typedef {import('./edgeScores.js').Rule} Rule */
+/** @typedef {import('./findCircuit.js').Circuit} Circuit */
+/** @typedef {import('./findCircuit.js').CircuitOptions} CircuitOptions */
+/** @typedef {import('./findCircuit.js').CircuitPair} CircuitPair */
+/** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
+/** @typedef {import('./findCircuit.js').Edge} Edge */
+/** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
+/** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
+/** @typedef {import('./pairs.js').Gradients} Gradients */
+/** @typedef {import('./pairs.js').Metric} Metric */
+/** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
+/** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
+/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
 /** @typedef {import('./patterns.js').HeadScoreOptions} HeadScoreOptions */
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
+/** @typedef {import('./runEdges.js').Contributions} Contributions */
+/** @typedef {import('./runEdges.js').Cut} Cut */
+/** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
+/** @typedef {import('./steps.js').Progress} Progress */

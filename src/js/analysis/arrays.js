@@ -16,6 +16,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {ModelOptions} options
  * @property {Readonly<Record<string, Parameter>>} parameters
  * @property {() => Record<string, Parameter>} stateDict
+ * @property {(name: string, caller: string) => Float32Array} [valuesOf] reads one parameter in float32
  */
 /**
  * The options of a Transformer that the methods use.

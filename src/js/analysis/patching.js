@@ -1,44 +1,38 @@
 // Activation patching: finds the values that cause the difference between the results of two inputs.
 
-import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
+import { checkOptions } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readCaptured } from './arrays.js';
+import { checkMetric, measured, readMetric, runEdited } from './pairs.js';
+import { readSteps } from './steps.js';
 
-/** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Model, Numbers, Parameter, Result } from './arrays.js' */
+/** @import { Numbers, Result } from './arrays.js' */
+/** @import { Metric, PatchedModel } from './pairs.js' */
 
-/** @typedef {Result & { logits?: Parameter | undefined, dispose(): void }} PatchedResult */
-/**
- * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
- *   PatchedModel
- */
-/** @typedef {{ at: string, head?: number, token?: number, set: TensorLike }} PatchEdit */
-/**
- * Computes a number from the result of a run: a logit, a difference of logits, a loss.
- * @typedef {(result: any) => number} Metric
- */
 /**
  * @typedef {object} PatchOptions
- * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …
+ * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …; or
+ *   'embed'
  * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads
- * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patch
+ * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
  * @property {AbortSignal} [signal]
  */
 /**
- * value: the metric of the last run; place: the index of the patched head or token.
+ * value: the metric of the last run; layer: 0 at 'embed'; place: the index of the patched head or token.
  * @typedef {{ done: number, total: number, layer: number, place: number, value: number }} PatchProgress
  */
 /**
  * @typedef {object} PatchResult
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
- * @property {Numbers} values the metrics of the corrupted runs with one patched value: (L,H) or (L,T)
+ * @property {Numbers} values the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and
+ *   values (L,G); at 'embed' (T)
  * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
  */
 
-const HEADS = /^blocks\.\*\.(cross\.)?(query|scores|weights|heads)$/;
-const ROWS = /^blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out)$/;
+const HEADS = /^blocks\.\*\.(cross\.)?(query|key|value|scores|weights|heads)$/;
+const ROWS = /^(embed|blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out))$/;
 
 /**
  * Runs the corrupted input once for each layer and each head, or each token, with this value replaced by that of the
@@ -55,52 +49,52 @@ const ROWS = /^blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|m
 export async function patch(model, clean, corrupted, metric, options) {
   const caller = 'patch';
   checkOptions(caller, options, ['at', 'each', 'onProgress', 'signal']);
-  const { at, onProgress } = options;
-  const signal = readSignal(caller, options.signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function')
-    throw argumentError(caller, 'onProgress', onProgress, 'a function');
+  const { at } = options;
+  const steps = readSteps(caller, options);
   const hasHeads = typeof at === 'string' && HEADS.test(at);
   if (!hasHeads && !(typeof at === 'string' && ROWS.test(at)))
-    throw argumentError(caller, 'at', at, "the name of a value in every block: 'blocks.*.heads', 'blocks.*.out' …");
+    throw argumentError(
+      caller,
+      'at',
+      at,
+      "the name of a value in every block: 'blocks.*.heads', 'blocks.*.out' …, or 'embed'",
+    );
   const { each = hasHeads ? 'head' : 'token' } = options;
   if (each !== 'token' && !(each === 'head' && hasHeads))
     throw argumentError(caller, 'each', each, hasHeads ? "'head' or 'token'" : "'token'");
-  if (typeof metric !== 'function') throw argumentError(caller, 'metric', metric, 'a function of a result');
-  signal?.throwIfAborted();
+  checkMetric(caller, metric);
+  steps.check();
 
-  const { layers } = model.options;
-  const { from, clean: best } = measureClean(model, clean, metric, at);
+  const layers = at === 'embed' ? 1 : model.options.layers;
+  const { from, clean: best } = measureClean(model, clean, metric, at, layers);
   const worst = measured(model.forward(corrupted, { capture: [at] }), (result) => {
     const { shape } = captured(result, at, 0);
     if (layers > 0 && String(shape) !== String(from[0].shape))
       throw shapeError(caller, 'corrupted', shape, `the shape of the clean run, ${formatShape(from[0].shape)}`);
-    return readMetric(metric, result);
+    return readMetric(caller, metric, result);
   });
   const axis = each === 'head' ? 1 : from[0].shape.length - 2;
   const count = from[0].shape[axis];
   const values = new Float32Array(layers * count);
   for (let done = 0; done < values.length; done++) {
     const [layer, place] = [Math.floor(done / count), done % count];
-    // Yields to the event loop, so that an abort is noticed and progress can be displayed.
-    await new Promise((resolve) => setTimeout(resolve));
-    signal?.throwIfAborted();
     const edit = { at: at.replace('*', String(layer)), [each]: place, set: from[layer] };
-    const value = measured(model.forward(corrupted, { edit: [edit] }), (result) => readMetric(metric, result));
+    const value = await steps.run(() => runEdited(caller, model, corrupted, metric, [edit]));
     values[done] = value;
-    await onProgress?.({ done: done + 1, total: values.length, layer, place, value });
+    await steps.report({ done: done + 1, total: values.length, layer, place, value });
   }
-  const shape = [layers, count];
+  const shape = at === 'embed' ? [count] : [layers, count];
   const recovered = values.map((value) => (value - worst) / (best - worst));
   return { clean: best, corrupted: worst, values: { data: values, shape }, recovered: { data: recovered, shape } };
 }
 
-/** @param {PatchedModel} model @param {any} clean @param {Metric} metric @param {string} at */
-function measureClean(model, clean, metric, at) {
+/** @param {PatchedModel} model @param {any} clean @param {Metric} metric @param {string} at @param {number} layers */
+function measureClean(model, clean, metric, at, layers) {
   /** @type {Numbers[]} */
   let from = [];
   const best = measured(model.forward(clean, { capture: [at] }), (result) => {
-    from = Array.from({ length: model.options.layers }, (_, l) => captured(result, at, l));
-    return readMetric(metric, result);
+    from = Array.from({ length: layers }, (_, l) => captured(result, at, l));
+    return readMetric('patch', metric, result);
   });
   return { from, clean: best };
 }
@@ -110,41 +104,4 @@ function captured(result, at, layer) {
   const name = at.replace('*', String(layer));
   const { floats, shape } = readCaptured('patch', result, name, HEADS.test(at) ? 'BHTD' : 'BTC', [at]);
   return { data: floats.slice(), shape: [...shape] };
-}
-
-/** @param {Metric} metric @param {PatchedResult} result */
-const readMetric = (metric, result) => readNumber('patch', 'the value of metric', metric(result));
-
-/** @param {PatchedResult} result @param {Metric} metric */
-function measured(result, metric) {
-  try {
-    return metric(result);
-  } finally {
-    result.dispose();
-  }
-}
-
-const LABEL = { integer: true, least: 0 };
-
-/**
- * A metric: the logit of an id at a token, minus that of another.
- * @param {number} label
- * @param {number} [against]
- * @param {number} [token] default −1, the last
- * @returns {Metric}
- */
-export function logitDifference(label, against, token = -1) {
-  const caller = 'logitDifference';
-  readNumber(caller, 'label', label, LABEL);
-  if (against !== undefined) readNumber(caller, 'against', against, LABEL);
-  readNumber(caller, 'token', token, { integer: true });
-  return ({ logits }) => {
-    const [rows, classes] = logits.shape.slice(-2);
-    readNumber(caller, 'token', token, { integer: true, least: -rows, most: rows - 1 });
-    const row = (token < 0 ? rows + token : token) * classes;
-    const { data } = logits;
-    const logitOf = (/** @type {string} */ name, /** @type {number} */ id) =>
-      data[row + readNumber(caller, name, id, { ...LABEL, most: classes - 1 })];
-    return logitOf('label', label) - (against === undefined ? 0 : logitOf('against', against));
-  };
 }

@@ -428,6 +428,12 @@ export class Memory {
     return tensor;
   }
 
+  /** Adds a tensor to the current scope, which then owns it. @param {Tensor} tensor */
+  scoped(tensor) {
+    this.#scope?.add(tensor);
+    return tensor;
+  }
+
   /**
    * @param {string} caller
    * @param {Tensor} packed

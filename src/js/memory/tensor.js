@@ -73,6 +73,13 @@ export class Staged {
 }
 
 /**
+ * The part of a tensor from an element on, for calls of the core. It is valid as long as the tensor.
+ * @param {Tensor} tensor
+ * @param {number} start index of its first element, in floats
+ */
+export const partOf = (tensor, start) => new Staged(pointerOf(tensor) + 4 * start);
+
+/**
  * Throws if one of them has been disposed of. Called before the first of them is changed.
  * @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void}
  */

@@ -1,5 +1,10 @@
 // Copies of a tensor's values with its axes in another order.
 
+import { viewOf } from '../memory/tensor.js';
+
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Tape } from './tape.js' */
+
 /**
  * (B,first,second,width) to (B,second,first,width).
  * @param {Float32Array} to
@@ -16,4 +21,32 @@ export function swapAxes(to, from, batch, first, second, width) {
         const start = ((b * first + i) * second + j) * width;
         for (let d = 0; d < width; d++) to[at++] = from[start + d];
       }
+}
+
+/**
+ * (B,N,heads·D) to (B,heads,N,D).
+ * @param {Tape} tape
+ * @param {Tensor} x
+ * @param {number} heads
+ * @returns {Tensor}
+ */
+export function splitHeads(tape, x, heads) {
+  const [batch, rows, channels] = x.shape;
+  const width = channels / heads;
+  const split = tape.make([batch, heads, rows, width]);
+  swapAxes(viewOf(split), viewOf(x), batch, rows, heads, width);
+  return tape.record(split, (d) => tape.accumulate(x, joinHeads(tape, d)));
+}
+
+/**
+ * (B,heads,N,D) to (B,N,heads·D).
+ * @param {Tape} tape
+ * @param {Tensor} x
+ * @returns {Tensor}
+ */
+export function joinHeads(tape, x) {
+  const [batch, heads, rows, width] = x.shape;
+  const joined = tape.make([batch, rows, heads * width]);
+  swapAxes(viewOf(joined), viewOf(x), batch, heads, rows, width);
+  return tape.record(joined, (d) => tape.accumulate(x, splitHeads(tape, d, heads)));
 }

@@ -12,6 +12,7 @@
 import { shapeOf } from '../memory/tensor.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
+import { projectInputs } from './headInputs.js';
 import { scaleOf } from './options.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
@@ -40,29 +41,40 @@ function inBlock(i) {
  * @returns {Tensor} (B,T,C)
  */
 export function block(run, i, input) {
+  const at = inBlock(i);
+  const x = run.pass(at('in'), input, ROWS);
+  const inside = () => computeBlock(run, i, x);
+  return run.pass(at('out'), run.straight === i ? run.graph.straight(x, inside) : inside(), ROWS);
+}
+
+/** @param {Run} run @param {number} i @param {Tensor} input (B,T,C) @returns {Tensor} (B,T,C) */
+function computeBlock(run, i, input) {
   const { normPlace, mlp, cross, sharedNorm } = run.options;
   const { graph } = run;
   const at = inBlock(i);
-  let x = run.pass(at('in'), input, ROWS);
+  let x = input;
   if (normPlace === 'after') {
-    const attended = attend(run, i, x);
+    const attended = attend(run, i, x, x);
     x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.narrowed(x), attended), ROWS));
     if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendToEncoder(run, i, x)));
-    if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
-    return run.pass(at('out'), x, ROWS);
+    if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, run.pass(at('mlp.in'), x, ROWS))));
+    return x;
   }
-  const normalize = (/** @type {string} */ name) => {
-    const y = normed(run, at(name), x);
+  const normalize = (/** @type {string} */ name, input = x) => {
+    const y = normed(run, at(name), input);
     if (normPlace === 'stream') x = y;
     return y;
   };
+  const stream = x;
   const first = normalize('norm1');
-  const attended = attend(run, i, first);
+  const attended = attend(run, i, first, stream);
   x = run.narrowed(x);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? run.pass(at('norm2'), run.narrowed(first), ROWS) : normed(run, at('norm2'), x);
+    const own = run.pass(at('mlp.in'), x, ROWS);
+    const shared = own === x ? run.narrowed(first) : run.norm(at('norm1'), own);
+    const second = sharedNorm ? run.pass(at('norm2'), shared, ROWS) : normed(run, at('norm2'), own);
     const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
-    return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
+    return mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid;
   }
   x = run.pass(at('mid'), graph.add(x, attended), ROWS);
   if (cross) {
@@ -70,10 +82,10 @@ export function block(run, i, input) {
     x = graph.add(x, attendToEncoder(run, i, y));
   }
   if (mlp > 0) {
-    const y = normalize('norm2');
+    const y = normalize('norm2', run.pass(at('mlp.in'), x, ROWS));
     x = graph.add(x, feedForward(run, i, y));
   }
-  return run.pass(at('out'), x, ROWS);
+  return x;
 }
 
 /** The norm of x, or x if there is no such norm. @param {Run} run @param {string} name @param {Tensor} x (B,T,C) */
@@ -99,8 +111,15 @@ function headsOf(tensor, width) {
   return { tensor, stride: /** @type {const} */ ([rows * channels, width, channels]) };
 }
 
-/** Self-attention. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
-function attend(run, i, x) {
+/**
+ * Self-attention.
+ * @param {Run} run
+ * @param {number} i
+ * @param {Tensor} x (B,T,C)
+ * @param {Tensor} stream (B,T,C), before the norm that gives x
+ * @returns {Tensor} (B,T,C)
+ */
+function attend(run, i, x, stream) {
   const { options, cache } = run;
   const { headDim, numHeads, kvHeads, normPlace, causal } = options;
   const at = inBlock(i);
@@ -112,17 +131,17 @@ function attend(run, i, x) {
     const scale = run.weight(norm);
     return run.rotate(scale ? run.headNorm(projected, scale) : projected, heads, i);
   };
-  const k = normedAndRotated(run.linear(at('attention.wk'), x, at('attention.bk')), at('attention.normK'), kvHeads);
-  const v = run.linear(at('attention.wv'), x, at('attention.bv'));
+  const project = (/** @type {'query' | 'key' | 'value'} */ name, /** @type {number} */ heads, rows = x) =>
+    !run.values.idle && run.values.wants(at(`${name}.in`))
+      ? projectInputs(run, at, name, stream, heads)
+      : run.linear(at(`attention.w${name[0]}`), rows, at(`attention.b${name[0]}`));
+  const k = normedAndRotated(project('key', kvHeads), at('attention.normK'), kvHeads);
+  const v = project('value', kvHeads);
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
   const stored = cache?.store(i, k, v);
   if (i === options.layers - 1) run.narrow();
-  const q = normedAndRotated(
-    run.linear(at('attention.wq'), run.narrowed(x), at('attention.bq')),
-    at('attention.normQ'),
-    numHeads,
-  );
+  const q = normedAndRotated(project('query', numHeads, run.narrowed(x)), at('attention.normQ'), numHeads);
   const heads = attendHeads(run, at(''), i, {
     query: q,
     key: stored ? stored.key : headsOf(k, headDim),

@@ -2,11 +2,12 @@
 // that an edit that sets a value to itself changes no bit.
 
 import { broadcastStrides } from '../check/shape.js';
-import { viewOf } from '../memory/tensor.js';
+import { sizeOf, viewOf } from '../memory/tensor.js';
+import { attendInSteps } from './attentionSteps.js';
 import { applyEdit, forEachElement, HEADS, readOperand } from './edits.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { Numbers, ReadEdit } from './edits.js' */
+/** @import { Numbers, ReadEdit, Reverse } from './edits.js' */
 /** @import { AttentionCall } from './graph.js' */
 /** @import { Run } from './run.js' */
 
@@ -18,39 +19,92 @@ import { applyEdit, forEachElement, HEADS, readOperand } from './edits.js';
  */
 export function attendWithEdits(run, at, call) {
   const { graph, values } = run;
+  if (graph.differentiates && (values.wants(`${at}scores`) || values.wants(`${at}weights`)))
+    return attendInSteps(graph, call, {
+      scores: (scores) =>
+        captureScores(run, at, values.edits(`${at}scores`).length > 0 ? editScores(run, at, call, scores) : scores),
+      weights: (weights) => run.pass(`${at}weights`, weights, HEADS),
+    });
   const edited = values.edits(`${at}weights`).length > 0;
   const givenScores = values.edits(`${at}scores`).length > 0 ? editScores(run, at, call) : undefined;
   const requested = { ...call, weights: edited || values.captures(`${at}weights`) };
   const { output, weights, scores } = graph.attention(
     givenScores ? { ...requested, givenScores } : { ...requested, scores: values.captures(`${at}scores`) },
   );
-  if (scores && values.captures(`${at}scores`)) values.captured[`${run.prefix + at}scores`] = scores;
+  if (scores) captureScores(run, at, scores);
   if (!weights) return output;
   const givenWeights = run.pass(`${at}weights`, weights, HEADS);
   return edited ? graph.attention({ ...call, givenWeights }).output : output;
 }
 
-/** @param {Run} run @param {string} at @param {AttentionCall} call @returns {Tensor} (B,H,T,S) */
-function editScores(run, at, call) {
-  const { graph, values, past, caller } = run;
+/** @param {Run} run @param {string} at @param {Tensor} scores @returns {Tensor} the scores to continue with */
+function captureScores({ graph, values, prefix }, at, scores) {
+  if (!values.captures(`${at}scores`)) return scores;
+  graph.start();
+  const value = graph.differentiates ? graph.copy(scores) : scores;
+  values.captured[`${prefix + at}scores`] = value;
+  return value;
+}
+
+/**
+ * Changes the gradients with respect to the scores, and to the scores of all keys, from those after an edit to those
+ * before it.
+ * @typedef {(dScores: Float32Array, dAll: Float32Array) => void} Undo
+ */
+
+/**
+ * @param {Run} run
+ * @param {string} at
+ * @param {AttentionCall} call
+ * @param {Tensor} [given] the scores, which are not changed; default: they are computed here
+ * @returns {Tensor} (B,H,T,S)
+ */
+function editScores(run, at, call, given) {
+  const { graph, values } = run;
   const edits = values.edits(`${at}scores`);
   const scoresOf = (/** @type {AttentionCall} */ variant) =>
-    /** @type {Tensor} */ (graph.attention({ ...variant, scores: true }).scores);
-  const scores = scoresOf(call);
-  const { shape } = scores;
+    /** @type {Tensor} */ (graph.attend({ ...variant, scores: true }).scores);
+  const scores = given ? graph.duplicate(given) : scoresOf(call);
   const visibility = edits.some(({ mask, window }) => mask || window)
     ? new Visibility(run, call, scores, scoresOf)
     : undefined;
+  /** @type {Undo[]} */
+  const undos = [];
   for (const edit of edits) {
-    visibility?.apply(edit);
+    const undo = visibility?.apply(edit);
+    if (undo) undos.push(undo);
     // A later edit may show keys that are hidden now: their scores are edited as well.
-    for (const tensor of visibility ? [scores, visibility.allScores] : [scores]) {
-      const [data, { temperature }] = [viewOf(tensor), edit];
-      if (temperature !== undefined) forEachElement(edit, shape, HEADS, past, (i) => void (data[i] /= temperature));
-      applyEdit(caller, edit, data, shape, HEADS, past);
-    }
+    const reverse = changeScores(run, edit, scores);
+    const reverseAll = visibility && changeScores(run, edit, visibility.allScores);
+    undos.push((dScores, dAll) => {
+      reverse(dScores);
+      reverseAll?.(dAll);
+    });
   }
+  if (given)
+    graph.record(scores, (d) => {
+      const [dx, dAll] = [graph.duplicate(d), new Float32Array(sizeOf(d))];
+      for (const undo of undos.reverse()) undo(viewOf(dx), dAll);
+      // The scores of hidden keys depend on queries and keys in the same way as the others.
+      viewOf(dx).forEach((value, i, all) => void (all[i] = value + dAll[i]));
+      graph.accumulate(given, dx);
+    });
   return scores;
+}
+
+/** @param {Run} run @param {ReadEdit} edit @param {Tensor} scores @returns {Reverse} */
+function changeScores({ caller, past }, edit, scores) {
+  const { temperature } = edit;
+  const { shape } = scores;
+  const divide = (/** @type {Float32Array} */ data) => {
+    if (temperature !== undefined) forEachElement(edit, shape, HEADS, past, (i) => void (data[i] /= temperature));
+  };
+  divide(viewOf(scores));
+  const reverse = applyEdit(caller, edit, viewOf(scores), shape, HEADS, past);
+  return (gradient) => {
+    reverse(gradient);
+    divide(gradient);
+  };
 }
 
 /** Applies edits that change which keys are visible. It has the scores of all keys, also of those that are hidden. */
@@ -82,11 +136,13 @@ class Visibility {
     this.#visible = visible;
   }
 
-  /** @param {ReadEdit} edit */
+  /** @param {ReadEdit} edit @returns {Undo | undefined} */
   apply(edit) {
     const { mask, window, parameter } = edit;
-    if (!mask && !window) return;
-    const { caller, past, cache } = this.#run;
+    if (!mask && !window) return undefined;
+    const { caller, past, cache, graph } = this.#run;
+    /** @type {number[][]} */
+    const [shown, hidden] = [[], []];
     const { shape } = this.#scores;
     const numbers = mask && mask !== 'none' ? mask : undefined;
     const maskAt = numbers ? readMask(caller, `${parameter}.mask`, numbers, shape, cache && past) : () => 1;
@@ -97,8 +153,14 @@ class Visibility {
       const masked = mask ? maskAt(at) : undefined;
       if (masked === undefined && !window) return;
       if (masked !== undefined) this.#visible[i] = Number(masked !== 0);
-      viewOf(this.#scores)[i] = inWindow && this.#visible[i] ? viewOf(this.allScores)[i] : -Infinity;
+      const visible = inWindow && this.#visible[i] !== 0;
+      viewOf(this.#scores)[i] = visible ? viewOf(this.allScores)[i] : -Infinity;
+      if (graph.differentiates) (visible ? shown : hidden).push(i);
     });
+    return (dScores, dAll) => {
+      for (const i of shown) dAll[i] += dScores[i];
+      for (const i of [...shown, ...hidden]) dScores[i] = 0;
+    };
   }
 }
 

@@ -2,13 +2,14 @@
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
-import { broadcastStrides, formatShape } from '../check/shape.js';
+import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
 import { viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Resolved } from './options.js' */
+/** @import { Tape } from './tape.js' */
 
 /**
  * A change of one value. mask, temperature and window, which only 'blocks.L.scores' has, are applied first, then set,
@@ -25,12 +26,17 @@ import { readArray } from '../ops/state.js';
  *   the whole sequence, and scores outside it are as without the mask
  * @property {number} [temperature]
  * @property {readonly [number, number]} [window] the largest distance of keys to the left and right; −1 = no bound
+ * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
+ *   nothing to keep it. It is called during the run, and stands alone
+ */
+/**
+ * @typedef {(value: { data: Float32Array, shape: number[] }, name: string) => TensorLike | undefined | void} Change
  */
 /** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
 /**
  * @typedef {{ at: string, parameter: string, head?: readonly number[], token?: readonly number[],
  *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
- *   window?: readonly [number, number] }} ReadEdit
+ *   window?: readonly [number, number], change?: Change }} ReadEdit
  */
 /** The axes of heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
@@ -40,7 +46,7 @@ import { readArray } from '../ops/state.js';
  * @typedef {{ key: string, heads?: number }} ReadName
  */
 
-const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window'];
+const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window', 'change'];
 const MODEL_VALUES = ['embed', 'final', 'logits'];
 const BLOCK_VALUES = [
   'in',
@@ -61,7 +67,10 @@ const BLOCK_VALUES = [
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES]);
+/** Parts of the block as they read the residual stream, before the norm: each head has an input of its own. */
+const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
+const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
+const OF_INPUT = /\.(query|key|value|mlp)\.in$/;
 const BLOCK = /^blocks\.(\*|0|[1-9]\d*)\.(.+)$/;
 const MAX_NAME = 64;
 const NAMES = "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …";
@@ -103,15 +112,19 @@ function readName(caller, parameter, name, options, whole = false) {
 
 /** @param {string} value @param {Resolved} options */
 function headsOf(value, { numHeads, kvHeads }) {
-  if (/(^|\.)(query|scores|weights|heads)$/.test(value)) return numHeads;
-  return /(^|\.)(key|value)$/.test(value) ? kvHeads : undefined;
+  if (/(^|\.)(query|scores|weights|heads|query\.in)$/.test(value)) return numHeads;
+  return /(^|\.)(key|value|key\.in|value\.in)$/.test(value) ? kvHeads : undefined;
 }
 
-/** The keys that match the name of a value. @param {string} name */
-function keysOf(name) {
+/**
+ * The keys that match the name of a value. 'blocks.0.*' does not match the inputs of parts, which are large.
+ * @param {string} name
+ */
+export function keysOf(name) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
   if (!found) return [name];
   const [, before, after] = found;
+  if (OF_INPUT.test(name)) return [name, `${before}*${after}`];
   const block = name.slice(0, -after.length);
   return [name, `${before}*${after}`, `${block}.*`, `${before}*.*`];
 }
@@ -133,11 +146,19 @@ function readIndices(caller, parameter, value) {
 export function readValues(caller, options, capture = [], edit = [], memory) {
   if (!Array.isArray(capture)) throw argumentError(caller, 'capture', capture, 'a list of names');
   if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
-  return new Values(
-    caller,
-    capture.map((name, i) => readName(caller, `capture[${i}]`, name, options, true).key),
-    edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, options, memory)),
-  );
+  const captures = capture.map((name, i) => readName(caller, `capture[${i}]`, name, options, true).key);
+  const edits = edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, options, memory));
+  if ([...captures, ...edits.map(({ at }) => at)].some((name) => OF_INPUT.test(name))) refuseNorm(caller, edits);
+  return new Values(caller, captures, edits);
+}
+
+/** The input of a part is before its norm, so that an edit of the norm would not reach the part. @param {string} caller
+ * @param {ReadEdit[]} edits
+ */
+function refuseNorm(caller, edits) {
+  const found = edits.find(({ at }) => at.endsWith('.norm1'));
+  if (found)
+    throw argumentError(caller, `${found.parameter}.at`, found.at, 'another value, as the input of a part is named');
 }
 
 /**
@@ -150,7 +171,7 @@ export function readValues(caller, options, capture = [], edit = [], memory) {
  */
 function readEdit(caller, parameter, given, options, memory) {
   checkOptions(caller, given, EDIT, parameter);
-  const { at, head, token, set, scale, add, mask, temperature, window } = /** @type {Edit} */ (given);
+  const { at, head, token, set, scale, add, mask, temperature, window, change } = /** @type {Edit} */ (given);
   const name = (/** @type {string} */ part) => `${parameter}.${part}`;
   const array = (/** @type {string} */ part, /** @type {unknown} */ value) =>
     readArray(caller, name(part), value, memory);
@@ -177,6 +198,7 @@ function readEdit(caller, parameter, given, options, memory) {
     temperature:
       temperature === undefined ? undefined : readNumber(caller, name('temperature'), temperature, { least: 1e-6 }),
     window: window === undefined ? undefined : readWindow(caller, name('window'), window),
+    change: change === undefined ? undefined : readChange(caller, name('change'), change, given),
   };
   if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none: ${at} has no heads`);
   const tooLarge = edit.head?.find((h) => h >= Number(heads));
@@ -192,6 +214,17 @@ function readEdit(caller, parameter, given, options, memory) {
       "none: only 'blocks.L.scores' has one",
     );
   return edit;
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} change @param {unknown} edit @returns {Change} */
+function readChange(caller, parameter, change, edit) {
+  if (typeof change !== 'function')
+    throw argumentError(caller, parameter, change, 'a function of a value and its name');
+  const { at } = /** @type {Edit} */ (edit);
+  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none: scores have other changes');
+  const others = Object.entries(/** @type {Edit} */ (edit)).filter(([, value]) => value !== undefined);
+  if (others.length > 2) throw argumentError(caller, parameter, change, 'no other change of the same edit');
+  return /** @type {Change} */ (change);
 }
 
 /** @param {string} caller @param {string} parameter @param {unknown} window @returns {readonly [number, number]} */
@@ -252,24 +285,60 @@ export class Values {
   }
 
   /**
+   * @param {ReadEdit} edit
+   * @param {Change} change
+   * @param {Tensor} value
+   * @param {string} name
+   * @param {Tape} tape
+   * @returns {Reverse}
+   */
+  #callChange({ parameter }, change, value, name, tape) {
+    const shape = [...value.shape];
+    const given = change({ data: viewOf(value).slice(), shape }, name);
+    if (given !== undefined) {
+      const read = readArray(this.#caller, `${parameter}.change`, given, tape.memory.buffer);
+      if (!sameShape(read.shape, value.shape))
+        throw shapeError(this.#caller, `${parameter}.change`, read.shape, formatShape(value.shape));
+      viewOf(value).set(read.floats);
+    }
+    return () => {};
+  }
+
+  /**
    * Edits and captures a value. Returns the value with which the computation continues.
    * @param {string} name
    * @param {Tensor} tensor
    * @param {Axes} axes
    * @param {number} start position of the first token
-   * @param {(shape: readonly number[]) => Tensor} make
+   * @param {Tape} tape
+   * @param {boolean} [fresh] true: no other value has this tensor
    */
-  pass(name, tensor, axes, start, make) {
+  pass(name, tensor, axes, start, tape, fresh = false) {
     const edits = this.edits(name);
+    const captures = this.captures(name);
+    if (captures) tape.start();
     let value = tensor;
-    if (edits.length > 0) {
-      value = make(tensor.shape);
-      viewOf(value).set(viewOf(tensor));
-      for (const edit of edits) applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start);
+    // Two names may have the same tensor, such as the input of a block and that of its attention, but the gradients of
+    // the two values differ.
+    if (edits.length > 0 || (captures && tape.differentiates && !fresh)) {
+      value = tape.duplicate(tensor);
+      const reverses = edits.map((edit) =>
+        edit.change
+          ? this.#callChange(edit, edit.change, value, name, tape)
+          : applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start),
+      );
+      tape.record(value, (d) => tape.accumulate(tensor, reverses.length > 0 ? reversed(tape, d, reverses) : d));
     }
-    if (this.captures(name)) this.captured[name] = value;
+    if (captures) this.captured[name] = value;
     return value;
   }
+}
+
+/** The gradient before edits, from that after them. @param {Tape} tape @param {Tensor} d @param {Reverse[]} reverses */
+function reversed(tape, d, reverses) {
+  const dx = tape.duplicate(d);
+  for (const reverse of reverses.reverse()) reverse(viewOf(dx));
+  return dx;
 }
 
 /**
@@ -318,6 +387,8 @@ export function readOperand(caller, parameter, numbers, shape) {
   };
 }
 
+/** Changes the gradient after an edit to that before it. @typedef {(gradient: Float32Array) => void} Reverse */
+
 /**
  * @param {string} caller
  * @param {ReadEdit} edit
@@ -325,13 +396,14 @@ export function readOperand(caller, parameter, numbers, shape) {
  * @param {readonly number[]} shape
  * @param {Axes} axes
  * @param {number} start
+ * @returns {Reverse}
  */
 export function applyEdit(caller, edit, data, shape, axes, start) {
   const { set, scale = 1, add, token, parameter } = edit;
   if (token && axes.token === undefined)
     throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
   // With a cache, later calls may have none of these tokens. The operand need not fit their shape.
-  if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return;
+  if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return () => {};
   const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>
     readOperand(caller, `${parameter}.${part}`, numbers, shape);
   const mean = set === 'mean' ? meanOver(data, shape, axes) : undefined;
@@ -339,14 +411,24 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
   const addend = add === undefined ? undefined : number('add', add);
   forEachElement(edit, shape, axes, start, (at, index) => {
     const unchanged = set === undefined || (mean && data[at] === -Infinity);
-    const next = unchanged ? data[at] : (mean ?? replacement)(index);
+    const next = unchanged ? data[at] : (mean ? mean.at : replacement)(index);
     // −∞ is not multiplied, because −∞ · 0 is NaN. Without `add` nothing is added, because −0 + 0 is 0.
     data[at] = next === -Infinity ? next : addend ? next * scale + addend(index) : next * scale;
   });
+  return (gradient) => {
+    /** @type {(at: number, index: readonly number[], d: number) => void} */
+    const keep = mean ? mean.collect : () => {};
+    forEachElement(edit, shape, axes, start, (at, index) => {
+      const d = gradient[at] * scale;
+      gradient[at] = set === undefined ? d : 0;
+      keep(at, index, d);
+    });
+    mean?.spread(gradient);
+  };
 }
 
 /**
- * Returns a function from the index of an element to the mean over batch and tokens, without scores of hidden keys.
+ * The mean over batch and tokens at the index of an element, without scores of hidden keys, and its gradient.
  * @param {Float32Array} data
  * @param {readonly number[]} shape
  * @param {Axes} axes
@@ -356,11 +438,27 @@ function meanOver(data, shape, { token }) {
   const strides = reduced.map((n, i) => (n === 1 ? 0 : reduced.slice(i + 1).reduce((a, b) => a * b, 1)));
   const meanAt = (/** @type {readonly number[]} */ index) => index.reduce((at, i, axis) => at + i * strides[axis], 0);
   const size = reduced.reduce((a, b) => a * b, 1);
-  const [sums, counts] = [new Float64Array(size), new Float64Array(size)];
+  const [sums, counts, gradients] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
+  const visible = new Uint8Array(data.length);
   forEachElement({}, shape, {}, 0, (at, index) => {
     if (data[at] === -Infinity) return;
+    visible[at] = 1;
     sums[meanAt(index)] += data[at];
     counts[meanAt(index)]++;
   });
-  return (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)];
+  return {
+    at: (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)],
+
+    /** Adds the gradient of an element that is the mean. */
+    collect(/** @type {number} */ at, /** @type {readonly number[]} */ index, /** @type {number} */ d) {
+      if (visible[at]) gradients[meanAt(index)] += d;
+    },
+
+    /** Adds the gradients of the means to those of the elements that they are means of. */
+    spread(/** @type {Float32Array} */ gradient) {
+      forEachElement({}, shape, {}, 0, (at, index) => {
+        if (visible[at]) gradient[at] += gradients[meanAt(index)] / counts[meanAt(index)];
+      });
+    },
+  };
 }

@@ -4,6 +4,7 @@ import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '..
 import { loadHalfRows } from '../memory/stored.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
 import { ACTIVATIONS } from '../ops/activation.js';
+import { halfLinearBackward } from './halfLinear.js';
 import { Tape } from './tape.js';
 
 /** @import { ActivationKind } from '../ops/activation.js' */
@@ -54,12 +55,12 @@ export class Graph extends Tape {
       const { tensor, type } = weight.half;
       const sizes = /** @type {const} */ ([STORED[type], rows, out, inside]);
       this.call('hl_linear_stored', y, x, tensor, bias?.tensor, ...sizes);
-      return y;
+      return this.record(y, (dy) => this.accumulate(x, halfLinearBackward(this, x.shape, dy, weight)));
     }
     this.call('hl_linear_forward', y, x, weight.tensor, bias?.tensor, rows, out, inside);
     return this.record(y, (dy) => {
       const dx = this.make(x.shape);
-      const [dweight, dbias] = [weight.gradient, bias?.gradient];
+      const [dweight, dbias] = [this.gradientOf(weight), this.gradientOf(bias)];
       this.call('hl_linear_backward', dx, dweight, dbias, dy, x, weight.tensor, rows, out, inside);
       this.accumulate(x, dx);
     });
@@ -81,7 +82,7 @@ export class Graph extends Tape {
     this.call('hl_norm_forward', y, mean, rstd, x, weight.tensor, bias?.tensor, rows, width, eps);
     return this.record(y, (dy) => {
       const dx = this.make(x.shape);
-      const [dweight, dbias] = [weight.gradient ?? this.make(weight.shape), bias?.gradient];
+      const [dweight, dbias] = [this.gradientOf(weight) ?? this.make(weight.shape), this.gradientOf(bias)];
       this.call('hl_norm_backward', dx, dweight, dbias, dy, x, mean, rstd, weight.tensor, rows, width);
       this.accumulate(x, dx);
     });
@@ -162,6 +163,7 @@ export class Graph extends Tape {
       if (table.int8) this.call('hl_weight_rows', y, table.int8, ints, labels.length, count, width);
       else this.call('hl_embedding_forward', y, table.tensor, undefined, ints, ...sizes);
     });
+    if (!this.train) return y;
     return this.record(y, (dy) =>
       this.frame((frame) => {
         const ints = frame.copyIn(labels);
@@ -207,6 +209,7 @@ export class Graph extends Tape {
       const at = frame.copyIn(bucket);
       this.call('hl_relative_forward', bias, table.tensor, at, ...sizes);
     });
+    if (!this.train) return bias;
     return this.record(bias, (d) =>
       this.frame((frame) => {
         const at = frame.copyIn(bucket);
@@ -220,27 +223,34 @@ export class Graph extends Tape {
    * @returns {{ output: Tensor, weights?: Tensor, scores?: Tensor }} output (B,T,H·D), weights and scores (B,H,T,S)
    */
   attention(call) {
+    const points = this.attend(call);
+    const { output, weights, scores } = points;
+    this.record(output, (d) => this.#attentionBackward(call, points, d));
+    return { output, weights, scores };
+  }
+
+  /** Like attention, without its gradient. @param {AttentionCall} call @returns {AttentionPoints} */
+  attend(call) {
     const { batch, heads, queries, keys, width } = call.sizes;
     const output = this.make([batch, queries, heads * width]);
     const square = [batch, heads, queries, keys];
     const weights = call.givenWeights ?? (call.weights ? this.make(square) : undefined);
     const scores = call.givenScores ?? (call.scores ? this.make(square) : undefined);
-    const statistics = this.train ? this.make([2 * batch * heads * queries]) : undefined;
+    const statistics = this.records && !call.givenWeights ? this.make([2 * batch * heads * queries]) : undefined;
     const points = { output, weights, scores, statistics };
     if (sizeOf(output) > 0 || weights || scores)
       this.frame((frame) => {
         pointAttention(frame, call, points);
         frame.run('hl_attention');
       });
-    this.record(output, (d) => this.#attentionBackward(call, points, d));
-    return { output, weights, scores };
+    return points;
   }
 
   /** @param {AttentionCall} call @param {AttentionPoints} points @param {Tensor} d */
   #attentionBackward(call, points, d) {
     const { query, key, value, bias, sinks } = call;
     const [dQuery, dKey, dValue] = [query, key, value].map(({ shape }) => this.make(shape));
-    const dBias = bias && this.make(bias.tensor.shape);
+    const dBias = bias && this.train ? this.make(bias.tensor.shape) : undefined;
     if (dBias) viewOf(dBias).fill(0);
     this.frame((frame) => {
       pointAttention(frame, call, points);
@@ -248,7 +258,7 @@ export class Graph extends Tape {
       frame.setPointer(ATTENTION_BACKWARD.dKey, dKey);
       frame.setPointer(ATTENTION_BACKWARD.dValue, dValue);
       frame.setPointer(ATTENTION_BACKWARD.dBias, dBias);
-      if (sinks) frame.setPointer(ATTENTION_BACKWARD.dSinks, sinks.gradient);
+      frame.setPointer(ATTENTION_BACKWARD.dSinks, this.gradientOf(sinks));
       frame.setPointer(ATTENTION_BACKWARD.dOutput, d);
       frame.run('hl_attention_backward');
     });

@@ -98,7 +98,8 @@ export function prependRows(tape, first, x) {
     for (let b = 0; b < batch; b++) {
       const at = b * (head + body);
       viewOf(dx).set(viewOf(dy).subarray(at + head, at + head + body), b * body);
-      if (first.gradient) viewOf(first.gradient).forEach((g, i, all) => void (all[i] = g + viewOf(dy)[at + i]));
+      const dFirst = tape.gradientOf(first);
+      if (dFirst) viewOf(dFirst).forEach((g, i, all) => void (all[i] = g + viewOf(dy)[at + i]));
     }
     tape.accumulate(x, dx);
   });

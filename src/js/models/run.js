@@ -3,9 +3,9 @@
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 import { alibiSlopes } from '../ops/rotary.js';
-import { swapAxes } from './axes.js';
+import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
-import { ROWS } from './edits.js';
+import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
 import { bucketOf, countPositions } from './positions.js';
 import { sliceRows } from './rowOperations.js';
@@ -34,6 +34,8 @@ import { sliceRows } from './rowOperations.js';
  * @property {RotaryTables} rotaryTables
  * @property {Values} values
  * @property {number} step of training, for the seed of dropout
+ * @property {number} [straight] index of the block through which gradients pass unchanged
+ * @property {number} [blocks] number of blocks that are computed; default: all, and the head
  */
 
 export class Run {
@@ -75,7 +77,7 @@ export class Run {
     this.positions = input.positions ?? countPositions(this, this.#countedTokens, options.padToken !== undefined);
     this.#maxPosition = this.positions.reduce((max, p) => Math.max(max, p), 0);
     const needsAll =
-      !this.values.idle || shared.graph.train || options.positions === 'buckets' || options.pool !== 'none';
+      !this.values.idle || shared.graph.records || options.positions === 'buckets' || options.pool !== 'none';
     this.#narrows = last && cache !== undefined && !needsAll;
     /** True if keys are rotated as in long sequences: the keys in a cache are rotated already. */
     this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
@@ -216,10 +218,11 @@ export class Run {
    * @param {Tensor} tensor
    * @param {Axes} axes
    * @param {number} [start] position of the first token
+   * @param {boolean} [fresh] true: no other value has this tensor
    */
-  pass(name, tensor, axes, start = this.past) {
+  pass(name, tensor, axes, start = this.past, fresh = false) {
     if (this.values.idle) return tensor;
-    return this.values.pass(name, tensor, axes, start, (shape) => this.graph.make(shape));
+    return this.values.pass(name, tensor, axes, start, this.graph, fresh);
   }
 
   /**
@@ -231,15 +234,9 @@ export class Run {
    */
   passHeads(name, tensor, heads, start) {
     if (this.values.idle || !this.values.wants(name)) return tensor;
-    const [batch, rows, channels] = shapeOf(tensor);
-    const width = channels / heads;
-    const split = this.graph.make([batch, heads, rows, width]);
-    swapAxes(viewOf(split), viewOf(tensor), batch, rows, heads, width);
-    const passed = this.values.pass(name, split, { head: 1, token: 2 }, start, (shape) => this.graph.make(shape));
-    if (passed === split) return tensor;
-    const joined = this.graph.make([batch, rows, channels]);
-    swapAxes(viewOf(joined), viewOf(passed), batch, heads, rows, width);
-    return joined;
+    const split = splitHeads(this.graph, tensor, heads);
+    const passed = this.values.pass(name, split, HEADS, start, this.graph, true);
+    return passed === split && !this.graph.differentiates ? tensor : joinHeads(this.graph, passed);
   }
 
   /**
@@ -272,6 +269,16 @@ export class Run {
     const table = this.#shared.rotaryTables.get(rotary, theta, this.#maxPosition + 1, this.far);
     const neighbours = rotary.pairing === 'neighbours';
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
+  }
+
+  /** False for an encoder. */
+  get #isMain() {
+    return this.prefix === '';
+  }
+
+  /** The index of the block through which gradients pass unchanged. */
+  get straight() {
+    return this.#isMain ? this.#shared.straight : undefined;
   }
 
   /** (H), of ALiBi: the score decreases by slope · distance. @returns {Float32Array | undefined} */
@@ -330,19 +337,22 @@ export class Run {
   hidden() {
     let x = embedInput(this);
     this.positionBias();
-    for (let i = 0; i < this.options.layers; i++) {
+    const { layers } = this.options;
+    const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
+    for (let i = 0; i < count; i++) {
       x = this.#inScope(() => block(this, i, x), x);
     }
+    if (count < layers) return x;
     return this.pass('final', this.norm('norm', x), ROWS);
   }
 
   /**
-   * In inference, frees the values of a block when it ends, except its output and captured values.
+   * Unless operations are recorded, frees the values of a block when it ends, except its output and captured values.
    * @param {() => Tensor} fn
    * @param {Tensor} input of the block, which is freed as well
    */
   #inScope(fn, input) {
-    if (this.graph.train) return fn();
+    if (this.graph.records) return fn();
     const { captured } = this.values;
     const { output } = this.#shared.memory.scope(() => ({ output: fn(), captured }));
     if (!Object.values(captured).includes(input)) input.dispose();
@@ -364,7 +374,7 @@ function prefixed(values, prefix) {
       captures: (/** @type {string} */ name) => values.captures(prefix + name),
       edits: (/** @type {string} */ name) => values.edits(prefix + name),
       wants: (/** @type {string} */ name) => values.wants(prefix + name),
-      pass: (/** @type {string} */ name, /** @type {[Tensor, Axes, number, any]} */ ...rest) =>
+      pass: (/** @type {string} */ name, /** @type {[Tensor, Axes, number, any, boolean?]} */ ...rest) =>
         values.pass(prefix + name, ...rest),
     })
   );

@@ -5,20 +5,36 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
 /** @import { Calls, Memory, PlainCall } from '../memory/memory.js' */
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Weight } from './weights.js' */
+
+/**
+ * infer: values only. train: also the gradients of parameters, with dropout. differentiate: the gradients of values,
+ * not of parameters, without dropout.
+ * @typedef {'infer' | 'train' | 'differentiate'} Mode
+ */
 
 export class Tape {
   /** @type {{ output: Tensor, reverse: (gradient: Tensor) => void }[]} */
   #records = [];
+  /** True until the first value is captured of which a gradient is needed: nothing before it depends on it. */
+  #waits;
+  #paused = false;
   /** Tensors that dispose() frees. @type {Tensor[]} */
   #owned = [];
   /** @type {Map<Tensor, Tensor>} */
   #gradients = new Map();
 
-  /** @param {Memory} memory @param {string} caller the public method that errors name @param {boolean} train */
-  constructor(memory, caller, train) {
+  /** @param {Memory} memory @param {string} caller the public method that errors name @param {Mode} [mode] */
+  constructor(memory, caller, mode = 'infer') {
     this.memory = memory;
     this.caller = caller;
-    this.train = train;
+    /** True if dropout is applied and the gradients of parameters are computed. */
+    this.train = mode === 'train';
+    /** True if the gradients of values are computed, also of edited ones. */
+    this.differentiates = mode === 'differentiate';
+    /** True if operations are recorded, and all tensors are valid until dispose(). */
+    this.records = mode !== 'infer';
+    this.#waits = this.differentiates;
   }
 
   /** Keeps a tensor beyond dispose(). @param {Tensor} tensor */
@@ -27,9 +43,11 @@ export class Tape {
     return tensor;
   }
 
-  /** A tensor that is valid until dispose() in training, else until its scope ends. @param {readonly number[]} shape */
+  /** A tensor that is valid until dispose() if operations are recorded, else until its scope ends.
+   * @param {readonly number[]} shape
+   */
   make(shape) {
-    if (!this.train) return this.memory.temporary(shape, this.caller);
+    if (!this.records) return this.memory.temporary(shape, this.caller);
     const tensor = this.memory.unscoped(this.memory.empty([...shape], this.caller));
     this.#owned.push(tensor);
     return tensor;
@@ -62,13 +80,54 @@ export class Tape {
   }
 
   /**
-   * In training, notes how the gradient of an operation is computed.
+   * The gradient of a parameter, to which an operation adds; undefined if only gradients of values are computed.
+   * @param {Weight} [weight]
+   */
+  gradientOf(weight) {
+    return this.train ? weight?.gradient : undefined;
+  }
+
+  /**
+   * Notes how the gradient of an operation is computed, unless nothing is recorded.
    * @param {Tensor} output of the operation
    * @param {(gradient: Tensor) => void} reverse accumulates the gradients of its inputs from the gradient of its output
    */
   record(output, reverse) {
-    if (this.train) this.#records.push({ output, reverse });
+    if (this.records && !this.#waits && !this.#paused) this.#records.push({ output, reverse });
     return output;
+  }
+
+  /** Records from now on. */
+  start() {
+    this.#waits = false;
+  }
+
+  /**
+   * The value of fn, through which the gradient passes unchanged to x. The operations of fn are not recorded.
+   * @param {Tensor} x
+   * @param {() => Tensor} fn
+   */
+  straight(x, fn) {
+    this.#paused = true;
+    const y = fn();
+    this.#paused = false;
+    return this.record(y, (d) => this.accumulate(x, d));
+  }
+
+  /**
+   * A copy of x, possibly with another shape of the same size, with its gradient.
+   * @param {Tensor} x
+   * @param {readonly number[]} [shape]
+   */
+  copy(x, shape = x.shape) {
+    return this.record(this.duplicate(x, shape), (d) => this.accumulate(x, this.duplicate(d, x.shape)));
+  }
+
+  /** A copy of x without a gradient. @param {Tensor} x @param {readonly number[]} [shape] */
+  duplicate(x, shape = x.shape) {
+    const y = this.make(shape);
+    viewOf(y).set(viewOf(x));
+    return y;
   }
 
   /** Adds dx to the gradient of x. dx is not changed: it may be shared. @param {Tensor} x @param {Tensor} dx */
@@ -81,12 +140,18 @@ export class Tape {
     } else this.#gradients.set(x, dx);
   }
 
+  /** The gradient of a tensor after backward(); undefined if the outputs do not depend on it. @param {Tensor} x */
+  gradient(x) {
+    return this.#gradients.get(x);
+  }
+
   /**
-   * Adds the gradients of the parameters, computed from the gradients of results.
+   * Computes the gradients of all tensors from those of results, and adds the gradients of the parameters.
    * @param {[Tensor, Tensor][]} outputs
    */
   backward(outputs) {
     for (const [tensor, gradient] of outputs) this.accumulate(tensor, gradient);
+    this.#paused = true;
     for (const { output, reverse } of this.#records.reverse()) {
       const gradient = this.#gradients.get(output);
       if (gradient) reverse(gradient);

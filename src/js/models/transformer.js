@@ -6,11 +6,12 @@ import { INSPECT } from '../check/inspect.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { shapeOf, viewOf } from '../memory/tensor.js';
+import { shapeOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
 import { readArray } from '../ops/state.js';
 import { Cache, checkCache } from './cache.js';
+import { gradientsOf, readDifferentiate } from './differentiate.js';
 import { readValues } from './edits.js';
 import { Graph } from './graph.js';
 import { computeHead } from './head.js';
@@ -167,7 +168,7 @@ export class Transformer {
     if (train && (cache || given.edit)) throw argumentError(caller, 'train', train, 'false with a cache or edits');
     if (train) this.#store.checkTrainable(caller);
     if (train) this.#store.allocateGradients(caller);
-    const graph = new Graph(this.#memory, caller, train);
+    const graph = new Graph(this.#memory, caller, train ? 'train' : 'infer');
     /** @type {ModelResult} */
     let result;
     try {
@@ -188,9 +189,9 @@ export class Transformer {
    * @param {string} caller
    * @param {Graph} graph
    * @param {ModelInput} given
-   * @param {ForwardModelOptions} options
+   * @param {ForwardModelOptions & { straight?: number, blocks?: number }} options
    */
-  #run(caller, graph, given, { capture, edit, cache, last = false }) {
+  #run(caller, graph, given, { capture, edit, cache, last = false, straight, blocks }) {
     readBoolean(caller, 'last', last);
     this.#memory.check(caller);
     if (this.#store.disposed) throw new HeadlightError('DISPOSED', `${caller}: this model has been disposed`);
@@ -201,7 +202,7 @@ export class Transformer {
     const encode = (/** @type {string} */ text) => this.encode(text);
     const input = readInput(caller, options, given, encode, cache?.encoded);
     const values = readValues(caller, options, capture, edit, memory.buffer);
-    const shared = this.#shared(caller, graph, values);
+    const shared = { ...this.#shared(caller, graph, values), straight, blocks };
     const compute = () => {
       const encoder = input.encoder && options.encoder && new Run(shared, options.encoder, 'encoder.', input.encoder);
       const encoded = encoder && { tensor: encoder.hidden(), padding: encoder.padding };
@@ -209,7 +210,7 @@ export class Transformer {
       const { rows } = run;
       const all = run.hidden();
       const hidden = last ? sliceRows(graph, all, run.rows - 1, 1) : all;
-      const tensors = { hidden, ...computeHead(run, all, hidden) };
+      const tensors = { hidden, ...(blocks === undefined && computeHead(run, all, hidden)) };
       if (!input.batched) {
         tensors.hidden = this.#dropBatchAxis(graph, values.captured, hidden);
         if (options.head === 'logits' && tensors.logits)
@@ -219,7 +220,7 @@ export class Transformer {
       cache?.advance(rows, run.far, version);
       return new ModelResult(tensors, values.captured);
     };
-    const result = graph.train ? compute() : memory.scope(compute);
+    const result = graph.records ? compute() : memory.scope(compute);
     for (const tensor of result.tensors) memory.watch(tensor);
     return result;
   }
@@ -247,9 +248,7 @@ export class Transformer {
    */
   #dropBatchAxis(graph, captured, x) {
     const shape = shapeOf(x).slice(1);
-    return graph.train || Object.values(captured).includes(x)
-      ? graph.from(shape, viewOf(x))
-      : this.#memory.reshape(x, shape);
+    return graph.records || Object.values(captured).includes(x) ? graph.copy(x, shape) : this.#memory.reshape(x, shape);
   }
 
   /**
@@ -296,7 +295,7 @@ export class Transformer {
     this.#store.checkTrainable(caller);
     this.#store.allocateGradients(caller);
     this.#step++;
-    const graph = new Graph(this.#memory, caller, true);
+    const graph = new Graph(this.#memory, caller, 'train');
     try {
       return this.#memory.scope(() => {
         const logits = this.#logitsOf(caller, this.#run(caller, graph, input, {}));
@@ -305,6 +304,25 @@ export class Transformer {
         const { loss, correct, counted } = result;
         return { loss, correct, counted };
       });
+    } finally {
+      graph.dispose();
+    }
+  }
+
+  /**
+   * Gradients of a metric, or of named values, with respect to named values. It applies no dropout and does not change
+   * `gradients`. The weights may be stored in 16 bits.
+   * @param {ModelInput} input
+   * @param {import('./differentiate.js').DifferentiateOptions} options
+   */
+  differentiate(input, options) {
+    const caller = 'differentiate';
+    const given = readDifferentiate(caller, this.options, options, this.#memory.buffer);
+    if (this.#store.reducedStorage === 'int8')
+      throw new HeadlightError('STATE', `${caller}: a model with int8 weights rounds the inputs of its layers`);
+    const graph = new Graph(this.#memory, caller, 'differentiate');
+    try {
+      return gradientsOf(caller, graph, this.#run(caller, graph, input, given), given);
     } finally {
       graph.dispose();
     }
@@ -326,7 +344,7 @@ export class Transformer {
     const caller = 'judge';
     const ids = readNumbers(targets, caller, 'targets');
     return this.#memory.scope(() => {
-      const logits = this.#logitsOf(caller, this.#run(caller, new Graph(this.#memory, caller, false), input, {}));
+      const logits = this.#logitsOf(caller, this.#run(caller, new Graph(this.#memory, caller), input, {}));
       const { loss, correct, counted } = crossEntropy(this.#memory, logits, ids, {}, caller, 'targets');
       return { loss, correct, counted };
     });

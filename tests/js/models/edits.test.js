@@ -706,3 +706,122 @@ test('edits of the same value are applied in the order of the list, also if thei
   assert.ok(captured['blocks.1.out'].data.every((x) => x === 5));
   model.dispose();
 });
+
+for (const [name, form] of Object.entries(FORMS))
+  test(`${name}: each head and the feed-forward read an input of their own, by default the residual stream`, () => {
+    const model = build(hl, form);
+    const input = inputOf(model);
+    const inputs = ['query.in', 'key.in', 'value.in', 'mlp.in'].map((part) => `blocks.*.${part}`);
+    const plain = captureAll(model, input, { capture: ['blocks.*.*'] });
+    const same = captureAll(model, input, { capture: ['blocks.*.*', ...inputs] });
+    assert.deepEqual(
+      Object.keys(plain),
+      Object.keys(plain).filter((name) => !/\w\.in$/.test(name.slice(8))),
+    );
+    for (const [name, { data }] of Object.entries(plain)) assert.ok(difference(same[name].data, data) < 1e-5, name);
+    const stream = same['blocks.1.in'];
+    const { numHeads, kvHeads } = model.options;
+    for (const [part, heads] of [
+      ['query', numHeads],
+      ['key', kvHeads],
+      ['value', kvHeads],
+    ]) {
+      const own = same[`blocks.1.${part}.in`];
+      assert.deepEqual(own.shape, [B, heads, T, 16]);
+      own.data.forEach((x, i) => {
+        const batch = Math.floor(i / (heads * T * 16));
+        assert.equal(x, stream.data[batch * T * 16 + (i % (T * 16))]);
+      });
+    }
+    // An edit of the input of one head changes this head alone.
+    const add = Float32Array.from({ length: 16 }, (_, i) => Math.sin(i + 1));
+    const edit = [{ at: 'blocks.1.key.in', head: 1, token: 2, add }];
+    const changed = captureAll(model, input, { edit, capture: ['blocks.1.*'] });
+    assert.ok(difference(changed['blocks.1.in'].data, plain['blocks.1.in'].data) < 1e-5);
+    assert.ok(difference(changed['blocks.1.query'].data, plain['blocks.1.query'].data) < 1e-5);
+    assert.ok(difference(changed['blocks.1.value'].data, plain['blocks.1.value'].data) < 1e-5);
+    const [before, after] = [plain['blocks.1.key'], changed['blocks.1.key']];
+    const [, , , width] = before.shape;
+    before.data.forEach((x, i) => {
+      const [head, token] = [Math.floor(i / (T * width)) % kvHeads, Math.floor(i / width) % T];
+      if (head !== 1 || token !== 2) assert.ok(Math.abs(after.data[i] - x) < 1e-5);
+    });
+    assert.ok(difference(after.data, before.data) > 1e-2);
+    // The same change of the inputs of all parts changes what they add as a change of the block's input does.
+    if (form.normPlace === 'parallel') {
+      const added = (edit) => {
+        const { 'blocks.1.attention': attention, 'blocks.1.mlp': mlp } = captureAll(model, input, {
+          edit,
+          capture: ['blocks.1.*'],
+        });
+        return attention.data.map((x, i) => x + mlp.data[i]);
+      };
+      const parts = inputs.map((name) => ({ at: name.replace('*', 1), add }));
+      assert.ok(difference(added(parts), added([{ at: 'blocks.1.in', add }])) < 1e-5);
+    }
+    model.dispose();
+  });
+
+test('the input of a part cannot be named together with an edit of the norm after it, nor for int8 weights', () => {
+  const model = build(hl, LLAMA);
+  const edit = [{ at: 'blocks.0.norm1', scale: 2 }];
+  const refuses = (call, code, parameter) => assert.throws(call, { code, parameter });
+  refuses(() => model.forward(IDS, { capture: ['blocks.*.key.in'], edit }), 'ARGUMENT', 'edit[0].at');
+  refuses(
+    () => model.forward(IDS, { edit: [{ at: 'blocks.0.query.in', head: 4, scale: 2 }] }),
+    'ARGUMENT',
+    'edit[0].head',
+  );
+  refuses(
+    () => model.forward(IDS, { edit: [{ at: 'blocks.0.mlp.in', head: 0, scale: 2 }] }),
+    'ARGUMENT',
+    'edit[0].head',
+  );
+  model.quantize();
+  refuses(() => model.forward(IDS, { capture: ['blocks.0.key.in'] }), 'STATE', undefined);
+  model.forward(IDS, { capture: ['blocks.0.mlp.in'] }).dispose();
+});
+
+test(
+  'a function gets a copy of each value and its name, and returns the new value',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const seen = [];
+    const looks = {
+      at: 'blocks.*.heads',
+      change(value, name) {
+        seen.push([name, value.shape]);
+        value.data.fill(7);
+        // The memory of the run may grow and move in between.
+        model.forward(IDS).dispose();
+      },
+    };
+    const plain = captureAll(model, IDS, { capture: ['blocks.*.mlp', 'blocks.0.scores'] });
+    const same = captureAll(model, IDS, { capture: ['blocks.*.mlp', 'blocks.0.scores'], edit: [looks] });
+    assert.ok(difference(same.logits.data, plain.logits.data) < 1e-6);
+    assert.deepEqual(
+      seen,
+      ['blocks.0.heads', 'blocks.1.heads'].map((name) => [name, [B, 4, T, 4]]),
+    );
+    const double = ({ data, shape }) => ({ data: data.map((x) => 2 * x), shape });
+    const changed = captureAll(model, IDS, { edit: [{ at: 'blocks.*.mlp', change: double }] });
+    const scaled = captureAll(model, IDS, { edit: [{ at: 'blocks.*.mlp', scale: 2 }] });
+    assert.deepEqual(changed.logits.data, scaled.logits.data);
+    const refuses = (edit, code, parameter) =>
+      assert.throws(() => model.forward(IDS, { edit: [edit] }), { code, parameter: `edit[0].${parameter}` });
+    refuses({ at: 'embed', change: 3 }, 'ARGUMENT', 'change');
+    refuses({ at: 'embed', change: double, scale: 2 }, 'ARGUMENT', 'change');
+    refuses({ at: 'blocks.0.scores', change: double }, 'ARGUMENT', 'change');
+    refuses({ at: 'embed', change: () => [1, 2] }, 'SHAPE', 'change');
+    const fails = () => {
+      throw new Error('mine');
+    };
+    assert.throws(() => model.forward(IDS, { edit: [{ at: 'embed', change: fails }] }), /mine/);
+    const of = { 'blocks.1.out': [1] };
+    assert.throws(() => model.differentiate(IDS, { of, at: ['embed'], edit: [{ at: 'embed', change: double }] }), {
+      code: 'ARGUMENT',
+      parameter: 'edit[0].change',
+    });
+    model.dispose();
+  }),
+);

@@ -62,6 +62,54 @@ for (const { name, files, input } of families)
     }
   });
 
+/** Gradients of the sum of all hidden states, with their shapes. */
+function gradientsOf(model, input) {
+  const at = ['embed', 'blocks.*.*', 'final'];
+  const { gradients, ...result } = model.differentiate(input, {
+    of: { final: [1, ...new Array(model.options.dModel - 1).fill(0.5)] },
+    at,
+  });
+  const copies = Object.entries(gradients).map(([name, x]) => [name, x.copy()]);
+  for (const x of [...Object.values(result.captured), ...Object.values(gradients)]) x.dispose();
+  return copies;
+}
+
+for (const { name, files, input } of families)
+  test(`${name}: with 16-bit weights, gradients of values are those of the float32 model`, async () => {
+    for (const flavour of flavours) {
+      const before = flavour.info.memory.used;
+      const given = as('BF16', files);
+      const [half, whole] = [await flavour.openModel(given, STORED), await flavour.openModel(given)];
+      const [got, expected] = [gradientsOf(half, input), gradientsOf(whole, input)];
+      const most = Math.max(...expected.map(([, x]) => x.reduce((a, b) => Math.max(a, Math.abs(b)), 0)));
+      got.forEach(([value, x], i) => {
+        const difference = x.reduce((a, b, j) => Math.max(a, Math.abs(b - expected[i][1][j])), 0);
+        assert.ok(difference < 1e-5 * most, `${value}: ${difference / most}`);
+      });
+      half.dispose();
+      whole.dispose();
+      assert.equal(flavour.info.memory.used, before);
+    }
+  });
+
+test('the gradient of a large 16-bit matrix is computed in parts', async () => {
+  const [vocab, dModel] = [50_000, 64];
+  const made = hl.transformer({ vocab, dModel, layers: 1, numHeads: 2, mlp: 8, context: 4, std: 0.5, seed: 2 });
+  const given = as('BF16', await made.saveFolder());
+  made.dispose();
+  const [half, whole] = [await hl.openModel(given, STORED), await hl.openModel(given)];
+  const of = Object.assign(({ logits }) => logits.data.reduce((sum, x, i) => sum + (i % 7) * x, 0), {
+    gradient: ({ logits }) => ({
+      data: Float32Array.from({ length: logits.size }, (_, i) => i % 7),
+      shape: logits.shape,
+    }),
+  });
+  const [got, expected] = [half, whole].map(
+    (model) => model.differentiate([1, 2], { of, at: ['final'] }).gradients.final,
+  );
+  assert.ok(off(got.copy(), expected.copy()) < 1e-5);
+});
+
 test('16-bit weights take half the memory, and all of it is freed', async () => {
   const used = () => hl.info.memory.used;
   const before = used();

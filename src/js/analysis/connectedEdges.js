@@ -1,0 +1,47 @@
+// The edges of a circuit that can change its result: those on a path from the embedding to the logits.
+
+/** @import { Edges, Node } from './edges.js' */
+
+/**
+ * Leaves out the edges to targets from which no path of active edges leads to the logits. If cut edges carry the values
+ * of another run, also those from sources to which no path leads from the embedding: they have the values of that run.
+ * @param {Edges} edges
+ * @param {Uint8Array} active (U,V)
+ * @param {boolean} fromEmbedding
+ * @returns {Uint8Array}
+ */
+export function connectedEdges({ sources, targets, before, groupOf }, active, fromEmbedding) {
+  const kept = active.slice();
+  const V = targets.length;
+  const key = (/** @type {Node} */ { kind, layer, head }) => `${kind} ${layer} ${head}`;
+  const targetAt = new Map(targets.map((target, v) => [key(target), v]));
+  /** The targets whose inputs a source is computed from. @param {Node} source */
+  const readsOf = ({ kind, layer, head = 0 }) => {
+    if (kind === 'embed') return [];
+    const parts = /** @type {Node[]} */ (
+      kind === 'mlp'
+        ? [{ kind, layer }]
+        : [
+            { kind: 'query', layer, head },
+            { kind: 'key', layer, head: groupOf(head) },
+            { kind: 'value', layer, head: groupOf(head) },
+          ]
+    );
+    return parts.map((part) => Number(targetAt.get(key(part))));
+  };
+  const hasEdge = (/** @type {number} */ v) => sources.some((_, u) => u < before(v) && kept[u * V + v] !== 0);
+  if (fromEmbedding)
+    sources.forEach((source, u) => {
+      const isAlive = source.kind === 'embed' || readsOf(source).some(hasEdge);
+      if (!isAlive) kept.fill(0, u * V, (u + 1) * V);
+    });
+  const useful = new Set([V - 1]);
+  for (let u = sources.length - 1; u >= 0; u--) {
+    const row = kept.subarray(u * V, (u + 1) * V);
+    row.forEach((_, v) => {
+      if (!useful.has(v)) row[v] = 0;
+    });
+    if (row.some(Boolean)) for (const v of readsOf(sources[u])) useful.add(v);
+  }
+  return kept;
+}

@@ -1,0 +1,142 @@
+// The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
+// the residual stream, targets read it, and each source before a target has an edge to it.
+
+import { HeadlightError } from '../check/errors.js';
+import { parametersOf } from './arrays.js';
+
+/** @import { Model, Numbers, Parameter } from './arrays.js' */
+
+/**
+ * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a
+ * key head for key and value); logits is the input of the last norm, after all blocks: its layer is their number.
+ * @typedef {object} Node
+ * @property {'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits'} kind
+ * @property {number} [layer]
+ * @property {number} [head]
+ */
+/**
+ * @typedef {object} Edges
+ * @property {Node[]} sources embed; then for each block its heads and its feed-forward
+ * @property {Node[]} targets for each block its queries, keys, values and its feed-forward; logits last
+ * @property {(target: number) => number} before the number of sources with an edge to a target: the first ones
+ * @property {(head: number) => number} groupOf the key head of a head
+ * @property {string[]} capture the values of which the contributions of the sources are computed
+ * @property {string[]} inputs the names of the inputs of the targets
+ */
+
+/**
+ * @param {string} caller
+ * @param {Model} model
+ * @returns {Edges}
+ */
+export function edgesOf(caller, { options }) {
+  const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
+  const refuse = (/** @type {string} */ cause) =>
+    new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {
+      parameter: 'model',
+      expected: 'a decoder with norms before attention and feed-forward',
+    });
+  if (normPlace !== 'before' && normPlace !== 'parallel') throw refuse(`normPlace of this model is '${normPlace}'`);
+  if (cross) throw refuse('this model attends to an encoder');
+  /** @type {Node[]} */
+  const sources = [{ kind: 'embed' }];
+  /** @type {Node[]} */
+  const targets = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const each = (/** @type {Node['kind']} */ kind, /** @type {number} */ count) =>
+      Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
+    targets.push(...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads));
+    sources.push(...each('head', numHeads));
+    if (mlp === 0) continue;
+    targets.push({ kind: 'mlp', layer });
+    sources.push({ kind: 'mlp', layer });
+  }
+  targets.push({ kind: 'logits', layer: layers });
+  const isBefore = (/** @type {Node} */ source, /** @type {Node} */ target) => {
+    const [from, to] = [source.layer ?? -1, Number(target.layer)];
+    return from < to || (from === to && normPlace !== 'parallel' && source.kind === 'head' && target.kind === 'mlp');
+  };
+  // Sources are in the order in which they are computed.
+  const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
+  const before = (/** @type {number} */ v) => counts[v];
+  const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
+  const groupOf = (/** @type {number} */ head) => Math.floor((head * kvHeads) / numHeads);
+  return {
+    sources,
+    targets,
+    before,
+    groupOf,
+    capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
+    inputs,
+  };
+}
+
+/** The input of a target as the place of an edit. @param {Node} target @param {number} layers */
+export function inputOf({ kind, layer, head }, layers) {
+  if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
+  return { at: `blocks.${layer}.${kind}.in`, ...(head !== undefined && { head }) };
+}
+
+/** The part of an array (1,heads,T,C) or (1,T,C) that belongs to a node. @param {Numbers} array @param {Node} node */
+export function partOf({ data, shape }, { head }) {
+  if (head === undefined) return data;
+  const size = shape[2] * shape[3];
+  return data.subarray(head * size, (head + 1) * size);
+}
+
+/**
+ * Returns a function from a source and the values of one sequence to the contribution of the source to the residual
+ * stream, (T,C). That of a head is its values through its part of the output projection, without the bias.
+ * @param {string} caller
+ * @param {Model} model
+ * @returns {(source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array}
+ */
+export function contributionsOf(caller, model) {
+  const { parameters } = model;
+  /** The output projections (C,H·D). @type {Map<number, Parameter>} */
+  const projections = new Map();
+  const projectionOf = (/** @type {number} */ layer) => {
+    const name = `blocks.${layer}.attention.wo`;
+    const found = projections.get(layer) ?? parameters[name] ?? readMatrix(caller, model, name);
+    projections.set(layer, found);
+    return found;
+  };
+  return ({ kind, layer = 0, head = 0 }, values) => {
+    if (kind === 'embed') return values.embed.data;
+    if (kind === 'mlp') return values[`blocks.${layer}.mlp`].data;
+    const heads = values[`blocks.${layer}.heads`];
+    return project(partOf(heads, { kind, head }), heads.shape[3], projectionOf(layer), head);
+  };
+}
+
+/**
+ * A matrix with as many rows as the residual stream has channels, which is not stored in float32.
+ * @param {string} caller
+ * @param {Model} model
+ * @param {string} name
+ * @returns {Parameter}
+ */
+function readMatrix(caller, model, name) {
+  const data = model.valuesOf?.(name, caller);
+  if (!data) return parametersOf(caller, model).matrix(name);
+  return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
+}
+
+/**
+ * Values of a head (T,D) through its columns of the output projection (C,H·D): (T,C).
+ * @param {Float32Array} x
+ * @param {number} width D
+ * @param {{ data: Float32Array, shape: readonly number[] }} projection
+ * @param {number} head
+ */
+function project(x, width, { data, shape }, head) {
+  const [channels, columns] = shape;
+  const y = new Float32Array((x.length / width) * channels);
+  for (let t = 0; t < x.length / width; t++)
+    for (let c = 0; c < channels; c++) {
+      let sum = 0;
+      for (let d = 0; d < width; d++) sum += x[t * width + d] * data[c * columns + head * width + d];
+      y[t * channels + c] = sum;
+    }
+  return y;
+}

@@ -1,0 +1,140 @@
+// Finds a circuit: the smallest set of edges that keeps a share of a metric, verified by runs in which all others are
+// cut.
+
+import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { CircuitSearch } from './circuitSearch.js';
+import { placesOf, RULES, sharesOf } from './edgeScores.js';
+import { edgesOf } from './edges.js';
+import { checkGradient } from './pairs.js';
+import { readSteps } from './steps.js';
+
+/** @import { Numbers } from './arrays.js' */
+/** @import { Run } from './circuitSearch.js' */
+/** @import { Node } from './edges.js' */
+/** @import { Rule } from './edgeScores.js' */
+/** @import { DifferentiableModel, Metric } from './pairs.js' */
+/** @import { Contributions } from './runEdges.js' */
+/** @import { Progress } from './steps.js' */
+
+/**
+ * Two inputs of one sequence and the same number of tokens, and a metric with a gradient. The clean one is run with cut
+ * edges; the corrupted one is only needed if they carry its values.
+ * @typedef {{ clean: any, corrupted?: any, metric: Metric }} CircuitPair
+ */
+/**
+ * @typedef {object} CircuitOptions
+ * @property {number} [share] the faithfulness that the circuit keeps; default 0.9
+ * @property {'corrupted' | 'zero' | { mean: Contributions }} [cut] the values that cut edges carry; default 'corrupted'
+ * @property {number} [steps] number of gradients for the order of the edges, as in edgeAttribution; default 5
+ * @property {Rule} [rule] default 'right'
+ * @property {readonly number[]} [counts] numbers of edges that are tried; default: 1, 2, 4, 8 …
+ * @property {boolean} [refine] tries to leave out every edge of the circuit, the weakest first
+ * @property {(progress: Progress) => unknown} [onProgress] total is an upper bound,
+ *   until the circuit is known
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * value: the mean metric over all pairs, with this number of edges; faithfulness: its share of the way from the value
+ * with all edges cut to that without cuts.
+ * @typedef {{ edges: number, value: number, faithfulness: number }} CircuitPoint
+ */
+/**
+ * source and target are indices in the lists of nodes.
+ * @typedef {{ source: number, target: number, score: number }} Edge
+ */
+/**
+ * @typedef {object} Circuit
+ * @property {number} whole the mean metric without cuts
+ * @property {number} empty the mean metric with all edges cut
+ * @property {Node[]} sources
+ * @property {Node[]} targets
+ * @property {Numbers} scores (U,V), the means of the scores of edges over all pairs, with NaN where there is no edge
+ * @property {CircuitPoint[]} curve by number of edges, the edges with the largest scores first
+ * @property {Edge[]} edges of the circuit, the largest score first, without those that cannot change the logits
+ * @property {Numbers} active (U,V): 1 for an edge of the circuit, as runEdges takes it
+ * @property {number} value the mean metric of the circuit
+ * @property {number} faithfulness of the circuit
+ */
+
+const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgress', 'signal'];
+
+/**
+ * Orders the edges of a model by the absolute values of their scores (see edgeAttribution), averaged over pairs of
+ * inputs. Then runs the clean inputs with more and more of these edges active and all others cut, and finds the
+ * smallest number of edges with which the metric keeps its share (Hanna et al. 2024, "Have Faith in Faithfulness"). The
+ * curve need not rise everywhere: with one edge less than this number, the share is not kept, but a still smaller
+ * number between two points of the curve may keep it.
+ *
+ * @param {DifferentiableModel} model a decoder with norms before attention and feed-forward
+ * @param {readonly CircuitPair[]} pairs
+ * @param {CircuitOptions} [options]
+ * @returns {Promise<Circuit>}
+ */
+export async function findCircuit(model, pairs, options = {}) {
+  const caller = 'findCircuit';
+  checkOptions(caller, options, OPTIONS);
+  const steps = readSteps(caller, options);
+  const { share = 0.9, cut = 'corrupted', steps: count = 5, rule = 'right' } = options;
+  readNumber(caller, 'share', share, { least: 0, most: 1 });
+  readNumber(caller, 'steps', count, { integer: true, least: 0 });
+  readWord(caller, 'rule', rule, RULES);
+  const refine = readBoolean(caller, 'refine', options.refine ?? false);
+  if (typeof cut === 'string') readWord(caller, 'cut', cut, ['corrupted', 'zero']);
+  readPairs(caller, pairs, cut === 'corrupted');
+  const edges = edgesOf(caller, model);
+  const places = placesOf(edges);
+  const counts = readCounts(caller, options.counts, places.length);
+  steps.check();
+
+  const shares = count === 0 && cut !== 'corrupted' ? [1] : sharesOf(count, rule);
+  let done = 0;
+  let total = pairs.length * (1 + shares.length + counts.length + bisections(counts));
+  /** @type {Run} */
+  const run = async (step) => {
+    const result = await steps.run(step);
+    await steps.report({ done: ++done, total });
+    return result;
+  };
+  const search = new CircuitSearch(caller, model, edges, run);
+  for (const pair of pairs) await search.add(pair, cut, shares);
+  search.sort(places);
+  for (const n of [0, places.length, ...counts.slice(1, -1)]) await search.measure(n);
+  const smallest = await search.bisect(share);
+  total = done + pairs.length * (refine ? smallest + 1 : 1);
+  return search.circuit(smallest, cut === 'corrupted', refine ? share : Infinity);
+}
+
+/** The most measurements that bisect takes. @param {readonly number[]} counts */
+const bisections = (counts) =>
+  Math.max(0, ...counts.slice(1).map((n, i) => Math.ceil(Math.log2(Math.max(n - counts[i], 1)))));
+
+/**
+ * @param {string} caller
+ * @param {readonly CircuitPair[]} pairs
+ * @param {boolean} needsCorrupted
+ */
+function readPairs(caller, pairs, needsCorrupted) {
+  if (!Array.isArray(pairs) || pairs.length === 0)
+    throw argumentError(caller, 'pairs', pairs, 'a list of { clean, corrupted, metric }, at least one');
+  pairs.forEach((pair, i) => {
+    checkOptions(caller, pair, ['clean', 'corrupted', 'metric'], `pairs[${i}]`);
+    if (needsCorrupted && pair.corrupted === undefined)
+      throw argumentError(caller, `pairs[${i}].corrupted`, pair.corrupted, 'an input, as cut edges carry its values');
+    checkGradient(caller, pair.metric, `pairs[${i}].metric`);
+  });
+}
+
+/**
+ * Numbers of edges in ascending order, with 0 and all.
+ * @param {string} caller
+ * @param {readonly number[] | undefined} counts
+ * @param {number} all
+ */
+function readCounts(caller, counts, all) {
+  if (counts !== undefined && !Array.isArray(counts))
+    throw argumentError(caller, 'counts', counts, 'a list of numbers');
+  const powers = Array.from({ length: Math.ceil(Math.log2(all + 1)) }, (_, i) => 2 ** i);
+  const list = (counts ?? powers).map((n) => readNumber(caller, 'counts', n, { integer: true, least: 0, most: all }));
+  return [...new Set([0, ...list, all])].sort((a, b) => a - b);
+}

@@ -1,0 +1,102 @@
+// Metrics: numbers computed from the logits of a run, with their gradients.
+
+import { readNumber } from '../check/arguments.js';
+
+/** @import { Parameter } from './arrays.js' */
+/** @import { Metric } from './pairs.js' */
+
+const LABEL = { integer: true, least: 0 };
+
+/**
+ * The logits of one token, and a gradient that is 0 at all others.
+ * @param {string} caller
+ * @param {Parameter} logits (…,T,V), of which the first sequence is read
+ * @param {number} token
+ * @param {Record<string, number | undefined>} labels that must exist, by their names in errors
+ */
+function rowOf(caller, { data, shape }, token, labels) {
+  const [rows, classes] = shape.slice(-2);
+  readNumber(caller, 'token', token, { integer: true, least: -rows, most: rows - 1 });
+  for (const [name, label] of Object.entries(labels))
+    if (label !== undefined) readNumber(caller, name, label, { ...LABEL, most: classes - 1 });
+  const start = (token < 0 ? rows + token : token) * classes;
+  return {
+    row: data.subarray(start, start + classes),
+
+    /** @param {(gradient: Float32Array) => void} write gets the zeros of the row */
+    gradient(write) {
+      const all = new Float32Array(data.length);
+      write(all.subarray(start, start + classes));
+      return { data: all, shape: [...shape] };
+    },
+  };
+}
+
+/**
+ * A metric: the logit of an id at a token, minus that of another.
+ * @param {number} label
+ * @param {number} [against]
+ * @param {number} [token] default −1, the last
+ * @returns {Metric}
+ */
+export function logitDifference(label, against, token = -1) {
+  const caller = 'logitDifference';
+  readNumber(caller, 'label', label, LABEL);
+  if (against !== undefined) readNumber(caller, 'against', against, LABEL);
+  readNumber(caller, 'token', token, { integer: true });
+  const read = (/** @type {Parameter} */ logits) => rowOf(caller, logits, token, { label, against });
+  const metric = (/** @type {{ logits: Parameter }} */ { logits }) => {
+    const { row } = read(logits);
+    return row[label] - (against === undefined ? 0 : row[against]);
+  };
+  metric.gradient = (/** @type {{ logits: Parameter }} */ { logits }) =>
+    read(logits).gradient((gradient) => {
+      gradient[label] += 1;
+      if (against !== undefined) gradient[against] -= 1;
+    });
+  return metric;
+}
+
+/**
+ * A metric: the probability of an id at a token.
+ * @param {number} label
+ * @param {number} [token] default −1, the last
+ * @returns {Metric}
+ */
+export const probability = (label, token) =>
+  ofProbability('probability', label, token, { value: Math.exp, slope: Math.exp });
+
+/**
+ * A metric: the natural logarithm of the probability of an id at a token.
+ * @param {number} label
+ * @param {number} [token] default −1, the last
+ * @returns {Metric}
+ */
+export const logProbability = (label, token) =>
+  ofProbability('logProbability', label, token, { value: (x) => x, slope: () => 1 });
+
+/**
+ * A function of ln p, whose gradient is 1 − p at the label and −p at the others.
+ * @param {string} caller
+ * @param {number} label
+ * @param {number | undefined} token
+ * @param {{ value: (x: number) => number, slope: (x: number) => number }} of the function and its derivative
+ */
+function ofProbability(caller, label, token = -1, { value, slope }) {
+  readNumber(caller, 'label', label, LABEL);
+  readNumber(caller, 'token', token, { integer: true });
+  const read = (/** @type {Parameter} */ logits) => {
+    const found = rowOf(caller, logits, token, { label });
+    const most = found.row.reduce((a, b) => Math.max(a, b), -Infinity);
+    const sum = most + Math.log(found.row.reduce((total, x) => total + Math.exp(x - most), 0));
+    return { ...found, sum, log: found.row[label] - sum };
+  };
+  const metric = (/** @type {{ logits: Parameter }} */ { logits }) => value(read(logits).log);
+  metric.gradient = (/** @type {{ logits: Parameter }} */ { logits }) => {
+    const { row, gradient, sum, log } = read(logits);
+    return gradient((to) => {
+      for (let i = 0; i < row.length; i++) to[i] = slope(log) * (Number(i === label) - Math.exp(row[i] - sum));
+    });
+  };
+  return metric;
+}

@@ -1,0 +1,143 @@
+// Two runs of a model that are compared: the clean one, from which values are taken, and the corrupted one, which is
+// changed.
+
+import { readNumber } from '../check/arguments.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { formatShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Model, Numbers, Parameter, Result } from './arrays.js' */
+
+/** @typedef {Result & { logits?: Parameter | undefined, dispose(): void }} PatchedResult */
+/**
+ * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
+ *   PatchedModel
+ */
+/**
+ * @typedef {{ at: string, head?: number, token?: number, set?: TensorLike, add?: TensorLike,
+ *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
+ */
+/**
+ * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: its derivative with
+ * respect to the logits, in their shape; methods that differentiate need it.
+ * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric
+ */
+/** @typedef {{ of: Metric, at: string[], edit?: PatchEdit[], straight?: number }} GradientOptions */
+/**
+ * @typedef {{ value?: number, captured: Record<string, TensorLike>, gradients: Record<string, TensorLike>,
+ *   dispose(): void }} Gradients
+ */
+/** @typedef {PatchedModel & { differentiate(input: any, options: GradientOptions): Gradients }} DifferentiableModel */
+
+/** @param {string} caller @param {unknown} metric */
+export function checkMetric(caller, metric) {
+  if (typeof metric !== 'function') throw argumentError(caller, 'metric', metric, 'a function of a result');
+}
+
+/** @param {string} caller @param {Metric} metric @param {string} [parameter] */
+export function checkGradient(caller, metric, parameter = 'metric') {
+  const expected = 'a metric with a gradient: metric.gradient(result) returns ∂metric/∂logits';
+  if (typeof metric !== 'function' || typeof metric.gradient !== 'function')
+    throw argumentError(caller, parameter, metric, expected);
+}
+
+/** @param {string} caller @param {Metric} metric @param {PatchedResult} result */
+export const readMetric = (caller, metric, result) => readNumber(caller, 'the value of metric', metric(result));
+
+/**
+ * Runs the model and frees the result.
+ * @template R
+ * @param {PatchedResult} result
+ * @param {(result: PatchedResult) => R} read
+ */
+export function measured(result, read) {
+  try {
+    return read(result);
+  } finally {
+    result.dispose();
+  }
+}
+
+/**
+ * The metric of a run with edits.
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {any} input
+ * @param {Metric} metric
+ * @param {PatchEdit[]} edit
+ */
+export const runEdited = (caller, model, input, metric, edit) =>
+  measured(model.forward(input, { edit }), (result) => readMetric(caller, metric, result));
+
+/** Copies of arrays by name. @param {string} caller @param {Readonly<Record<string, TensorLike>>} arrays */
+export function copyAll(caller, arrays) {
+  /** @type {Record<string, Numbers>} */
+  const copies = {};
+  for (const [name, array] of Object.entries(arrays)) {
+    const source = readTensorLike(array, caller, name);
+    copies[name] = { data: source.floats().slice(), shape: [...source.shape] };
+  }
+  return copies;
+}
+
+/**
+ * Copies of captured values of a run.
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {any} input
+ * @param {string[]} capture
+ */
+export const capturedBy = (caller, model, input, capture) =>
+  measured(model.forward(input, { capture }), ({ captured }) => copyAll(caller, captured));
+
+/**
+ * Runs an input: its metric, and copies of captured values.
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {any} input
+ * @param {Metric} metric
+ * @param {string[]} capture
+ */
+export const runCaptured = (caller, model, input, metric, capture) =>
+  measured(model.forward(input, { capture }), (result) => ({
+    value: readMetric(caller, metric, result),
+    values: copyAll(caller, result.captured),
+  }));
+
+/**
+ * Differentiates a metric: its value, and copies of the values and of their gradients.
+ * @param {string} caller
+ * @param {DifferentiableModel} model
+ * @param {any} input
+ * @param {GradientOptions} options
+ */
+export function differentiated(caller, model, input, options) {
+  const result = model.differentiate(input, options);
+  try {
+    const { captured, gradients } = result;
+    return {
+      value: /** @type {number} */ (result.value),
+      values: copyAll(caller, captured),
+      gradients: copyAll(caller, gradients),
+    };
+  } finally {
+    result.dispose();
+  }
+}
+
+/**
+ * Throws unless both runs are of one sequence with the same number of tokens.
+ * @param {string} caller
+ * @param {Readonly<Record<string, Numbers>>} clean
+ * @param {Readonly<Record<string, Numbers>>} corrupted
+ */
+export function checkPair(caller, clean, corrupted) {
+  for (const [name, { shape }] of Object.entries(clean)) {
+    const other = corrupted[name]?.shape ?? [];
+    const expected = `${formatShape(shape)}, the shape of ${name} in the clean run`;
+    if (String(shape) !== String(other)) throw shapeError(caller, 'corrupted', other, expected);
+    if (shape[0] !== 1)
+      throw shapeError(caller, 'corrupted', other, `one sequence; ${name} of the clean run has ${formatShape(shape)}`);
+  }
+}

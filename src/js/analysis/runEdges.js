@@ -1,0 +1,259 @@
+// Runs a transformer with some of the edges of its graph cut: the input of each target is the sum of what its sources
+// contribute in this run, or, through cut edges, of other values.
+
+import { checkOptions, readWord } from '../check/arguments.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
+import { parametersOf } from './arrays.js';
+import { contributionsOf, edgesOf, inputOf, partOf } from './edges.js';
+import { capturedBy } from './pairs.js';
+import { readSteps } from './steps.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Model, Numbers } from './arrays.js' */
+/** @import { Edges, Node } from './edges.js' */
+/** @import { PatchedModel, PatchedResult, PatchEdit } from './pairs.js' */
+/** @import { Progress } from './steps.js' */
+
+/**
+ * The mean of what each source contributes, over all tokens of some sequences.
+ * @typedef {{ sources: Node[], means: Numbers }} Contributions means (U,C)
+ */
+/**
+ * The value that a cut edge carries: zero, the contribution of its source in the run of another input with the same
+ * number of tokens, or its mean contribution.
+ * @typedef {'zero' | { run: any } | { mean: Contributions }} Cut
+ */
+/** @typedef {{ cut?: Cut, capture?: readonly string[] }} RunEdgesOptions cut: default 'zero' */
+/**
+ * The values (T,C) of cut edges. rows: by source; streams: their sums in the inputs of the targets, with the biases of
+ * attention, by the index of the target.
+ * @typedef {{ rows: Float32Array[], streams: Float32Array[] }} Off
+ */
+
+/**
+ * The graph of a model: sources add to the residual stream, targets read it. edges (U,V): 1 = there is an edge.
+ * @param {Model} model a decoder with norms before attention and feed-forward
+ * @returns {{ sources: Node[], targets: Node[], edges: Numbers }}
+ */
+export function edgeGraph(model) {
+  const { sources, targets, before } = edgesOf('edgeGraph', model);
+  const data = new Float32Array(sources.length * targets.length).map((_, i) =>
+    Number(Math.floor(i / targets.length) < before(i % targets.length)),
+  );
+  return { sources, targets, edges: { data, shape: [sources.length, targets.length] } };
+}
+
+/**
+ * The mean contributions of all sources over the tokens of some sequences, for edges that carry them when they are cut.
+ * @param {PatchedModel} model
+ * @param {readonly any[]} sequences inputs of forward, one sequence each
+ * @param {{ onProgress?: (progress: Progress) => unknown, signal?: AbortSignal }} [options]
+ * @returns {Promise<Contributions>}
+ */
+export async function meanContributions(model, sequences, options = {}) {
+  const caller = 'meanContributions';
+  checkOptions(caller, options, ['onProgress', 'signal']);
+  const steps = readSteps(caller, options);
+  const { sources, capture } = edgesOf(caller, model);
+  const read = contributionsOf(caller, model);
+  if (!Array.isArray(sequences) || sequences.length === 0)
+    throw argumentError(caller, 'sequences', sequences, 'a list of inputs, at least one');
+  steps.check();
+  const width = model.options.dModel;
+  const sums = new Float64Array(sources.length * width);
+  let tokens = 0;
+  for (const [i, sequence] of sequences.entries()) {
+    await steps.run(() => {
+      const values = capturedBy(caller, model, sequence, capture);
+      checkSingle(caller, `sequences[${i}]`, values.embed);
+      tokens += values.embed.shape[1];
+      sources.forEach((source, u) => {
+        const rows = read(source, values);
+        for (let at = 0; at < rows.length; at++) sums[u * width + (at % width)] += rows[at];
+      });
+    });
+    await steps.report({ done: i + 1, total: sequences.length });
+  }
+  const data = Float32Array.from(sums, (sum) => sum / tokens);
+  return { sources, means: { data, shape: [sources.length, width] } };
+}
+
+/**
+ * Runs an input with the given edges active, and all others cut. With all edges active, it is forward. With none, each
+ * target reads the sum of what cut edges carry.
+ * @param {PatchedModel} model a decoder with norms before attention and feed-forward
+ * @param {any} input of forward, one sequence
+ * @param {TensorLike} active (U,V) in the order of edgeGraph: 0 cuts an edge
+ * @param {RunEdgesOptions} [options]
+ * @returns {PatchedResult}
+ */
+export function runEdges(model, input, active, options = {}) {
+  const caller = 'runEdges';
+  checkOptions(caller, options, ['cut', 'capture']);
+  const edges = edgesOf(caller, model);
+  const { cut = 'zero', capture = [] } = options;
+  const source = readTensorLike(active, caller, 'active');
+  const shape = [edges.sources.length, edges.targets.length];
+  if (!sameShape(source.shape, shape)) throw shapeError(caller, 'active', source.shape, formatShape(shape));
+  const mask = Uint8Array.from(source.floats(), (x) => Number(x !== 0));
+  const { embed } = capturedBy(caller, model, input, ['embed']);
+  checkSingle(caller, 'input', embed);
+  return runActive(caller, model, edges, input, mask, offOf(caller, model, edges, cut, embed), capture);
+}
+
+/** @param {string} caller @param {string} parameter @param {Numbers} embed */
+export function checkSingle(caller, parameter, { shape }) {
+  if (shape[0] !== 1) throw shapeError(caller, parameter, shape, 'one sequence: embed has a batch axis of 1');
+}
+
+/**
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {Edges} edges
+ * @param {Cut} cut
+ * @param {Numbers} embed (1,T,C) of the run with cut edges
+ * @returns {Off}
+ */
+export function offOf(caller, model, edges, cut, embed) {
+  const { sources, capture } = edges;
+  const [, tokens, width] = embed.shape;
+  if (typeof cut === 'object' && cut !== null && 'run' in cut) {
+    const values = capturedBy(caller, model, cut.run, capture);
+    const read = contributionsOf(caller, model);
+    if (!sameShape(values.embed.shape, embed.shape))
+      throw shapeError(caller, 'cut.run', values.embed.shape, `${formatShape(embed.shape)}, the shape of embed`);
+    return withStreams(
+      caller,
+      model,
+      edges,
+      sources.map((source) => read(source, values)),
+    );
+  }
+  if (typeof cut === 'object' && cut !== null && 'mean' in cut) {
+    const { data, shape } = cut.mean?.means ?? { data: [], shape: [] };
+    const expected = [sources.length, width];
+    if (!sameShape(shape, expected)) throw shapeError(caller, 'cut.mean', shape, formatShape(expected));
+    const repeated = sources.map((_, u) =>
+      Float32Array.from({ length: tokens * width }, (_, i) => data[u * width + (i % width)]),
+    );
+    return withStreams(caller, model, edges, repeated);
+  }
+  readWord(caller, 'cut', cut, ['zero']);
+  const zeros = new Float32Array(tokens * width);
+  return withStreams(caller, model, edges, new Array(sources.length).fill(zeros));
+}
+
+/**
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {Edges} edges
+ * @param {Float32Array[]} rows
+ * @returns {Off}
+ */
+function withStreams(caller, model, { sources, targets, before }, rows) {
+  const { vector } = parametersOf(caller, model);
+  const counts = targets.map((_, v) => before(v));
+  const sum = new Float64Array(rows[0].length);
+  const add = (/** @type {ArrayLike<number>} */ x) => sum.forEach((s, i) => void (sum[i] = s + x[i % x.length]));
+  /** By the number of sources that are added. @type {Map<number, Float32Array>} */
+  const sums = new Map();
+  sources.forEach(({ kind, layer, head }, u) => {
+    add(rows[u]);
+    const bias = kind === 'head' && head === 0 && vector(`blocks.${layer}.attention.bo`);
+    if (bias) add(bias);
+    if (counts.includes(u + 1)) sums.set(u + 1, Float32Array.from(sum));
+  });
+  return { rows, streams: counts.map((count) => /** @type {Float32Array} */ (sums.get(count))) };
+}
+
+/**
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {Edges} edges
+ * @param {any} input
+ * @param {Uint8Array} active (U,V)
+ * @param {Off} off
+ * @param {readonly string[]} capture
+ */
+export function runActive(caller, model, edges, input, active, off, capture = []) {
+  const { sources, targets } = edges;
+  const changes = new Changes(caller, model, sources, off);
+  /** The targets with a cut edge, by the name of their input. @type {Map<string, number[]>} */
+  const cut = new Map();
+  targets.forEach((target, v) => {
+    const { at } = inputOf(target, model.options.layers);
+    const whole = Array.from({ length: edges.before(v) }, (_, u) => active[u * targets.length + v]).every(Boolean);
+    if (!whole) cut.set(at, [...(cut.get(at) ?? []), v]);
+  });
+  const reads = [...cut].map(([at, list]) => ({
+    at,
+    change(/** @type {Numbers} */ { data, shape }) {
+      for (const v of list) setInput(edges, active, off, changes, v, partOf({ data, shape }, targets[v]));
+      return { data, shape };
+    },
+  }));
+  return model.forward(input, {
+    capture: [...capture],
+    edit: cut.size > 0 ? [...changes.edits(edges.capture), ...reads] : [],
+  });
+}
+
+/**
+ * Sets the input of a target (T,C): to the stream of cut edges and the changes by active edges, or, if these are more,
+ * to the stream of this run without the changes by cut edges.
+ * @param {Edges} edges
+ * @param {Uint8Array} active
+ * @param {Off} off
+ * @param {Changes} changes
+ * @param {number} v
+ * @param {Float32Array} x
+ */
+function setInput({ targets, before }, active, off, changes, v, x) {
+  const all = Array.from({ length: before(v) }, (_, u) => u);
+  const [on, cut] = [1, 0].map((state) => all.filter((u) => Number(active[u * targets.length + v] !== 0) === state));
+  const [list, sign] = on.length < cut.length ? [on, 1] : [cut, -1];
+  const sum = Float64Array.from(sign > 0 ? off.streams[v] : x);
+  for (const u of list) changes.of(u).forEach((change, i) => void (sum[i] += sign * change));
+  x.set(sum);
+}
+
+/** The contributions of sources in a run, minus those of cut edges. */
+class Changes {
+  #read;
+  #sources;
+  #off;
+  /** The values of the run. @type {Record<string, Numbers>} */
+  #values = {};
+  /** @type {Map<number, Float32Array>} */
+  #made = new Map();
+
+  /** @param {string} caller @param {PatchedModel} model @param {readonly Node[]} sources @param {Off} off */
+  constructor(caller, model, sources, off) {
+    this.#read = contributionsOf(caller, model);
+    this.#sources = sources;
+    this.#off = off;
+  }
+
+  /** Edits that change nothing, but take the values during the run. @param {readonly string[]} names */
+  edits(names) {
+    return names.map((at) => ({
+      at,
+      change: (/** @type {Numbers} */ value, /** @type {string} */ name) => {
+        this.#values[name] = value;
+      },
+    }));
+  }
+
+  /** (T,C) @param {number} u index of the source, which has been computed */
+  of(u) {
+    let change = this.#made.get(u);
+    if (!change) {
+      const rows = this.#off.rows[u];
+      change = this.#read(this.#sources[u], this.#values).map((x, i) => x - rows[i]);
+      this.#made.set(u, change);
+    }
+    return change;
+  }
+}

@@ -1,0 +1,151 @@
+// Attention in steps, each with its own gradient: queries and keys to scores, scores to weights, weights and values to
+// the output. It is needed where scores or weights are edited, or gradients with respect to them are computed. The core
+// computes the values as in attention in one step, so that they have the same bits.
+
+import { sizeOf, viewOf } from '../memory/tensor.js';
+
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { AttentionCall, Graph } from './graph.js' */
+
+/** Changes the scores or the weights of one step. @typedef {(x: Tensor) => Tensor} Change */
+
+/**
+ * @param {Graph} graph
+ * @param {AttentionCall} call
+ * @param {{ scores: Change, weights: Change }} change
+ * @returns {Tensor} (B,T,H·D)
+ */
+export function attendInSteps(graph, call, change) {
+  const scores = /** @type {Tensor} */ (graph.attend({ ...call, scores: true }).scores);
+  graph.record(scores, (d) => scoresBackward(graph, call, d));
+  const givenScores = change.scores(scores);
+  const weights = /** @type {Tensor} */ (graph.attend({ ...call, givenScores, weights: true }).weights);
+  graph.record(weights, (d) => graph.accumulate(givenScores, softmaxBackward(graph, weights, d)));
+  const givenWeights = change.weights(weights);
+  const { output } = graph.attend({ ...call, givenWeights, weights: false, scores: false });
+  return graph.record(output, (d) => outputBackward(graph, call, givenWeights, d));
+}
+
+/** A · (dA − Σ A·dA): the gradient of the scores. @param {Graph} graph @param {Tensor} weights @param {Tensor} d */
+function softmaxBackward(graph, weights, d) {
+  const keys = weights.shape[3];
+  const dx = graph.make(weights.shape);
+  const [to, a, given] = [viewOf(dx), viewOf(weights), viewOf(d)];
+  for (let row = 0; row < to.length; row += keys) {
+    let sum = 0;
+    for (let s = row; s < row + keys; s++) sum += a[s] * given[s];
+    for (let s = row; s < row + keys; s++) to[s] = a[s] === 0 ? 0 : a[s] * (given[s] - sum);
+  }
+  return dx;
+}
+
+/**
+ * The parts of one head, copied to temporary tensors.
+ * @param {Graph} graph
+ * @param {AttentionCall} call
+ * @param {(head: HeadParts) => void} each
+ */
+function forEachHead(graph, { sizes }, each) {
+  const { batch, heads, kvHeads, queries, keys, width } = sizes;
+  graph.memory.scope(() => {
+    const make = (/** @type {number} */ rows, /** @type {number} */ columns) =>
+      graph.memory.temporary([rows, columns], graph.caller);
+    const rowsOf = (
+      /** @type {number} */ b,
+      /** @type {number} */ h,
+      /** @type {number} */ n,
+      /** @type {number} */ rows,
+    ) => /** @type {Part} */ ({ start: (b * rows * n + h) * width, step: n * width, rows, width });
+    for (let b = 0; b < batch; b++)
+      for (let h = 0; h < heads; h++) {
+        const group = Math.floor((h * kvHeads) / heads);
+        const square = { start: (b * heads + h) * queries * keys, step: keys, rows: queries, width: keys };
+        each({ query: rowsOf(b, h, heads, queries), key: rowsOf(b, group, kvHeads, keys), square, make });
+      }
+  });
+}
+
+/**
+ * Rows in a larger tensor.
+ * @typedef {{ start: number, step: number, rows: number, width: number }} Part
+ */
+/**
+ * query: its rows in (B,T,H·D); key: those of its keys and values in (B,S,G·D); square: those in (B,H,T,S).
+ * @typedef {{ query: Part, key: Part, square: Part, make: (rows: number, columns: number) => Tensor }} HeadParts
+ */
+
+/** @param {HeadParts} head @param {Tensor} x @param {Part} part */
+function copyPart({ make }, x, { start, step, rows, width }) {
+  const y = make(rows, width);
+  const [to, from] = [viewOf(y), viewOf(x)];
+  for (let r = 0; r < rows; r++) to.set(from.subarray(start + r * step, start + r * step + width), r * width);
+  return y;
+}
+
+/** @param {Tensor} x @param {Part} part @param {Tensor} y */
+function addPart(x, { start, step, rows, width }, y) {
+  const [to, from] = [viewOf(x), viewOf(y)];
+  for (let r = 0; r < rows; r++) for (let c = 0; c < width; c++) to[start + r * step + c] += from[r * width + c];
+}
+
+/** @param {Graph} graph @param {readonly number[]} shape */
+function zeros(graph, shape) {
+  const x = graph.make(shape);
+  viewOf(x).fill(0);
+  return x;
+}
+
+/**
+ * dA = dOutput · Vᵀ, dV = Aᵀ · dOutput.
+ * @param {Graph} graph
+ * @param {AttentionCall} call
+ * @param {Tensor} weights (B,H,T,S)
+ * @param {Tensor} d (B,T,H·D)
+ */
+function outputBackward(graph, call, weights, d) {
+  const { queries, keys, width } = call.sizes;
+  const [dWeights, dValue] = [zeros(graph, weights.shape), zeros(graph, call.value.shape)];
+  forEachHead(graph, call, (head) => {
+    const [dOutput, value] = [copyPart(head, d, head.query), copyPart(head, call.value, head.key)];
+    const [a, da, dv] = [copyPart(head, weights, head.square), head.make(queries, keys), head.make(keys, width)];
+    graph.call('hl_linear_forward', da, dOutput, value, undefined, queries, keys, width);
+    viewOf(dv).fill(0);
+    graph.call('hl_linear_backward', undefined, dv, undefined, a, dOutput, undefined, queries, keys, width);
+    addPart(dWeights, head.square, da);
+    addPart(dValue, head.key, dv);
+    for (const tensor of [dOutput, value, a, da, dv]) tensor.dispose();
+  });
+  graph.accumulate(weights, dWeights);
+  graph.accumulate(call.value, dValue);
+}
+
+/**
+ * dQ = scale · dScores · K, dK = scale · dScoresᵀ · Q. A softcap, c · tanh(z / c), has the slope 1 − tanh².
+ * @param {Graph} graph
+ * @param {AttentionCall} call
+ * @param {Tensor} d (B,H,T,S)
+ */
+function scoresBackward(graph, call, d) {
+  const { scale, softcap, sizes } = call;
+  const { queries, keys, width } = sizes;
+  const [dQuery, dKey] = [zeros(graph, call.query.shape), zeros(graph, call.key.shape)];
+  forEachHead(graph, call, (head) => {
+    const [query, key] = [copyPart(head, call.query, head.query), copyPart(head, call.key, head.key)];
+    const [dScores, dq, dk] = [copyPart(head, d, head.square), head.make(queries, width), head.make(keys, width)];
+    if (softcap > 0) {
+      const products = head.make(queries, keys);
+      graph.call('hl_linear_forward', products, query, key, undefined, queries, keys, width);
+      const [to, from] = [viewOf(dScores), viewOf(products)];
+      for (let i = 0; i < to.length; i++) to[i] *= 1 - Math.tanh((scale * from[i]) / softcap) ** 2;
+      products.dispose();
+    }
+    graph.call('hl_scale', dScores, sizeOf(dScores), scale);
+    viewOf(dk).fill(0);
+    graph.call('hl_linear_backward', dq, dk, undefined, dScores, query, key, queries, keys, width);
+    addPart(dQuery, head.query, dq);
+    addPart(dKey, head.key, dk);
+    for (const tensor of [query, key, dScores, dq, dk]) tensor.dispose();
+  });
+  graph.accumulate(call.query, dQuery);
+  graph.accumulate(call.key, dKey);
+}

@@ -1,0 +1,43 @@
+// The gradient of a linear layer whose weight is stored in 16 bits.
+
+import { loadHalfRows } from '../memory/stored.js';
+import { sizeOf, viewOf } from '../memory/tensor.js';
+
+/** @import { Half } from '../memory/stored.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Tape } from './tape.js' */
+/** @import { Weight } from './weights.js' */
+
+/** Floats that are converted at once: 8 MiB, so that no large matrix is in memory a second time. */
+const MAX_CONVERTED = 2 ** 21;
+
+/**
+ * dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
+ * @param {Tape} tape
+ * @param {readonly number[]} shape of x: (…,in)
+ * @param {Tensor} dy (…,out)
+ * @param {Weight} weight (out,in)
+ */
+export function halfLinearBackward(tape, shape, dy, weight) {
+  const [out, inside] = weight.shape;
+  const rows = sizeOf(dy) / out;
+  const dx = tape.make(shape);
+  viewOf(dx).fill(0);
+  const most = Math.max(1, Math.min(out, Math.floor(MAX_CONVERTED / Math.max(inside, 1))));
+  tape.memory.scope(() => {
+    const temporary = (/** @type {number[]} */ sizes) => tape.memory.temporary(sizes, tape.caller);
+    const [part, converted, columns] = [temporary([...shape]), temporary([most, inside]), temporary([rows, most])];
+    for (let first = 0; first < out; first += most) {
+      const count = Math.min(most, out - first);
+      const labels = Array.from({ length: count }, (_, i) => first + i);
+      loadHalfRows(tape.memory, tape.caller, converted, /** @type {Half} */ (weight.half), labels, inside);
+      const [from, to] = [viewOf(dy), viewOf(columns)];
+      for (let row = 0; row < rows; row++)
+        to.set(from.subarray(row * out + first, row * out + first + count), row * count);
+      const sizes = /** @type {const} */ ([rows, count, inside]);
+      tape.call('hl_linear_backward', part, undefined, undefined, columns, undefined, converted, ...sizes);
+      tape.call('hl_add', dx, dx, part, sizeOf(dx));
+    }
+  });
+  return dx;
+}

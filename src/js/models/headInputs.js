@@ -1,0 +1,104 @@
+// Queries, keys and values of which each head reads an input of its own. By default all inputs are the residual stream;
+// edits may change the input of one head.
+
+import { HeadlightError } from '../check/errors.js';
+import { loadHalfRows } from '../memory/stored.js';
+import { partOf, viewOf } from '../memory/tensor.js';
+import { joinHeads } from './axes.js';
+import { HEADS } from './edits.js';
+
+/** @import { Staged, Tensor } from '../memory/tensor.js' */
+/** @import { Graph } from './graph.js' */
+/** @import { Run } from './run.js' */
+/** @import { Weight } from './weights.js' */
+
+/**
+ * The queries, keys or values, before their norm and rotation.
+ * @param {Run} run
+ * @param {(name: string) => string} at returns the full name of a name in the block
+ * @param {'query' | 'key' | 'value'} name
+ * @param {Tensor} stream (B,T,C)
+ * @param {number} heads
+ * @returns {Tensor} (B,T,heads·D)
+ */
+export function projectInputs(run, at, name, stream, heads) {
+  const own = run.pass(at(`${name}.in`), repeat(run.graph, stream, heads), HEADS, run.past, true);
+  const x = run.options.normPlace === 'after' ? own : run.norm(at('norm1'), own);
+  const letter = name[0];
+  return linearByHead(
+    run.graph,
+    x,
+    run.requiredWeight(at(`attention.w${letter}`)),
+    run.weight(at(`attention.b${letter}`)),
+  );
+}
+
+/** (B,T,C) to (B,heads,T,C). @param {Graph} graph @param {Tensor} x @param {number} heads */
+function repeat(graph, x, heads) {
+  const [batch, rows, width] = x.shape;
+  const size = rows * width;
+  const y = graph.make([batch, heads, rows, width]);
+  for (let i = 0; i < batch * heads; i++) {
+    const start = Math.floor(i / heads) * size;
+    viewOf(y).set(viewOf(x).subarray(start, start + size), i * size);
+  }
+  return graph.record(y, (dy) => {
+    const dx = graph.make(x.shape);
+    const [to, from] = [viewOf(dx).fill(0), viewOf(dy)];
+    for (let i = 0; i < from.length; i++) to[Math.floor(i / (size * heads)) * size + (i % size)] += from[i];
+    graph.accumulate(x, dx);
+  });
+}
+
+/**
+ * A linear layer of which each head has an input of its own.
+ * @param {Graph} graph
+ * @param {Tensor} x (B,heads,T,C)
+ * @param {Weight} weight (heads·D,C)
+ * @param {Weight} [bias] (heads·D)
+ * @returns {Tensor} (B,T,heads·D)
+ */
+function linearByHead(graph, x, weight, bias) {
+  const [batch, heads, rows, inside] = x.shape;
+  if (weight.int8)
+    throw new HeadlightError(
+      'STATE',
+      `${graph.caller}: heads have no inputs of their own in a model with int8 weights`,
+    );
+  const width = weight.shape[0] / heads;
+  const split = graph.make([batch, heads, rows, width]);
+  const sizes = /** @type {const} */ ([rows, width, inside]);
+  forEachHead(graph, x.shape, weight, (head, i, rowsOfHead) => {
+    const b = bias?.tensor && partOf(bias.tensor, head * width);
+    const [to, from] = [partOf(split, i * rows * width), partOf(x, i * rows * inside)];
+    graph.call('hl_linear_forward', to, from, rowsOfHead, b, ...sizes);
+  });
+  graph.record(split, (dy) => {
+    const dx = graph.make(x.shape);
+    forEachHead(graph, x.shape, weight, (_, i, rowsOfHead) => {
+      const [to, from] = [partOf(dx, i * rows * inside), partOf(dy, i * rows * width)];
+      graph.call('hl_linear_backward', to, undefined, undefined, from, undefined, rowsOfHead, ...sizes);
+    });
+    graph.accumulate(x, dx);
+  });
+  return joinHeads(graph, split);
+}
+
+/**
+ * Calls a function for each head of each batch entry, with the index of both, and the rows (D,C) of the weight.
+ * @param {Graph} graph
+ * @param {readonly number[]} shape (B,heads,T,C)
+ * @param {Weight} weight (heads·D,C)
+ * @param {(head: number, index: number, rows: Staged) => void} each
+ */
+function forEachHead({ memory, caller }, [batch, heads], { shape, tensor, half }, each) {
+  const size = (shape[0] / heads) * shape[1];
+  memory.scope(() => {
+    const converted = half && memory.temporary([size], caller);
+    for (let head = 0; head < heads; head++) {
+      if (converted && half) loadHalfRows(memory, caller, converted, half, [head], size);
+      const rows = converted ? partOf(converted, 0) : partOf(/** @type {Tensor} */ (tensor), head * size);
+      for (let b = 0; b < batch; b++) each(head, b * heads + head, rows);
+    }
+  });
+}

@@ -1,0 +1,51 @@
+// Golden values of methods that attribute a metric to places and edges of tiny checkpoints, computed in float64.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GOLDEN } from './golden.js';
+
+const FOLDER = join(GOLDEN, 'attribution');
+const ARRAYS = { float32: Float32Array, int32: Int32Array };
+
+/**
+ * The cases of a kind, 'attribution' or 'edges': { model, checkpoint, name, options, clean, corrupted, outputs }. clean
+ * and corrupted are ids.
+ */
+export function* casesOf(kind) {
+  for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.json'))) {
+    const { model, bin, cases } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
+    const bytes = readFileSync(join(FOLDER, bin));
+    const read = (list) =>
+      Object.fromEntries(
+        list.map(({ name, dtype, shape, offset, bytes: length }) => [
+          name,
+          { shape, data: new ARRAYS[dtype](new Uint8Array(bytes.subarray(offset, offset + length)).buffer) },
+        ]),
+      );
+    for (const { inputs, outputs, ...rest } of cases) {
+      if (rest.kind !== kind) continue;
+      const { clean, corrupted } = read(inputs);
+      const checkpoint = join(GOLDEN, 'models', model);
+      yield {
+        ...rest,
+        model,
+        checkpoint,
+        clean: [...clean.data],
+        corrupted: [...corrupted.data],
+        outputs: read(outputs),
+      };
+    }
+  }
+}
+
+/** The largest difference, relative to the largest expected value. NaN is off by infinity. */
+export function off({ data }, expected) {
+  if (data.length !== expected.data.length) return Infinity;
+  let [most, top] = [0, 0];
+  expected.data.forEach((value, i) => {
+    const difference = Math.abs(data[i] - value);
+    if (!(difference <= most)) most = Number.isNaN(difference) ? Infinity : difference;
+    top = Math.max(top, Math.abs(value));
+  });
+  return most / (top || 1);
+}

@@ -1,0 +1,122 @@
+// Small transformers that together use every option, with their inputs.
+
+import { uniformSource } from '../../src/js/ops/random.js';
+
+export const SMALL = { layers: 2, dModel: 8, numHeads: 2, vocab: 7, context: 6, mlp: 10, std: 0.7 };
+const IDS = [
+  [0, 3, 1, 4, 2],
+  [2, 6, 0, 1, 5],
+];
+const TARGETS = [
+  [3, 1, 4, -100, 6],
+  [2, 0, 1, 3, 0],
+];
+const PICTURE = { size: 2, image: [4, 6], channels: 2 };
+
+/** Forms that together use every option of a transformer. */
+export const FORMS = {
+  'GPT-2': { positions: 'learned', tied: true },
+  Llama: { positions: 'rotary', norm: 'rms', bias: false, activation: 'silu', gated: true, kvHeads: 1 },
+  'Qwen 3': { positions: 'rotary', norm: 'rms', bias: { query: true, key: true, value: true }, queryKeyNorm: true },
+  'Gemma 2': {
+    positions: 'rotary',
+    norm: 'rms',
+    normPlace: 'both',
+    activation: 'gelu-tanh',
+    gated: true,
+    softcap: 3,
+    logitSoftcap: 4,
+    window: [2, null],
+    embedScale: 2,
+    tied: true,
+    bias: false,
+  },
+  'GPT-NeoX': { positions: 'rotary', rotary: { width: 2 }, normPlace: 'parallel', activation: 'gelu' },
+  'one norm for both': { normPlace: 'parallel', sharedNorm: true, positions: 'none' },
+  BLOOM: { positions: 'alibi', embedNorm: true },
+  'a narrow head': { embedDim: 6, headWidth: 5 },
+  'norms without weights': { normScale: false, bias: false, embedNorm: true },
+  'norms that replace the residual stream': { normPlace: 'stream', finalNorm: false },
+  OPT: { positionOffset: 2, activation: 'relu', embedDim: 6, normPlace: 'after', tied: true },
+  BERT: {
+    causal: false,
+    normPlace: 'after',
+    embedNorm: true,
+    tokenTypes: 2,
+    headTransform: 'norm',
+    headActivation: 'silu',
+    tied: true,
+    activation: 'gelu',
+    bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
+  },
+  ModernBERT: {
+    causal: false,
+    positions: 'rotary',
+    rotary: { localTheta: 100 },
+    window: [null, 3],
+    firstNorm: false,
+    gated: true,
+  },
+  'ModernBERT for classes': {
+    causal: false,
+    head: 'pooled',
+    pool: 'mean',
+    classes: 3,
+    headTransform: 'norm',
+    headActivation: 'gelu',
+    bias: { query: true, transform: false, norm: false, head: true },
+  },
+  'a decoder for classes': {
+    ...{ head: 'pooled', pool: 'last', classes: 3, pooler: 'linear', poolDim: 5 },
+    positions: 'rotary',
+  },
+  'a scale for each layer': { scale: [0.5, 0.25] },
+  CLIP: { activation: 'quick-gelu' },
+  sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
+  sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
+  buckets: { positions: 'buckets', buckets: { count: 6, distance: 4 }, norm: 'rms', bias: false, scale: 1 },
+  'encoder and decoder': {
+    positions: 'buckets',
+    buckets: { count: 6, distance: 4 },
+    logitScale: 0.5,
+    tied: true,
+    encoder: { ...SMALL, causal: false, positions: 'buckets', head: 'none', sharedEmbedding: true },
+  },
+  'patches, pooled': {
+    input: 'patches',
+    patch: { ...PICTURE, classTokens: 2 },
+    causal: false,
+    context: 8,
+    head: 'pooled',
+    classes: 3,
+    pooler: 'tanh',
+    poolDim: 5,
+    bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
+  },
+  'speech and text': {
+    encoder: { ...SMALL, context: 4, input: 'audio', channels: 3, causal: false, head: 'none', activation: 'gelu' },
+    bias: { query: true, key: false, value: true, out: true, mlp: true },
+  },
+};
+
+/** An input and targets for a form. */
+export function taskOf({ encoder, input, head }) {
+  const random = uniformSource(5);
+  const numbers = (shape) => ({
+    data: Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random() - 0.5),
+    shape,
+  });
+  if (input === 'patches')
+    return { given: { pixels: numbers([2, PICTURE.channels, ...PICTURE.image]) }, targets: [1, 2] };
+  const kept = {
+    ids: IDS,
+    keep: [
+      [1, 1, 1, 1, 0],
+      [1, 1, 1, 1, 1],
+    ],
+  };
+  if (encoder?.input === 'audio')
+    return { given: { encoder: { features: numbers([2, 3, 8]) }, ids: IDS }, targets: TARGETS };
+  if (encoder) return { given: { encoder: kept, ids: IDS }, targets: TARGETS };
+  return { given: kept, targets: head === 'pooled' ? [1, 2] : TARGETS };
+}
