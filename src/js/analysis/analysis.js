@@ -2,45 +2,46 @@
 
 /** @module headlight-attention/analysis */
 
-export { attribution, logitLens } from './attribution.js';
+export { attribution } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
+export { logitLens } from './logitLens.js';
 export { logitDifference, logProbability, probability } from './metrics.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 
-/** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
+/** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').Numbers} Numbers */
 /** @typedef {import('./arrays.js').Parameter} Parameter */
 /** @typedef {import('./arrays.js').Result} Result */
-/** @typedef {import('./attribution.js').Attribution} Attribution */
 /** @typedef {import('./attribution.js').AttributionOptions} AttributionOptions */
-/** @typedef {import('./attribution.js').Guess} Guess */
-/** @typedef {import('./attribution.js').LensLayer} LensLayer */
-/** @typedef {import('./attribution.js').LensOptions} LensOptions */
-/** @typedef {import('./circuits.js').Head} Head */
-/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./attribution.js').Attribution} Attribution */
 /** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
-/** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
+/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./circuits.js').Head} Head */
 /** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
+/** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
 /** @typedef {import('./edges.js').Node} Node */
 /** @typedef {import('./edgeScores.js').Rule} Rule */
-/** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').CircuitOptions} CircuitOptions */
 /** @typedef {import('./findCircuit.js').CircuitPair} CircuitPair */
 /** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
+/** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').Edge} Edge */
+/** @typedef {import('./logitLens.js').Guess} Guess */
+/** @typedef {import('./logitLens.js').LensLayer} LensLayer */
+/** @typedef {import('./logitLens.js').LensOptions} LensOptions */
 /** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
 /** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
 /** @typedef {import('./pairs.js').Gradients} Gradients */
 /** @typedef {import('./pairs.js').Metric} Metric */
+/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
 /** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
-/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
