@@ -7,6 +7,8 @@ export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
+export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
+export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
 export { logitLens } from './logitLens.js';
 export { logitDifference, logProbability, probability } from './metrics.js';
 export { patch } from './patching.js';
@@ -32,6 +34,7 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
 /** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').Edge} Edge */
+/** @typedef {import('./jacobianLens.js').JacobianLens} JacobianLens */
 /** @typedef {import('./logitLens.js').Guess} Guess */
 /** @typedef {import('./logitLens.js').LensLayer} LensLayer */
 /** @typedef {import('./logitLens.js').LensOptions} LensOptions */
