@@ -11,6 +11,7 @@ export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
 export { logitLens } from './logitLens.js';
 export { logitDifference, logProbability, probability } from './metrics.js';
+export { patchGrid } from './patchGrid.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
@@ -45,6 +46,12 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
 /** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
+/** @typedef {import('./patchGrid.js').GridPart} GridPart */
+/** @typedef {import('./patchGrid.js').GridPlace} GridPlace */
+/** @typedef {import('./patchGrid.js').GridProgress} GridProgress */
+/** @typedef {import('./patchGrid.js').Grid} Grid */
+/** @typedef {import('./patchGrid.js').PatchGridOptions} PatchGridOptions */
+/** @typedef {import('./patchGrid.js').PatchGrid} PatchGrid */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
