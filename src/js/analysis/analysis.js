@@ -7,6 +7,7 @@ export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
+export { fitJacobianLens } from './fitJacobianLens.js';
 export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
 export { logitLens } from './logitLens.js';
@@ -15,6 +16,7 @@ export { patchGrid } from './patchGrid.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
+export { salience } from './salience.js';
 
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
 /** @typedef {import('./arrays.js').Model} Model */
@@ -35,6 +37,9 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
 /** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').Edge} Edge */
+/** @typedef {import('./fitJacobianLens.js').FitLensOptions} FitLensOptions */
+/** @typedef {import('./fitJacobianLens.js').FitLensProgress} FitLensProgress */
+/** @typedef {import('./fitJacobianLens.js').LensModel} LensModel */
 /** @typedef {import('./jacobianLens.js').JacobianLens} JacobianLens */
 /** @typedef {import('./logitLens.js').Guess} Guess */
 /** @typedef {import('./logitLens.js').LensLayer} LensLayer */
@@ -60,4 +65,7 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./runEdges.js').Contributions} Contributions */
 /** @typedef {import('./runEdges.js').Cut} Cut */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
+/** @typedef {import('./salience.js').SalienceModel} SalienceModel */
+/** @typedef {import('./salience.js').SalienceOptions} SalienceOptions */
+/** @typedef {import('./salience.js').Salience} Salience */
 /** @typedef {import('./steps.js').Progress} Progress */

@@ -22,8 +22,8 @@ const VOCABULARY = {
   format: 'a Jacobian lens',
 };
 const FIELDS = ['J', 'n_prompts', 'source_layers', 'd_model'];
-/** The largest number of float16, and of an integer in the file. */
-const [MAX_HALF, MAX_INTEGER] = [65504, 2 ** 31 - 1];
+/** The largest number of float16. */
+const MAX_HALF = 65504;
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} source the bytes of a file
@@ -135,8 +135,6 @@ function checkFinite(caller, name, data) {
 export function writeJacobianLens(lens) {
   const caller = 'writeJacobianLens';
   const { layers, matrices, prompts, width } = readLens(caller, 'lens', lens);
-  for (const [name, value] of Object.entries({ prompts, layers: layers[layers.length - 1] }))
-    if (value > MAX_INTEGER) throw argumentError(caller, `lens.${name}`, value, `at most ${MAX_INTEGER}`);
   for (const [layer, data] of matrices) {
     const large = data.find((x) => !(Math.abs(x) <= MAX_HALF));
     if (large !== undefined)
