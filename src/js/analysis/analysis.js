@@ -55,8 +55,14 @@ export { salience } from './salience.js';
 /** @typedef {import('./patchGrid.js').GridPlace} GridPlace */
 /** @typedef {import('./patchGrid.js').GridProgress} GridProgress */
 /** @typedef {import('./patchGrid.js').Grid} Grid */
-/** @typedef {import('./patchGrid.js').PatchGridOptions} PatchGridOptions */
-/** @typedef {import('./patchGrid.js').PatchGrid} PatchGrid */
+/**
+ * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
+ * @typedef {import('./patchGrid.js').PatchGridOptions<P>} PatchGridOptions
+ */
+/**
+ * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
+ * @typedef {import('./patchGrid.js').PatchGrid<P>} PatchGrid
+ */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
@@ -66,6 +72,11 @@ export { salience } from './salience.js';
 /** @typedef {import('./runEdges.js').Cut} Cut */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
 /** @typedef {import('./salience.js').SalienceModel} SalienceModel */
-/** @typedef {import('./salience.js').SalienceOptions} SalienceOptions */
+/** @typedef {import('./salience.js').IntegratedSalience} IntegratedSalience */
+/** @typedef {import('./salience.js').SalienceMethod} SalienceMethod */
+/**
+ * @template {import('./salience.js').SalienceMethod} [M=import('./salience.js').SalienceMethod]
+ * @typedef {import('./salience.js').SalienceOptions<M>} SalienceOptions
+ */
 /** @typedef {import('./salience.js').Salience} Salience */
 /** @typedef {import('./steps.js').Progress} Progress */

@@ -9,25 +9,27 @@ import { readSteps } from './steps.js';
 
 /** @import { JacobianLens } from './jacobianLens.js' */
 /** @import { DifferentiableModel } from './pairs.js' */
-/** @import { StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
  * The members of a Transformer that fitJacobianLens uses.
- * @typedef {DifferentiableModel & { options: { vocab?: number, context?: number, input?: string },
- *   encode(text: string): { ids: readonly number[] } }} LensModel
+ * @typedef {DifferentiableModel & { options: { vocab?: number | undefined, context?: number, input?: string | undefined
+ *   }, encode(text: string): { ids: readonly number[] } }} LensModel
  */
 /**
- * @typedef {object} OwnOptions
+ * @typedef {object} FitLensOptions
  * @property {readonly number[]} [layers] whose outputs the lens reads; default: all before target
  * @property {number} [target] the block whose output is differentiated; default: the last
  * @property {number} [skip] number of first tokens that are left out: many heads attend to them; default 16
  * @property {number} [length] number of tokens to which sequences are truncated; default 128
  * @property {number} [batch] number of channels of one run; default: as many as take 256 MB
  * @property {number} [until] stop when a sequence changes the mean by less than this share
- * @property {(progress: { done: number, total: number }) => unknown} [onRun] called after each run, as onProgress is
- *   after each sequence, which takes a run for every `batch` channels
+ * @property {(progress: FitLensProgress) => unknown} [onProgress] called after each sequence; a promise is awaited, and
+ *   if it rejects, so does fitJacobianLens
+ * @property {(progress: Progress) => unknown} [onRun] called after each run, likewise: a sequence takes one for every
+ *   `batch` channels
+ * @property {AbortSignal} [signal]
  */
-/** @typedef {OwnOptions & StepOptions<FitLensProgress>} FitLensOptions */
 /**
  * done, total: sequences that are long enough. change: of the mean by the last one, NaN for the first.
  * @typedef {{ done: number, total: number, change: number }} FitLensProgress

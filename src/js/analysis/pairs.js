@@ -28,7 +28,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  *   GradientOptions
  */
 /**
- * @typedef {{ value?: number, captured: Record<string, TensorLike>, gradients: Record<string, TensorLike>,
+ * @typedef {{ value?: number | undefined, captured: Record<string, TensorLike>, gradients: Record<string, TensorLike>,
  *   dispose(): void }} Gradients
  */
 /** @typedef {PatchedModel & { differentiate(input: any, options: GradientOptions): Gradients }} DifferentiableModel */

@@ -8,7 +8,6 @@ import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
 /** @import { Metric, PatchedModel } from './pairs.js' */
-/** @import { StepOptions } from './steps.js' */
 
 /**
  * stream: the input of a layer at a token. heads: all heads of a layer at a token, before the output projection. mlp:
@@ -25,13 +24,15 @@ import { readSteps } from './steps.js';
  * @typedef {GridPlace & { done: number, total: number, value: number, effect: number, recovered: number }} GridProgress
  */
 /**
- * @typedef {object} OwnOptions
- * @property {readonly GridPart[]} [parts] default: all that the model has
+ * @template {GridPart} [P=GridPart]
+ * @typedef {object} PatchGridOptions
+ * @property {readonly P[]} [parts] default: all that the model has
  * @property {() => GridPlace | undefined | Promise<GridPlace | undefined>} [next] asked before each run for the place
  *   to measure next. If it returns none, or one that is already known, the order is: stream, heads, mlp, head, each
  *   from the top layer down
+ * @property {(progress: GridProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patchGrid
+ * @property {AbortSignal} [signal]
  */
-/** @typedef {OwnOptions & StepOptions<GridProgress>} PatchGridOptions */
 /**
  * effects, recovered: as in GridProgress, (L,T), or (L,H) for the part head. same: 1 where both runs have the same
  * value. There the effect is exactly 0, and the model is not run: in a causal model at every token before the first
@@ -39,10 +40,11 @@ import { readSteps } from './steps.js';
  * @typedef {{ effects: Numbers, recovered: Numbers, same: { data: Uint8Array, shape: number[] } }} Grid
  */
 /**
+ * @template {GridPart} [P=GridPart]
  * @typedef {object} PatchGrid
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
- * @property {{ [part in GridPart]?: Grid }} grids by part
+ * @property {Record<P, Grid>} grids by part; a model without feed-forward layers has no 'mlp'
  */
 
 /** In the order of work. at: the value in a block, (1,T,C) or (1,H,T,D); axis: that of the place. */
@@ -58,12 +60,13 @@ const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
  * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
  * `patch` does. Each effect is exact. Both inputs are one sequence, of the same number of tokens.
  *
+ * @template {GridPart} [P=GridPart]
  * @param {PatchedModel} model
  * @param {any} clean an input of forward
  * @param {any} corrupted another
  * @param {Metric} metric
- * @param {PatchGridOptions} [options]
- * @returns {Promise<PatchGrid>}
+ * @param {PatchGridOptions<P>} [options]
+ * @returns {Promise<PatchGrid<P>>}
  */
 export async function patchGrid(model, clean, corrupted, metric, options = {}) {
   const caller = 'patchGrid';
@@ -97,7 +100,7 @@ export async function patchGrid(model, clean, corrupted, metric, options = {}) {
   return {
     clean: from.value,
     corrupted: into.value,
-    grids: Object.fromEntries(grids.map(({ part, grid }) => [part, grid])),
+    grids: /** @type {Record<P, Grid>} */ (Object.fromEntries(grids.map(({ part, grid }) => [part, grid]))),
   };
 }
 

@@ -13,31 +13,42 @@ import { readSteps } from './steps.js';
 /** @import { Resolved } from '../models/options.js' */
 /** @import { Numbers } from './arrays.js' */
 /** @import { DifferentiableModel, Metric, PatchEdit } from './pairs.js' */
-/** @import { Progress, StepOptions } from './steps.js' */
+/** @import { Progress } from './steps.js' */
 
 /**
  * The members of a Transformer that salience uses.
- * @typedef {DifferentiableModel & { options: { vocab?: number }, config?: Record<string, any> | undefined,
+ * @typedef {DifferentiableModel & { options: { vocab?: number | undefined }, config?: Record<string, any> | undefined,
  *   encode(text: string): { ids: readonly number[], typeIds: readonly number[] } }} SalienceModel
  */
+/** @typedef {'gradient' | 'norm' | 'integrated'} SalienceMethod */
 /**
- * @typedef {object} OwnOptions
- * @property {'gradient' | 'norm' | 'integrated'} [method] default 'gradient'
+ * @template {SalienceMethod} [M=SalienceMethod]
+ * @typedef {object} SalienceOptions
+ * @property {M} [method] default 'gradient'
  * @property {'zero' | 'padding' | (string & {}) | TensorLike} [baseline] where 'integrated' begins: zeros, the
  *   embedding of padding tokens, or embeddings (T,C); default 'zero'
  * @property {number} [padding] the label of padding; default: pad_token_id of the model's config
  * @property {number} [steps] gradients of 'integrated'; default 32
  * @property {'middle' | 'right'} [rule] where in its step a gradient is taken; default 'middle'
+ * @property {(progress: Progress) => unknown} [onProgress] called after each gradient; a promise is awaited, and if it
+ *   rejects, so does salience
+ * @property {AbortSignal} [signal]
  */
-/** Steps are gradients. @typedef {OwnOptions & StepOptions<Progress>} SalienceOptions */
 /**
  * @typedef {object} Salience
  * @property {number} value the metric
- * @property {number} [baseline] the metric at the baseline, of 'integrated'
  * @property {Numbers} tokens (T), or (B,T) for a batch
  * @property {number} sum of all tokens
- * @property {number} [gap] (value − baseline) − sum, of 'integrated': the part of the difference that the tokens do not
- *   explain. More steps make it smaller; if it is large, the tokens mean little
+ */
+/**
+ * The result of the method 'integrated'.
+ * @typedef {object} IntegratedSalience
+ * @property {number} value the metric
+ * @property {number} baseline the metric at the baseline
+ * @property {Numbers} tokens (T), or (B,T) for a batch
+ * @property {number} sum of all tokens
+ * @property {number} gap (value − baseline) − sum: the part of the difference that the tokens do not explain. More
+ *   steps make it smaller; if it is large, the tokens mean little
  */
 
 /**
@@ -50,13 +61,25 @@ import { readSteps } from './steps.js';
  *
  * Zeros are a poor baseline e⁰ before a norm, whose gradient is very large there: `gap` shows it.
  *
+ * @template {SalienceMethod} [M='gradient']
  * @param {SalienceModel} model
  * @param {any} input of forward
  * @param {Metric} metric with a gradient, such as logitDifference
- * @param {SalienceOptions} [options]
- * @returns {Promise<Salience>}
+ * @param {SalienceOptions<M>} [options]
+ * @returns {Promise<M extends 'integrated' ? IntegratedSalience : Salience>}
  */
 export async function salience(model, input, metric, options = {}) {
+  return /** @type {any} */ (await computeSalience(model, input, metric, options));
+}
+
+/**
+ * @param {SalienceModel} model
+ * @param {any} input
+ * @param {Metric} metric
+ * @param {SalienceOptions} options
+ * @returns {Promise<Salience | IntegratedSalience>}
+ */
+async function computeSalience(model, input, metric, options) {
   const caller = 'salience';
   const known = ['method', 'baseline', 'padding', 'steps', 'rule', 'onProgress', 'signal'];
   checkOptions(caller, options, known);
