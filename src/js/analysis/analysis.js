@@ -18,24 +18,24 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 export { salience } from './salience.js';
 
-/** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
 /** @typedef {import('./arrays.js').Model} Model */
+/** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
 /** @typedef {import('./arrays.js').Numbers} Numbers */
 /** @typedef {import('./arrays.js').Parameter} Parameter */
 /** @typedef {import('./arrays.js').Result} Result */
-/** @typedef {import('./attribution.js').AttributionOptions} AttributionOptions */
 /** @typedef {import('./attribution.js').Attribution} Attribution */
-/** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
-/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./attribution.js').AttributionOptions} AttributionOptions */
 /** @typedef {import('./circuits.js').Head} Head */
-/** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
+/** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
+/** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
 /** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */
+/** @typedef {import('./edgeAttribution.js').EdgeAttributionOptions} EdgeAttributionOptions */
 /** @typedef {import('./edges.js').Node} Node */
 /** @typedef {import('./edgeScores.js').Rule} Rule */
+/** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').CircuitOptions} CircuitOptions */
 /** @typedef {import('./findCircuit.js').CircuitPair} CircuitPair */
 /** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
-/** @typedef {import('./findCircuit.js').Circuit} Circuit */
 /** @typedef {import('./findCircuit.js').Edge} Edge */
 /** @typedef {import('./fitJacobianLens.js').FitLensOptions} FitLensOptions */
 /** @typedef {import('./fitJacobianLens.js').FitLensProgress} FitLensProgress */
@@ -48,9 +48,9 @@ export { salience } from './salience.js';
 /** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
 /** @typedef {import('./pairs.js').Gradients} Gradients */
 /** @typedef {import('./pairs.js').Metric} Metric */
-/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
 /** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
+/** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
 /** @typedef {import('./patchGrid.js').GridPart} GridPart */
 /** @typedef {import('./patchGrid.js').GridPlace} GridPlace */
 /** @typedef {import('./patchGrid.js').GridProgress} GridProgress */
