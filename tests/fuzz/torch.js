@@ -29,7 +29,7 @@ const SIMPLE = '(.N})]tR0b12Qaesu\x85\x86\x87\x88\x89\x93\x94\x81\x8f';
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** Random bytes, as elements of a type. */
-const content = (source, dtype, elements) =>
+export const content = (source, dtype, elements) =>
   Uint8Array.from({ length: elements * SIZES[dtype] }, () => source.below(dtype === 'BOOL' ? 2 : 256));
 
 /** A view of a storage, and its elements in row-major order, found one by one. */
@@ -143,7 +143,7 @@ const MUTATIONS = [
   },
 ];
 
-function damage(bytes, source) {
+export function damage(bytes, source) {
   let result = bytes.slice();
   for (let i = source.below(3); i >= 0; i--) result = Uint8Array.from(source.pick(MUTATIONS)(result, source));
   return result;
@@ -158,7 +158,7 @@ function damagedPickle(source) {
 
 // ---- pickles that are made up ----
 
-function anyValue(source, depth = 0) {
+export function anyValue(source, depth = 0) {
   const inner = () => anyValue(source, depth + 1);
   if (depth > 4 || source.chance(0.3)) return source.pick([...NUMBERS, ...NAMES, null, true, false]);
   const several = () => Array.from({ length: source.below(4) }, inner);

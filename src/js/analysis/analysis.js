@@ -2,15 +2,21 @@
 
 /** @module headlight-attention/analysis */
 
-export { attribution, logitLens } from './attribution.js';
+export { attribution } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
+export { fitJacobianLens } from './fitJacobianLens.js';
+export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
+export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
+export { logitLens } from './logitLens.js';
 export { logitDifference, logProbability, probability } from './metrics.js';
+export { patchGrid } from './patchGrid.js';
 export { patch } from './patching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
+export { salience } from './salience.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -19,9 +25,6 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./arrays.js').Result} Result */
 /** @typedef {import('./attribution.js').Attribution} Attribution */
 /** @typedef {import('./attribution.js').AttributionOptions} AttributionOptions */
-/** @typedef {import('./attribution.js').Guess} Guess */
-/** @typedef {import('./attribution.js').LensLayer} LensLayer */
-/** @typedef {import('./attribution.js').LensOptions} LensOptions */
 /** @typedef {import('./circuits.js').Head} Head */
 /** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
 /** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
@@ -34,6 +37,13 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./findCircuit.js').CircuitPair} CircuitPair */
 /** @typedef {import('./findCircuit.js').CircuitPoint} CircuitPoint */
 /** @typedef {import('./findCircuit.js').Edge} Edge */
+/** @typedef {import('./fitJacobianLens.js').FitLensOptions} FitLensOptions */
+/** @typedef {import('./fitJacobianLens.js').FitLensProgress} FitLensProgress */
+/** @typedef {import('./fitJacobianLens.js').LensModel} LensModel */
+/** @typedef {import('./jacobianLens.js').JacobianLens} JacobianLens */
+/** @typedef {import('./logitLens.js').Guess} Guess */
+/** @typedef {import('./logitLens.js').LensLayer} LensLayer */
+/** @typedef {import('./logitLens.js').LensOptions} LensOptions */
 /** @typedef {import('./pairs.js').DifferentiableModel} DifferentiableModel */
 /** @typedef {import('./pairs.js').GradientOptions} GradientOptions */
 /** @typedef {import('./pairs.js').Gradients} Gradients */
@@ -41,6 +51,18 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./pairs.js').PatchedModel} PatchedModel */
 /** @typedef {import('./pairs.js').PatchedResult} PatchedResult */
 /** @typedef {import('./pairs.js').PatchEdit} PatchEdit */
+/** @typedef {import('./patchGrid.js').GridPart} GridPart */
+/** @typedef {import('./patchGrid.js').GridPlace} GridPlace */
+/** @typedef {import('./patchGrid.js').GridProgress} GridProgress */
+/** @typedef {import('./patchGrid.js').Grid} Grid */
+/**
+ * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
+ * @typedef {import('./patchGrid.js').PatchGridOptions<P>} PatchGridOptions
+ */
+/**
+ * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
+ * @typedef {import('./patchGrid.js').PatchGrid<P>} PatchGrid
+ */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
@@ -49,4 +71,12 @@ export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 /** @typedef {import('./runEdges.js').Contributions} Contributions */
 /** @typedef {import('./runEdges.js').Cut} Cut */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
+/** @typedef {import('./salience.js').SalienceModel} SalienceModel */
+/** @typedef {import('./salience.js').IntegratedSalience} IntegratedSalience */
+/** @typedef {import('./salience.js').SalienceMethod} SalienceMethod */
+/**
+ * @template {import('./salience.js').SalienceMethod} [M=import('./salience.js').SalienceMethod]
+ * @typedef {import('./salience.js').SalienceOptions<M>} SalienceOptions
+ */
+/** @typedef {import('./salience.js').Salience} Salience */
 /** @typedef {import('./steps.js').Progress} Progress */

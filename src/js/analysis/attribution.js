@@ -1,4 +1,4 @@
-// Direct logit attribution: the contribution of each component to a logit. The logit lens: the logits after each block.
+// Direct logit attribution: the contribution of each component to a logit.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -229,83 +229,4 @@ function throughProjection(
     for (let d = 0; d < width; d++) x[c] += data[from + d] * floats[start + d];
   }
   return x;
-}
-
-/**
- * @typedef {object} LensOptions
- * @property {number | readonly number[]} [token] indices of tokens; default −1, the last
- * @property {number} [batch] default 0
- * @property {number} [top] number of likeliest labels; default 5
- * @property {readonly number[]} [labels] other labels to include
- */
-/** rank: 0 for the likeliest. @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess */
-/**
- * @typedef {object} LensLayer
- * @property {string} at name of the value: 'embed' or the output of a block
- * @property {{ token: number, top: Guess[], labels: Guess[] }[]} tokens
- */
-
-/**
- * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the prediction of the model if it ended
- * after each block,
- *
- *     softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final one
- *
- * @param {Model} model
- * @param {Result} result of forward with capture: ['embed', 'blocks.*.out']
- * @param {LensOptions} [options]
- * @returns {LensLayer[]} the embedding, then every block
- */
-export function logitLens(model, result, options = {}) {
-  const caller = 'logitLens';
-  checkOptions(caller, options, ['token', 'batch', 'top', 'labels']);
-  const { batch = 0, top = 5, labels = [] } = options;
-  const given = options.token ?? (model.options.head === 'pooled' ? 0 : -1);
-  const needed = ['embed', 'blocks.*.out'];
-  const head = headOf(caller, model);
-  const norm = normOf(caller, model, 'norm');
-  readNumber(caller, 'top', top, { integer: true, least: 0 });
-  if (!Array.isArray(labels)) throw argumentError(caller, 'labels', labels, 'a list of labels');
-  for (const label of labels) readNumber(caller, 'labels', label, { integer: true, least: 0, most: head.classes - 1 });
-  const names = ['embed', ...Array.from({ length: model.options.layers }, (_, l) => `blocks.${l}.out`)];
-  return names.map((at) => {
-    const { floats, shape } = readCaptured(caller, result, at, 'BTC', needed);
-    const b = readIndex(caller, 'batch', batch, shape[0]);
-    const rows = (typeof given === 'number' ? [given] : given).map((t) => readIndex(caller, 'token', t, shape[1]));
-    const tokens = rows.map((token) => {
-      const start = (b * shape[1] + token) * shape[2];
-      const x = Float64Array.from(floats.subarray(start, start + shape[2]));
-      const { mean, rstd } = statisticsOf(model, x);
-      const final = norm ? x.map((v, c) => (v - mean) * rstd * norm.weight[c] + (norm.bias?.[c] ?? 0)) : x;
-      return { token, ...guess(head.logits(final), top, labels) };
-    });
-    return { at, tokens };
-  });
-}
-
-/** @param {Float64Array} logits (V) @param {number} top @param {readonly number[]} labels */
-function guess(logits, top, labels) {
-  const max = logits.reduce((a, x) => Math.max(a, x), -Infinity);
-  const sum = logits.reduce((a, x) => a + Math.exp(x - max), 0);
-  /** @param {number} label @returns {Guess} */
-  const of = (label) => ({
-    label,
-    logit: logits[label],
-    probability: Math.exp(logits[label] - max) / sum,
-    rank: logits.reduce((higher, x) => higher + Number(x > logits[label]), 0),
-  });
-  return { top: likeliest(logits, top).map(of), labels: labels.map(of) };
-}
-
-/** @param {Float64Array} logits (V) @param {number} count @returns {number[]} labels */
-function likeliest(logits, count) {
-  /** @type {number[]} */
-  const found = [];
-  while (found.length < Math.min(count, logits.length)) {
-    let best = -1;
-    for (let label = 0; label < logits.length; label++)
-      if (!(logits[label] <= logits[best]) && !found.includes(label)) best = label;
-    found.push(best);
-  }
-  return found;
 }

@@ -23,9 +23,12 @@ import { readTensorLike } from '../check/tensorlike.js';
  * respect to the logits, in their shape; methods that differentiate need it.
  * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric
  */
-/** @typedef {{ of: Metric, at: string[], edit?: PatchEdit[], straight?: number }} GradientOptions */
 /**
- * @typedef {{ value?: number, captured: Record<string, TensorLike>, gradients: Record<string, TensorLike>,
+ * @typedef {{ of: Metric | Readonly<Record<string, TensorLike>>, at: string[], edit?: PatchEdit[], straight?: number }}
+ *   GradientOptions
+ */
+/**
+ * @typedef {{ value?: number | undefined, captured: Record<string, TensorLike>, gradients: Record<string, TensorLike>,
  *   dispose(): void }} Gradients
  */
 /** @typedef {PatchedModel & { differentiate(input: any, options: GradientOptions): Gradients }} DifferentiableModel */

@@ -16,7 +16,8 @@ export class Global {
 
 /**
  * The caller's objects behind the opcodes that name Python objects. globals: by module and name, separated by a space.
- * @typedef {{ globals: ReadonlyMap<string, Global>, persistent: (id: unknown) => unknown }} Meaning
+ * format: what the pickle describes, in errors.
+ * @typedef {{ globals: ReadonlyMap<string, Global>, persistent: (id: unknown) => unknown, format: string }} Meaning
  */
 
 /** 240,000 tensors need so many. The limits also bound the memory for values of one byte in the file. */
@@ -167,7 +168,8 @@ class Reader {
     if (typeof module !== 'string' || typeof name !== 'string')
       throw this.error(`names a global by a value that is not a string before byte ${this.at}`);
     const found = this.meaning.globals.get(`${module} ${name}`);
-    if (!found) throw this.error(`needs the global ${quote(`${module}.${name}`)}, which is not part of a tensor`);
+    const { format } = this.meaning;
+    if (!found) throw this.error(`needs the global ${quote(`${module}.${name}`)}, which is not part of ${format}`);
     this.stack.push(found);
   }
 

@@ -9,7 +9,7 @@ import { locateTensors, namedTensors, readTensor, sizeOf, torchMeaning } from '.
 import { damaged, dataStart, findDirectory, HEADER, limitsOf, MAX_TAIL, readDirectory, STORED } from './zip.js';
 
 /** @import { StoredTensor } from './dtypes.js' */
-/** @import { TorchStorage } from './torchTensors.js' */
+/** @import { TorchStorage, Vocabulary } from './torchTensors.js' */
 /** @import { Entry } from './zip.js' */
 
 /**
@@ -52,6 +52,22 @@ export function readTorch(source) {
   return tensors;
 }
 
+/**
+ * The value in an archive of torch.save, for a format that needs few of the objects that a pickle may name.
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {Vocabulary} only
+ * @returns {TorchFile}
+ */
+export function readTorchArchive(caller, bytes, only) {
+  const start = bytes.subarray(0, START);
+  if (!isArchive(start)) throw notTorch(caller, start, 'a zip archive of torch.save');
+  return run(readArchive(caller, bytes.length, start, only), bytes);
+}
+
+/** @param {Uint8Array} start */
+const isArchive = (start) => start[0] === 0x50 && start[1] === 0x4b;
+
 /** @template T @param {Steps<T>} steps @param {Uint8Array} bytes of the whole file @returns {T} */
 function run(steps, bytes) {
   let step = steps.next();
@@ -66,18 +82,18 @@ function run(steps, bytes) {
  */
 export function* torchSteps(caller, size) {
   const [start] = yield [[0, Math.min(START, size)]];
-  if (start[0] === 0x50 && start[1] === 0x4b) return yield* readArchive(caller, size, start);
+  if (isArchive(start)) return yield* readArchive(caller, size, start);
   if (start[0] === 0x80) return yield* readLegacy(caller, size, start);
   throw notTorch(caller, start);
 }
 
-/** @param {string} caller @param {Uint8Array} start */
-function notTorch(caller, start) {
+/** @param {string} caller @param {Uint8Array} start @param {string} [expected] */
+function notTorch(caller, start, expected = 'a file of torch.save') {
   const kind = identify(start);
   return formatError(
     caller,
-    `${kind ? `this is ${kind}` : 'the file is neither a zip archive nor a pickle'}, expected a file of torch.save`,
-    { parameter: 'bytes', expected: 'a file of torch.save', got: kind },
+    `${kind ? `this is ${kind}` : 'the file is neither a zip archive nor a pickle'}, expected ${expected}`,
+    { parameter: 'bytes', expected, got: kind },
   );
 }
 
@@ -85,9 +101,10 @@ function notTorch(caller, start) {
  * @param {string} caller
  * @param {number} size
  * @param {Uint8Array} start
+ * @param {Vocabulary} [only]
  * @returns {Steps<TorchFile>}
  */
-function* readArchive(caller, size, start) {
+function* readArchive(caller, size, start, only) {
   const fail = damaged(caller);
   const base = Math.max(0, size - MAX_TAIL);
   const [tail] = yield [[base, size]];
@@ -113,7 +130,7 @@ function* readArchive(caller, size, start) {
     throw formatError(caller, `the pickle has ${pickle.size} bytes, expected at most ${MAX_PICKLE}`);
   const [at] = yield* startsOf([pickle]);
   const [bytes] = yield [[at, at + pickle.size]];
-  const { meaning, storages } = torchMeaning(caller);
+  const { meaning, storages } = torchMeaning(caller, only);
   const { value } = readPickle(caller, bytes, 0, meaning);
   const used = [...storages].map(([key, list]) => ({
     list,

@@ -113,10 +113,16 @@ function rebuildTyped([storage, offset, shape, strides, , , dtype]) {
 }
 
 /**
+ * The objects of GLOBALS that a format uses, and its name in errors.
+ * @typedef {{ globals: readonly string[], format: string }} Vocabulary
+ */
+
+/**
  * @param {string} caller
+ * @param {Vocabulary} [only] default: all of GLOBALS
  * @returns {{ meaning: Meaning, storages: Map<string, TorchStorage[]> }} storages: those in the pickle, by their keys
  */
-export function torchMeaning(caller) {
+export function torchMeaning(caller, only) {
   /** @type {Map<string, TorchStorage[]>} */
   const storages = new Map();
   /** @type {Map<string, TorchStorage>} */
@@ -134,7 +140,8 @@ export function torchMeaning(caller) {
     else storages.set(key, [storage]);
     return storage;
   };
-  return { meaning: { globals: GLOBALS, persistent }, storages };
+  const globals = only ? new Map([...GLOBALS].filter(([name]) => only.globals.includes(name))) : GLOBALS;
+  return { meaning: { globals, persistent, format: only?.format ?? 'a tensor' }, storages };
 }
 
 /** ('storage', type, key, location, count[, view]). @param {string} caller @param {unknown} id */

@@ -92,16 +92,26 @@ import {
   type Attribution,
   attribution,
   composition,
+  fitJacobianLens,
+  type Grid,
   type HeadScores,
   headScores,
+  type IntegratedSalience,
+  type JacobianLens,
+  jacobianLens,
   type LensLayer,
   logitDifference,
   logitLens,
+  mergeJacobianLenses,
   type Numbers,
   type PatchResult,
   patch,
+  patchGrid,
+  readJacobianLens,
   rollout,
+  salience,
   valueWeighted,
+  writeJacobianLens,
 } from 'headlight-attention/analysis';
 import {
   readNpy,
@@ -312,6 +322,15 @@ export const parts: Attribution = attribution(model, run, { label: 1 });
 export const lens: LensLayer[] = logitLens(model, run, { token: [0, -1], labels: [2] });
 const metric = logitDifference(1, 2);
 export const patched: PatchResult = await patch(model, [1, 2], [1, 3], metric, { at: 'blocks.*.heads' });
+const grids = await patchGrid(model, [1, 2], [1, 3], metric, { parts: ['stream', 'head'] });
+export const stream: Grid = grids.grids.stream;
+// @ts-expect-error: this part was not asked for
+export const none: Grid = grids.grids.mlp;
+export const dependence: Numbers = (await salience(model, [1, 2], metric)).tokens;
+export const integrated: IntegratedSalience = await salience(model, [1, 2], metric, { method: 'integrated' });
+const fitted: JacobianLens = await fitJacobianLens(model, [[1, 2, 3]], { skip: 0 });
+const merged = mergeJacobianLenses([fitted, readJacobianLens(writeJacobianLens(fitted))]);
+export const early: LensLayer[] = jacobianLens(model, run, merged);
 export const scores: HeadScores = headScores([hl.zeros([1, 2, 4, 4])], { ids: [1, 2, 1, 2] });
 export const flows: Numbers[] = rollout([hl.zeros([2, 4, 4])]);
 export const moved: Numbers = valueWeighted(hl.zeros([1, 2, 4, 4]), hl.zeros([1, 1, 4, 2]));

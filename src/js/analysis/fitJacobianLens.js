@@ -1,0 +1,236 @@
+// Measures a Jacobian lens: the mean gradient of the output of a late block with respect to those of earlier ones.
+
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { makeLens } from './jacobianLens.js';
+import { differentiated } from './pairs.js';
+import { readSteps } from './steps.js';
+
+/** @import { JacobianLens } from './jacobianLens.js' */
+/** @import { DifferentiableModel } from './pairs.js' */
+/** @import { Progress } from './steps.js' */
+
+/**
+ * The members of a Transformer that fitJacobianLens uses.
+ * @typedef {DifferentiableModel & { options: { vocab?: number | undefined, context?: number, input?: string | undefined
+ *   }, encode(text: string): { ids: readonly number[] } }} LensModel
+ */
+/**
+ * @typedef {object} FitLensOptions
+ * @property {readonly number[]} [layers] whose outputs the lens reads; default: all before target
+ * @property {number} [target] the block whose output is differentiated; default: the last
+ * @property {number} [skip] number of first tokens that are left out: many heads attend to them; default 16
+ * @property {number} [length] number of tokens to which sequences are truncated; default 128
+ * @property {number} [batch] number of channels of one run; default: as many as take 256 MB
+ * @property {number} [until] stop when a sequence changes the mean by less than this share
+ * @property {(progress: FitLensProgress) => unknown} [onProgress] called after each sequence; a promise is awaited, and
+ *   if it rejects, so does fitJacobianLens
+ * @property {(progress: Progress) => unknown} [onRun] called after each run, likewise: a sequence takes one for every
+ *   `batch` channels
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * done, total: sequences that are long enough. change: of the mean by the last one, NaN for the first.
+ * @typedef {{ done: number, total: number, change: number }} FitLensProgress
+ */
+/**
+ * The options after validation.
+ * @typedef {object} Fit
+ * @property {number[]} layers ascending
+ * @property {number} target
+ * @property {number} skip
+ * @property {number} length
+ * @property {number} width C
+ * @property {number} [batch]
+ */
+/**
+ * Sums of squares, of a change of J and of J.
+ * @typedef {{ changed: number, size: number }} Squares
+ */
+
+const OPTIONS = ['layers', 'target', 'skip', 'length', 'batch', 'until', 'onProgress', 'onRun', 'signal'];
+/** Bytes of the values of one run, and the most channels that it has: more are no faster. */
+const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
+
+/**
+ * Fits the Jacobian lens (Anthropic 2026, "Verbalizable Workspace"): for each layer the matrix
+ *
+ *     J[i,j] = mean over p of Σ over p′ of ∂y(p′)ᵢ / ∂h(p)ⱼ     h: the output of the layer, y: that of the block target
+ *
+ * over the tokens p and p′ of a sequence from `skip` to the last but one, and the mean of these matrices over all
+ * sequences. A sequence takes a forward and a backward pass for each channel.
+ *
+ * @param {LensModel} model
+ * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; any with fewer than
+ *   skip + 2 tokens is left out
+ * @param {FitLensOptions} [options]
+ * @returns {Promise<JacobianLens>}
+ */
+export async function fitJacobianLens(model, sequences, options = {}) {
+  const caller = 'fitJacobianLens';
+  const fit = readFit(caller, model, options);
+  const { until = 0, onRun } = options;
+  const steps = readSteps(caller, options);
+  readNumber(caller, 'until', until, { least: 0 });
+  if (onRun !== undefined && typeof onRun !== 'function') throw argumentError(caller, 'onRun', onRun, 'a function');
+  const used = readSequences(caller, model, sequences, fit);
+  const batches = used.map(({ length }) => fit.batch ?? defaultBatch(model, length));
+  const total = batches.reduce((sum, batch) => sum + Math.ceil(fit.width / batch), 0);
+  const matrices = new Map(fit.layers.map((layer) => [layer, new Float32Array(fit.width ** 2)]));
+  /** @type {number[]} */
+  const changes = [];
+  let done = 0;
+  for (const [n, ids] of used.entries()) {
+    const squares = fit.layers.map(() => ({ changed: 0, size: 0 }));
+    for (let channel = 0; channel < fit.width; channel += batches[n]) {
+      const count = Math.min(batches[n], fit.width - channel);
+      const rows = await steps.run(() => rowsOf(caller, model, fit, ids, channel, count));
+      for (const [l, layer] of fit.layers.entries())
+        addRows(/** @type {Float32Array} */ (matrices.get(layer)), channel * fit.width, rows[l], n + 1, squares[l]);
+      await onRun?.({ done: ++done, total });
+    }
+    const change = n === 0 ? Number.NaN : meanChange(squares);
+    changes.push(change);
+    await steps.report({ done: n + 1, total: used.length, change });
+    if (change < until) break;
+  }
+  return makeLens({ layers: fit.layers, matrices, prompts: changes.length, width: fit.width }, changes);
+}
+
+/**
+ * Some rows of the matrix of each layer, for one sequence.
+ * @param {string} caller
+ * @param {LensModel} model
+ * @param {Fit} fit
+ * @param {Int32Array} ids (T)
+ * @param {number} channel the first row
+ * @param {number} count of rows
+ * @returns {Float64Array[]} (count,C) for each layer
+ */
+function rowsOf(caller, model, { layers, target, skip, width }, ids, channel, count) {
+  const tokens = ids.length;
+  const cotangent = new Float32Array(count * tokens * width);
+  const repeated = new Int32Array(count * tokens);
+  for (let row = 0; row < count; row++) {
+    repeated.set(ids, row * tokens);
+    for (let p = skip; p < tokens - 1; p++) cotangent[(row * tokens + p) * width + channel + row] = 1;
+  }
+  const names = layers.map((layer) => `blocks.${layer}.out`);
+  const of = { [`blocks.${target}.out`]: { data: cotangent, shape: [count, tokens, width] } };
+  const input = { ids: { data: repeated, shape: [count, tokens] } };
+  const { gradients } = differentiated(caller, model, input, { of, at: names });
+  return names.map((name) => meanOverTokens(gradients[name].data, { count, tokens, width, skip }));
+}
+
+/**
+ * @param {Float32Array} gradient (count,T,C)
+ * @param {{ count: number, tokens: number, width: number, skip: number }} sizes
+ * @returns {Float64Array} (count,C): the mean over the tokens from skip to the last but one
+ */
+function meanOverTokens(gradient, { count, tokens, width, skip }) {
+  const mean = new Float64Array(count * width);
+  for (let row = 0; row < count; row++)
+    for (let p = skip; p < tokens - 1; p++) {
+      const start = (row * tokens + p) * width;
+      for (let j = 0; j < width; j++) mean[row * width + j] += gradient[start + j];
+    }
+  return mean.map((sum) => sum / (tokens - 1 - skip));
+}
+
+/**
+ * Moves rows of a running mean.
+ * @param {Float32Array} mean
+ * @param {number} start
+ * @param {Float64Array} rows
+ * @param {number} n number of sequences, including this one
+ * @param {Squares} squares to which the change is added
+ */
+function addRows(mean, start, rows, n, squares) {
+  for (let i = 0; i < rows.length; i++) {
+    const before = mean[start + i];
+    mean[start + i] = before + (rows[i] - before) / n;
+    squares.changed += (mean[start + i] - before) ** 2;
+    squares.size += mean[start + i] ** 2;
+  }
+}
+
+/**
+ * The mean over layers of ‖change‖ / ‖J‖; 0 where both are 0.
+ * @param {readonly Squares[]} squares
+ */
+const meanChange = (squares) =>
+  squares.reduce((sum, { changed, size }) => sum + (changed === 0 ? 0 : Math.sqrt(changed / size)), 0) / squares.length;
+
+/** @param {string} caller @param {LensModel} model @param {FitLensOptions} options @returns {Fit} */
+function readFit(caller, model, options) {
+  checkOptions(caller, options, OPTIONS);
+  const { layers: blocks, dModel: width, cross, input = 'tokens' } = model.options;
+  for (const [cause, found] of Object.entries({ 'has an encoder': cross, 'does not read tokens': input !== 'tokens' }))
+    if (found)
+      throw new HeadlightError(
+        'ARGUMENT',
+        `${caller}: this model ${cause}, expected a model that reads one sequence of tokens`,
+        {
+          parameter: 'model',
+        },
+      );
+  const { target = blocks - 1, skip = 16, length = 128, batch } = options;
+  const integer = { integer: true, least: 0 };
+  if (blocks < 2)
+    throw new HeadlightError('ARGUMENT', `${caller}: this model has ${blocks} blocks, so none is before the last`, {
+      parameter: 'model',
+    });
+  readNumber(caller, 'target', target, { integer: true, least: 1, most: blocks - 1 });
+  readNumber(caller, 'skip', skip, integer);
+  readNumber(caller, 'length', length, { integer: true, least: skip + 2 });
+  if (batch !== undefined) readNumber(caller, 'batch', batch, { integer: true, least: 1 });
+  const { layers = Array.from({ length: target }, (_, l) => l) } = options;
+  if (!Array.isArray(layers) || layers.length === 0)
+    throw argumentError(caller, 'layers', layers, 'a list of layers, one at least');
+  for (const layer of layers) readNumber(caller, 'layers', layer, { ...integer, most: target - 1 });
+  const sorted = [...new Set(layers)].sort((a, b) => a - b);
+  return { layers: sorted, target, skip, length, width, batch };
+}
+
+/**
+ * The labels of the sequences that are long enough.
+ * @param {string} caller
+ * @param {LensModel} model
+ * @param {readonly (string | ArrayLike<number>)[]} sequences
+ * @param {Fit} fit
+ * @returns {Int32Array[]}
+ */
+function readSequences(caller, model, sequences, { skip, length }) {
+  if (!Array.isArray(sequences) || sequences.length === 0)
+    throw argumentError(caller, 'sequences', sequences, 'a list of texts or of lists of labels, one at least');
+  const { vocab = 0, context = Infinity } = model.options;
+  const used = sequences.flatMap((given, i) => {
+    const ids = typeof given === 'string' ? model.encode(given).ids : given;
+    const all = Array.isArray(ids) || ArrayBuffer.isView(ids) ? Array.from(/** @type {number[]} */ (ids)) : undefined;
+    if (!all?.every((id) => Number.isSafeInteger(id) && id >= 0 && id < vocab))
+      throw new HeadlightError(
+        'ARGUMENT',
+        `${caller}: sequences[${i}] is ${quote(given)}, expected a text or labels from 0 to ${vocab - 1}`,
+        { parameter: 'sequences', expected: vocab, got: given },
+      );
+    const truncated = all.slice(0, Math.min(length, context));
+    return truncated.length < skip + 2 ? [] : [Int32Array.from(truncated)];
+  });
+  if (used.length > 0) return used;
+  throw new HeadlightError('ARGUMENT', `${caller}: no sequence has the ${skip + 2} tokens that skip ${skip} needs`, {
+    parameter: 'sequences',
+    expected: `${skip + 2} tokens`,
+  });
+}
+
+/**
+ * The number of channels whose run takes MAX_BYTES, roughly: a block has some ten values of C, three of the width of
+ * the feed-forward layer and one row of weights for each token, and as many gradients.
+ * @param {LensModel} model
+ * @param {number} tokens
+ */
+function defaultBatch({ options: { layers, dModel, numHeads, mlp = 4 * dModel } }, tokens) {
+  const bytes = 4 * tokens * layers * 2 * (10 * dModel + 3 * mlp + numHeads * tokens);
+  return Math.min(MAX_BATCH, dModel, Math.max(1, Math.floor(MAX_BYTES / bytes)));
+}

@@ -1,0 +1,137 @@
+// The Jacobian lens: the logit lens after the mean effect of all later blocks.
+
+import { readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { formatShape } from '../check/shape.js';
+import { readArray } from './arrays.js';
+import { readStages } from './logitLens.js';
+
+/** @import { Model, Numbers, Result } from './arrays.js' */
+/** @import { LensLayer, LensOptions } from './logitLens.js' */
+
+/**
+ * @typedef {object} JacobianLens
+ * @property {number[]} layers the blocks whose outputs it reads, in ascending order
+ * @property {{ [layer: number]: Numbers }} matrices (C,C) for each of them: row i is the gradient of channel i
+ * @property {number} prompts number of sequences of which the matrices are the mean
+ * @property {number} width C
+ * @property {number[]} changes after each sequence the relative change of the mean, NaN first; empty if it is unknown
+ */
+/**
+ * A lens after validation.
+ * @typedef {{ layers: number[], prompts: number, width: number, matrices: Map<number, Float32Array> }} ReadLens
+ */
+
+const CAPTURE = ['blocks.*.out'];
+
+/**
+ * Reads the output of a block as the final residual stream that it leads to in the mean: the guesses of
+ * head(norm(J · h)). It differs from the logit lens by J, which fitJacobianLens measures.
+ *
+ * @param {Model} model
+ * @param {Result} result of forward with capture: ['blocks.*.out']
+ * @param {JacobianLens} lens
+ * @param {LensOptions} [options]
+ * @returns {LensLayer[]} in the order of the lens' layers
+ */
+export function jacobianLens(model, result, lens, options = {}) {
+  const caller = 'jacobianLens';
+  const { layers, matrices, width } = readLens(caller, 'lens', lens);
+  const { dModel, layers: blocks } = model.options;
+  if (width !== dModel)
+    throw shapeError(caller, 'lens', [width, width], `${formatShape([dModel, dModel])}, the width of this model`);
+  if (layers[layers.length - 1] >= blocks)
+    throw wrongLayers(caller, 'lens', layers, `layers below ${blocks}, as this model has them`);
+  const stages = layers.map((layer) => ({
+    at: `blocks.${layer}.out`,
+    transport: (/** @type {Float64Array} */ h) => product(/** @type {Float32Array} */ (matrices.get(layer)), h),
+  }));
+  return readStages(caller, model, result, CAPTURE, stages, options);
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} got @param {string} expected */
+const wrongLayers = (caller, parameter, got, expected) =>
+  new HeadlightError('SHAPE', `${caller}: ${parameter} has the layers ${quote(got)}, expected ${expected}`, {
+    parameter,
+    expected,
+    got,
+  });
+
+/** @param {Float32Array} matrix (C,C) @param {Float64Array} x (C) */
+function product(matrix, x) {
+  return x.map((_, i) => {
+    let sum = 0;
+    for (let j = 0; j < x.length; j++) sum += matrix[i * x.length + j] * x[j];
+    return sum;
+  });
+}
+
+/**
+ * One lens of several that were fitted to different sequences: the mean of their matrices, weighted by prompts.
+ * @param {readonly JacobianLens[]} lenses of the same layers and width
+ * @returns {JacobianLens}
+ */
+export function mergeJacobianLenses(lenses) {
+  const caller = 'mergeJacobianLenses';
+  if (!Array.isArray(lenses) || lenses.length === 0)
+    throw argumentError(caller, 'lenses', lenses, 'a list of lenses, one at least');
+  const read = lenses.map((lens, i) => readLens(caller, `lenses[${i}]`, lens));
+  const [{ layers, width }] = read;
+  for (const [i, other] of read.entries()) {
+    const parameter = `lenses[${i}]`;
+    if (other.width !== width)
+      throw shapeError(caller, parameter, [other.width, other.width], `${formatShape([width, width])}, as the first`);
+    if (String(other.layers) !== String(layers))
+      throw wrongLayers(caller, parameter, other.layers, `${quote(layers)}, as the first`);
+  }
+  const prompts = read.reduce((sum, lens) => sum + lens.prompts, 0);
+  readNumber(caller, 'lenses', prompts, { integer: true });
+  const mean = (/** @type {number} */ layer) => {
+    const sums = new Float64Array(width * width);
+    for (const lens of read) {
+      const part = /** @type {Float32Array} */ (lens.matrices.get(layer));
+      for (let i = 0; i < sums.length; i++) sums[i] += (lens.prompts / prompts) * part[i];
+    }
+    return Float32Array.from(sums);
+  };
+  return makeLens({ layers, width, prompts, matrices: new Map(layers.map((layer) => [layer, mean(layer)])) }, []);
+}
+
+/** @param {ReadLens} lens @param {number[]} changes @returns {JacobianLens} */
+export function makeLens({ layers, matrices, prompts, width }, changes) {
+  const named = [...matrices].map(([layer, data]) => [layer, { data, shape: [width, width] }]);
+  return { layers, matrices: Object.fromEntries(named), prompts, width, changes };
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {JacobianLens} lens
+ * @returns {ReadLens} views of its matrices
+ */
+export function readLens(caller, parameter, lens) {
+  if (typeof lens !== 'object' || lens === null)
+    throw argumentError(caller, parameter, lens, 'a lens of fitJacobianLens or readJacobianLens');
+  const { layers, matrices, prompts, width } = lens;
+  readNumber(caller, `${parameter}.width`, width, { integer: true, least: 1 });
+  readNumber(caller, `${parameter}.prompts`, prompts, { integer: true, least: 1 });
+  if (!isAscending(layers))
+    throw argumentError(caller, `${parameter}.layers`, layers, 'numbers of layers in ascending order');
+  if (typeof matrices !== 'object' || matrices === null)
+    throw argumentError(caller, `${parameter}.matrices`, matrices, 'an object with a matrix for each layer');
+  const read = layers.map((layer) => {
+    const name = `${parameter}.matrices[${layer}]`;
+    const { floats, shape } = readArray(caller, name, matrices[layer], 'CC');
+    if (shape[0] !== width || shape[1] !== width)
+      throw shapeError(caller, name, shape, `${formatShape([width, width])}, the width of the lens`);
+    return /** @type {[number, Float32Array]} */ ([layer, floats]);
+  });
+  return { layers: [...layers], matrices: new Map(read), prompts, width };
+}
+
+/** @param {unknown} layers @returns {layers is number[]} */
+const isAscending = (layers) =>
+  Array.isArray(layers) &&
+  layers.length > 0 &&
+  layers.every((layer, i) => Number.isSafeInteger(layer) && layer >= 0 && (i === 0 || layer > layers[i - 1]));

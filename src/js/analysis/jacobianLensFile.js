@@ -1,0 +1,156 @@
+// Files of Jacobian lenses: a dict { J: { layer: matrix }, n_prompts, source_layers, d_model } of torch.save, as the
+// authors' jlens reads and writes it. Nothing in the file is executed.
+
+import { argumentError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { formatError, readBytes } from '../io/bytes.js';
+import { readTorchArchive } from '../io/torch.js';
+import { locateTensors, readTensor, TorchTensor } from '../io/torchTensors.js';
+import { writeTorchArchive } from '../io/torchWriter.js';
+import { makeLens, readLens } from './jacobianLens.js';
+
+/** @import { JacobianLens } from './jacobianLens.js' */
+
+const VOCABULARY = {
+  globals: [
+    'collections OrderedDict',
+    'torch._utils _rebuild_tensor_v2',
+    'torch HalfStorage',
+    'torch FloatStorage',
+    'torch BFloat16Storage',
+  ],
+  format: 'a Jacobian lens',
+};
+const FIELDS = ['J', 'n_prompts', 'source_layers', 'd_model'];
+/** The largest number of float16. */
+const MAX_HALF = 65504;
+
+/**
+ * @param {ArrayBuffer | ArrayBufferView} source the bytes of a file
+ * @returns {JacobianLens} its `changes` are empty, because the file does not contain them
+ */
+export function readJacobianLens(source) {
+  const caller = 'readJacobianLens';
+  const bytes = readBytes(caller, source);
+  const { value, begins } = readTorchArchive(caller, bytes, VOCABULARY);
+  const fields = readFields(caller, value);
+  const width = readInteger(caller, 'd_model', fields.get('d_model'), 1);
+  const prompts = readInteger(caller, 'n_prompts', fields.get('n_prompts'), 1);
+  const tensors = readTensors(caller, fields.get('J'));
+  const layers = [...tensors.keys()].sort((a, b) => a - b);
+  checkLayers(caller, fields.get('source_layers'), layers);
+  const named = new Map(layers.map((layer) => [nameOf(layer), /** @type {TorchTensor} */ (tensors.get(layer))]));
+  const ranges = locateTensors(caller, named, begins, bytes.length);
+  for (const [name, { shape }] of ranges)
+    if (shape.length !== 2 || shape[0] !== width || shape[1] !== width)
+      throw wrong(caller, name, shape, `the shape [${width},${width}], as d_model says`);
+  const matrices = layers.map((layer) => {
+    const name = nameOf(layer);
+    const range = /** @type {import('../io/torchTensors.js').TorchRange} */ (ranges.get(name));
+    // The types of the vocabulary are decoded to float32.
+    const data = /** @type {Float32Array} */ (readTensor(caller, name, range, bytes).data);
+    checkFinite(caller, name, data);
+    return /** @type {[number, Float32Array]} */ ([layer, data]);
+  });
+  return makeLens({ layers, matrices: new Map(matrices), prompts, width }, []);
+}
+
+/** @param {number} layer */
+const nameOf = (layer) => `J[${layer}]`;
+
+/** @param {string} caller @param {string} name @param {unknown} got @param {string} expected */
+const wrong = (caller, name, got, expected) =>
+  formatError(caller, `${name} is ${describe(got)}, expected ${expected}`, { parameter: name, expected, got });
+
+/** @param {unknown} value of a pickle */
+const describe = (value) =>
+  value instanceof Map
+    ? 'a dict'
+    : value instanceof TorchTensor
+      ? 'a tensor'
+      : value === undefined
+        ? 'missing'
+        : quote(value);
+
+/** @param {string} caller @param {unknown} value @returns {Map<unknown, unknown>} */
+function readFields(caller, value) {
+  const expected = `a dict of ${FIELDS.join(', ')}`;
+  if (!(value instanceof Map)) throw wrong(caller, 'the content of the file', value, expected);
+  for (const name of FIELDS) if (!value.has(name)) throw wrong(caller, name, undefined, expected);
+  for (const name of value.keys())
+    if (!FIELDS.includes(/** @type {string} */ (name)))
+      throw formatError(caller, `the dict has the key ${describe(name)}, expected ${expected}`, {
+        parameter: 'bytes',
+        expected: FIELDS,
+        got: name,
+      });
+  return value;
+}
+
+/** @param {string} caller @param {string} name @param {unknown} value @param {number} least */
+function readInteger(caller, name, value, least) {
+  if (!Number.isSafeInteger(value) || /** @type {number} */ (value) < least)
+    throw wrong(caller, name, value, `an integer of at least ${least}`);
+  return /** @type {number} */ (value);
+}
+
+/** @param {string} caller @param {unknown} value @returns {Map<number, TorchTensor>} by layer */
+function readTensors(caller, value) {
+  const expected = 'a dict from layers to matrices, one at least';
+  if (!(value instanceof Map) || value.size === 0) throw wrong(caller, 'J', value, expected);
+  /** @type {Map<number, TorchTensor>} */
+  const tensors = new Map();
+  for (const [key, item] of value) {
+    const layer = readInteger(caller, 'a key of J', key, 0);
+    if (!(item instanceof TorchTensor)) throw wrong(caller, nameOf(layer), item, 'a tensor');
+    tensors.set(layer, item);
+  }
+  return tensors;
+}
+
+/** @param {string} caller @param {unknown} value @param {readonly number[]} layers ascending */
+function checkLayers(caller, value, layers) {
+  const same = Array.isArray(value) && value.length === layers.length && value.every(Number.isSafeInteger);
+  const sorted = same ? [...value].sort((a, b) => a - b) : [];
+  if (layers.some((layer, i) => layer !== sorted[i]))
+    throw wrong(caller, 'source_layers', value, `the keys of J, ${quote(layers)}`);
+}
+
+/** @param {string} caller @param {string} name @param {Float32Array} data */
+function checkFinite(caller, name, data) {
+  const at = data.findIndex((x) => !Number.isFinite(x));
+  if (at >= 0)
+    throw formatError(caller, `${name} contains ${data[at]} at index ${at}, expected finite numbers`, {
+      parameter: name,
+      expected: 'finite numbers',
+      got: data[at],
+    });
+}
+
+/**
+ * The bytes of a file that readJacobianLens and jlens read, with the matrices in float16.
+ * @param {JacobianLens} lens
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function writeJacobianLens(lens) {
+  const caller = 'writeJacobianLens';
+  const { layers, matrices, prompts, width } = readLens(caller, 'lens', lens);
+  for (const [layer, data] of matrices) {
+    const large = data.find((x) => !(Math.abs(x) <= MAX_HALF));
+    if (large !== undefined)
+      throw argumentError(caller, `lens.matrices[${layer}]`, large, `numbers of float16, at most ${MAX_HALF}`);
+  }
+  const dict = layers.map((layer) => {
+    const data = /** @type {Float32Array} */ (matrices.get(layer));
+    const tensor = { data, shape: [width, width], dtype: 'F16' };
+    return /** @type {[number, { tensor: typeof tensor }]} */ ([layer, { tensor }]);
+  });
+  return writeTorchArchive(caller, 'lens', {
+    dict: [
+      ['J', { dict }],
+      ['n_prompts', prompts],
+      ['source_layers', layers],
+      ['d_model', width],
+    ],
+  });
+}

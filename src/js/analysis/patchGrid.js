@@ -1,0 +1,174 @@
+// Activation patching of every place of a model: the residual stream, all heads and the feed-forward layer of each
+// layer at each token, and each head by itself.
+
+import { checkOptions } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { checkMetric, checkPair, runCaptured, runEdited } from './pairs.js';
+import { readSteps } from './steps.js';
+
+/** @import { Numbers } from './arrays.js' */
+/** @import { Metric, PatchedModel } from './pairs.js' */
+
+/**
+ * stream: the input of a layer at a token. heads: all heads of a layer at a token, before the output projection. mlp:
+ * the output of its feed-forward layer at a token. head: one head at all tokens.
+ * @typedef {'stream' | 'heads' | 'mlp' | 'head'} GridPart
+ */
+/**
+ * place: the index of the token, or of the head.
+ * @typedef {{ part: GridPart, layer: number, place: number }} GridPlace
+ */
+/**
+ * value: the metric of the run with this place patched; effect: value − corrupted; recovered: effect / (clean −
+ * corrupted).
+ * @typedef {GridPlace & { done: number, total: number, value: number, effect: number, recovered: number }} GridProgress
+ */
+/**
+ * @template {GridPart} [P=GridPart]
+ * @typedef {object} PatchGridOptions
+ * @property {readonly P[]} [parts] default: all that the model has
+ * @property {() => GridPlace | undefined | Promise<GridPlace | undefined>} [next] asked before each run for the place
+ *   to measure next. If it returns none, or one that is already known, the order is: stream, heads, mlp, head, each
+ *   from the top layer down
+ * @property {(progress: GridProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patchGrid
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * effects, recovered: as in GridProgress, (L,T), or (L,H) for the part head. same: 1 where both runs have the same
+ * value. There the effect is exactly 0, and the model is not run: in a causal model at every token before the first
+ * that differs.
+ * @typedef {{ effects: Numbers, recovered: Numbers, same: { data: Uint8Array, shape: number[] } }} Grid
+ */
+/**
+ * @template {GridPart} [P=GridPart]
+ * @typedef {object} PatchGrid
+ * @property {number} clean the metric of the clean run
+ * @property {number} corrupted the metric of the corrupted run
+ * @property {Record<P, Grid>} grids by part; a model without feed-forward layers has no 'mlp'
+ */
+
+/** In the order of work. at: the value in a block, (1,T,C) or (1,H,T,D); axis: that of the place. */
+const PARTS = {
+  stream: { at: 'in', axis: 1 },
+  heads: { at: 'heads', axis: 2 },
+  mlp: { at: 'mlp', axis: 1 },
+  head: { at: 'heads', axis: 1 },
+};
+const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
+
+/**
+ * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
+ * `patch` does. Each effect is exact. Both inputs are one sequence, of the same number of tokens.
+ *
+ * @template {GridPart} [P=GridPart]
+ * @param {PatchedModel} model
+ * @param {any} clean an input of forward
+ * @param {any} corrupted another
+ * @param {Metric} metric
+ * @param {PatchGridOptions<P>} [options]
+ * @returns {Promise<PatchGrid<P>>}
+ */
+export async function patchGrid(model, clean, corrupted, metric, options = {}) {
+  const caller = 'patchGrid';
+  checkOptions(caller, options, ['parts', 'next', 'onProgress', 'signal']);
+  const { next } = options;
+  const steps = readSteps(caller, options);
+  if (next !== undefined && typeof next !== 'function') throw argumentError(caller, 'next', next, 'a function');
+  checkMetric(caller, metric);
+  const parts = readParts(caller, model, options.parts);
+  steps.check();
+
+  const capture = [...new Set(parts.map((part) => `blocks.*.${PARTS[part].at}`))];
+  const [from, into] = [clean, corrupted].map((input) => runCaptured(caller, model, input, metric, capture));
+  checkPair(caller, from.values, into.values);
+  const grids = parts.map((part) => compareRuns(part, model.options.layers, from.values, into.values));
+  const remaining = placesOf(grids);
+  const total = remaining.size;
+  for (let done = 1; remaining.size > 0; done++) {
+    const { part, layer, place } = await steps.run(async () => choose(remaining, await next?.()));
+    const at = `blocks.${layer}.${PARTS[part].at}`;
+    const edit = { at, [part === 'head' ? 'head' : 'token']: place, set: from.values[at] };
+    const value = runEdited(caller, model, corrupted, metric, [edit]);
+    const effect = value - into.value;
+    const recovered = effect / (from.value - into.value);
+    const { grid } = /** @type {Compared} */ (grids.find((other) => other.part === part));
+    const i = layer * grid.effects.shape[1] + place;
+    grid.effects.data[i] = effect;
+    grid.recovered.data[i] = recovered;
+    await steps.report({ done, total, part, layer, place, value, effect, recovered });
+  }
+  return {
+    clean: from.value,
+    corrupted: into.value,
+    grids: /** @type {Record<P, Grid>} */ (Object.fromEntries(grids.map(({ part, grid }) => [part, grid]))),
+  };
+}
+
+/**
+ * @param {string} caller
+ * @param {PatchedModel} model
+ * @param {unknown} parts
+ * @returns {GridPart[]} in the order of work
+ */
+function readParts(caller, { options: { mlp = 1 } }, parts) {
+  const known = NAMES.filter((part) => part !== 'mlp' || mlp > 0);
+  if (parts === undefined) return known;
+  const isKnown = (/** @type {any} */ part) => known.includes(part);
+  if (!Array.isArray(parts) || parts.length === 0 || !parts.every(isKnown))
+    throw argumentError(caller, 'parts', parts, `a list of parts of this model: ${known.join(', ')}`);
+  return known.filter((part) => parts.includes(part));
+}
+
+/** @typedef {{ part: GridPart, grid: Grid }} Compared */
+
+/**
+ * A grid without effects: the places that have the same value in both runs.
+ * @param {GridPart} part
+ * @param {number} layers
+ * @param {Record<string, Numbers>} from
+ * @param {Record<string, Numbers>} into
+ * @returns {Compared}
+ */
+function compareRuns(part, layers, from, into) {
+  const { at, axis } = PARTS[part];
+  const count = layers === 0 ? 0 : from[`blocks.0.${at}`].shape[axis];
+  const shape = [layers, count];
+  const same = new Uint8Array(layers * count).fill(1);
+  for (let layer = 0; layer < layers; layer++) {
+    const [{ data, shape: sizes }, { data: other }] = [from, into].map((values) => values[`blocks.${layer}.${at}`]);
+    const inner = sizes.slice(axis + 1).reduce((a, b) => a * b, 1);
+    for (let i = 0; i < data.length; i++)
+      if (data[i] !== other[i]) same[layer * count + (Math.floor(i / inner) % count)] = 0;
+  }
+  const zeros = () => ({ data: new Float32Array(layers * count), shape });
+  return { part, grid: { effects: zeros(), recovered: zeros(), same: { data: same, shape } } };
+}
+
+/** The places to measure, in the order of work, by their keys. @param {readonly Compared[]} grids */
+function placesOf(grids) {
+  /** @type {Map<string, GridPlace>} */
+  const places = new Map();
+  for (const { part, grid } of grids) {
+    const [layers, count] = grid.same.shape;
+    for (let layer = layers - 1; layer >= 0; layer--)
+      for (let place = 0; place < count; place++)
+        if (grid.same.data[layer * count + place] === 0)
+          places.set(keyOf({ part, layer, place }), { part, layer, place });
+  }
+  return places;
+}
+
+/** @param {GridPlace} place */
+const keyOf = ({ part, layer, place }) => `${part} ${layer} ${place}`;
+
+/**
+ * Takes the wanted place if it remains, else the first.
+ * @param {Map<string, GridPlace>} remaining
+ * @param {GridPlace | undefined} wanted
+ */
+function choose(remaining, wanted) {
+  const [first] = remaining.values();
+  const place = (wanted && remaining.get(keyOf(wanted))) ?? first;
+  remaining.delete(keyOf(place));
+  return place;
+}

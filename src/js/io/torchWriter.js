@@ -1,0 +1,106 @@
+// Writes archives of torch.save, as torch.load reads them with weights_only=True: a pickle of dicts, lists of integers,
+// integers and tensors, and a file for each tensor. The opcodes are those of pickle.js.
+
+import { allocate } from './bytes.js';
+import { encode } from './dtypes.js';
+import { writeZip } from './zip.js';
+
+/** @import { WritableTensor } from './dtypes.js' */
+
+/**
+ * @typedef {object} PickledDict
+ * @property {[key: string | number, value: Pickled][]} dict
+ */
+/** @typedef {number | number[] | PickledDict | { tensor: WritableTensor }} Pickled */
+
+/** PyTorch's names of types. @type {Record<string, string>} */
+const STORAGES = { F32: 'FloatStorage', F16: 'HalfStorage', BF16: 'BFloat16Storage' };
+const PROTOCOL = [0x80, 2];
+const [MARK, TUPLE, EMPTY_TUPLE, EMPTY_LIST, APPENDS] = [0x28, 0x74, 0x29, 0x5d, 0x65];
+const [EMPTY_DICT, SETITEMS, BININT, BINUNICODE, NEWFALSE] = [0x7d, 0x75, 0x4a, 0x58, 0x89];
+const [GLOBAL, REDUCE, BINPERSID, STOP, LONG1] = [0x63, 0x52, 0x51, 0x2e, 0x8a];
+/** The version of the format, as PyTorch writes it. */
+const VERSION = '3\n';
+
+/**
+ * @param {string} caller
+ * @param {string} root the folder in the archive
+ * @param {Pickled} value
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function writeTorchArchive(caller, root, value) {
+  /** @type {Record<string, Uint8Array>} */
+  const storages = {};
+  let count = 0;
+  const store = (/** @type {Uint8Array} */ bytes) => {
+    storages[`${root}/data/${count}`] = bytes;
+    return String(count++);
+  };
+  const pickle = Uint8Array.from([...PROTOCOL, ...pickled(caller, value, store), STOP]);
+  const text = new TextEncoder();
+  const files = { [`${root}/data.pkl`]: pickle, ...storages, [`${root}/version`]: text.encode(VERSION) };
+  const size = Object.values(files).reduce((sum, { length }) => sum + length, 0);
+  return allocate(caller, size, () => writeZip(files));
+}
+
+/**
+ * The opcodes of a value.
+ * @param {string} caller
+ * @param {Pickled} value
+ * @param {(bytes: Uint8Array) => string} store returns the key of a new storage
+ * @returns {number[]}
+ */
+function pickled(caller, value, store) {
+  if (typeof value === 'number') return integer(value);
+  if (Array.isArray(value)) return [EMPTY_LIST, MARK, ...value.flatMap(integer), APPENDS];
+  if ('tensor' in value) return tensor(caller, value.tensor, store);
+  const items = value.dict.flatMap(([key, item]) => [
+    ...(typeof key === 'number' ? integer(key) : string(key)),
+    ...pickled(caller, item, store),
+  ]);
+  return [EMPTY_DICT, MARK, ...items, SETITEMS];
+}
+
+/**
+ * The call that makes a tensor of a whole storage.
+ * @param {string} caller
+ * @param {WritableTensor} given
+ * @param {(bytes: Uint8Array) => string} store
+ */
+function tensor(caller, given, store) {
+  const { dtype, shape, bytes } = encode(caller, 'tensor', given);
+  const count = shape.reduce((a, b) => a * b, 1);
+  const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
+  const id = [string('storage'), global('torch', STORAGES[dtype]), string(store(bytes)), string('cpu'), integer(count)];
+  const hooks = [...global('collections', 'OrderedDict'), EMPTY_TUPLE, REDUCE];
+  const args = [
+    ...[...tuple(id), BINPERSID],
+    ...integer(0),
+    ...tuple(shape.map(integer)),
+    ...tuple(strides.map(integer)),
+    NEWFALSE,
+    ...hooks,
+  ];
+  return [...global('torch._utils', '_rebuild_tensor_v2'), ...tuple([args]), REDUCE];
+}
+
+/** @param {number[][]} items */
+const tuple = (items) => [MARK, ...items.flat(), TUPLE];
+
+/** @param {number} value */
+const integer = (value) =>
+  value === (value | 0)
+    ? [BININT, ...uint32(value)]
+    : [LONG1, 8, ...new Uint8Array(BigInt64Array.of(BigInt(value)).buffer)];
+
+/** @param {string} text */
+function string(text) {
+  const bytes = new TextEncoder().encode(text);
+  return [BINUNICODE, ...uint32(bytes.length), ...bytes];
+}
+
+/** @param {string} module @param {string} name */
+const global = (module, name) => [GLOBAL, ...new TextEncoder().encode(`${module}\n${name}\n`)];
+
+/** @param {number} value */
+const uint32 = (value) => new Uint8Array(Uint32Array.of(value).buffer);
