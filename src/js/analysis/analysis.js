@@ -8,15 +8,20 @@ export { composition } from './circuits.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
 export { fitJacobianLens } from './fitJacobianLens.js';
+export { writeHeadvis } from './headvis.js';
+export { readHeadvis } from './headvisReader.js';
 export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
+export { knockOut } from './knockOut.js';
 export { logitLens } from './logitLens.js';
 export { logitDifference, logProbability, probability } from './metrics.js';
 export { patchGrid } from './patchGrid.js';
 export { patch } from './patching.js';
+export { pathPatch } from './pathPatching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 export { salience } from './salience.js';
+export { scanHeads } from './scanHeads.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -63,6 +68,19 @@ export { salience } from './salience.js';
  * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
  * @typedef {import('./patchGrid.js').PatchGrid<P>} PatchGrid
  */
+/** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
+/** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
+/** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
+/** @typedef {import('./headScan.js').HeadScan} HeadScan */
+/** @typedef {import('./headScan.js').Histogram} Histogram */
+/** @typedef {import('./headScan.js').Sample} Sample */
+/** @typedef {import('./headScan.js').TokenWeight} TokenWeight */
+/** @typedef {import('./headvis.js').HeadvisNames} HeadvisNames */
+/** @typedef {import('./headvisReader.js').HeadvisDetails} HeadvisDetails */
+/** @typedef {import('./headvisReader.js').HeadvisOptions} HeadvisOptions */
+/** @typedef {import('./headvisReader.js').HeadvisSample} HeadvisSample */
+/** @typedef {import('./headvisReader.js').HeadvisScan} HeadvisScan */
+/** @typedef {import('./knockOut.js').KnockOutOptions} KnockOutOptions */
 /** @typedef {import('./patching.js').PatchOptions} PatchOptions */
 /** @typedef {import('./patching.js').PatchProgress} PatchProgress */
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
@@ -80,3 +98,13 @@ export { salience } from './salience.js';
  */
 /** @typedef {import('./salience.js').Salience} Salience */
 /** @typedef {import('./steps.js').Progress} Progress */
+/** @typedef {import('./pathPatching.js').PathModel} PathModel */
+/** @typedef {import('./pathPatching.js').PathOptions} PathOptions */
+/** @typedef {import('./pathPatching.js').PathProgress} PathProgress */
+/** @typedef {import('./pathPatching.js').PathResult} PathResult */
+/** @typedef {import('./paths.js').Receiver} Receiver */
+/** @typedef {import('./scanHeads.js').ScannedModel} ScannedModel */
+/** @typedef {import('./scanHeads.js').ScannedOptions} ScannedOptions */
+/** @typedef {import('./scanHeads.js').ScanOptions} ScanOptions */
+/** @typedef {import('./scanHeads.js').ScanProgress} ScanProgress */
+/** @typedef {import('./tokenNames.js').NamedModel} NamedModel */

@@ -15,6 +15,7 @@ export const GUIDE = [
   { text: 'Capturing and changing values', link: '/guide/edits' },
   { text: 'Analysis', link: '/guide/analysis' },
   { text: 'Gradients and circuits', link: '/guide/circuits' },
+  { text: 'Heads over many texts', link: '/guide/heads' },
   { text: 'ONNX', link: '/guide/onnx' },
   { text: 'Threads', link: '/guide/threads' },
   { text: 'Quantized weights', link: '/guide/quantization' },
