@@ -4,8 +4,11 @@
 
 export { attribution, logitLens } from './attribution.js';
 export { composition } from './circuits.js';
+export { knockOut } from './knockOut.js';
 export { logitDifference, patch } from './patching.js';
+export { pathPatch } from './pathPatching.js';
 export { headScores, rollout, valueWeighted } from './patterns.js';
+export { scanHeads } from './scanHeads.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -18,6 +21,14 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./attribution.js').LensLayer} LensLayer */
 /** @typedef {import('./attribution.js').LensOptions} LensOptions */
 /** @typedef {import('./circuits.js').Head} Head */
+/** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
+/** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
+/** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
+/** @typedef {import('./headScan.js').HeadScan} HeadScan */
+/** @typedef {import('./headScan.js').Histogram} Histogram */
+/** @typedef {import('./headScan.js').Sample} Sample */
+/** @typedef {import('./headScan.js').TokenWeight} TokenWeight */
+/** @typedef {import('./knockOut.js').KnockOutOptions} KnockOutOptions */
 /** @typedef {import('./patching.js').Metric} Metric */
 /** @typedef {import('./patching.js').PatchedModel} PatchedModel */
 /** @typedef {import('./patching.js').PatchedResult} PatchedResult */
@@ -27,3 +38,12 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
 /** @typedef {import('./patterns.js').HeadScoreOptions} HeadScoreOptions */
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
+/** @typedef {import('./pathPatching.js').PathOptions} PathOptions */
+/** @typedef {import('./pathPatching.js').PathProgress} PathProgress */
+/** @typedef {import('./pathPatching.js').PathResult} PathResult */
+/** @typedef {import('./paths.js').Receiver} Receiver */
+/** @typedef {import('./scanHeads.js').ScannedModel} ScannedModel */
+/** @typedef {import('./scanHeads.js').ScannedOptions} ScannedOptions */
+/** @typedef {import('./scanHeads.js').ScanOptions} ScanOptions */
+/** @typedef {import('./scanHeads.js').ScanProgress} ScanProgress */
+/** @typedef {import('./tokenNames.js').NamedModel} NamedModel */

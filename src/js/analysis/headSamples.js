@@ -1,0 +1,181 @@
+// The sequences of each head that scanHeads shows: those with the largest weights, and others drawn by chance.
+
+import { edgesOf, intervalOf } from './intervals.js';
+import { Largest } from './keptRows.js';
+
+/** @import { Entry, Rows } from './keptRows.js' */
+
+/** A chosen sequence of a head. @typedef {{ sequence: number, interval: number, rows: Rows }} Choice */
+/**
+ * Sizes of a scan: sequences N, layers L, heads H, intervals, samples drawn from each interval but the highest, largest
+ * maxima of the highest, the number of first sequences that only define the intervals, and the seed of the draws.
+ * @typedef {{ count: number, layers: number, heads: number, intervals: number, samples: number, top: number,
+ *   warmup: number, seed: number }} SampleSizes
+ */
+
+/** @type {Rows} */
+const NO_ROWS = { indices: new Uint32Array(0), values: new Float32Array(0) };
+
+/** Scrambles 32 bits. @param {number} x */
+function scramble(x) {
+  let y = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  y = Math.imul(y ^ (y >>> 15), 0x846ca68b);
+  return (y ^ (y >>> 16)) >>> 0;
+}
+
+/** A random number of 32 bits for some integers, the same at every call. @param {number[]} integers */
+const randomOf = (...integers) => integers.reduce((state, n) => scramble((state + Math.imul(n, 0x9e3779b1)) | 0), 1);
+
+/**
+ * Draws without replacement from intervals that are not known before the end: each sequence has a random priority, and
+ * an interval's samples are those with the highest priorities. Weights are kept of more sequences than needed; where
+ * these are too few in an interval, missing() says which sequences must be run again.
+ */
+export class HeadSamples {
+  #sizes;
+  /** (N,L,H), NaN where a sequence is skipped or not yet run. */
+  maxima;
+  /** By head: its edges, once the sequences that define them have been run. @type {Float32Array[]} */
+  #edges = [];
+  /** Weights of sequences that were run again, by head. @type {Map<number, Entry[]>} */
+  #again = new Map();
+  /** By head. With warmup there is a pool for each interval but the highest, else one for all. */
+  #heads;
+
+  /** @param {SampleSizes} sizes @param {number} spare sequences of which a head keeps the weights to draw from them */
+  constructor(sizes, spare) {
+    const { count, layers, heads, intervals, samples, top, warmup } = sizes;
+    this.#sizes = sizes;
+    this.maxima = new Float32Array(count * layers * heads).fill(Number.NaN);
+    const poolsOf = () => {
+      if (intervals === 1) return [];
+      if (warmup === 0) return [new Largest(spare)];
+      return Array.from({ length: intervals - 1 }, () => new Largest(samples));
+    };
+    this.#heads = Array.from({ length: layers * heads }, () => ({
+      top: new Largest(intervals === 1 ? Math.max(samples, top) : top),
+      pools: poolsOf(),
+    }));
+  }
+
+  /**
+   * Adds a sequence of a head. Sequences come in their order.
+   * @param {number} sequence
+   * @param {number} head l·H + h
+   * @param {number} max
+   * @param {() => Rows} select
+   */
+  add(sequence, head, max, select) {
+    const { warmup, intervals } = this.#sizes;
+    this.maxima[sequence * this.#heads.length + head] = max;
+    if (sequence < warmup) return;
+    const { top, pools } = this.#heads[head];
+    if (warmup > 0) this.#edges[head] ??= this.edges(head);
+    const interval = warmup > 0 ? intervalOf(max, this.#edges[head]) : 0;
+    const pool = warmup > 0 ? pools[interval - 1] : pools[0];
+    const priority = this.#priority(head, sequence);
+    const isLarge = (warmup === 0 || interval === intervals) && top.admits(max);
+    const isDrawn = pool?.admits(priority);
+    if (!isLarge && !isDrawn) return;
+    const rows = select();
+    if (isLarge) top.add({ sequence, key: max, rows });
+    if (isDrawn) pool.add({ sequence, key: priority, rows });
+  }
+
+  /** @param {number} head @param {number} sequence */
+  #priority(head, sequence) {
+    const { seed, heads } = this.#sizes;
+    return randomOf(seed, Math.floor(head / heads), head % heads, sequence);
+  }
+
+  /**
+   * The edges of a head's intervals. Before all sequences that define them have been run, they may change.
+   * @param {number} head l·H + h
+   */
+  edges(head) {
+    const { warmup, intervals, count } = this.#sizes;
+    return this.#edges[head] ?? edgesOf(this.maximaOf(head, warmup > 0 ? Math.min(warmup, count) : count), intervals);
+  }
+
+  /** The known maxima of a head. @param {number} head @param {number} [count] of the first sequences */
+  maximaOf(head, count = this.#sizes.count) {
+    const column = new Float32Array(count);
+    let known = 0;
+    for (let n = 0; n < count; n++) {
+      const max = this.maxima[n * this.#heads.length + head];
+      if (!Number.isNaN(max)) column[known++] = max;
+    }
+    return column.subarray(0, known);
+  }
+
+  /**
+   * The interval of each sequence of a head; 0 for those that are not sampled from.
+   * @param {number} head
+   * @returns {Uint32Array} (N)
+   */
+  intervalsOf(head) {
+    const { count, warmup } = this.#sizes;
+    const edges = this.edges(head);
+    return Uint32Array.from({ length: count }, (_, n) => {
+      const max = this.maxima[n * this.#heads.length + head];
+      return Number.isNaN(max) || n < warmup ? 0 : intervalOf(max, edges);
+    });
+  }
+
+  /**
+   * The chosen sequences of a head, by interval. Sequences whose weights are not kept are left out.
+   * @param {number} head
+   * @returns {Choice[]}
+   */
+  choices(head) {
+    const { intervals, samples } = this.#sizes;
+    const intervalsOf = this.intervalsOf(head);
+    const { top, pools } = this.#heads[head];
+    const kept = [...pools.flatMap(({ entries }) => entries), ...(this.#again.get(head) ?? [])];
+    kept.sort((a, b) => b.key - a.key);
+    const drawn = Array.from({ length: intervals - 1 }, (_, i) =>
+      kept.filter(({ sequence }) => intervalsOf[sequence] === i + 1).slice(0, samples),
+    );
+    const largest = top.entries.filter(({ sequence }) => intervalsOf[sequence] === intervals);
+    return [...drawn.map((entries) => entries.sort((a, b) => a.sequence - b.sequence)), largest].flatMap((entries, i) =>
+      entries.map(({ sequence, rows }) => ({ sequence, interval: i + 1, rows })),
+    );
+  }
+
+  /**
+   * The drawn sequences whose weights are not kept, with their heads.
+   * @returns {Map<number, number[]>}
+   */
+  missing() {
+    /** @type {Map<number, number[]>} */
+    const missing = new Map();
+    const { warmup, intervals, samples } = this.#sizes;
+    if (warmup > 0 || intervals === 1) return missing;
+    this.#heads.forEach(({ pools: [pool] }, head) => {
+      const kept = new Set(pool.entries.map(({ sequence }) => sequence));
+      const drawn = Array.from({ length: intervals }, () => new Largest(samples));
+      this.intervalsOf(head).forEach((interval, sequence) => {
+        const key = this.#priority(head, sequence);
+        if (interval > 0 && drawn[interval - 1].admits(key)) drawn[interval - 1].add({ sequence, key, rows: NO_ROWS });
+      });
+      for (const { sequence } of drawn.slice(0, -1).flatMap(({ entries }) => entries))
+        if (!kept.has(sequence)) missing.set(sequence, [...(missing.get(sequence) ?? []), head]);
+    });
+    return missing;
+  }
+
+  /** Adds the weights of a missing sequence. @param {number} sequence @param {number} head @param {Rows} rows */
+  addMissing(sequence, head, rows) {
+    const entries = this.#again.get(head) ?? [];
+    entries.push({ sequence, key: this.#priority(head, sequence), rows });
+    this.#again.set(head, entries);
+  }
+
+  /** Forgets the weights of sequences that are not chosen. */
+  finish() {
+    this.#heads.forEach(({ pools }, head) => {
+      const chosen = new Set(this.choices(head).map(({ rows }) => rows));
+      for (const pool of pools) pool.entries = pool.entries.filter(({ rows }) => chosen.has(rows));
+    });
+  }
+}

@@ -1,0 +1,211 @@
+// Sums over the rows of attention weights, of every head: the inner loops of scanHeads. They allocate nothing.
+
+/** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
+/**
+ * A sequence as the loops read it. after, copies: for each query and each earlier token equal to it, the index t·T + s
+ * of the key after that token, and of that token.
+ * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, repeats: number }} Prepared
+ */
+/** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
+
+/** Roles of a head, each with the keys that it predicts for query t. */
+export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
+/** Names of the sums of a head. The last ones count rows whose largest weight is on a key that a role predicts. */
+const SUMS = /** @type {const} */ ([
+  'self',
+  'previous',
+  'entropy',
+  'distance',
+  'square',
+  'induction',
+  'first',
+  'duplicate',
+  ...ROLES.map((role) => /** @type {const} */ (`holds ${role}`)),
+]);
+/** The index of each sum. */
+const AT = /** @type {Record<typeof SUMS[number], number>} */ (Object.fromEntries(SUMS.map((name, i) => [name, i])));
+
+/**
+ * Finds equal tokens.
+ * @param {Int32Array} ids (T)
+ * @returns {Prepared} repeats: the number of queries with an earlier equal token
+ */
+export function prepare(ids) {
+  const length = ids.length;
+  /** @type {number[]} */
+  const copies = [];
+  let repeats = 0;
+  for (let t = 0; t < length; t++) {
+    const before = copies.length;
+    for (let s = 0; s < t; s++) if (ids[s] === ids[t]) copies.push(t * length + s);
+    if (copies.length > before) repeats++;
+  }
+  return { ids, copies: Int32Array.from(copies), after: Int32Array.from(copies, (at) => at + 1), repeats };
+}
+
+/** The sums of all heads over the sequences so far. */
+export class HeadSums {
+  #threshold;
+  /** (L·H,sums) */
+  #sums;
+  /** Numbers of tokens, sequences and queries with an earlier equal token. */
+  #counts = { tokens: 0, sequences: 0, repeats: 0 };
+  /** By layer: 1 if the layer has weights. */
+  #known;
+
+  /** @param {number} layers @param {number} heads @param {number} threshold least weight that counts for induction */
+  constructor(layers, heads, threshold) {
+    this.shape = [layers, heads];
+    this.#threshold = threshold;
+    this.#sums = new Float64Array(layers * heads * SUMS.length);
+    this.#known = new Uint8Array(layers);
+  }
+
+  /** Counts a sequence, of which each head is added. @param {Prepared} sequence */
+  count({ ids, repeats }) {
+    this.#counts.tokens += ids.length;
+    this.#counts.sequences++;
+    this.#counts.repeats += repeats;
+  }
+
+  /**
+   * Adds the weights (T,T) of a head.
+   * @param {number} layer
+   * @param {number} head
+   * @param {Float32Array} weights
+   * @param {number} start index of the first of them
+   * @param {Prepared} sequence
+   * @param {Bounds} bounds
+   * @returns {number} the largest weight, without those of query 0 and of key 0
+   */
+  add(layer, head, weights, start, sequence, bounds) {
+    this.#known[layer] = 1;
+    const to = (layer * this.shape[1] + head) * SUMS.length;
+    this.#addCopies(to, weights, start, sequence);
+    return addRows(this.#sums, to, weights, start, sequence.ids, bounds);
+  }
+
+  /** @param {number} to @param {Float32Array} weights @param {number} start @param {Prepared} sequence */
+  #addCopies(to, weights, start, { after, copies }) {
+    const threshold = this.#threshold;
+    let [induction, duplicate] = [0, 0];
+    for (let i = 0; i < copies.length; i++) {
+      const w = weights[start + after[i]];
+      if (w >= threshold) induction += w;
+      duplicate += weights[start + copies[i]];
+    }
+    this.#sums[to + AT.induction] += induction;
+    this.#sums[to + AT.duplicate] += duplicate;
+  }
+
+  /**
+   * A measure of every head, as float32.
+   * @param {(sum: (name: typeof SUMS[number]) => number) => number} measure of the sums of a head
+   * @returns {Numbers} (L,H)
+   */
+  #measure(measure) {
+    const [layers, heads] = this.shape;
+    const data = Float32Array.from({ length: layers * heads }, (_, i) =>
+      this.#known[Math.floor(i / heads)] ? measure((name) => this.#sums[i * SUMS.length + AT[name]]) : Number.NaN,
+    );
+    return { data, shape: [layers, heads] };
+  }
+
+  /** The measures of HeadScan. */
+  metrics() {
+    const { tokens, sequences, repeats } = this.#counts;
+    return {
+      selfAttention: this.#measure((sum) => sum('self') / tokens),
+      previous: this.#measure((sum) => sum('previous') / (tokens - sequences)),
+      entropy: this.#measure((sum) => sum('entropy') / tokens),
+      distance: this.#measure((sum) => sum('distance') / tokens),
+      distanceVariance: this.#measure((sum) => sum('square') / tokens - (sum('distance') / tokens) ** 2),
+      induction: this.#measure((sum) => sum('induction') / repeats),
+    };
+  }
+
+  /** The measures of roles. */
+  roles() {
+    const { tokens, sequences, repeats } = this.#counts;
+    const rows = tokens - sequences;
+    const counts = { previous: rows, self: rows, induction: repeats, first: rows, duplicate: repeats };
+    return {
+      first: this.#measure((sum) => sum('first') / rows),
+      duplicate: this.#measure((sum) => sum('duplicate') / repeats),
+      holds: /** @type {Record<typeof ROLES[number], Numbers>} */ (
+        Object.fromEntries(ROLES.map((role) => [role, this.#measure((sum) => sum(`holds ${role}`) / counts[role])]))
+      ),
+    };
+  }
+}
+
+/**
+ * @param {Float64Array} sums
+ * @param {number} to index of the first sum of the head
+ * @param {Float32Array} weights
+ * @param {number} start index of the first weight
+ * @param {Int32Array} ids (T)
+ * @param {Bounds} bounds
+ */
+function addRows(sums, to, weights, start, ids, { left, right }) {
+  const length = ids.length;
+  let [own, previous, first, entropy, distance, square, max] = [0, 0, 0, 0, 0, 0, 0];
+  for (let t = 0; t < length; t++) {
+    const row = start + t * length;
+    const low = t > left ? t - left : 0;
+    const end = t + right < length ? t + right + 1 : length;
+    let [largest, key] = [0, -1];
+    for (let s = low > 0 ? low : 1; s < end; s++) {
+      const w = weights[row + s];
+      if (w > 0) {
+        if (w > largest) {
+          largest = w;
+          key = s;
+        }
+        const d = Math.abs(t - s);
+        entropy -= w * Math.log(w);
+        distance += w * d;
+        square += w * d * d;
+      }
+    }
+    const w = weights[row];
+    own += weights[row + t];
+    if (w > 0) {
+      entropy -= w * Math.log(w);
+      distance += w * t;
+      square += w * t * t;
+    }
+    if (t === 0) continue;
+    if (largest > max) max = largest;
+    previous += weights[row + t - 1];
+    first += w;
+    if (w >= largest && w > 0) key = 0;
+    if (key >= 0) addRoles(sums, to, ids, t, key);
+  }
+  sums[to + AT.self] += own;
+  sums[to + AT.previous] += previous;
+  sums[to + AT.entropy] += entropy;
+  sums[to + AT.distance] += distance;
+  sums[to + AT.square] += square;
+  sums[to + AT.first] += first;
+  return max;
+}
+
+const HOLDS = ROLES.map((role) => AT[`holds ${role}`]);
+
+/**
+ * Counts the roles that predict a key.
+ * @param {Float64Array} sums
+ * @param {number} to
+ * @param {Int32Array} ids
+ * @param {number} t query
+ * @param {number} key on which its largest weight is
+ */
+function addRoles(sums, to, ids, t, key) {
+  const [previous, self, induction, first, duplicate] = HOLDS;
+  if (key === t - 1) sums[to + previous]++;
+  if (key === t) sums[to + self]++;
+  if (key === 0) sums[to + first]++;
+  if (key > 0 && key <= t && ids[key - 1] === ids[t]) sums[to + induction]++;
+  if (key < t && ids[key] === ids[t]) sums[to + duplicate]++;
+}

@@ -1,0 +1,28 @@
+// Intervals of maxima with about the same number of sequences each.
+
+/** Rounds to the nearest integer, halves to the even one. @param {number} x at least 0 */
+function roundHalfToEven(x) {
+  const low = Math.floor(x);
+  if (x - low !== 0.5) return Math.round(x);
+  return low % 2 === 0 ? low : low + 1;
+}
+
+/**
+ * The lower edges of the intervals 2 … count: the maxima at these shares of the sorted list. NaN without maxima.
+ * @param {Float32Array} maxima which are sorted
+ * @param {number} count of intervals
+ * @returns {Float32Array} (count − 1)
+ */
+export function edgesOf(maxima, count) {
+  const { length } = maxima.sort();
+  return Float32Array.from({ length: count - 1 }, (_, i) =>
+    length === 0 ? Number.NaN : maxima[Math.min(roundHalfToEven(((i + 1) * length) / count), length - 1)],
+  );
+}
+
+/** The interval of a maximum, from 1. @param {number} max @param {ArrayLike<number>} edges */
+export function intervalOf(max, edges) {
+  let interval = 1;
+  for (let i = 0; i < edges.length; i++) if (edges[i] <= max) interval++;
+  return interval;
+}

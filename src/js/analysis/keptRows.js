@@ -1,0 +1,114 @@
+// The sequences whose weights are kept for a head while the others pass: the largest, and a random choice.
+
+/** @import { Bounds } from './headSums.js' */
+
+/**
+ * Kept weights of a sequence: their indices t·T + s, ascending.
+ * @typedef {{ indices: Uint32Array, values: Float32Array }} Rows
+ */
+/** @typedef {{ sequence: number, key: number, rows: Rows }} Entry */
+
+/** The entries with the largest keys, in descending order; of equal keys the first one comes first. */
+export class Largest {
+  #size;
+  /** @type {Entry[]} */
+  entries = [];
+
+  /** @param {number} size */
+  constructor(size) {
+    this.#size = size;
+  }
+
+  /** True if an entry with this key would be kept. @param {number} key */
+  admits(key) {
+    const { length } = this.entries;
+    return length < this.#size || (length > 0 && key > this.entries[length - 1].key);
+  }
+
+  /** @param {Entry} entry that is admitted */
+  add(entry) {
+    const { entries } = this;
+    let at = entries.length;
+    while (at > 0 && entries[at - 1].key < entry.key) at--;
+    entries.splice(at, 0, entry);
+    if (entries.length > this.#size) entries.pop();
+  }
+}
+
+/** Selects the largest weights of every row. Its buffers are used again. */
+export class RowSelector {
+  #keep;
+  #least;
+  #keys;
+  #values;
+  #indices = new Uint32Array(0);
+  #all = new Float32Array(0);
+
+  /** @param {number} keep weights of a row @param {number} least weight that is kept */
+  constructor(keep, least) {
+    this.#keep = keep;
+    this.#least = least;
+    this.#keys = new Uint32Array(keep);
+    this.#values = new Float32Array(keep);
+  }
+
+  /**
+   * @param {Float32Array} weights
+   * @param {number} start index of the first weight of (T,T)
+   * @param {number} length T
+   * @param {Bounds} bounds
+   * @returns {Rows}
+   */
+  select(weights, start, length, { left, right }) {
+    const most = length * Math.min(this.#keep, length);
+    if (this.#all.length < most) {
+      this.#indices = new Uint32Array(most);
+      this.#all = new Float32Array(most);
+    }
+    const [keys, values, indices, all] = [this.#keys, this.#values, this.#indices, this.#all];
+    let kept = 0;
+    for (let t = 0; t < length; t++) {
+      const low = t > left ? t - left : 0;
+      const end = t + right < length ? t + right + 1 : length;
+      const count = this.#selectRow(weights, start + t * length, low, end);
+      for (let i = 0; i < count; i++) {
+        indices[kept] = t * length + keys[i];
+        all[kept++] = values[i];
+      }
+    }
+    return { indices: indices.slice(0, kept), values: all.slice(0, kept) };
+  }
+
+  /**
+   * Writes the largest weights of a row and their keys, in the order of keys. The first of equal weights is kept.
+   * @param {Float32Array} weights
+   * @param {number} row index of the weight of key 0
+   * @param {number} low
+   * @param {number} end
+   * @returns {number} how many
+   */
+  #selectRow(weights, row, low, end) {
+    const [keep, least, keys, values] = [this.#keep, this.#least, this.#keys, this.#values];
+    let [count, weakest] = [0, -1];
+    for (let s = low; s < end; s++) {
+      const w = weights[row + s];
+      if (!(w >= least && w > 0)) continue;
+      if (count < keep) count++;
+      else if (w > values[weakest]) {
+        keys.copyWithin(weakest, weakest + 1);
+        values.copyWithin(weakest, weakest + 1);
+      } else continue;
+      keys[count - 1] = s;
+      values[count - 1] = w;
+      if (count === keep) weakest = indexOfSmallest(values);
+    }
+    return count;
+  }
+}
+
+/** The last one of equal values. @param {Float32Array} values */
+function indexOfSmallest(values) {
+  let at = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] <= values[at]) at = i;
+  return at;
+}

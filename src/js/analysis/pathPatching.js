@@ -1,0 +1,209 @@
+// Path patching: the effect of a head along the paths to some receivers alone.
+
+import { checkOptions, readNumber, readSignal, readWord } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { formatShape } from '../check/quote.js';
+import { readCaptured } from './arrays.js';
+import { isBefore, readReceivers, readSenders } from './paths.js';
+
+/** @import { Numbers } from './arrays.js' */
+/** @import { Head } from './circuits.js' */
+/** @import { Metric, PatchedModel, PatchedResult, PatchEdit } from './patching.js' */
+/** @import { Receiver } from './paths.js' */
+
+/**
+ * @typedef {object} PathOptions
+ * @property {Head | readonly Head[]} [from] the sender, or senders that are patched together; default: every head on
+ *   its own
+ * @property {'logits' | Receiver | readonly Receiver[]} to
+ * @property {'residual' | 'mlps' | 'all'} [through] the paths: 'residual': the residual connections alone; 'mlps': also
+ *   the feed-forwards, but no other heads; 'all': everything between sender and receiver. Default 'mlps'
+ * @property {(progress: PathProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does pathPatch
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * value: the metric with the patched paths from these heads.
+ * @typedef {{ done: number, total: number, from: Head[], value: number }} PathProgress
+ */
+/**
+ * @typedef {object} PathResult
+ * @property {number} clean the metric of the clean run
+ * @property {number} corrupted the metric of the corrupted run
+ * @property {Numbers} values the metrics with a patched path: (L,H), NaN for heads that are not before every receiver;
+ *   with from: []
+ * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
+ */
+
+const CALLER = 'pathPatch';
+/** Values that keep those of the corrupted run, apart from the sender. @type {Record<string, string[]>} */
+const FIXED = { residual: ['heads', 'cross.heads', 'mlp'], mlps: ['heads', 'cross.heads'], all: [] };
+
+/**
+ * Path patching (Wang et al. 2022, "Interpretability in the Wild"): the metric of the corrupted run in which only
+ * `to` sees that the heads `from` have the values of the clean run. Two runs for each sender: in the first, the sender
+ * has its clean value and all that is not on the paths keeps its corrupted value; in the second, the receivers have
+ * their values of the first, and everything after them is computed again. With to: 'logits' the first is the result.
+ * Both inputs are one sequence, with the same number of tokens.
+ *
+ * @param {PatchedModel} model
+ * @param {any} clean an input of forward
+ * @param {any} corrupted another
+ * @param {Metric} metric
+ * @param {PathOptions} options
+ * @returns {Promise<PathResult>}
+ */
+export async function pathPatch(model, clean, corrupted, metric, options) {
+  checkOptions(CALLER, options, ['from', 'to', 'through', 'onProgress', 'signal']);
+  const { onProgress } = options;
+  const signal = readSignal(CALLER, options.signal);
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
+  if (typeof metric !== 'function') throw argumentError(CALLER, 'metric', metric, 'a function of a result');
+  const through = readWord(CALLER, 'through', options.through ?? 'mlps', Object.keys(FIXED));
+  const receivers = readReceivers(options.to, model.options);
+  const { layers, numHeads: heads } = model.options;
+  const from = options.from === undefined ? undefined : readSenders(options.from, model.options);
+  const reaches = (/** @type {Head} */ sender) =>
+    receivers.every((receiver) => isBefore(sender, receiver, model.options));
+  for (const sender of from ?? []) if (!reaches(sender)) throw notAfter(sender);
+  signal?.throwIfAborted();
+
+  const paths = new Paths(model, clean, corrupted, metric, FIXED[through], receivers);
+  const senders = from ? [from] : headsOf(layers, heads).map((sender) => (reaches(sender) ? [sender] : []));
+  const values = new Float32Array(senders.length).fill(Number.NaN);
+  const total = senders.filter(({ length }) => length > 0).length;
+  let done = 0;
+  for (const [i, list] of senders.entries()) {
+    if (list.length === 0) continue;
+    // Yields to the event loop, so that an abort is noticed and progress can be displayed.
+    await new Promise((resolve) => setTimeout(resolve));
+    signal?.throwIfAborted();
+    const value = paths.patch(list);
+    values[i] = value;
+    await onProgress?.({ done: ++done, total, from: list, value });
+  }
+  const shape = from ? [] : [layers, heads];
+  const { best, worst } = paths;
+  const recovered = values.map((value) => (value - worst) / (best - worst));
+  return {
+    clean: best,
+    corrupted: worst,
+    values: { data: values, shape },
+    recovered: { data: recovered, shape: [...shape] },
+  };
+}
+
+/** @param {number} layers @param {number} heads @returns {Head[]} */
+const headsOf = (layers, heads) =>
+  Array.from({ length: layers * heads }, (_, i) => ({ layer: Math.floor(i / heads), head: i % heads }));
+
+/** @param {Head} sender */
+const notAfter = ({ layer, head }) =>
+  new HeadlightError('ARGUMENT', `${CALLER}: every receiver must come after head ${head} of block ${layer}`, {
+    parameter: 'to',
+  });
+
+/** The values of two runs, and runs in which a path between them is patched. */
+class Paths {
+  #model;
+  #corrupted;
+  #metric;
+  #receivers;
+  /** Edits that fix values of the corrupted run. @type {PatchEdit[]} */
+  #fixed;
+  /** The heads of the clean run, by layer. @type {Numbers[]} */
+  #clean;
+
+  /**
+   * @param {PatchedModel} model
+   * @param {any} clean
+   * @param {any} corrupted
+   * @param {Metric} metric
+   * @param {readonly string[]} fixed names of values in a block
+   * @param {readonly Receiver[]} receivers
+   */
+  constructor(model, clean, corrupted, metric, fixed, receivers) {
+    this.#model = model;
+    this.#corrupted = corrupted;
+    this.#metric = metric;
+    this.#receivers = receivers;
+    const { layers, mlp, cross } = model.options;
+    const blocks = Array.from({ length: layers }, (_, l) => l);
+    const best = this.#run(
+      clean,
+      [],
+      blocks.map((l) => `blocks.${l}.heads`),
+    );
+    const names = fixed.filter((name) => (name === 'mlp' ? mlp !== 0 : name === 'heads' || cross));
+    const own = ['heads', ...names.filter((name) => name !== 'heads')];
+    const worst = this.#run(
+      corrupted,
+      [],
+      blocks.flatMap((l) => own.map((name) => `blocks.${l}.${name}`)),
+    );
+    /** The metrics of the clean and the corrupted run. */
+    this.best = best.value;
+    this.worst = worst.value;
+    this.#clean = blocks.map((l) => best.captured[`blocks.${l}.heads`]);
+    if (layers > 0) checkLengths(this.#clean[0].shape, worst.captured['blocks.0.heads'].shape);
+    this.#fixed = blocks.flatMap((l) =>
+      names.map((name) => ({ at: `blocks.${l}.${name}`, set: worst.captured[`blocks.${l}.${name}`] })),
+    );
+  }
+
+  /** The metric with the paths from some heads. @param {readonly Head[]} senders */
+  patch(senders) {
+    const sent = senders.map(({ layer, head }) => ({ at: `blocks.${layer}.heads`, head, set: this.#clean[layer] }));
+    const names = this.#receivers.map(nameOf);
+    const first = this.#run(this.#corrupted, [...this.#fixed, ...sent], [...new Set(names)], names.length > 0);
+    if (names.length === 0) return first.value;
+    const received = this.#receivers.map((receiver, i) => ({
+      at: names[i],
+      ...('head' in receiver && { head: receiver.head }),
+      set: first.captured[names[i]],
+    }));
+    return this.#run(this.#corrupted, received, []).value;
+  }
+
+  /**
+   * The metric of a run, and copies of captured values.
+   * @param {any} input
+   * @param {PatchEdit[]} edit
+   * @param {string[]} capture
+   * @param {boolean} [capturesOnly] true: the metric is not measured
+   */
+  #run(input, edit, capture, capturesOnly = false) {
+    const result = this.#model.forward(input, { capture, edit });
+    try {
+      const captured = Object.fromEntries(capture.map((name) => [name, copyOf(result, name)]));
+      return { captured, value: capturesOnly ? Number.NaN : readMetric(this.#metric, result) };
+    } finally {
+      result.dispose();
+    }
+  }
+}
+
+/** The name of the value that a receiver reads. @param {Receiver} receiver */
+const nameOf = ({ layer, input }) => `blocks.${layer}.${input === 'mlp' ? 'norm2' : input}`;
+
+/** @param {PatchedResult} result @param {string} name @returns {Numbers} */
+function copyOf(result, name) {
+  const form = /\.(mlp|norm2)$/.test(name) ? 'BTC' : 'BHTD';
+  const { floats, shape } = readCaptured(CALLER, result, name, form, [name]);
+  return { data: floats.slice(), shape: [...shape] };
+}
+
+/** @param {Metric} metric @param {PatchedResult} result */
+const readMetric = (metric, result) => readNumber(CALLER, 'the value of metric', metric(result));
+
+/** Heads are (B,H,T,D). @param {readonly number[]} clean @param {readonly number[]} corrupted */
+function checkLengths(clean, corrupted) {
+  const shapes = [clean, corrupted].map(([batch, , length]) => [batch, length]);
+  if (shapes.every(([batch]) => batch === 1) && clean[2] === corrupted[2]) return;
+  const [first, second] = shapes.map(formatShape);
+  throw new HeadlightError(
+    'SHAPE',
+    `${CALLER}: clean has tokens ${first} and corrupted ${second}, expected one sequence each, of the same length`,
+    { parameter: 'corrupted', expected: shapes[0], got: shapes[1] },
+  );
+}

@@ -1,0 +1,86 @@
+// Reads the ends of a path in a model: the heads that send, and the inputs that receive.
+
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+
+/** @import { ModelOptions } from './arrays.js' */
+/** @import { Head } from './circuits.js' */
+
+/**
+ * The input of a head, or of the feed-forward of a block. For key and value, head is the number of a key head.
+ * @typedef {{ layer: number, head: number, input: 'query' | 'key' | 'value' } | { layer: number, input: 'mlp' }}
+ *   Receiver
+ */
+
+const CALLER = 'pathPatch';
+const INPUTS = ['query', 'key', 'value', 'mlp'];
+
+/** @param {string} name @param {unknown} value @param {number} count */
+const readPlace = (name, value, count) => readNumber(CALLER, name, value, { integer: true, least: 0, most: count - 1 });
+
+/**
+ * @param {unknown} from a head or a list of heads
+ * @param {ModelOptions} options
+ * @returns {Head[]}
+ */
+export function readSenders(from, { layers, numHeads }) {
+  const list = Array.isArray(from) ? from : [from];
+  if (list.length === 0) throw argumentError(CALLER, 'from', from, 'a head { layer, head }, or a list of heads');
+  return list.map((sender, i) => {
+    const name = Array.isArray(from) ? `from[${i}]` : 'from';
+    checkOptions(CALLER, sender, ['layer', 'head'], name);
+    return {
+      layer: readPlace(`${name}.layer`, sender.layer, layers),
+      head: readPlace(`${name}.head`, sender.head, numHeads),
+    };
+  });
+}
+
+/**
+ * @param {unknown} to
+ * @param {ModelOptions} options
+ * @returns {Receiver[]} none for the logits
+ */
+export function readReceivers(to, options) {
+  if (to === 'logits') return [];
+  const list = Array.isArray(to) ? to : [to];
+  if (list.length === 0 || list.some((receiver) => receiver === null || typeof receiver !== 'object'))
+    throw argumentError(CALLER, 'to', to, "'logits', a receiver { layer, head, input }, or a list of receivers");
+  return list.map((receiver, i) => readReceiver(receiver, Array.isArray(to) ? `to[${i}]` : 'to', options));
+}
+
+/** @param {any} receiver @param {string} name @param {ModelOptions} options @returns {Receiver} */
+function readReceiver(receiver, name, options) {
+  checkOptions(CALLER, receiver, ['layer', 'head', 'input'], name);
+  const { input } = receiver;
+  if (!INPUTS.includes(input)) throw argumentError(CALLER, `${name}.input`, input, "'query', 'key', 'value' or 'mlp'");
+  const layer = readPlace(`${name}.layer`, receiver.layer, options.layers);
+  if (input === 'mlp') {
+    if (receiver.head !== undefined)
+      throw argumentError(CALLER, `${name}.head`, receiver.head, 'none: a feed-forward has no heads');
+    checkFeedForward(name, options);
+    return { layer, input };
+  }
+  const { numHeads, kvHeads = numHeads } = options;
+  return { layer, head: readPlace(`${name}.head`, receiver.head, input === 'query' ? numHeads : kvHeads), input };
+}
+
+/** @param {string} name @param {ModelOptions} options */
+function checkFeedForward(name, { mlp, normPlace = 'before' }) {
+  const refuse = (/** @type {string} */ reason) =>
+    new HeadlightError('ARGUMENT', `${CALLER}: ${name} is a feed-forward, but ${reason}`, { parameter: 'to' });
+  if (mlp === 0) throw refuse('this model has none');
+  if (normPlace === 'after')
+    throw refuse("normPlace is 'after': it reads the residual stream itself, not a norm of its own");
+  if (normPlace === 'stream') throw refuse("normPlace is 'stream': the norm before it replaces the residual stream");
+}
+
+/**
+ * True if the output of a head reaches a receiver.
+ * @param {Head} sender
+ * @param {Receiver} receiver
+ * @param {ModelOptions} options
+ */
+export function isBefore(sender, { layer, input }, { normPlace }) {
+  return sender.layer < layer || (input === 'mlp' && sender.layer === layer && normPlace !== 'parallel');
+}

@@ -1,0 +1,278 @@
+// Behaviour of every head over many texts: runs the model on each, and collects measures and samples of its weights.
+
+import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { readCaptured } from './arrays.js';
+import { HeadSamples } from './headSamples.js';
+import { headScanOf } from './headScan.js';
+import { HeadSums, prepare } from './headSums.js';
+import { RowSelector } from './keptRows.js';
+import { readSequences } from './sequences.js';
+import { tokenNames } from './tokenNames.js';
+
+/** @import { ModelOptions, Result } from './arrays.js' */
+/** @import { HeadScan } from './headScan.js' */
+/** @import { Bounds, Prepared } from './headSums.js' */
+/** @import { Rows } from './keptRows.js' */
+/** @import { NamedModel } from './tokenNames.js' */
+
+/**
+ * The options of a Transformer that scanHeads uses.
+ * @typedef {ModelOptions & { vocab?: number, context?: number, causal?: boolean, input?: string,
+ *   window?: readonly (number | null)[] | null, encoder?: object | undefined }} ScannedOptions
+ */
+/**
+ * @typedef {NamedModel & { options: ScannedOptions,
+ *   forward(input: any, options: { capture: string[], last: true }): Result & { dispose(): void } }} ScannedModel
+ */
+/**
+ * @typedef {object} ScanOptions
+ * @property {number} [intervals] of the maxima, with about the same number of sequences each; default 5
+ * @property {number} [samples] sequences drawn from each interval but the highest; default 3
+ * @property {number} [top] sequences of the highest interval: those with the largest maxima; default 10
+ * @property {number} [keep] weights of each row of a sample that are kept, the largest; default 8
+ * @property {number} [least] weight that is kept; default 0.005
+ * @property {number} [threshold] least weight that counts for induction; default 0.01
+ * @property {number} [warmup] number of first sequences, without those that are skipped, that define the intervals and
+ *   are not sampled; default 0: all sequences define them and can be sampled
+ * @property {number} [seed] of the draws; default 0
+ * @property {number} [batch] sequences of equal length in a row that are run at once; default: as many as have 256
+ *   tokens together
+ * @property {(id: number) => string} [names] the text of a token; default: by the model's tokenizer
+ * @property {(progress: ScanProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does scanHeads
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * done and total: sequences. scan: the results so far; its samples are those of which the weights are at hand.
+ * @typedef {{ done: number, total: number, scan: () => HeadScan }} ScanProgress
+ */
+
+const CALLER = 'scanHeads';
+const NUMBERS = ['intervals', 'samples', 'top', 'keep', 'least', 'threshold', 'warmup', 'seed', 'batch'];
+/** Tokens of a run. More at once are hardly faster, and their weights need more memory. */
+const TOKENS_AT_ONCE = 256;
+/** Larger than every distance of tokens. */
+const UNBOUNDED = 2 ** 30;
+/** Bytes of captured weights of a run. Models with more are run once for each group of layers. */
+const MAX_CAPTURED_BYTES = 2 ** 29;
+/** Bytes of the weights that are kept to draw from them, if each row keeps as many as it may. */
+const MAX_SPARE_BYTES = 2 ** 27;
+
+/**
+ * Measures every head over many texts, and chooses texts that show what it does (definitions of HeadVis: Luger, Kamath
+ * et al. 2026). Sequences are truncated to the context of the model; those with fewer than two tokens are skipped.
+ *
+ * @param {ScannedModel} model
+ * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of ids
+ * @param {ScanOptions} [options]
+ * @returns {Promise<HeadScan>}
+ */
+export async function scanHeads(model, sequences, options = {}) {
+  checkOptions(CALLER, options, [...NUMBERS, 'names', 'onProgress', 'signal']);
+  const sizes = readSizes(options);
+  const signal = readSignal(CALLER, options.signal);
+  const { names, onProgress } = options;
+  for (const [name, value] of Object.entries({ names, onProgress }))
+    if (value !== undefined && typeof value !== 'function') throw argumentError(CALLER, name, value, 'a function');
+  checkModel(model.options);
+  signal?.throwIfAborted();
+  const ids = await readSequences(CALLER, model, sequences, signal);
+  const scan = new Scan(model, ids, sizes, tokenNames(model, names));
+  await scan.run(onProgress, signal);
+  return scan.results();
+}
+
+/** @param {ScanOptions} options */
+function readSizes({
+  intervals = 5,
+  samples = 3,
+  top = 10,
+  keep = 8,
+  least = 0.005,
+  threshold = 0.01,
+  warmup = 0,
+  seed = 0,
+  batch,
+}) {
+  const count = (/** @type {string} */ name, /** @type {number} */ value, from = 1) =>
+    readNumber(CALLER, name, value, { integer: true, least: from, most: 2 ** 31 - 1 });
+  return {
+    intervals: count('intervals', intervals),
+    samples: count('samples', samples),
+    top: count('top', top),
+    keep: count('keep', keep),
+    least: readNumber(CALLER, 'least', least, { least: 0 }),
+    threshold: readNumber(CALLER, 'threshold', threshold, { least: 0 }),
+    warmup: count('warmup', warmup, 0),
+    seed: count('seed', seed, 0),
+    batch: batch === undefined ? undefined : count('batch', batch),
+  };
+}
+
+/** @param {ScannedOptions} options */
+function checkModel({ layers, encoder, input = 'tokens' }) {
+  const refuse = (/** @type {string} */ reason) =>
+    new HeadlightError('ARGUMENT', `${CALLER}: ${reason}`, { parameter: 'model' });
+  if (encoder) throw refuse('this model has an encoder: a sequence alone is no input of it');
+  if (input !== 'tokens') throw refuse(`this model reads ${input}, not tokens`);
+  if (layers === 0) throw refuse('this model has no blocks and therefore no heads');
+}
+
+/** Sequences of the same length that are run at once. @typedef {{ sequences: number[], length: number }} Batch */
+/**
+ * Called with the weights (T,T) of each head of a sequence, from `start` on.
+ * @typedef {(sequence: number, layer: number, head: number, weights: Float32Array, start: number) => void} Use
+ */
+
+class Scan {
+  #model;
+  #ids;
+  /** Sequences that are not skipped. */
+  #whole;
+  #sizes;
+  #sums;
+  #samples;
+  #selector;
+  #state;
+  /** By layer. @type {Bounds[]} */
+  #bounds;
+
+  /**
+   * @param {ScannedModel} model
+   * @param {Int32Array[]} ids
+   * @param {ReturnType<typeof readSizes>} sizes
+   * @param {(id: number) => string} nameOf
+   */
+  constructor(model, ids, sizes, nameOf) {
+    const { layers, numHeads: heads } = model.options;
+    const { intervals, samples } = sizes;
+    const longest = ids.reduce((most, { length }) => Math.max(most, length), 0);
+    const keep = Math.min(sizes.keep, longest);
+    const spare = Math.floor(MAX_SPARE_BYTES / (8 * keep * longest * layers * heads));
+    const whole = ids.flatMap(({ length }, n) => (length < 2 ? [] : [n]));
+    // Sequences that are skipped do not count.
+    const warmup = sizes.warmup === 0 ? 0 : (whole[sizes.warmup] ?? ids.length);
+    this.#model = model;
+    this.#ids = ids;
+    this.#whole = whole;
+    this.#sizes = { ...sizes, warmup };
+    this.#sums = new HeadSums(layers, heads, sizes.threshold);
+    this.#selector = new RowSelector(keep, sizes.least);
+    this.#samples = new HeadSamples(
+      { count: ids.length, layers, heads, ...this.#sizes },
+      Math.min(Math.max(spare, intervals * samples), intervals * (3 * samples + 3)),
+    );
+    this.#bounds = Array.from({ length: layers }, (_, l) => boundsOf(model.options, l));
+    const skipped = ids.flatMap(({ length }, n) => (length < 2 ? [n] : []));
+    this.#state = { sums: this.#sums, samples: this.#samples, ids, skipped, nameOf };
+  }
+
+  /** The results so far. */
+  results = () => headScanOf(this.#state);
+
+  /** @param {ScanOptions['onProgress']} onProgress @param {AbortSignal} [signal] */
+  async run(onProgress, signal) {
+    let [done, total] = [0, this.#whole.length];
+    /** @param {number[]} sequences @param {(batch: Batch) => Use} useOf */
+    const runAll = async (sequences, useOf) => {
+      for (const batch of this.#batches(sequences)) {
+        // Yields to the event loop, so that an abort is noticed and results can be displayed.
+        await new Promise((resolve) => setTimeout(resolve));
+        signal?.throwIfAborted();
+        this.#forward(batch, useOf(batch));
+        done += batch.sequences.length;
+        await onProgress?.({ done, total, scan: this.results });
+      }
+    };
+    await runAll(this.#whole, (batch) => this.#measure(batch));
+    const missing = this.#samples.missing();
+    total += missing.size;
+    await runAll(
+      [...missing.keys()].sort((a, b) => a - b),
+      () => this.#keepMissing(missing),
+    );
+    this.#samples.finish();
+  }
+
+  /** @param {Batch} batch @returns {Use} */
+  #measure({ sequences }) {
+    const prepared = new Map(sequences.map((n) => [n, prepare(this.#ids[n])]));
+    for (const sequence of prepared.values()) this.#sums.count(sequence);
+    return (n, layer, head, weights, start) => {
+      const [sequence, bounds] = [/** @type {Prepared} */ (prepared.get(n)), this.#bounds[layer]];
+      const max = this.#sums.add(layer, head, weights, start, sequence, bounds);
+      this.#samples.add(n, this.#indexOf(layer, head), max, () =>
+        this.#selector.select(weights, start, sequence.ids.length, bounds),
+      );
+    };
+  }
+
+  /** @param {Map<number, number[]>} missing heads by sequence @returns {Use} */
+  #keepMissing(missing) {
+    return (n, layer, head, weights, start) => {
+      const index = this.#indexOf(layer, head);
+      if (!missing.get(n)?.includes(index)) return;
+      const rows = this.#selector.select(weights, start, this.#ids[n].length, this.#bounds[layer]);
+      this.#samples.addMissing(n, index, rows);
+    };
+  }
+
+  /** @param {number} layer @param {number} head */
+  #indexOf(layer, head) {
+    return layer * this.#model.options.numHeads + head;
+  }
+
+  /**
+   * Sequences of equal length that follow each other, either of the warmup or after it.
+   * @param {number[]} sequences
+   * @returns {Generator<Batch>}
+   */
+  *#batches(sequences) {
+    const { batch: most, warmup } = this.#sizes;
+    /** @type {Batch | undefined} */
+    let batch;
+    for (const n of sequences) {
+      const { length } = this.#ids[n];
+      const limit = most ?? Math.max(1, Math.floor(TOKENS_AT_ONCE / length));
+      if (batch && batch.length === length && batch.sequences.length < limit && n !== warmup) batch.sequences.push(n);
+      else {
+        if (batch) yield batch;
+        batch = { sequences: [n], length };
+      }
+    }
+    if (batch) yield batch;
+  }
+
+  /** Runs a batch, and passes the weights of each of its heads on. @param {Batch} batch @param {Use} use */
+  #forward({ sequences, length }, use) {
+    const { layers, numHeads: heads } = this.#model.options;
+    const size = length * length;
+    const atOnce = Math.max(1, Math.floor(MAX_CAPTURED_BYTES / (4 * sequences.length * heads * size)));
+    const input = sequences.map((n) => Array.from(this.#ids[n]));
+    for (let first = 0; first < layers; first += atOnce) {
+      const group = Array.from({ length: Math.min(atOnce, layers - first) }, (_, i) => first + i);
+      const capture = group.length === layers ? ['blocks.*.weights'] : group.map((l) => `blocks.${l}.weights`);
+      const result = this.#model.forward(input, { capture, last: true });
+      try {
+        for (const layer of group) {
+          const name = `blocks.${layer}.weights`;
+          // A block without attention.
+          if (result.captured[name] === undefined) continue;
+          const { floats } = readCaptured(CALLER, result, name, 'BHTS', capture);
+          sequences.forEach((n, b) => {
+            for (let h = 0; h < heads; h++) use(n, layer, h, floats, (b * heads + h) * size);
+          });
+        }
+      } finally {
+        result.dispose();
+      }
+    }
+  }
+}
+
+/** @param {ScannedOptions} options @param {number} layer @returns {Bounds} */
+function boundsOf({ causal = true, window }, layer) {
+  const width = window?.[layer] ?? null;
+  const left = width === null ? UNBOUNDED : causal ? width - 1 : Math.floor(width / 2);
+  return { left, right: causal ? 0 : left };
+}

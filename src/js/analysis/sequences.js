@@ -1,0 +1,61 @@
+// Reads the sequences of a scan: texts, or lists of ids.
+
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+
+/** @import { NamedModel } from './tokenNames.js' */
+
+/** Texts that are tokenized before others can run. */
+const TEXTS_AT_ONCE = 64;
+
+/**
+ * The ids of each sequence, truncated to the context. At least one of them has two tokens.
+ * @param {string} caller
+ * @param {NamedModel & { options: { context?: number, vocab?: number } }} model
+ * @param {readonly (string | ArrayLike<number>)[]} sequences
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Int32Array[]>}
+ */
+export async function readSequences(caller, model, sequences, signal) {
+  if (!Array.isArray(sequences) || sequences.length === 0)
+    throw argumentError(caller, 'sequences', sequences, 'a list of texts or of lists of ids, at least one');
+  const { context = Infinity, vocab = Infinity } = model.options;
+  /** @type {Int32Array[]} */
+  const read = [];
+  for (const [n, sequence] of sequences.entries()) {
+    if (n > 0 && n % TEXTS_AT_ONCE === 0 && typeof sequence === 'string') {
+      await new Promise((resolve) => setTimeout(resolve));
+      signal?.throwIfAborted();
+    }
+    const ids = typeof sequence === 'string' ? encode(caller, model, sequence) : sequence;
+    if (!Array.isArray(ids) && !(ArrayBuffer.isView(ids) && 'length' in ids)) {
+      const text = `${caller}: sequences[${n}] is ${quote(sequence)}, expected a text or a list of ids`;
+      throw new HeadlightError('ARGUMENT', text, { parameter: 'sequences', got: sequence });
+    }
+    const count = Math.min(/** @type {ArrayLike<unknown>} */ (ids).length, context);
+    const cut = Array.from({ length: count }, (_, i) => {
+      const id = /** @type {ArrayLike<unknown>} */ (ids)[i];
+      return typeof id === 'bigint' ? Number(id) : /** @type {number} */ (id);
+    });
+    const wrong = cut.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocab));
+    if (wrong >= 0)
+      throw new HeadlightError(
+        'ARGUMENT',
+        `${caller}: sequences[${n}][${wrong}] is ${quote(cut[wrong])}, expected an id from 0 to ${vocab - 1}`,
+        { parameter: 'sequences', expected: vocab, got: cut[wrong] },
+      );
+    read.push(Int32Array.from(cut));
+  }
+  if (read.some(({ length }) => length >= 2)) return read;
+  const text = `${caller}: no sequence has two tokens or more: there are no weights to measure`;
+  throw new HeadlightError('ARGUMENT', text, { parameter: 'sequences', got: read.map(({ length }) => length) });
+}
+
+/** @param {string} caller @param {NamedModel} model @param {string} text */
+function encode(caller, model, text) {
+  if (model.tokenizer && model.encode) return model.encode(text).ids;
+  throw new HeadlightError('ARGUMENT', `${caller}: a text is given, but this model has no tokenizer`, {
+    parameter: 'sequences',
+    got: text,
+  });
+}
