@@ -76,7 +76,12 @@ export class RowSelector {
         all[kept++] = values[i];
       }
     }
-    return { indices: indices.slice(0, kept), values: all.slice(0, kept) };
+    // One buffer for both: fewer are collected as garbage.
+    const buffer = new ArrayBuffer(8 * kept);
+    const rows = { indices: new Uint32Array(buffer, 0, kept), values: new Float32Array(buffer, 4 * kept) };
+    rows.indices.set(indices.subarray(0, kept));
+    rows.values.set(all.subarray(0, kept));
+    return rows;
   }
 
   /**
@@ -88,27 +93,67 @@ export class RowSelector {
    * @returns {number} how many
    */
   #selectRow(weights, row, low, end) {
-    const [keep, least, keys, values] = [this.#keep, this.#least, this.#keys, this.#values];
-    let [count, weakest] = [0, -1];
-    for (let s = low; s < end; s++) {
+    const keep = this.#keep;
+    const least = this.#least;
+    const keys = this.#keys;
+    const values = this.#values;
+    let count = 0;
+    let s = low;
+    for (; s < end && count < keep; s++) {
       const w = weights[row + s];
       if (!(w >= least && w > 0)) continue;
-      if (count < keep) count++;
-      else if (w > values[weakest]) {
-        keys.copyWithin(weakest, weakest + 1);
-        values.copyWithin(weakest, weakest + 1);
-      } else continue;
-      keys[count - 1] = s;
-      values[count - 1] = w;
-      if (count === keep) weakest = indexOfSmallest(values);
+      keys[count] = s;
+      values[count++] = w;
     }
+    let weakest = indexOfSmallest(keys, values, count);
+    let floor = count > 0 ? values[weakest] : 0;
+    for (; s < end; s++) {
+      const w = weights[row + s];
+      if (!(w > floor)) continue;
+      keys[weakest] = s;
+      values[weakest] = w;
+      weakest = indexOfSmallest(keys, values, count);
+      floor = values[weakest];
+    }
+    sortByKey(keys, values, count);
     return count;
   }
 }
 
-/** The last one of equal values. @param {Float32Array} values */
-function indexOfSmallest(values) {
+/**
+ * The smallest value; of equal ones that of the last key.
+ * @param {Uint32Array} keys
+ * @param {Float32Array} values
+ * @param {number} count
+ */
+function indexOfSmallest(keys, values, count) {
   let at = 0;
-  for (let i = 1; i < values.length; i++) if (values[i] <= values[at]) at = i;
+  let smallest = values[0];
+  for (let i = 1; i < count; i++) {
+    const value = values[i];
+    if (value > smallest || (value === smallest && keys[i] < keys[at])) continue;
+    at = i;
+    smallest = value;
+  }
   return at;
+}
+
+/**
+ * Insertion sort: the lists are short and almost sorted.
+ * @param {Uint32Array} keys
+ * @param {Float32Array} values
+ * @param {number} count
+ */
+function sortByKey(keys, values, count) {
+  for (let i = 1; i < count; i++) {
+    const key = keys[i];
+    const value = values[i];
+    let at = i;
+    for (; at > 0 && keys[at - 1] > key; at--) {
+      keys[at] = keys[at - 1];
+      values[at] = values[at - 1];
+    }
+    keys[at] = key;
+    values[at] = value;
+  }
 }
