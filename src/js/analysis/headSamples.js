@@ -59,7 +59,7 @@ export class HeadSamples {
   }
 
   /**
-   * Adds a sequence of a head. Sequences come in their order.
+   * Adds a sequence of a head. The order of sequences does not matter, except that those of the warmup come first.
    * @param {number} sequence
    * @param {number} head l·H + h
    * @param {number} max
@@ -74,8 +74,8 @@ export class HeadSamples {
     const interval = warmup > 0 ? intervalOf(max, this.#edges[head]) : 0;
     const pool = warmup > 0 ? pools[interval - 1] : pools[0];
     const priority = this.#priority(head, sequence);
-    const isLarge = (warmup === 0 || interval === intervals) && top.admits(max);
-    const isDrawn = pool?.admits(priority);
+    const isLarge = (warmup === 0 || interval === intervals) && top.admits(max, sequence);
+    const isDrawn = pool?.admits(priority, sequence);
     if (!isLarge && !isDrawn) return;
     const rows = select();
     if (isLarge) top.add({ sequence, key: max, rows });
@@ -156,7 +156,8 @@ export class HeadSamples {
       const drawn = Array.from({ length: intervals }, () => new Largest(samples));
       this.intervalsOf(head).forEach((interval, sequence) => {
         const key = this.#priority(head, sequence);
-        if (interval > 0 && drawn[interval - 1].admits(key)) drawn[interval - 1].add({ sequence, key, rows: NO_ROWS });
+        if (interval > 0 && drawn[interval - 1].admits(key, sequence))
+          drawn[interval - 1].add({ sequence, key, rows: NO_ROWS });
       });
       for (const { sequence } of drawn.slice(0, -1).flatMap(({ entries }) => entries))
         if (!kept.has(sequence)) missing.set(sequence, [...(missing.get(sequence) ?? []), head]);

@@ -8,7 +8,7 @@
  */
 /** @typedef {{ sequence: number, key: number, rows: Rows }} Entry */
 
-/** The entries with the largest keys, in descending order; of equal keys the first one comes first. */
+/** The entries with the largest keys, in descending order; of equal keys the earlier sequence comes first. */
 export class Largest {
   #size;
   /** @type {Entry[]} */
@@ -19,21 +19,24 @@ export class Largest {
     this.#size = size;
   }
 
-  /** True if an entry with this key would be kept. @param {number} key */
-  admits(key) {
+  /** True if such an entry would be kept. @param {number} key @param {number} sequence */
+  admits(key, sequence) {
     const { length } = this.entries;
-    return length < this.#size || (length > 0 && key > this.entries[length - 1].key);
+    return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
   }
 
   /** @param {Entry} entry that is admitted */
   add(entry) {
     const { entries } = this;
     let at = entries.length;
-    while (at > 0 && entries[at - 1].key < entry.key) at--;
+    while (at > 0 && isAfter(entries[at - 1], entry.key, entry.sequence)) at--;
     entries.splice(at, 0, entry);
     if (entries.length > this.#size) entries.pop();
   }
 }
+
+/** True if an entry comes after one with this key. @param {Entry} entry @param {number} key @param {number} sequence */
+const isAfter = (entry, key, sequence) => entry.key < key || (entry.key === key && entry.sequence > sequence);
 
 /** Selects the largest weights of every row. Its buffers are used again. */
 export class RowSelector {

@@ -1,12 +1,14 @@
 // Behaviour of every head over many texts: runs the model on each, and collects measures and samples of its weights.
 
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
-import { argumentError, HeadlightError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape } from '../check/shape.js';
 import { readCaptured } from './arrays.js';
 import { HeadSamples } from './headSamples.js';
 import { headScanOf } from './headScan.js';
 import { HeadSums, prepare } from './headSums.js';
 import { RowSelector } from './keptRows.js';
+import { batchesOf, layerGroups } from './scanBatches.js';
 import { readSequences } from './sequences.js';
 import { tokenNames } from './tokenNames.js';
 
@@ -14,6 +16,7 @@ import { tokenNames } from './tokenNames.js';
 /** @import { HeadScan } from './headScan.js' */
 /** @import { Bounds, Prepared } from './headSums.js' */
 /** @import { Rows } from './keptRows.js' */
+/** @import { Batch } from './scanBatches.js' */
 /** @import { NamedModel } from './tokenNames.js' */
 
 /**
@@ -36,7 +39,7 @@ import { tokenNames } from './tokenNames.js';
  * @property {number} [warmup] number of first sequences, without those that are skipped, that define the intervals and
  *   are not sampled; default 0: all sequences define them and can be sampled
  * @property {number} [seed] of the draws; default 0
- * @property {number} [batch] sequences of equal length in a row that are run at once; default: as many as have 256
+ * @property {number} [batch] sequences of equal length that are run at once, at most; default: as many as have 256
  *   tokens together
  * @property {(id: number) => string} [names] the text of a token; default: by the model's tokenizer
  * @property {(progress: ScanProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does scanHeads
@@ -49,12 +52,9 @@ import { tokenNames } from './tokenNames.js';
 
 const CALLER = 'scanHeads';
 const NUMBERS = ['intervals', 'samples', 'top', 'keep', 'least', 'threshold', 'warmup', 'seed', 'batch'];
-/** Tokens of a run. More at once are hardly faster, and their weights need more memory. */
-const TOKENS_AT_ONCE = 256;
+const MAX_INTERVALS = 1024;
 /** Larger than every distance of tokens. */
 const UNBOUNDED = 2 ** 30;
-/** Bytes of captured weights of a run. Models with more are run once for each group of layers. */
-const MAX_CAPTURED_BYTES = 2 ** 29;
 /** Bytes of the weights that are kept to draw from them, if each row keeps as many as it may. */
 const MAX_SPARE_BYTES = 2 ** 27;
 
@@ -94,10 +94,10 @@ function readSizes({
   seed = 0,
   batch,
 }) {
-  const count = (/** @type {string} */ name, /** @type {number} */ value, from = 1) =>
-    readNumber(CALLER, name, value, { integer: true, least: from, most: 2 ** 31 - 1 });
+  const count = (/** @type {string} */ name, /** @type {number} */ value, from = 1, most = 2 ** 31 - 1) =>
+    readNumber(CALLER, name, value, { integer: true, least: from, most });
   return {
-    intervals: count('intervals', intervals),
+    intervals: count('intervals', intervals, 1, MAX_INTERVALS),
     samples: count('samples', samples),
     top: count('top', top),
     keep: count('keep', keep),
@@ -118,7 +118,6 @@ function checkModel({ layers, encoder, input = 'tokens' }) {
   if (layers === 0) throw refuse('this model has no blocks and therefore no heads');
 }
 
-/** Sequences of the same length that are run at once. @typedef {{ sequences: number[], length: number }} Batch */
 /**
  * Called with the weights (T,T) of each head of a sequence, from `start` on.
  * @typedef {(sequence: number, layer: number, head: number, weights: Float32Array, start: number) => void} Use
@@ -175,7 +174,7 @@ class Scan {
     let [done, total] = [0, this.#whole.length];
     /** @param {number[]} sequences @param {(batch: Batch) => Use} useOf */
     const runAll = async (sequences, useOf) => {
-      for (const batch of this.#batches(sequences)) {
+      for (const batch of batchesOf(this.#ids, sequences, this.#sizes)) {
         // Yields to the event loop, so that an abort is noticed and results can be displayed.
         await new Promise((resolve) => setTimeout(resolve));
         signal?.throwIfAborted();
@@ -222,35 +221,12 @@ class Scan {
     return layer * this.#model.options.numHeads + head;
   }
 
-  /**
-   * Sequences of equal length that follow each other, either of the warmup or after it.
-   * @param {number[]} sequences
-   * @returns {Generator<Batch>}
-   */
-  *#batches(sequences) {
-    const { batch: most, warmup } = this.#sizes;
-    /** @type {Batch | undefined} */
-    let batch;
-    for (const n of sequences) {
-      const { length } = this.#ids[n];
-      const limit = most ?? Math.max(1, Math.floor(TOKENS_AT_ONCE / length));
-      if (batch && batch.length === length && batch.sequences.length < limit && n !== warmup) batch.sequences.push(n);
-      else {
-        if (batch) yield batch;
-        batch = { sequences: [n], length };
-      }
-    }
-    if (batch) yield batch;
-  }
-
   /** Runs a batch, and passes the weights of each of its heads on. @param {Batch} batch @param {Use} use */
   #forward({ sequences, length }, use) {
     const { layers, numHeads: heads } = this.#model.options;
     const size = length * length;
-    const atOnce = Math.max(1, Math.floor(MAX_CAPTURED_BYTES / (4 * sequences.length * heads * size)));
     const input = sequences.map((n) => Array.from(this.#ids[n]));
-    for (let first = 0; first < layers; first += atOnce) {
-      const group = Array.from({ length: Math.min(atOnce, layers - first) }, (_, i) => first + i);
+    for (const group of layerGroups(layers, 4 * sequences.length * heads * size)) {
       const capture = group.length === layers ? ['blocks.*.weights'] : group.map((l) => `blocks.${l}.weights`);
       const result = this.#model.forward(input, { capture, last: true });
       try {
@@ -258,7 +234,9 @@ class Scan {
           const name = `blocks.${layer}.weights`;
           // A block without attention.
           if (result.captured[name] === undefined) continue;
-          const { floats } = readCaptured(CALLER, result, name, 'BHTS', capture);
+          const { floats, shape } = readCaptured(CALLER, result, name, 'BHTS', capture);
+          const expected = [sequences.length, heads, length, length];
+          if (String(shape) !== String(expected)) throw shapeError(CALLER, name, shape, formatShape(expected));
           sequences.forEach((n, b) => {
             for (let h = 0; h < heads; h++) use(n, layer, h, floats, (b * heads + h) * size);
           });
