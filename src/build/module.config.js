@@ -73,6 +73,7 @@ export default {
     'headlight.node': 'src/js/load/node.js',
     headlight: 'src/js/load/browser.js',
     formats: 'src/js/io/formats.js',
+    'analysis.node': 'src/js/analysis/analysis.node.js',
     analysis: 'src/js/analysis/analysis.js',
     onnx: 'src/js/onnx/onnx.js',
     'hub.node': 'src/js/hub/hub.node.js',

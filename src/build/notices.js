@@ -19,6 +19,7 @@ const ENTRIES = [
   'src/js/load/worker.js',
   'src/js/io/formats.js',
   'src/js/analysis/analysis.js',
+  'src/js/analysis/analysis.node.js',
   'src/js/onnx/onnx.js',
   'src/js/hub/hub.js',
   'src/js/hub/hub.node.js',

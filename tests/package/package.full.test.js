@@ -90,6 +90,7 @@ describe('the package', () => {
       'README.md',
       'dist/abi/abi.d.ts',
       'dist/analysis.js',
+      'dist/analysis.node.js',
       'dist/formats.js',
       'dist/headlight.html',
       'dist/headlight.inline.js',

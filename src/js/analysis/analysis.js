@@ -4,6 +4,8 @@
 
 export { attribution, logitLens } from './attribution.js';
 export { composition } from './circuits.js';
+export { writeHeadvis } from './headvis.js';
+export { readHeadvis } from './headvisReader.js';
 export { knockOut } from './knockOut.js';
 export { logitDifference, patch } from './patching.js';
 export { pathPatch } from './pathPatching.js';
@@ -28,6 +30,11 @@ export { scanHeads } from './scanHeads.js';
 /** @typedef {import('./headScan.js').Histogram} Histogram */
 /** @typedef {import('./headScan.js').Sample} Sample */
 /** @typedef {import('./headScan.js').TokenWeight} TokenWeight */
+/** @typedef {import('./headvis.js').HeadvisNames} HeadvisNames */
+/** @typedef {import('./headvisReader.js').HeadvisDetails} HeadvisDetails */
+/** @typedef {import('./headvisReader.js').HeadvisOptions} HeadvisOptions */
+/** @typedef {import('./headvisReader.js').HeadvisSample} HeadvisSample */
+/** @typedef {import('./headvisReader.js').HeadvisScan} HeadvisScan */
 /** @typedef {import('./knockOut.js').KnockOutOptions} KnockOutOptions */
 /** @typedef {import('./patching.js').Metric} Metric */
 /** @typedef {import('./patching.js').PatchedModel} PatchedModel */

@@ -8,7 +8,7 @@ const TOKENS_AT_ONCE = 256;
 const MAX_CAPTURED_BYTES = 2 ** 29;
 
 /**
- * Sequences of equal length, in the order of the first of each batch. Those of the warmup come before all others.
+ * Sequences of equal length, in the order of the first of each batch; the warmup is not mixed with others.
  * @param {readonly Int32Array[]} ids
  * @param {readonly number[]} sequences
  * @param {{ batch?: number | undefined, warmup: number }} options batch: sequences at once; warmup: the first sequence

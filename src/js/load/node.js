@@ -94,7 +94,7 @@ const platform = () => ({
   // Node 20 has no navigator.hardwareConcurrency.
   cores: availableParallelism(),
   addressRoom,
-  openPath: async (caller, path) => (await import('./disk.js')).openPath(caller, path),
+  openPath: async (caller, path) => (await import('../models/checkpoint/disk.js')).openPath(caller, path),
   hub: async () => (await import('../hub/nodePlatform.js')).node,
 });
 

@@ -4,11 +4,11 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { unreadable } from '../check/errors.js';
-import { hubHint } from '../models/checkpoint/hubNames.js';
+import { unreadable } from '../../check/errors.js';
+import { hubHint } from './hubNames.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
-/** @import { Folder } from '../models/checkpoint/files.js' */
+/** @import { Folder } from './files.js' */
 
 /** O_NONBLOCK, so that opening a pipe does not wait for a writer. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

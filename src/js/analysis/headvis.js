@@ -1,0 +1,138 @@
+// Writes a scan of heads as the files of HeadVis (https://github.com/anthropics/headvis).
+
+import { checkOptions } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { tablesOf } from './headScan.js';
+
+/** @import { Numbers } from './arrays.js' */
+/** @import { HeadDetails, HeadScan, Histogram, Sample } from './headScan.js' */
+
+/**
+ * @typedef {object} HeadvisNames
+ * @property {string} model its name
+ * @property {string} dataset the name of the texts
+ */
+
+const CALLER = 'writeHeadvis';
+/** The names of the measures in the files, in the order of the menus, and their descriptions. */
+export const METRICS = /** @type {const} */ ({
+  selfAttention: ['self_attention_score', 'Mean weight of a token on itself.'],
+  previous: ['prev_token_score', 'Mean weight on the token before.'],
+  entropy: ['pattern_entropy', 'Mean entropy of a row of weights, in nats.'],
+  distance: ['qk_distance', 'Mean distance of query and key in tokens, by weight.'],
+  distanceVariance: ['qk_distance_variance', 'Variance of that distance, by weight.'],
+  induction: ['induction_score', 'Mean weight on the tokens after earlier equal ones.'],
+});
+
+/** Numbers are rounded: a head takes about 1 MB. NaN, which JSON has not, becomes null. @param {number} x */
+const rounded = (x) => (Number.isNaN(x) ? null : Math.round(x * 1e4) / 1e4);
+/** @param {ArrayLike<number>} values @returns {number[]} */
+const allRounded = (values) => Array.from(values, (x) => Number(rounded(x)));
+
+/**
+ * The files of HeadVis' atlas of heads, by name: config.json, scatter_data.json, and one file in heads/ for each head.
+ * They are served as the folder data/ of HeadVis' page. Layers without attention are left out.
+ *
+ * @param {HeadScan} scan
+ * @param {HeadvisNames} names
+ * @returns {Record<string, Uint8Array<ArrayBuffer>>}
+ */
+export function writeHeadvis(scan, names) {
+  checkOptions(CALLER, names, ['model', 'dataset']);
+  for (const name of /** @type {const} */ (['model', 'dataset']))
+    if (typeof names[name] !== 'string') throw argumentError(CALLER, name, names[name], 'a name');
+  if (typeof scan?.head !== 'function' || !scan.metrics || !scan.maxima || !scan.edges)
+    throw argumentError(CALLER, 'scan', scan, 'a result of scanHeads');
+  const [layers, count] = scan.metrics.entropy.shape;
+  const heads = Array.from({ length: layers * count }, (_, i) => [Math.floor(i / count), i % count]).filter(
+    ([layer, head]) => !Number.isNaN(scan.metrics.entropy.data[layer * count + head]),
+  );
+  const utf8 = new TextEncoder();
+  const json = (/** @type {object} */ value) => utf8.encode(JSON.stringify(value));
+  return {
+    'config.json': json(configOf(scan, names, heads)),
+    'scatter_data.json': json(heads.map(([layer, head]) => measuresOf(scan, layer, head))),
+    'server_config.json': json({}),
+    'attributions/manifest.json': json({}),
+    ...Object.fromEntries(
+      heads.map(([layer, head]) => [`heads/L${layer}H${head}.json`, json(headFile(scan.head(layer, head)))]),
+    ),
+  };
+}
+
+/** @param {HeadScan} scan @param {HeadvisNames} names @param {number[][]} heads */
+function configOf({ metrics, maxima, edges, longest }, { model, dataset }, heads) {
+  const [layers, count] = metrics.entropy.shape;
+  return {
+    model_name: model,
+    dataset_name: dataset,
+    heads,
+    n_layers: layers,
+    n_heads: count,
+    n_intervals: edges.shape[2] + 1,
+    metrics: Object.values(METRICS).map(([name]) => name),
+    metric_descriptions: Object.fromEntries(Object.values(METRICS)),
+    head_data_pattern: 'L{layer}H{head}.json',
+    has_umap: false,
+    umap_heads: [],
+    custom_plots: [
+      { key: 'qk_distance_histogram', label: 'Distance of query and key' },
+      { key: 'histogram', label: 'Largest weight of a sequence' },
+    ],
+    custom_tables: [
+      { key: 'top_query_tokens', label: 'Top query tokens' },
+      { key: 'top_key_tokens', label: 'Top key tokens' },
+    ],
+    statistics_display: {
+      n_samples: { label: 'Samples', format: 'default' },
+      mean_max_activation: { label: 'Mean of the largest weights', format: 'default' },
+    },
+    pipeline_config: {
+      n_sequences: maxima.shape[0],
+      seq_len: longest,
+      dtype: 'float32',
+      attn_implementation: 'headlight',
+    },
+  };
+}
+
+/** @param {HeadScan} scan @param {number} layer @param {number} head */
+function measuresOf({ metrics }, layer, head) {
+  const numberOf = (/** @type {Numbers} */ { data, shape }) => rounded(data[layer * shape[1] + head]);
+  const known = Object.entries(METRICS).map(([name, [column]]) => [
+    column,
+    numberOf(metrics[/** @type {keyof typeof METRICS} */ (name)]),
+  ]);
+  return { layer, head, ...Object.fromEntries(known) };
+}
+
+/** @param {HeadDetails} details */
+function headFile({ sequences, histogram, statistics }) {
+  const written = sequences.map(sequenceOf);
+  // The tables are sums of the numbers in the file.
+  const { distances, queryTokens, keyTokens } = tablesOf(
+    written.map(({ tokens, attention_indices: indices, attention_values: values }) => ({ tokens, indices, values })),
+  );
+  return {
+    sequences: written,
+    qk_distance_histogram: histogramOf(distances),
+    top_query_tokens: queryTokens.map(({ token, weight }) => ({ token, weight: rounded(weight) })),
+    top_key_tokens: keyTokens.map(({ token, weight }) => ({ token, weight: rounded(weight) })),
+    histogram: histogramOf(histogram),
+    statistics: { n_samples: statistics.samples, mean_max_activation: rounded(statistics.meanMax) },
+  };
+}
+
+/** @param {Sample} sample */
+const sequenceOf = ({ sequence, interval, tokens, indices, values, max }) => ({
+  sequence_id: sequence,
+  interval,
+  tokens,
+  attention_indices: Array.from(indices),
+  attention_values: allRounded(values),
+  seq_len: tokens.length,
+  max_activation: rounded(max),
+});
+
+/** @param {Histogram} histogram */
+const histogramOf = ({ edges, values }) => ({ bin_edges: allRounded(edges), bin_values: allRounded(values) });

@@ -1,0 +1,109 @@
+// The files of HeadVis in their two folders: those of all heads, and those of one head each in heads/.
+
+import { HeadlightError } from '../check/errors.js';
+import { parseJson } from '../io/json.js';
+import { openFolder } from '../models/checkpoint/files.js';
+
+/** @import { Folder, ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
+
+const CALLER = 'readHeadvis';
+const MAX_BYTES = 2 ** 28;
+/** The items of one list: weights of a sequence whose rows were not cut, up to 4096 tokens. */
+const MAX_ITEMS = 2 ** 24;
+
+/** @param {string} file @param {string} reason @param {unknown} [cause] */
+export const wrongFile = (file, reason, cause) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${file} ${reason}`, { parameter: file, cause });
+
+/** Reads JSON files of a tree. Nothing is open between two calls. */
+export class HeadvisFolder {
+  #files;
+  #openPath;
+  #signal;
+
+  /** @param {ModelFiles} files @param {OpenPath} [openPath] @param {AbortSignal} [signal] */
+  constructor(files, openPath, signal) {
+    this.#files = files;
+    this.#openPath = openPath;
+    this.#signal = signal;
+  }
+
+  /**
+   * Some files of a folder.
+   * @param {'' | 'heads'} folder
+   * @param {readonly string[]} names
+   * @returns {Promise<unknown[]>}
+   */
+  async read(folder, names) {
+    const opened = await this.#open(folder, names[0]);
+    try {
+      return await Promise.all(names.map((name) => readJson(opened, name, folder ? `${folder}/${name}` : name)));
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /** @param {'' | 'heads'} folder @param {string} name of its first file, for errors */
+  async #open(folder, name) {
+    const open = async () => openFolder(CALLER, await filesIn(this.#files, folder), this.#openPath, this.#signal);
+    if (folder === '') return open();
+    try {
+      return await open();
+    } catch (cause) {
+      throw wrongFile(`${folder}/${name}`, 'is missing', cause);
+    }
+  }
+}
+
+/** @param {Folder} folder @param {string} name @param {string} shown */
+async function readJson(folder, name, shown) {
+  const size = await folder.size(name, true);
+  if (size === null) throw wrongFile(shown, 'is missing');
+  const bytes = await folder.read(name, 0, Math.min(size, MAX_BYTES + 1));
+  if (bytes.length > MAX_BYTES) throw wrongFile(shown, `has more than ${MAX_BYTES} bytes`);
+  // A copy, because TextDecoder refuses shared memory.
+  const text = new TextDecoder().decode(bytes.slice());
+  return parseJson(text, (reason) => wrongFile(shown, `is not JSON as expected: ${reason}`), { maxItems: MAX_ITEMS });
+}
+
+/**
+ * The files of the tree itself or of its folder, in one of the forms that openFolder accepts.
+ * @param {ModelFiles} files
+ * @param {'' | 'heads'} folder
+ * @returns {Promise<ModelFiles>}
+ */
+async function filesIn(files, folder) {
+  if (typeof files === 'string' || files instanceof URL) return folder === '' ? files : join(String(files), folder);
+  if (files === null || typeof files !== 'object' || files instanceof Blob) return files;
+  if ('getDirectoryHandle' in files)
+    return folder === '' ? files : /** @type {FileSystemDirectoryHandle} */ (files).getDirectoryHandle(folder);
+  const isList = Array.isArray(files) || (typeof FileList !== 'undefined' && files instanceof FileList);
+  const entries = isList
+    ? [.../** @type {File[]} */ (files)].map((file) => [file?.webkitRelativePath || file?.name, file])
+    : Object.entries(files);
+  return inFolder(/** @type {[string, Blob][]} */ (entries), folder);
+}
+
+/** @param {string} address a path or a URL @param {string} folder */
+function join(address, folder) {
+  const isUrl = /^(https?|blob|data):/i.test(address);
+  const [, place, rest] = /** @type {RegExpExecArray} */ ((isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address));
+  return `${place.replace(/[\\/]+$/, '')}/${folder}${rest}`;
+}
+
+/**
+ * The files next to config.json, or in a folder there. The folder of config.json may have any path.
+ * @param {[string, Blob][]} entries
+ * @param {string} folder
+ */
+function inFolder(entries, folder) {
+  const known = entries.filter(([path]) => typeof path === 'string');
+  const configs = known.filter(([path]) => /(^|\/)config\.json$/.test(path)).map(([path]) => path);
+  const root = configs.sort((a, b) => a.length - b.length)[0]?.slice(0, -'config.json'.length) ?? '';
+  const start = folder === '' ? root : `${root}${folder}/`;
+  return Object.fromEntries(
+    known
+      .filter(([path]) => path.startsWith(start) && !path.slice(start.length).includes('/'))
+      .map(([path, file]) => [path.slice(start.length), file]),
+  );
+}

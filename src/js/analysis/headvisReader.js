@@ -1,0 +1,225 @@
+// Reads the files of HeadVis, of any writer: a summary of all heads at once, the samples of a head on request.
+
+import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
+import { quote } from '../check/quote.js';
+import { tablesOf } from './headScan.js';
+import { METRICS } from './headvis.js';
+import { HeadvisFolder, wrongFile } from './headvisFolder.js';
+
+/** @import { ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
+/** @import { Numbers } from './arrays.js' */
+/** @import { Head } from './circuits.js' */
+/** @import { HeadDetails, HeadMetrics, Histogram, Sample, TokenWeight } from './headScan.js' */
+
+/** @typedef {{ signal?: AbortSignal }} HeadvisOptions */
+/** @typedef {Omit<Sample, 'sequence' | 'ids'> & { sequence: number | string }} HeadvisSample */
+/**
+ * The samples of a head in a file. Older files have sequences only: the tables are computed from them, there is no
+ * histogram, and meanMax is NaN.
+ * @typedef {Omit<HeadDetails, 'sequences' | 'histogram'> & { sequences: HeadvisSample[], histogram?: Histogram }}
+ *   HeadvisDetails
+ */
+/**
+ * @typedef {object} HeadvisScan
+ * @property {string} model its name
+ * @property {string} dataset the name of the texts
+ * @property {Head[]} heads those that have files
+ * @property {HeadMetrics & Record<string, Numbers>} metrics (L,H), NaN where a number is missing; other columns have
+ *   the names of the file
+ * @property {number[]} skipped none
+ * @property {Record<string, any>} config config.json
+ * @property {(layer: number, head: number) => Promise<HeadvisDetails>} head reads the file of a head
+ */
+/** @typedef {Record<string, any>} Json */
+
+const CALLER = 'readHeadvis';
+const [CONFIG, SCATTER] = ['config.json', 'scatter_data.json'];
+/** Our names by those of the files. Anthropic's own files have another name for one of them. @type {Json} */
+const NAMES = Object.assign(Object.create(null), { previous_token_score: 'previous' });
+for (const [name, [column]] of Object.entries(METRICS)) NAMES[column] = name;
+const MAX_HEADS = 2 ** 20;
+
+/**
+ * Reads the files of HeadVis, the atlas of heads, as writeHeadvis writes them.
+ * @param {ModelFiles} files a folder, as a URL or, in Node, a path; or its files by name
+ * @param {HeadvisOptions} [options]
+ * @returns {Promise<HeadvisScan>}
+ */
+export const readHeadvis = (files, options) => readTree(files, options);
+
+/**
+ * @param {ModelFiles} files
+ * @param {HeadvisOptions} [options]
+ * @param {OpenPath} [openPath] opens a folder on disk
+ * @returns {Promise<HeadvisScan>}
+ */
+export async function readTree(files, options = {}, openPath) {
+  checkOptions(CALLER, options, ['signal']);
+  const tree = new HeadvisFolder(files, openPath, readSignal(CALLER, options.signal));
+  const [given, scatter] = await tree.read('', [CONFIG, SCATTER]);
+  const config = objectOf(CONFIG, 'it', given);
+  const layers = integerOf(CONFIG, 'n_layers', config.n_layers, 1, MAX_HEADS);
+  const count = integerOf(CONFIG, 'n_heads', config.n_heads, 1, MAX_HEADS / layers);
+  const heads = listOf(CONFIG, 'heads', config.heads).map((pair, i) => {
+    const name = `heads[${i}]`;
+    const [layer, head] = listOf(CONFIG, name, pair);
+    return {
+      layer: integerOf(CONFIG, `${name}[0]`, layer, 0, layers - 1),
+      head: integerOf(CONFIG, `${name}[1]`, head, 0, count - 1),
+    };
+  });
+  const fileOf = readPattern(config.head_data_pattern ?? 'L{layer}H{head}.json');
+  return {
+    model: String(config.model_name ?? ''),
+    dataset: String(config.dataset_name ?? ''),
+    heads,
+    metrics: readMetrics(listOf(SCATTER, 'it', scatter), layers, count),
+    skipped: [],
+    config,
+    async head(layer, head) {
+      readNumber('head', 'layer', layer, { integer: true, least: 0, most: layers - 1 });
+      readNumber('head', 'head', head, { integer: true, least: 0, most: count - 1 });
+      const name = fileOf(layer, head);
+      const [value] = await tree.read('heads', [name]);
+      return readHead(`heads/${name}`, value);
+    },
+  };
+}
+
+/** @param {string} file @param {string} name @param {unknown} got @param {string} expected */
+const wrong = (file, name, got, expected) =>
+  wrongFile(file, `is wrong: ${name} is ${quote(got)}, expected ${expected}`);
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {Json} */
+function objectOf(file, name, value) {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
+  throw wrong(file, name, value, 'an object');
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {any[]} */
+function listOf(file, name, value) {
+  if (Array.isArray(value)) return value;
+  throw wrong(file, name, value, 'a list');
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @param {number} least @param {number} most */
+function integerOf(file, name, value, least, most) {
+  if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+  throw wrong(file, name, value, `an integer from ${least} to ${most}`);
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {number[]} */
+function numbersOf(file, name, value) {
+  const list = listOf(file, name, value);
+  const at = list.findIndex((x) => typeof x !== 'number');
+  if (at >= 0) throw wrong(file, `${name}[${at}]`, list[at], 'a number');
+  return list;
+}
+
+/**
+ * Returns a function from a head to the name of its file.
+ * @param {unknown} pattern
+ * @returns {(layer: number, head: number) => string}
+ */
+function readPattern(pattern) {
+  if (typeof pattern !== 'string' || !/^[\w .{}-]+$/.test(pattern) || !/[\w}]/.test(pattern))
+    throw wrong(CONFIG, 'head_data_pattern', pattern, 'the name of a file, with {layer} and {head}');
+  return (layer, head) => pattern.replaceAll('{layer}', String(layer)).replaceAll('{head}', String(head));
+}
+
+/** @param {any[]} rows @param {number} layers @param {number} count */
+function readMetrics(rows, layers, count) {
+  const make = () => ({ data: new Float32Array(layers * count).fill(Number.NaN), shape: [layers, count] });
+  /** @type {Map<string, Numbers>} */
+  const metrics = new Map(Object.keys(METRICS).map((name) => [name, make()]));
+  rows.forEach((given, i) => {
+    const row = objectOf(SCATTER, `[${i}]`, given);
+    const layer = integerOf(SCATTER, `[${i}].layer`, row.layer, 0, layers - 1);
+    const head = integerOf(SCATTER, `[${i}].head`, row.head, 0, count - 1);
+    for (const [column, value] of Object.entries(row)) {
+      if (column === 'layer' || column === 'head' || typeof value !== 'number') continue;
+      const name = NAMES[column] ?? column;
+      const numbers = metrics.get(name) ?? make();
+      numbers.data[layer * count + head] = value;
+      metrics.set(name, numbers);
+    }
+  });
+  return /** @type {HeadvisScan['metrics']} */ (Object.fromEntries(metrics));
+}
+
+/** @param {string} file @param {unknown} value @returns {HeadvisDetails} */
+function readHead(file, value) {
+  // Older files are the list of sequences alone.
+  const given = Array.isArray(value) ? { sequences: value } : objectOf(file, 'it', value);
+  const sequences = listOf(file, 'sequences', given.sequences).map((sample, i) =>
+    readSample(file, `sequences[${i}]`, sample),
+  );
+  const tables = tablesOf(sequences);
+  const histogram = given.histogram === undefined ? undefined : readHistogram(file, 'histogram', given.histogram);
+  const { n_samples: samples = sequences.length, mean_max_activation: meanMax } = objectOf(
+    file,
+    'statistics',
+    given.statistics ?? {},
+  );
+  const tableOf = (/** @type {string} */ name, /** @type {TokenWeight[]} */ computed) =>
+    given[name] === undefined ? computed : readTable(file, name, given[name]);
+  return {
+    sequences,
+    distances:
+      given.qk_distance_histogram === undefined
+        ? tables.distances
+        : readHistogram(file, 'qk_distance_histogram', given.qk_distance_histogram),
+    queryTokens: tableOf('top_query_tokens', tables.queryTokens),
+    keyTokens: tableOf('top_key_tokens', tables.keyTokens),
+    ...(histogram && { histogram }),
+    statistics: { samples: Number(samples), meanMax: Number(meanMax ?? Number.NaN) },
+  };
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {HeadvisSample} */
+function readSample(file, name, value) {
+  const given = objectOf(file, name, value);
+  const tokens = listOf(file, `${name}.tokens`, given.tokens).map(String);
+  if (given.seq_len !== tokens.length)
+    throw wrong(file, `${name}.seq_len`, given.seq_len, `${tokens.length}, the number of tokens`);
+  const indices = numbersOf(file, `${name}.attention_indices`, given.attention_indices);
+  const values = numbersOf(file, `${name}.attention_values`, given.attention_values);
+  if (indices.length !== values.length) {
+    const expected = `${indices.length} values, as many as indices`;
+    throw wrongFile(file, `is wrong: ${name}.attention_values has ${values.length}, expected ${expected}`);
+  }
+  const size = tokens.length ** 2;
+  const outside = indices.findIndex((at) => !(Number.isInteger(at) && at >= 0 && at < size));
+  if (outside >= 0) {
+    const expected = `an integer from 0 to ${size - 1}`;
+    throw wrong(file, `${name}.attention_indices[${outside}]`, indices[outside], expected);
+  }
+  const { max_activation: max = values.reduce((most, x) => Math.max(most, x), 0) } = given;
+  return {
+    sequence: typeof given.sequence_id === 'number' ? given.sequence_id : String(given.sequence_id ?? ''),
+    interval: integerOf(file, `${name}.interval`, given.interval ?? 1, 1, 2 ** 31),
+    tokens,
+    max: Number(max),
+    indices: Uint32Array.from(indices),
+    values: Float32Array.from(values),
+  };
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {Histogram} */
+function readHistogram(file, name, value) {
+  const given = objectOf(file, name, value);
+  const edges = numbersOf(file, `${name}.bin_edges`, given.bin_edges);
+  const values = numbersOf(file, `${name}.bin_values`, given.bin_values);
+  if (edges.length === values.length + 1) return { edges, values };
+  const expected = `${values.length + 1}, one more than bin_values`;
+  throw wrongFile(file, `is wrong: ${name}.bin_edges has ${edges.length} numbers, expected ${expected}`);
+}
+
+/** @param {string} file @param {string} name @param {unknown} value @returns {TokenWeight[]} */
+function readTable(file, name, value) {
+  return listOf(file, name, value).map((row, i) => {
+    const { token, weight } = objectOf(file, `${name}[${i}]`, row);
+    if (typeof weight !== 'number') throw wrong(file, `${name}[${i}].weight`, weight, 'a number');
+    return { token: String(token), weight };
+  });
+}
