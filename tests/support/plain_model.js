@@ -103,9 +103,10 @@ function run(options, parameters, ids, capture, edits) {
   const pass = (name, data, shape) => {
     const value = Float64Array.from(data);
     const [rows, width] = shape.slice(-2);
+    const heads = shape.at(-3);
     for (const { at, head, token, set } of edits.filter((edit) => matches(edit.at, name)))
       for (let i = 0; i < value.length; i++) {
-        const [t, h] = [Math.floor(i / width) % rows, Math.floor(i / width / rows) % H];
+        const [t, h] = [Math.floor(i / width) % rows, Math.floor(i / width / rows) % heads];
         if ((head ?? h) === h && (token ?? t) === t) value[i] = set.data[i];
         if (set.data.length !== value.length) throw new Error(`${at}: ${set.shape}`);
       }
@@ -146,8 +147,11 @@ function run(options, parameters, ids, capture, edits) {
       return x[((b * H + h) * T + t) * D + d];
     });
   const attend = (at, value, x, from, causal) => {
-    const of = (letter, input, n) => split(linear(`${at}.w${letter}`, input, `${at}.b${letter}`), n);
-    const { output, weights } = attention(of('q', x, H), of('k', from, G), of('v', from, G), { causal });
+    const of = (name, input, n) => {
+      const { data, shape } = split(linear(`${at}.w${name[0]}`, input, `${at}.b${name[0]}`), n);
+      return { data: pass(value + name, data, shape), shape };
+    };
+    const { output, weights } = attention(of('query', x, H), of('key', from, G), of('value', from, G), { causal });
     pass(`${value}weights`, weights, [B, H, T, T]);
     return linear(`${at}.wo`, join(pass(`${value}heads`, output, [B, H, T, D])), `${at}.bo`);
   };
@@ -174,7 +178,8 @@ function run(options, parameters, ids, capture, edits) {
       if (post) x = normed(`${at}.cross.norm`, x);
     }
     if (mlp > 0) {
-      const read = post ? x : normed(`${at}.norm2`, normPlace === 'parallel' ? before : x);
+      const from = normPlace === 'parallel' ? before : x;
+      const read = post ? x : pass(`${at}.norm2`, normed(`${at}.norm2`, from), [B, T, C]);
       const hidden = linear(`${at}.up`, read).map((value) => Math.max(value, 0));
       x = add(stream ? read : x, pass(`${at}.mlp`, after(`${at}.after2`, linear(`${at}.down`, hidden)), [B, T, C]));
       if (post) x = normed(`${at}.norm2`, x);

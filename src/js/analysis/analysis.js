@@ -45,6 +45,7 @@ export { scanHeads } from './scanHeads.js';
 /** @typedef {import('./patching.js').PatchResult} PatchResult */
 /** @typedef {import('./patterns.js').HeadScoreOptions} HeadScoreOptions */
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
+/** @typedef {import('./pathPatching.js').PathModel} PathModel */
 /** @typedef {import('./pathPatching.js').PathOptions} PathOptions */
 /** @typedef {import('./pathPatching.js').PathProgress} PathProgress */
 /** @typedef {import('./pathPatching.js').PathResult} PathResult */

@@ -6,11 +6,15 @@ import { formatShape } from '../check/quote.js';
 import { readCaptured } from './arrays.js';
 import { isBefore, readReceivers, readSenders } from './paths.js';
 
-/** @import { Numbers } from './arrays.js' */
+/** @import { Model, Numbers } from './arrays.js' */
 /** @import { Head } from './circuits.js' */
-/** @import { Metric, PatchedModel, PatchedResult, PatchEdit } from './patching.js' */
+/** @import { Metric, PatchedResult, PatchEdit } from './patching.js' */
 /** @import { Receiver } from './paths.js' */
 
+/**
+ * @typedef {Model & { forward(input: any, options: { capture: string[], edit: PatchEdit[], last: boolean }):
+ *   PatchedResult }} PathModel
+ */
 /**
  * @typedef {object} PathOptions
  * @property {Head | readonly Head[]} [from] the sender, or senders that are patched together; default: every head on
@@ -45,7 +49,7 @@ const FIXED = { residual: ['heads', 'cross.heads', 'mlp'], mlps: ['heads', 'cros
  * their values of the first, and everything after them is computed again. With to: 'logits' the first is the result.
  * Both inputs are one sequence, with the same number of tokens.
  *
- * @param {PatchedModel} model
+ * @param {PathModel} model
  * @param {any} clean an input of forward
  * @param {any} corrupted another
  * @param {Metric} metric
@@ -115,7 +119,7 @@ class Paths {
   #clean;
 
   /**
-   * @param {PatchedModel} model
+   * @param {PathModel} model
    * @param {any} clean
    * @param {any} corrupted
    * @param {Metric} metric
@@ -170,10 +174,10 @@ class Paths {
    * @param {any} input
    * @param {PatchEdit[]} edit
    * @param {string[]} capture
-   * @param {boolean} [capturesOnly] true: the metric is not measured
+   * @param {boolean} [capturesOnly] true: the metric is not measured, and the logits of one token are enough
    */
   #run(input, edit, capture, capturesOnly = false) {
-    const result = this.#model.forward(input, { capture, edit });
+    const result = this.#model.forward(input, { capture, edit, last: capturesOnly });
     try {
       const captured = Object.fromEntries(capture.map((name) => [name, copyOf(result, name)]));
       return { captured, value: capturesOnly ? Number.NaN : readMetric(this.#metric, result) };
@@ -203,7 +207,7 @@ function checkLengths(clean, corrupted) {
   const [first, second] = shapes.map(formatShape);
   throw new HeadlightError(
     'SHAPE',
-    `${CALLER}: clean has tokens ${first} and corrupted ${second}, expected one sequence each, of the same length`,
-    { parameter: 'corrupted', expected: shapes[0], got: shapes[1] },
+    `${CALLER}: clean has shape ${first} and corrupted ${second}, expected one sequence each, of the same length`,
+    { parameter: shapes[0][0] === 1 ? 'corrupted' : 'clean', expected: shapes[0], got: shapes[1] },
   );
 }

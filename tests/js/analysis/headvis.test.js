@@ -98,7 +98,7 @@ function compareHeads(head, expected) {
     const weights = (rows) => rows.map(({ weight }) => weight);
     close(weights(head[name]), weights(expected[name]), SUM);
     const by = new Map(expected[name].map(({ token, weight }) => [token, weight]));
-    // Of tokens with almost equal weights either may be the last one.
+    // Either of two tokens with almost equal weights may be the last one.
     const missing = head[name].filter(({ token }) => !by.has(token));
     assert.ok(missing.length <= 1);
     for (const { token, weight } of head[name]) close([weight], [by.get(token) ?? weight], SUM);
