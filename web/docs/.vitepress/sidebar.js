@@ -14,6 +14,7 @@ export const GUIDE = [
   { text: 'Generating text', link: '/guide/generation' },
   { text: 'Capturing and changing values', link: '/guide/edits' },
   { text: 'Analysis', link: '/guide/analysis' },
+  { text: 'Heads over many texts', link: '/guide/heads' },
   { text: 'ONNX', link: '/guide/onnx' },
   { text: 'Threads', link: '/guide/threads' },
   { text: 'Quantized weights', link: '/guide/quantization' },
