@@ -25,6 +25,7 @@ export { scanHeads } from './scanHeads.js';
 /** @typedef {import('./circuits.js').Head} Head */
 /** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
 /** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
+/** @typedef {import('./headScan.js').HeadRole} HeadRole */
 /** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
 /** @typedef {import('./headScan.js').HeadScan} HeadScan */
 /** @typedef {import('./headScan.js').Histogram} Histogram */

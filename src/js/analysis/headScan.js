@@ -4,7 +4,7 @@ import { readNumber } from '../check/arguments.js';
 
 /** @import { Numbers } from './arrays.js' */
 /** @import { HeadSamples } from './headSamples.js' */
-/** @import { HeadSums, ROLES } from './headSums.js' */
+/** @import { HeadSums } from './headSums.js' */
 
 /**
  * A sequence that is shown for a head.
@@ -39,13 +39,14 @@ import { readNumber } from '../check/arguments.js';
  * @property {Numbers} induction the sum of the weights on tokens directly after earlier tokens equal to this one, where
  *   they reach the threshold; NaN if no token occurs twice
  */
+/** @typedef {'previous' | 'self' | 'induction' | 'first' | 'duplicate'} HeadRole */
 /**
  * Each (L,H). holds: among the rows in which a role predicts a key, the share of those whose largest weight is on it.
  * The row of token 0 does not count.
  * @typedef {object} HeadRoles
  * @property {Numbers} first the mean weight on token 0
  * @property {Numbers} duplicate the mean weight on earlier tokens that are equal to this one
- * @property {Record<typeof ROLES[number], Numbers>} holds
+ * @property {Record<HeadRole, Numbers>} holds
  */
 /**
  * @typedef {object} HeadScan
