@@ -68,8 +68,15 @@ const DISTANCES = [0, ...Array.from({ length: 13 }, (_, i) => 2 ** i)];
 const BINS = 50;
 const TABLE_ROWS = 50;
 
+/** Computes a value at its first use. @template T @param {() => T} make @returns {() => T} */
+function once(make) {
+  /** @type {{ value: T } | undefined} */
+  let made;
+  return () => (made ??= { value: make() }).value;
+}
+
 /**
- * The results so far.
+ * The results so far. Maxima, edges and intervals are computed at their first use: a map of measures needs none.
  * @param {ScanState} state
  * @returns {HeadScan}
  */
@@ -77,18 +84,29 @@ export function headScanOf(state) {
   const { sums, samples, ids, skipped } = state;
   const [layers, heads] = sums.shape;
   const all = layers * heads;
-  const edges = Array.from({ length: all }, (_, i) => samples.edges(i));
-  const intervals = new Float32Array(ids.length * all);
-  for (let i = 0; i < all; i++)
-    samples.intervalsOf(i).forEach((interval, n) => {
-      intervals[n * all + i] = interval;
-    });
-  const count = edges[0]?.length ?? 0;
+  const everyHead = Array.from({ length: all }, (_, i) => i);
+  const maxima = once(() => ({ data: samples.maxima.slice(), shape: [ids.length, layers, heads] }));
+  const edges = once(() => {
+    const rows = everyHead.map((i) => samples.edges(i));
+    return { data: Float32Array.from(rows.flatMap((row) => [...row])), shape: [layers, heads, rows[0].length] };
+  });
+  const intervals = once(() => {
+    const data = new Float32Array(ids.length * all);
+    for (const i of everyHead)
+      for (const [n, interval] of samples.intervalsOf(i).entries()) data[n * all + i] = interval;
+    return { data, shape: [ids.length, layers, heads] };
+  });
   return {
     metrics: sums.metrics(),
-    maxima: { data: samples.maxima.slice(), shape: [ids.length, layers, heads] },
-    intervals: { data: intervals, shape: [ids.length, layers, heads] },
-    edges: { data: Float32Array.from(edges.flatMap((row) => [...row])), shape: [layers, heads, count] },
+    get maxima() {
+      return maxima();
+    },
+    get intervals() {
+      return intervals();
+    },
+    get edges() {
+      return edges();
+    },
     skipped,
     longest: ids.reduce((most, { length }) => Math.max(most, length), 0),
     roles: sums.roles(),
