@@ -70,6 +70,7 @@ export { scanHeads } from './scanHeads.js';
  */
 /** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
 /** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
+/** @typedef {import('./headScan.js').HeadRole} HeadRole */
 /** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
 /** @typedef {import('./headScan.js').HeadScan} HeadScan */
 /** @typedef {import('./headScan.js').Histogram} Histogram */

@@ -4,7 +4,7 @@ import { readNumber } from '../check/arguments.js';
 
 /** @import { Numbers } from './arrays.js' */
 /** @import { HeadSamples } from './headSamples.js' */
-/** @import { HeadSums, ROLES } from './headSums.js' */
+/** @import { HeadSums } from './headSums.js' */
 
 /**
  * A sequence that is shown for a head.
@@ -39,13 +39,14 @@ import { readNumber } from '../check/arguments.js';
  * @property {Numbers} induction the sum of the weights on tokens directly after earlier tokens equal to this one, where
  *   they reach the threshold; NaN if no token occurs twice
  */
+/** @typedef {'previous' | 'self' | 'induction' | 'first' | 'duplicate'} HeadRole */
 /**
  * Each (L,H). holds: among the rows in which a role predicts a key, the share of those whose largest weight is on it.
  * The row of token 0 does not count.
  * @typedef {object} HeadRoles
  * @property {Numbers} first the mean weight on token 0
  * @property {Numbers} duplicate the mean weight on earlier tokens that are equal to this one
- * @property {Record<typeof ROLES[number], Numbers>} holds
+ * @property {Record<HeadRole, Numbers>} holds
  */
 /**
  * @typedef {object} HeadScan
@@ -67,8 +68,15 @@ const DISTANCES = [0, ...Array.from({ length: 13 }, (_, i) => 2 ** i)];
 const BINS = 50;
 const TABLE_ROWS = 50;
 
+/** Computes a value at its first use. @template T @param {() => T} make @returns {() => T} */
+function once(make) {
+  /** @type {{ value: T } | undefined} */
+  let made;
+  return () => (made ??= { value: make() }).value;
+}
+
 /**
- * The results so far.
+ * The results so far. Maxima, edges and intervals are computed at their first use: a map of measures needs none.
  * @param {ScanState} state
  * @returns {HeadScan}
  */
@@ -76,18 +84,29 @@ export function headScanOf(state) {
   const { sums, samples, ids, skipped } = state;
   const [layers, heads] = sums.shape;
   const all = layers * heads;
-  const edges = Array.from({ length: all }, (_, i) => samples.edges(i));
-  const intervals = new Float32Array(ids.length * all);
-  for (let i = 0; i < all; i++)
-    samples.intervalsOf(i).forEach((interval, n) => {
-      intervals[n * all + i] = interval;
-    });
-  const count = edges[0]?.length ?? 0;
+  const everyHead = Array.from({ length: all }, (_, i) => i);
+  const maxima = once(() => ({ data: samples.maxima.slice(), shape: [ids.length, layers, heads] }));
+  const edges = once(() => {
+    const rows = everyHead.map((i) => samples.edges(i));
+    return { data: Float32Array.from(rows.flatMap((row) => [...row])), shape: [layers, heads, rows[0].length] };
+  });
+  const intervals = once(() => {
+    const data = new Float32Array(ids.length * all);
+    for (const i of everyHead)
+      for (const [n, interval] of samples.intervalsOf(i).entries()) data[n * all + i] = interval;
+    return { data, shape: [ids.length, layers, heads] };
+  });
   return {
     metrics: sums.metrics(),
-    maxima: { data: samples.maxima.slice(), shape: [ids.length, layers, heads] },
-    intervals: { data: intervals, shape: [ids.length, layers, heads] },
-    edges: { data: Float32Array.from(edges.flatMap((row) => [...row])), shape: [layers, heads, count] },
+    get maxima() {
+      return maxima();
+    },
+    get intervals() {
+      return intervals();
+    },
+    get edges() {
+      return edges();
+    },
     skipped,
     longest: ids.reduce((most, { length }) => Math.max(most, length), 0),
     roles: sums.roles(),

@@ -3,6 +3,7 @@
 import { logarithmOf } from './logarithm.js';
 
 /** @import { Numbers } from './arrays.js' */
+/** @import { HeadRole } from './headScan.js' */
 
 /**
  * A sequence as the loops read it. after, copies: for each query and each earlier token equal to it, the index t·T + s
@@ -135,7 +136,7 @@ export class HeadSums {
     return {
       first: this.#measure((sum) => sum('first') / rows),
       duplicate: this.#measure((sum) => sum('duplicate') / repeats),
-      holds: /** @type {Record<typeof ROLES[number], Numbers>} */ (
+      holds: /** @type {Record<HeadRole, Numbers>} */ (
         Object.fromEntries(ROLES.map((role) => [role, this.#measure((sum) => sum(`holds ${role}`) / counts[role])]))
       ),
     };

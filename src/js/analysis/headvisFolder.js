@@ -1,8 +1,8 @@
 // The files of HeadVis in their two folders: those of all heads, and those of one head each in heads/.
 
-import { HeadlightError } from '../check/errors.js';
 import { parseJson } from '../io/json.js';
 import { openFolder } from '../models/checkpoint/files.js';
+import { wrongFile } from './headvisErrors.js';
 
 /** @import { Folder, ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
 
@@ -10,10 +10,6 @@ const CALLER = 'readHeadvis';
 const MAX_BYTES = 2 ** 28;
 /** The items of one list: weights of a sequence whose rows were not cut, up to 4096 tokens. */
 const MAX_ITEMS = 2 ** 24;
-
-/** @param {string} file @param {string} reason @param {unknown} [cause] */
-export const wrongFile = (file, reason, cause) =>
-  new HeadlightError('FORMAT', `${CALLER}: ${file} ${reason}`, { parameter: file, cause });
 
 /** Reads JSON files of a tree. Nothing is open between two calls. */
 export class HeadvisFolder {

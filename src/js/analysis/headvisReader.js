@@ -1,10 +1,9 @@
 // Reads the files of HeadVis, of any writer: a summary of all heads at once, the samples of a head on request.
 
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
-import { quote } from '../check/quote.js';
 import { tablesOf } from './headScan.js';
 import { METRICS } from './headvis.js';
-import { HeadvisFolder, wrongFile } from './headvisFolder.js';
+import { wrongFile, wrongValue } from './headvisErrors.js';
 
 /** @import { ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
 /** @import { Numbers } from './arrays.js' */
@@ -55,7 +54,9 @@ export const readHeadvis = (files, options) => readTree(files, options);
  */
 export async function readTree(files, options = {}, openPath) {
   checkOptions(CALLER, options, ['signal']);
-  const tree = new HeadvisFolder(files, openPath, readSignal(CALLER, options.signal));
+  const signal = readSignal(CALLER, options.signal);
+  const { HeadvisFolder } = await import('./headvisFolder.js');
+  const tree = new HeadvisFolder(files, openPath, signal);
   const [given, scatter] = await tree.read('', [CONFIG, SCATTER]);
   const config = objectOf(CONFIG, 'it', given);
   const layers = integerOf(CONFIG, 'n_layers', config.n_layers, 1, MAX_HEADS);
@@ -86,33 +87,29 @@ export async function readTree(files, options = {}, openPath) {
   };
 }
 
-/** @param {string} file @param {string} name @param {unknown} got @param {string} expected */
-const wrong = (file, name, got, expected) =>
-  wrongFile(file, `is wrong: ${name} is ${quote(got)}, expected ${expected}`);
-
 /** @param {string} file @param {string} name @param {unknown} value @returns {Json} */
 function objectOf(file, name, value) {
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
-  throw wrong(file, name, value, 'an object');
+  throw wrongValue(file, name, value, 'an object');
 }
 
 /** @param {string} file @param {string} name @param {unknown} value @returns {any[]} */
 function listOf(file, name, value) {
   if (Array.isArray(value)) return value;
-  throw wrong(file, name, value, 'a list');
+  throw wrongValue(file, name, value, 'a list');
 }
 
 /** @param {string} file @param {string} name @param {unknown} value @param {number} least @param {number} most */
 function integerOf(file, name, value, least, most) {
   if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value);
-  throw wrong(file, name, value, `an integer from ${least} to ${most}`);
+  throw wrongValue(file, name, value, `an integer from ${least} to ${most}`);
 }
 
 /** @param {string} file @param {string} name @param {unknown} value @returns {number[]} */
 function numbersOf(file, name, value) {
   const list = listOf(file, name, value);
   const at = list.findIndex((x) => typeof x !== 'number');
-  if (at >= 0) throw wrong(file, `${name}[${at}]`, list[at], 'a number');
+  if (at >= 0) throw wrongValue(file, `${name}[${at}]`, list[at], 'a number');
   return list;
 }
 
@@ -123,7 +120,7 @@ function numbersOf(file, name, value) {
  */
 function readPattern(pattern) {
   if (typeof pattern !== 'string' || !/^[\w .{}-]+$/.test(pattern) || !/[\w}]/.test(pattern))
-    throw wrong(CONFIG, 'head_data_pattern', pattern, 'the name of a file, with {layer} and {head}');
+    throw wrongValue(CONFIG, 'head_data_pattern', pattern, 'the name of a file, with {layer} and {head}');
   return (layer, head) => pattern.replaceAll('{layer}', String(layer)).replaceAll('{head}', String(head));
 }
 
@@ -181,7 +178,7 @@ function readSample(file, name, value) {
   const given = objectOf(file, name, value);
   const tokens = listOf(file, `${name}.tokens`, given.tokens).map(String);
   if (given.seq_len !== tokens.length)
-    throw wrong(file, `${name}.seq_len`, given.seq_len, `${tokens.length}, the number of tokens`);
+    throw wrongValue(file, `${name}.seq_len`, given.seq_len, `${tokens.length}, the number of tokens`);
   const indices = numbersOf(file, `${name}.attention_indices`, given.attention_indices);
   const values = numbersOf(file, `${name}.attention_values`, given.attention_values);
   if (indices.length !== values.length) {
@@ -192,7 +189,7 @@ function readSample(file, name, value) {
   const outside = indices.findIndex((at) => !(Number.isInteger(at) && at >= 0 && at < size));
   if (outside >= 0) {
     const expected = `an integer from 0 to ${size - 1}`;
-    throw wrong(file, `${name}.attention_indices[${outside}]`, indices[outside], expected);
+    throw wrongValue(file, `${name}.attention_indices[${outside}]`, indices[outside], expected);
   }
   const { max_activation: max = values.reduce((most, x) => Math.max(most, x), 0) } = given;
   return {
@@ -219,7 +216,7 @@ function readHistogram(file, name, value) {
 function readTable(file, name, value) {
   return listOf(file, name, value).map((row, i) => {
     const { token, weight } = objectOf(file, `${name}[${i}]`, row);
-    if (typeof weight !== 'number') throw wrong(file, `${name}[${i}].weight`, weight, 'a number');
+    if (typeof weight !== 'number') throw wrongValue(file, `${name}[${i}].weight`, weight, 'a number');
     return { token: String(token), weight };
   });
 }

@@ -53,7 +53,7 @@ const FORMS = [
   { normPlace: 'stream' },
 ];
 for (const form of FORMS)
-  test(`paths through residual connections and feed-forwards equal their definition: ${JSON.stringify(form)}`, async (t) => {
+  test(`paths through residuals and feed-forwards equal their definition: ${JSON.stringify(form)}`, async (t) => {
     for (let seed = 1; seed <= inTier(6, 2); seed++) {
       t.diagnostic(`seed ${seed}`);
       const model = plainModel(form, seed);
