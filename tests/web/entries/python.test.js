@@ -69,7 +69,7 @@ test('lists of one head: the page shows them, whatever the tokens are', {
   run('headlight.save("head.html", weights(), TOKENS, view="head", title=\'A "head" <b> & c\')');
   await open('head.html');
   assert.equal(await page.title(), 'A "head" <b> & c');
-  assert.deepEqual(await page.locator('.row-label:not(.is-query)').allTextContents(), [
+  assert.deepEqual(await page.locator(':is(.row-label, .step-label):not(.is-query, .is-key)').allTextContents(), [
     'Call',
     'me',
     '"Ish"',
@@ -128,7 +128,7 @@ headlight.save("qkv.html", q=layers[0][0], k=layers[1][0], v=layers[2][0], token
   await open('half.html');
   near(await numbers(), expected(4, 1));
   await open('qkv.html');
-  assert.equal(await page.locator('.strip').count(), 6);
+  assert.equal(await page.locator('.strip').count(), 5);
   assert.deepEqual(faults, []);
 });
 
