@@ -11,6 +11,9 @@ import { writeNpy } from 'headlight-attention/formats';
 import { faults, headSwitch, openChooser, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
+// A browser of this file alone reads the files from the disk. The shared browser would receive all of their bytes.
+delete process.env.HEADLIGHT_CHROMIUM;
+
 const GIGABYTES = 2 * 2 ** 30;
 const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
 after(() => rm(folder, { recursive: true }));
