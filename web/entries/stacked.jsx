@@ -1,6 +1,7 @@
 // The instrument below 900 px: its parts one below the other.
 
 import { useRef } from 'preact/hooks';
+import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
@@ -50,7 +51,9 @@ function usePart({ kind, size }) {
   const grows = isGrown(state, run);
   const [phone, low] = [kind === 'phone', size === 'low'];
   const inPatches = isInPatches(session);
-  const inSight = innerHeight - lengths.header - lengths.sentence - lengths.whatIf;
+  // In training the legend is in sight too.
+  const below = lengths.whatIf + (low && isOpen(state) ? lengths.legend : 0);
+  const inSight = innerHeight - lengths.header - lengths.sentence - below;
   // On a phone the picture is as wide as the screen, whatever is above it, unless it would hide the model below.
   const across = { width, height: low ? inSight : phone ? 1.25 * width : width, most: lengths.middle };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
@@ -60,8 +63,8 @@ function usePart({ kind, size }) {
   if (inPatches && low) height = inSight;
   else if (inPatches) {
     // The picture and the same patches with their weights are in sight at once.
-    const below = phone ? lengths.sheet : lengths.sheet + lengths.legend;
-    height = patchesOf({ width, height: Math.max(inSight - below, 380), ...gridOf(run) }, lengths).height;
+    const beside = phone ? lengths.sheet : lengths.sheet + lengths.legend;
+    height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run) }, lengths).height;
   }
   return {
     grows,
@@ -83,7 +86,7 @@ function Tablet({ screen }) {
   const session = useSession();
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
-  const Panel = panelFor(state, run);
+  const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const area = useRef(null);
   const [model = 0] = useColumns(area).columns;
   const { grows, height, part } = usePart(screen);
@@ -113,7 +116,7 @@ function Phone({ screen }) {
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
   const story = state.panel === 'story';
-  const Panel = panelFor(state, run);
+  const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
   const { grows, part } = usePart(screen);
@@ -126,7 +129,7 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story ? <Panel phone /> : !training && <Sheet />}
+      {story || state.first !== null ? <Panel phone /> : !training && <Sheet />}
     </Instrument>
   );
 }
