@@ -2,7 +2,15 @@
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { checkGradient, checkPair, differentiated, runCaptured, runEdited } from './pairs.js';
+import {
+  checkedFirst,
+  checkGradient,
+  checkLogits,
+  checkPair,
+  differentiated,
+  runCaptured,
+  runEdited,
+} from './pairs.js';
 import { softmaxFix } from './softmaxFix.js';
 import { readSteps } from './steps.js';
 
@@ -62,6 +70,7 @@ export async function attributionPatching(model, clean, corrupted, metric, optio
   const steps = readSteps(caller, options);
   const place = readPlace(caller, model, options);
   checkGradient(caller, metric);
+  checkLogits(caller, model);
   steps.check();
 
   const first = await steps.run(() => runCaptured(caller, model, clean, metric, [place.at]));
@@ -80,8 +89,8 @@ export async function attributionPatching(model, clean, corrupted, metric, optio
   for (const straight of straights) {
     effects.push(
       await steps.run(() => {
-        const found = differentiated(caller, model, corrupted, { of: metric, at: place.needed, straight });
-        checkPair(caller, first.values, found.values);
+        const of = checkedFirst(metric, (result) => checkPair(caller, first.values, result.captured));
+        const found = differentiated(caller, model, corrupted, { of, at: place.needed, straight });
         worst = found.value;
         return estimate(model, place, first.values, found);
       }),

@@ -3,7 +3,15 @@
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { addMean, between, estimate, placesOf, RULES, sharesOf } from './edgeScores.js';
 import { contributionsOf, edgesOf, inputOf } from './edges.js';
-import { checkGradient, checkPair, differentiated, runCaptured, runEdited } from './pairs.js';
+import {
+  checkedFirst,
+  checkGradient,
+  checkLogits,
+  checkPair,
+  differentiated,
+  runCaptured,
+  runEdited,
+} from './pairs.js';
 import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
@@ -64,6 +72,7 @@ export async function edgeAttribution(model, clean, corrupted, metric, options =
     readBoolean(caller, name, options[name] ?? false),
   );
   checkGradient(caller, metric);
+  checkLogits(caller, model);
   const edges = edgesOf(caller, model);
   const { sources, targets, capture } = edges;
   steps.check();
@@ -79,11 +88,8 @@ export async function edgeAttribution(model, clean, corrupted, metric, options =
     return result;
   };
   const best = await run(() => runCaptured(caller, model, clean, metric, capture));
-  const worst = await run(() => {
-    const found = runCaptured(caller, model, corrupted, metric, capture);
-    checkPair(caller, best.values, found.values);
-    return found;
-  });
+  const checked = checkedFirst(metric, (result) => checkPair(caller, best.values, result.captured));
+  const worst = await run(() => runCaptured(caller, model, corrupted, checked, capture));
   /** @type {Record<string, Numbers>} */
   const gradients = {};
   for (const share of shares) {

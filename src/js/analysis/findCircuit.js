@@ -6,7 +6,7 @@ import { argumentError } from '../check/errors.js';
 import { CircuitSearch } from './circuitSearch.js';
 import { placesOf, RULES, sharesOf } from './edgeScores.js';
 import { edgesOf } from './edges.js';
-import { checkGradient } from './pairs.js';
+import { checkGradient, checkLogits } from './pairs.js';
 import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
@@ -82,6 +82,7 @@ export async function findCircuit(model, pairs, options = {}) {
   const refine = readBoolean(caller, 'refine', options.refine ?? false);
   if (typeof cut === 'string') readWord(caller, 'cut', cut, ['corrupted', 'zero']);
   readPairs(caller, pairs, cut === 'corrupted');
+  checkLogits(caller, model);
   const edges = edgesOf(caller, model);
   const places = placesOf(edges);
   const counts = readCounts(caller, options.counts, places.length);

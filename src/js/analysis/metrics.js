@@ -1,20 +1,28 @@
 // Metrics: numbers computed from the logits of a run, with their gradients.
 
 import { readNumber } from '../check/arguments.js';
+import { HeadlightError } from '../check/errors.js';
 
 /** @import { Parameter } from './arrays.js' */
 /** @import { Metric } from './pairs.js' */
 
 const LABEL = { integer: true, least: 0 };
 
+/** @param {string} caller @param {Parameter | undefined} logits @returns {Parameter} */
+function present(caller, logits) {
+  if (logits) return logits;
+  throw new HeadlightError('ARGUMENT', `${caller}: the result has no logits`, { parameter: 'logits' });
+}
+
 /**
  * The logits of one token, and a gradient that is 0 at all others.
  * @param {string} caller
- * @param {Parameter} logits (…,T,V), of which the first sequence is read
+ * @param {Parameter | undefined} given the logits (…,T,V), of which the first sequence is read
  * @param {number} token
  * @param {Record<string, number | undefined>} labels that must exist, by their names in errors
  */
-function rowOf(caller, { data, shape }, token, labels) {
+function rowOf(caller, given, token, labels) {
+  const { data, shape } = present(caller, given);
   const [rows, classes] = shape.slice(-2);
   readNumber(caller, 'token', token, { integer: true, least: -rows, most: rows - 1 });
   for (const [name, label] of Object.entries(labels))

@@ -2,7 +2,7 @@
 // changed.
 
 import { readNumber } from '../check/arguments.js';
-import { argumentError, shapeError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 
@@ -43,6 +43,29 @@ export function checkGradient(caller, metric, parameter = 'metric') {
   const expected = 'a metric with a gradient: metric.gradient(result) returns ∂metric/∂logits';
   if (typeof metric !== 'function' || typeof metric.gradient !== 'function')
     throw argumentError(caller, parameter, metric, expected);
+}
+
+/** @param {string} caller @param {Model} model */
+export function checkLogits(caller, { options }) {
+  if (options.head === 'none')
+    throw new HeadlightError('ARGUMENT', `${caller}: this model has no head and therefore no logits`, {
+      parameter: 'model',
+      expected: 'a model with logits',
+    });
+}
+
+/**
+ * A metric that checks the result before it reads the logits.
+ * @param {Metric} metric
+ * @param {(result: PatchedResult) => void} check
+ * @returns {Metric}
+ */
+export function checkedFirst(metric, check) {
+  const checked = (/** @type {PatchedResult} */ result) => {
+    check(result);
+    return metric(result);
+  };
+  return Object.assign(checked, { gradient: metric.gradient });
 }
 
 /** @param {string} caller @param {Metric} metric @param {PatchedResult} result */
@@ -133,11 +156,11 @@ export function differentiated(caller, model, input, options) {
  * Throws unless both runs are of one sequence with the same number of tokens.
  * @param {string} caller
  * @param {Readonly<Record<string, Numbers>>} clean
- * @param {Readonly<Record<string, Numbers>>} corrupted
+ * @param {Readonly<Record<string, TensorLike>>} corrupted
  */
 export function checkPair(caller, clean, corrupted) {
   for (const [name, { shape }] of Object.entries(clean)) {
-    const other = corrupted[name]?.shape ?? [];
+    const other = readTensorLike(corrupted[name], caller, name).shape;
     const expected = `${formatShape(shape)}, the shape of ${name} in the clean run`;
     if (String(shape) !== String(other)) throw shapeError(caller, 'corrupted', other, expected);
     if (shape[0] !== 1)

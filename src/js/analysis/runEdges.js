@@ -83,11 +83,12 @@ export async function meanContributions(model, sequences, options = {}) {
 /**
  * Runs an input with the given edges active, and all others cut. With all edges active, it is forward. With none, each
  * target reads the sum of what cut edges carry.
- * @param {PatchedModel} model a decoder with norms before attention and feed-forward
+ * @template {PatchedModel} M
+ * @param {M} model a decoder with norms before attention and feed-forward
  * @param {any} input of forward, one sequence
  * @param {TensorLike} active (U,V) in the order of edgeGraph: 0 cuts an edge
  * @param {RunEdgesOptions} [options]
- * @returns {PatchedResult}
+ * @returns {ReturnType<M['forward']>}
  */
 export function runEdges(model, input, active, options = {}) {
   const caller = 'runEdges';
@@ -100,7 +101,8 @@ export function runEdges(model, input, active, options = {}) {
   const mask = Uint8Array.from(source.floats(), (x) => Number(x !== 0));
   const { embed } = capturedBy(caller, model, input, ['embed']);
   checkSingle(caller, 'input', embed);
-  return runActive(caller, model, edges, input, mask, offOf(caller, model, edges, cut, embed), capture);
+  const off = offOf(caller, model, edges, cut, embed);
+  return /** @type {ReturnType<M['forward']>} */ (runActive(caller, model, edges, input, mask, off, capture));
 }
 
 /** @param {string} caller @param {string} parameter @param {Numbers} embed */

@@ -6,7 +6,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
-import { forEachElement, keysOf, readOperand } from './edits.js';
+import { forEachElement, keysOf, readName, readOperand } from './edits.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
@@ -52,6 +52,7 @@ export function readDifferentiate(caller, options, given, memory) {
   if (called >= 0)
     throw argumentError(caller, `edit[${called}].change`, edit?.[called].change, 'none: its gradient is not known');
   if (!Array.isArray(at)) throw argumentError(caller, 'at', at, 'a list of names');
+  at.forEach((name, i) => void readName(caller, `at[${i}]`, name, options, true));
   const straight =
     block === undefined
       ? undefined
@@ -69,6 +70,7 @@ export function readDifferentiate(caller, options, given, memory) {
       'a metric, or an object of cotangents by names of values',
     )) {
       const parameter = `of.${name}`;
+      readName(caller, 'of', name, options);
       if (name.includes('*')) throw argumentError(caller, 'of', name, 'names without *');
       if (straight !== undefined && new RegExp(`^blocks\\.${straight}\\.(?!in$|out$)`).test(name))
         throw argumentError(caller, 'of', name, `no value inside block ${straight}, which straight names`);
@@ -176,7 +178,10 @@ function copyOf({ memory, caller }, x, shape) {
  */
 function measure(caller, tape, result, metric) {
   const { logits } = result;
-  if (!logits) throw new HeadlightError('STATE', `${caller}: this model has no logits`);
+  if (!logits)
+    throw new HeadlightError('ARGUMENT', `${caller}: this model has no logits, of which a metric has a gradient`, {
+      parameter: 'of',
+    });
   const value = readNumber(caller, 'the value of of', metric(result));
   const given = /** @type {NonNullable<typeof metric.gradient>} */ (metric.gradient)(result);
   const { shape, floats } = readArray(caller, 'of.gradient', given, tape.memory.buffer);

@@ -91,7 +91,7 @@ const describeBlocks = (layers) =>
  * @param {boolean} [whole] true: 'blocks.0.*' matches all values of a block
  * @returns {ReadName}
  */
-function readName(caller, parameter, name, options, whole = false) {
+export function readName(caller, parameter, name, options, whole = false) {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
   if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();
   const inEncoder = name.startsWith('encoder.');

@@ -206,6 +206,8 @@ test('invalid arguments are refused, by name', async () => {
   await refuses({ ...wrong('metric'), message: /gradient/ }, {}, CLEAN, () => 1);
   await refuses(wrong('metric'), {}, CLEAN, 3);
   await refuses({ code: 'SHAPE', message: /\[1,2,5,4\].*\[1,2,4,4\]/ }, {}, [1, 2, 3, 4]);
+  // The lengths are compared before the metric reads a token that only the longer run has.
+  await refuses({ code: 'SHAPE' }, {}, CLEAN, logitDifference(1, 2, 4), [1, 2, 3]);
   await refuses({ code: 'SHAPE', message: /\[2,2,5,4\]/ }, {}, [CLEAN, CLEAN], metric, [CLEAN, CORRUPTED]);
   assert.equal(hl.info.memory.used, used);
   const shallow = build(hl, { layers: 1 });
@@ -276,3 +278,12 @@ test(
     model.dispose();
   }),
 );
+
+test('a model without logits is refused', async () => {
+  const headless = build(hl, { head: 'none' });
+  await assert.rejects(attributionPatching(headless, CLEAN, CORRUPTED, metric), {
+    code: 'ARGUMENT',
+    parameter: 'model',
+    message: /no logits/,
+  });
+});

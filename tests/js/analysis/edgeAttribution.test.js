@@ -142,6 +142,8 @@ test('models whose parts do not add up are refused, and so are invalid arguments
   await refuses(model, wrong('byToken'), { byToken: 1 });
   await refuses(model, wrong('at'), { at: 'embed' });
   await refuses(model, wrong('metric', /gradient/), {}, () => 1);
+  const short = edgeAttribution(model, CLEAN, [1, 2], logitDifference(1, 2, 4));
+  await assert.rejects(short, { code: 'SHAPE', parameter: 'corrupted' });
   await refuses(model, { code: 'SHAPE', message: /\[1,5,8\].*\[1,2,8\]/ }, {}, metric, [1, 2]);
 });
 
@@ -162,4 +164,13 @@ test('progress counts every run, and an abort takes effect before the next one',
   const options = { exact: true, onProgress: stop, signal: controller.signal };
   await assert.rejects(edgeAttribution(model, CLEAN, CORRUPTED, metric, options), { name: 'AbortError' });
   assert.equal(hl.info.memory.used, used);
+});
+
+test('a model without logits is refused', async () => {
+  const headless = build({ head: 'none' });
+  await assert.rejects(edgeAttribution(headless, CLEAN, CORRUPTED, metric), {
+    code: 'ARGUMENT',
+    parameter: 'model',
+    message: /no logits/,
+  });
 });

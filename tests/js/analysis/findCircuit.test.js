@@ -195,3 +195,8 @@ test('invalid arguments are refused, by name, and an abort takes effect before t
   await assert.rejects(findCircuit(model, PAIRS, options), { name: 'AbortError' });
   assert.equal(hl.info.memory.used, used);
 });
+
+test('a model without logits is refused', async () => {
+  const headless = build({ head: 'none' });
+  await assert.rejects(findCircuit(headless, PAIRS), { code: 'ARGUMENT', parameter: 'model', message: /no logits/ });
+});

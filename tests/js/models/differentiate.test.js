@@ -278,8 +278,14 @@ test('everything is freed after an error', () => {
       { of: { 'blocks.1.mlp': [1] }, at: ['embed'], straight: 1 },
       { code: 'ARGUMENT', parameter: 'of' },
     ],
-    [{ of: { nothing: [1] }, at: ['embed'] }, { code: 'ARGUMENT' }],
-    [{ of: metric, at: ['nothing'] }, { code: 'ARGUMENT' }],
+    [
+      { of: { nothing: [1] }, at: ['embed'] },
+      { code: 'ARGUMENT', parameter: 'of' },
+    ],
+    [
+      { of: metric, at: ['embed', 'nothing'] },
+      { code: 'ARGUMENT', parameter: 'at[1]' },
+    ],
     [
       { of: metric, at: 'embed' },
       { code: 'ARGUMENT', parameter: 'at' },
@@ -302,7 +308,11 @@ test('everything is freed after an error', () => {
 
 test('a model without logits, or without the value, has no such gradient', () => {
   const headless = build(hl, { head: 'none' });
-  assert.throws(() => headless.differentiate([1], { of: randomMetric(), at: ['embed'] }), { code: 'STATE' });
+  assert.throws(() => headless.differentiate([1], { of: randomMetric(), at: ['embed'] }), {
+    code: 'ARGUMENT',
+    parameter: 'of',
+    message: /no logits/,
+  });
   const shallow = build(hl, { mlp: 0 });
   assert.throws(() => shallow.differentiate([1], { of: { 'blocks.0.mlp': [1] }, at: ['embed'] }), {
     code: 'ARGUMENT',
