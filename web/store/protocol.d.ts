@@ -52,7 +52,7 @@ export interface Requests {
   /** The probability of each token of the text, given the tokens before it. */
   tokenProbabilities: { state: State };
   /** Continues the text. */
-  generate: { state: State; max: number; seed: number };
+  generate: { state: State; max: number };
   /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
   open: { name: string; title: string; files: UserFile[]; transposed?: boolean };
   /** Opens the input of the program that embeds the page. */
