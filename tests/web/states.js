@@ -9,9 +9,9 @@ import { OPENING } from '../../web/store/state.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
 import { crc32 } from '../support/files.js';
+import { LONGER } from '../support/opening.js';
 import { attentions } from '../support/weights_file.js';
 
-const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
 const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
 
 function folderOf(make) {
