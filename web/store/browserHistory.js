@@ -12,7 +12,15 @@ const KINDS = {
     panel === 'story' && step,
   ],
   head: ({ layer, head }) => [layer, head],
-  change: ({ temperature, mask, painted, scale, patch, pinned }) => [temperature, mask, painted, scale, patch, pinned],
+  change: ({ temperature, mask, painted, scale, patch, pinned, trace }) => [
+    temperature,
+    mask,
+    painted,
+    scale,
+    patch,
+    pinned,
+    trace,
+  ],
   cell: ({ cell }) => cell,
 };
 

@@ -7,6 +7,7 @@
 import { cut, quote } from '../../src/js/check/quote.js';
 import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
+import { isTrace, readTrace, usualTrace, writeTrace } from '../features/trace/settings.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/settings.js';
 import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
@@ -20,6 +21,7 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
+ *   trace: import('../features/trace/settings.js').TraceSettings,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
@@ -63,6 +65,7 @@ export const initialState = {
   pinned: null,
   training: usualTraining('repeat'),
   lesson: '',
+  trace: usualTrace,
 };
 
 const HUB_NAME = /^[\w./-]{1,200}@[\w./-]{1,200}$/;
@@ -77,6 +80,10 @@ const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
   Object.entries(map).every(([place, value]) => /^(all|\d+(\.\d+)?)$/.test(place) && each(value));
+/** A map of patches with the places of a trace as places of heads. @param {any} map */
+const withoutParts = (map) =>
+  map &&
+  Object.fromEntries(Object.entries(map).map(([key, on]) => [key.replace(/^(stream|heads|mlp)\.(?=\d)/, ''), on]));
 /** @param {number} least @param {number} most @returns {Check} */
 const isNumber = (least, most) => (x) => typeof x === 'number' && x >= least && x <= most;
 
@@ -88,7 +95,8 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
-  patch: byPlace((x) => x === 1 || x === 0),
+  // A place of a trace is a part of a layer, and a token.
+  patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
 /** @type {Record<string, Check>} */
 const FIELDS = {
@@ -111,6 +119,7 @@ const FIELDS = {
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
   lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
+  trace: isTrace,
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -210,6 +219,7 @@ const WRITTEN = {
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],
+  trace: [writeTrace, readTrace],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
 };
 
