@@ -1,6 +1,7 @@
 // The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract.
 //   grows    the view also takes the area of the model
 //   spreads  it takes the area of both columns, with the reading above it
+//   titled   it shows its sentences itself; it is absent during training
 //   ways     its variants, chosen by state.versus
 //   single   it is one picture with the heatmap's labels
 //   Marks    its legend
@@ -15,6 +16,9 @@ const Empty = later(() => import('./prompt/emptyPrompt.jsx'), 'Empty');
 const Lines = later(() => import('./lines/lines.jsx'), 'Lines');
 const ContributionPanel = later(() => import('./flow/contributionPanel.jsx'), 'ContributionPanel');
 const PatchPicture = later(() => import('./patches/patches.jsx'), 'PatchPicture');
+const [Trace, TraceMarks, TracePanel] = ['Trace', 'TraceMarks', 'TracePanel'].map((name) =>
+  later(() => import('./trace/trace.jsx'), name),
+);
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
   later(() => import('./compare/compare.jsx'), name),
 );
@@ -23,7 +27,7 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare', Component: Component, grows?: boolean, titled?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
  */
@@ -34,6 +38,7 @@ export const VIEWS = [
   { name: 'matrix', Component: Picture, single: () => true },
   { name: 'lines', Component: Lines, single: () => true },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: ContributionPanel },
+  { name: 'trace', Component: Trace, grows: true, titled: true, Marks: TraceMarks, Reading: TracePanel },
   {
     name: 'compare',
     Component: Compare,

@@ -5,9 +5,11 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { More } from '../../ui/popover.jsx';
 import { Colours } from '../heatmap/ramp.jsx';
+import { placesIn } from '../trace/places.js';
 import { Actions } from './actions.jsx';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 
+const Patched = later(() => import('../trace/patched.jsx'), 'Patched');
 const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 /** @import { About } from '../../store/protocol.js' */
@@ -33,6 +35,7 @@ export function WhatIf({ kind, scant = false }) {
   return (
     <section class="whatif" aria-label={words.whatIf}>
       {!small && <span class="lead">{words.whatIf}</span>}
+      {placesIn(state.patch).length > 0 && <Patched />}
       <Temperature />
       <MaskMenu />
       <HeadScale labelled={!scant} />
