@@ -73,7 +73,7 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
     await page.goto(`${server.url}#${hash}`);
     reusable = key;
   }
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .trace'));
 }
 
 /** Waits until the layout of the page is updated after a change of its size. */

@@ -126,7 +126,7 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story ? <Panel phone /> : !training && <Sheet />}
+      {story || viewOf(state.view, run).titled ? <Panel phone /> : !training && <Sheet />}
     </Instrument>
   );
 }

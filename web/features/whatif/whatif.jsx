@@ -31,11 +31,12 @@ export function WhatIf({ kind, scant = false }) {
   if ((tight && (flow || scant)) || (small && state.pinned)) return <TightLine scant={scant} />;
   const changed = isChanged(runOf(state));
   // Without a pinned run there is nothing to patch from: then the reset button has its room.
-  const patching = state.pinned || !(small || (kind === 'desk' && changed));
+  const places = placesIn(state.patch).length;
+  const patching = (state.pinned && places === 0) || !(small || (kind === 'desk' && changed));
   return (
     <section class="whatif" aria-label={words.whatIf}>
       {!small && <span class="lead">{words.whatIf}</span>}
-      {placesIn(state.patch).length > 0 && <Patched />}
+      {places > 0 && <Patched />}
       <Temperature />
       <MaskMenu />
       <HeadScale labelled={!scant} />
@@ -68,10 +69,11 @@ function PhoneLine() {
   const session = useSession();
   const words = session.words.value;
   const flow = session.state.value.view === 'flow';
+  const isPatched = placesIn(session.state.value.patch).length > 0;
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <Temperature />
-      <HeadScale labelled={false} half={false} />
+      {isPatched ? <Patched /> : <Temperature />}
+      {!isPatched && <HeadScale labelled={false} half={false} />}
       <More>
         <MaskMenu />
         {flow && <Threshold />}
@@ -95,7 +97,7 @@ function TightLine({ scant }) {
   const flow = session.state.value.view === 'flow';
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      {flow ? <Threshold /> : <Temperature />}
+      {flow ? <Threshold /> : placesIn(session.state.value.patch).length > 0 ? <Patched /> : <Temperature />}
       <MaskMenu />
       <HeadScale labelled={!scant} />
       <More>
