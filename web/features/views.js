@@ -27,7 +27,8 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare', Component: Component, grows?: boolean, titled?: boolean,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare', Component: Component,
+ *   grows?: boolean, titled?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
  */
