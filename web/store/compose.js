@@ -2,6 +2,7 @@
 
 import { readLink } from '../features/story/steps.js';
 import { createAnswers } from './answers.js';
+import { createAtlas } from './atlas.js';
 import { createContinuation } from './continuation.js';
 import { createDocument } from './document.js';
 import { createFailures } from './failures.js';
@@ -32,6 +33,7 @@ export function compose(options) {
       ui.setHover(null);
       ui.setPinnedHover(null);
       requests.leaveModel();
+      atlas.clear();
     },
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
@@ -54,6 +56,7 @@ export function compose(options) {
   });
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
+  const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
 
@@ -76,7 +79,19 @@ export function compose(options) {
     showAgain();
   }
   const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
-  const store = { ui, preferences, answers, document, requests, opening, training, continuation, program, failures };
+  const store = {
+    ui,
+    preferences,
+    answers,
+    document,
+    requests,
+    opening,
+    training,
+    atlas,
+    continuation,
+    program,
+    failures,
+  };
   const receiver = createReceiver(store, options.refuses);
   return { ...store, receiver, showAgain };
 }

@@ -16,11 +16,12 @@ import { initialState } from './state.js';
  * @param {import('./failures.js').Failures} store.failures
  * @param {import('./openModels.js').Opening} store.opening
  * @param {import('./training.js').Training} store.training
+ * @param {import('./atlas.js').AtlasStore} store.atlas
  * @param {import('./continuation.js').Continuation} store.continuation
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, continuation },
+  { document, answers, requests, failures, opening, training, atlas, continuation },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -29,6 +30,7 @@ export function createReceiver(
   /** @type {PartListeners} */
   const handlers = {
     ...training.parts,
+    ...atlas.parts,
     ...opening.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
     source({ about }) {
@@ -45,6 +47,7 @@ export function createReceiver(
       // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       answers.setRun(part);
+      atlas.recall();
       failures.actions.fail(null);
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),

@@ -188,6 +188,7 @@ export const strings = {
     duplicate: 'same token',
     itself: 'itself',
     first: 'first token',
+    nearby: 'nearby',
   },
   does: {
     partner: 'looks at the token that is the answer.',
@@ -196,6 +197,7 @@ export const strings = {
     duplicate: 'looks at earlier tokens like this one.',
     itself: 'each token looks at itself.',
     first: 'looks mostly at the first token.',
+    nearby: 'looks at the tokens near it.',
   },
   doesNot: 'follows no simple rule.',
   usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
@@ -217,7 +219,15 @@ export const strings = {
     `${query} cannot see ${key}: it comes later, or is masked`,
   masked: 'masked',
   nan: 'NaN',
-  views: { heatmap: 'Heatmap', patches: 'Picture', matrix: 'Matrix', lines: 'Lines', flow: 'Flow', compare: 'Compare' },
+  views: {
+    heatmap: 'Heatmap',
+    patches: 'Picture',
+    matrix: 'Matrix',
+    lines: 'Lines',
+    flow: 'Flow',
+    compare: 'Compare',
+    atlas: 'Atlas',
+  },
   compare: {
     no: 'not shown',
     beside: 'Side by side',

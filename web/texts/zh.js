@@ -168,6 +168,7 @@ export const strings = {
     duplicate: '相同词元',
     itself: '自身',
     first: '首个词元',
+    nearby: '附近',
   },
   does: {
     partner: '看答案所在的位置。',
@@ -176,6 +177,7 @@ export const strings = {
     duplicate: '看前面与自己相同的词元。',
     itself: '每个词元看自己。',
     first: '主要看第一个词元。',
+    nearby: '看附近的词元。',
   },
   doesNot: '没有明显规律。',
   usually: (role) => `通常：${role}；这里没有可找的`,
@@ -192,7 +194,15 @@ export const strings = {
   hidden: (query, key) => `${query} 看不到 ${key}：它在后面，或被遮住`,
   masked: '被遮住',
   nan: 'NaN',
-  views: { heatmap: '热图', patches: '图片', matrix: '矩阵', lines: '连线', flow: '流向', compare: '比较' },
+  views: {
+    heatmap: '热图',
+    patches: '图片',
+    matrix: '矩阵',
+    lines: '连线',
+    flow: '流向',
+    compare: '比较',
+    atlas: '图谱',
+  },
   compare: {
     no: '未显示',
     beside: '并列',
