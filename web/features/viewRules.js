@@ -5,12 +5,14 @@
 /** With more cells than this, lines cannot be distinguished. */
 const MAX_LINES = 90_000;
 
+/** True if texts can be scanned with the model of a run. @param {Run} run */
+const isScannable = ({ about }) => about.kind === 'transformer' && about.reads === 'text' && !about.trained;
+
 /** True if a view can show a run. @param {string} name @param {Run | null} run @returns {boolean} */
 export function canShow(name, run) {
   if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
-  if (name === 'atlas')
-    return run.about.folder || (run.about.reads === 'text' && run.about.edits && !run.about.trained);
+  if (name === 'atlas') return Boolean(run.about.folder) || isScannable(run);
   if (name === 'flow') return run.about.sums;
   if (name === 'compare') return run.about.kind === 'transformer';
   return name !== 'lines' || run.T * run.S <= MAX_LINES;

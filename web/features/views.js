@@ -26,7 +26,8 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare' | 'atlas', Component: Component, grows?: boolean,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare' | 'atlas', Component: Component,
+ *   grows?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
  */

@@ -22,9 +22,10 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
- * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
- * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
- * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
+ * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown.
+ * panel: of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no
+ * smaller value. scope: the places that the what-if line changes. training: the settings of the model `trained`.
+ * lesson: the text that it learns, if that is its task.
  */
 
 /** The model gives the next word a probability of 86%, and 1% without the head that is shown first. */
