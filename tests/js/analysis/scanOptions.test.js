@@ -226,6 +226,9 @@ test('invalid arguments are refused before the first run, and the error names th
     await refuses(wrong, {}, 'sequences');
   for (const options of [{ encoder: {} }, { input: 'patches' }, { layers: 0 }])
     await refuses(ids, {}, 'model', { ...model, options: { ...model.options, ...options } });
+  const untold = build(hl, SIZES);
+  await refuses(['text'], {}, 'sequences', untold);
+  untold.dispose();
   const scan = await scanHeads(plainModel({}), ids);
   for (const [layer, head, parameter] of [
     [2, 0, 'layer'],
