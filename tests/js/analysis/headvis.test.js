@@ -120,33 +120,35 @@ test('every number has at most four decimals, and NaN is null', async () => {
   assert.ok(metrics.entropy.data.every(Number.isFinite));
 });
 
-test('layers without attention are left out', async () => {
-  const model = plainModel({});
-  const forward = (...given) => {
-    const result = model.forward(...given);
-    delete result.captured['blocks.0.weights'];
-    return result;
-  };
-  const files = writeHeadvis(await scanHeads({ ...model, forward }, [[1, 2, 1]]), { model: 'm', dataset: 'd' });
-  const config = parse(files['config.json']);
-  assert.deepEqual(config.heads, [
-    [1, 0],
-    [1, 1],
-  ]);
-  assert.equal(config.n_layers, 2);
-  assert.equal(parse(files['scatter_data.json']).length, 2);
-  assert.deepEqual(
-    Object.keys(files).filter((name) => name.startsWith('heads/')),
-    ['heads/L1H0.json', 'heads/L1H1.json'],
-  );
-  const scan = await readHeadvis(files);
-  assert.deepEqual(scan.heads, [
-    { layer: 1, head: 0 },
-    { layer: 1, head: 1 },
-  ]);
-  assert.ok(Number.isNaN(scan.metrics.previous.data[0]));
-  await assert.rejects(scan.head(0, 0), { code: 'FORMAT', parameter: 'heads/L0H0.json' });
-});
+for (const missing of [0, 1])
+  test(`layers without attention are left out: layer ${missing}`, async () => {
+    const model = plainModel({});
+    const forward = (...given) => {
+      const result = model.forward(...given);
+      delete result.captured[`blocks.${missing}.weights`];
+      return result;
+    };
+    const files = writeHeadvis(await scanHeads({ ...model, forward }, [[1, 2, 1]]), { model: 'm', dataset: 'd' });
+    const config = parse(files['config.json']);
+    const layer = 1 - missing;
+    assert.deepEqual(config.heads, [
+      [layer, 0],
+      [layer, 1],
+    ]);
+    assert.equal(config.n_layers, 2);
+    assert.equal(parse(files['scatter_data.json']).length, 2);
+    assert.deepEqual(
+      Object.keys(files).filter((name) => name.startsWith('heads/')),
+      [`heads/L${layer}H0.json`, `heads/L${layer}H1.json`],
+    );
+    const scan = await readHeadvis(files);
+    assert.deepEqual(scan.heads, [
+      { layer, head: 0 },
+      { layer, head: 1 },
+    ]);
+    assert.ok(Number.isNaN(scan.metrics.previous.data[2 * missing]));
+    await assert.rejects(scan.head(missing, 0), { code: 'FORMAT', parameter: `heads/L${missing}H0.json` });
+  });
 
 test('intervals are written in their order, and read again', async () => {
   const ids = Array.from({ length: 30 }, (_, n) => [n % 9, (n * 5) % 9, (n * n) % 9, n % 4]);
@@ -350,7 +352,9 @@ test('the error about a wrong file of a head names it', async () => {
   await inSample(() => ({ tokens: 'text' }));
   await inSample(() => ({ seq_len: undefined }));
   await inSample(({ attention_values }) => ({ attention_values: attention_values.slice(1) }));
-  for (const value of ['0.1', null, undefined]) await inSample(() => ({ attention_values: [value] }));
+  for (const value of ['0.1', null])
+    for (const at of [0, 1])
+      await inSample(({ attention_values }) => ({ attention_values: attention_values.with(at, value) }));
   for (const wrong of [-1, 0.5, 1e9, null, '3'])
     await inSample(({ attention_indices }) => ({ attention_indices: [wrong, ...attention_indices.slice(1)] }));
   await inSample(({ seq_len, attention_indices }) => ({

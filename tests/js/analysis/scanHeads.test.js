@@ -159,7 +159,7 @@ for (const [name, form] of Object.entries(FORMS))
         keep: pick(1, 2, 8, 100),
         least: pick(0, 0.005, 0.3),
         threshold: pick(0, 0.01, 0.2),
-        warmup: pick(0, 0, 7),
+        warmup: pick(0, 0, 1, 7),
         seed,
         batch: pick(undefined, 1, 3),
       };
