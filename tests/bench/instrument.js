@@ -75,7 +75,8 @@ async function openWeights(tokens) {
   }
   const path = join(tmpdir(), `weights-${tokens}.npy`);
   await writeFile(path, writeNpy({ data, shape: [2, tokens, tokens] }));
-  await page.evaluate(() => part('.open > .word').click());
+  await page.evaluate(() => part('.model-menu > button').click());
+  await page.evaluate(() => part('.model-menu [data-key=open]').click());
   await page.locator('input[data-name=files]').setInputFiles(path);
   await page.waitForFunction(
     () => /weights/.test(part('.model-menu').textContent) && part('.page').dataset.busy === 'false' && part('#picture'),

@@ -23,7 +23,7 @@ const times = (/** @type {number} */ n, /** @type {string} */ key) => Array(Math
 /** @param {Control} control @returns {Locator} */
 function find(control) {
   if (typeof control === 'string') return page.locator(control).filter({ visible: true }).first();
-  const roles = /** @type {const} */ (['button', 'menuitem', 'menuitemradio', 'radio', 'slider', 'textbox']);
+  const roles = /** @type {const} */ (['button', 'menuitem', 'menuitemradio', 'radio', 'slider', 'switch', 'textbox']);
   return roles
     .map((role) => page.getByRole(role, { name: control }))
     .reduce((all, one) => all.or(one), page.locator('input').and(page.getByLabel(control)))
@@ -33,19 +33,19 @@ function find(control) {
 
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
-/** Controls that are elsewhere on a phone: behind the three dots, or in the menu of models. */
+/** Controls that are rarely used, or elsewhere on a phone. */
 const common = (/** @type {any} */ hand) => ({
-  /** On a phone, rarely used controls are behind three dots. */
+  /** Most changes are in a list that opens from the what-if line. */
   async unfold() {
-    if (isPhone() && (await page.locator('.more').count()) === 0) await hand.press('.dots');
+    if ((await page.locator('.settings').count()) === 0) await hand.press('.changes > button');
   },
   async fold() {
-    if (isPhone() && (await page.locator('.more').count()) > 0) await hand.press('.dots');
+    if ((await page.locator('.settings').count()) > 0) await hand.press('.changes > button');
   },
-  /** Story, training and files: in the header, on a phone in the menu of models. */
+  /** Files are in the menu of models; on a phone story and training too. */
   async enter(/** @type {'story' | 'train' | 'open'} */ room) {
-    const word = { story: '.story-word', train: '.header nav > .word:not(.story-word)', open: '.open > .word' }[room];
-    if (isPhone()) await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
+    const word = { story: '.story-word', train: '.header nav > .word:not(.story-word)', open: '' }[room];
+    if (isPhone() || word === '') await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
     else await hand.press(word);
   },
 });
@@ -55,8 +55,8 @@ async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   const picture = page.locator('#picture');
   await picture.scrollIntoViewIfNeeded();
   const { width, height } = /** @type {any} */ (await picture.boundingBox());
-  const rows = await page.locator('.labels .row-label').count();
-  const columns = await page.locator('.labels .key-label').count();
+  const rows = await page.locator('.labels :is(.row-label, .step-label)').count();
+  const columns = await page.locator('.labels :is(.key-label, .step-label)').count();
   assert.ok(rows > 0 && columns > 0, 'the picture has labels of rows and columns');
   return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
 }

@@ -38,8 +38,11 @@ export const spoil = () => {
   reusable = null;
 };
 
-/** Replaces the page by an empty one. `part` finds elements in the shadow root of Headlight. */
-export async function openEmpty(options = {}) {
+/**
+ * Replaces the page by an empty one. `part` finds elements in the shadow root of Headlight.
+ * @param {any} options of a page; firstVisit: the visitor has never been there
+ */
+export async function openEmpty({ firstVisit = false, ...options } = {}) {
   spoil();
   await page?.close();
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
@@ -51,6 +54,14 @@ export async function openEmpty(options = {}) {
       faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
+  if (!firstVisit)
+    await page.addInitScript(() => {
+      try {
+        localStorage.setItem('first', 'seen');
+      } catch {
+        // An empty page has no storage.
+      }
+    });
   await page.addInitScript(() => {
     globalThis.part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector);
   });
@@ -73,7 +84,7 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
     await page.goto(`${server.url}#${hash}`);
     reusable = key;
   }
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence'));
 }
 
 /** Waits until the layout of the page is updated after a change of its size. */
@@ -100,6 +111,33 @@ export async function openPage(options = {}, hash = '') {
   await openAt(hash.replace(/^#/, ''), options);
   await settle();
 }
+
+/** Opens the panel that opens models. */
+export async function openChooser() {
+  await page.locator('.model-menu > button').click();
+  await page.locator('.model-menu [data-key=open]').click();
+}
+
+/** Chooses a picture of the head, its colours or the heads in it. @param {string} key of the item */
+export async function chooseKind(key) {
+  await page.locator('.legend .menu > button').click();
+  await page.locator(`.legend [data-key=${key}]`).click();
+}
+
+/** Opens what the menu More leads to. @param {string} key of the item */
+export async function chooseMore(key) {
+  await page.locator('.more-menu button').first().click();
+  await page.locator(`.more-menu [data-key=${key}]`).click();
+}
+
+/** Opens the menu Share, and chooses an item if it is named. @param {string | RegExp} [name] */
+export async function share(name) {
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  if (name) await page.getByRole('menuitem', { name }).click();
+}
+
+/** The switch of the head that is shown. */
+export const headSwitch = () => page.getByRole('switch', { name: 'this attention head' });
 
 /** Name and bytes of the file that the page saves during `act`. */
 export async function download(act) {

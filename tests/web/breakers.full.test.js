@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { faults, openEmpty, page, server } from '../support/page.js';
+import { faults, headSwitch, openChooser, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
 // A browser of this file alone reads the files from the disk. The shared browser would receive all of their bytes.
@@ -28,7 +28,7 @@ const shows = (selector, text) =>
   page.waitForFunction(([selector, text]) => part(selector)?.textContent.includes(text), [selector, text]);
 const word = (name) => page.getByRole('button', { name, exact: true });
 async function choose(...files) {
-  await page.evaluate(() => part('.open > .word').click());
+  await openChooser();
   await page.locator('input[data-name=files]').setInputFiles(files);
 }
 
@@ -131,7 +131,7 @@ test('ten thousand tokens are pasted: as many as the model reads are, and that i
   await settled();
   await shows('.cut', 'Only the first 256 tokens are read.');
   assert.equal((await page.locator('textarea').inputValue()).length, 42_500);
-  await page.waitForFunction(() => part('.prediction li b') !== null);
+  await page.waitForFunction(() => part('.prediction .option b') !== null);
   await page.locator("[data-head='0.1']").click();
   await settled();
   await shows('.corner h2', 'Layer 0, head 1');
@@ -181,19 +181,21 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await page.getByRole('menuitemradio', { name: /^Moby/ }).click();
   await settled();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
-  await word('off').click();
+  await headSwitch().click();
   await settled();
-  const guess = await page.textContent('.prediction li b');
+  const guess = await page.textContent('.prediction .option b');
   await page.workers()[0].evaluate(() => self.close());
   await shows('.failure', 'These models were lost: attentions.npy');
   await settled();
   assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
+  await page.locator('.changes > button').click();
   await word('half').click();
+  await page.keyboard.press('Escape');
   await settled();
   await shows('.corner h2', '0.5');
-  await word('off').click();
+  await headSwitch().click();
   await settled();
-  await page.waitForFunction((guess) => part('.prediction li b').textContent === guess, guess);
+  await page.waitForFunction((guess) => part('.prediction .option b').textContent === guess, guess);
   await word('Close').first().click();
   await page.waitForFunction(() => part('.failure') === null);
   // First the worker of the model that is shown.

@@ -76,19 +76,21 @@ test('the whale opens with its guess, and a cell is read by pointer and keyboard
 });
 
 test('a head is switched off and on again, and the guess falls and comes back', async () => {
-  const before = await inPage(() => part('.prediction li b').textContent);
-  await press('.whatif', 'off');
+  const before = await inPage(() => part('.prediction .option b').textContent);
+  await click('.corner .switch');
   await shows('.corner h2', 'is off');
-  await until(() => inPage((before) => part('.prediction li b').textContent !== before, before));
+  await until(() => inPage((before) => part('.prediction .option b').textContent !== before, before));
   await inPage(() => part('#picture').focus());
   await page.keyboard.down('Control');
   await page.keyboard.press('z');
   await page.keyboard.up('Control');
-  await until(() => inPage((before) => part('.prediction li b').textContent === before, before));
+  await until(() => inPage((before) => part('.prediction .option b').textContent === before, before));
 });
 
 test('a mask is painted, and the address keeps it', async () => {
-  await click('.whatif .menu button');
+  await click('.changes > button');
+  await until(() => inPage(() => part('.settings') !== null));
+  await click('.settings .menu button');
   await until(() => inPage(() => part('[data-key=brush]') !== null));
   await click('[data-key=brush]');
   await until(() => inPage(() => part('canvas.brush') !== null));
@@ -103,15 +105,18 @@ test('a mask is painted, and the address keeps it', async () => {
 });
 
 test('the model writes on, and two runs stand side by side', async () => {
-  await press('.whatif', 'Pin');
+  await click('.actions button');
+  await until(() => inPage(() => part('[data-key=pin]') !== null));
+  await click('[data-key=pin]');
   const length = await inPage(() => part('textarea').value.length);
   await press('.sentence', 'write on');
   await until(() => inPage((length) => part('textarea').value.length > length, length));
   await inPage(() => [...part('.sentence').querySelectorAll('button')].find((b) => b.textContent === 'stop')?.click());
-  await inPage(() => part('.legend .menu [aria-label^=Compare]').click());
+  await inPage(() => part('.legend .menu button').click());
   await inPage(() => part('.legend [data-key=beside]').click());
   await until(() => inPage(() => part('.compare')?.querySelectorAll('.matrix').length === 2));
-  await press('.legend', 'Heatmap');
+  await inPage(() => part('.legend .menu button').click());
+  await inPage(() => part('.legend [data-key=heatmap]').click());
 });
 
 test('it trains for a moment, and Back leads to what was', async () => {
@@ -125,7 +130,9 @@ test('it trains for a moment, and Back leads to what was', async () => {
 test('the files of a tiny BERT are opened, and its layer 1, head 0 is read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'headlight-'));
   makeCheckpoint(folder, 'bert');
-  await click('.open > .word');
+  await click('.model-menu > button');
+  await until(() => inPage(() => part('.model-menu [data-key=open]') !== null));
+  await click('.model-menu [data-key=open]');
   await until(() => inPage(() => part('input[data-name=files]') !== null));
   const field = await page.$('>>> input[data-name=files]');
   await field.uploadFile(...(await readdir(folder)).map((name) => join(folder, name)));

@@ -25,6 +25,7 @@ async function open(hash, options) {
   await page.addInitScript(
     () => (globalThis.part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector)),
   );
+  await page.addInitScript(() => localStorage.setItem('first', 'seen'));
   await page.goto(`${server.url}#${hash}`);
   await settle(page);
   return page;

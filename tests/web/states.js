@@ -88,10 +88,11 @@ function long() {
 }
 
 export const settle = (page) =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence'));
 
 async function choose(page, files) {
-  await page.evaluate(() => part('.open > .word').click());
+  await page.evaluate(() => part('.model-menu > button').click());
+  await page.evaluate(() => part('.model-menu [data-key=open]').click());
   await page.locator('input[data-name=files]').setInputFiles(files);
   await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'Moby');
 }
@@ -107,7 +108,12 @@ const opens =
     await then(page);
     await settle(page);
   };
-const word = (name) => (page) => page.getByRole('button', { name, exact: true }).first().click();
+/** Chooses an item of a menu. */
+const menu = (around, key) => async (page) => {
+  await page.locator(`${around} button`).first().click();
+  await page.locator(`${around} [data-key=${key}]`).click();
+};
+const sortMenu = (key) => menu('.sort', key);
 const steps = (least) => (page) =>
   page.waitForFunction((least) => Number(part('.time input')?.value) >= least, least, { timeout: 300_000 });
 const play = (page) => page.locator('.play').click();
@@ -128,7 +134,7 @@ export const STATES = {
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
   lines: { hash: 'view=lines' },
   tried: {
-    act: each(word('Ablate each head'), (page) =>
+    act: each(sortMenu('ablate'), (page) =>
       page.waitForFunction(() => /^Ablate/.test(part('.ablation .try')?.textContent)),
     ),
   },
@@ -158,9 +164,8 @@ export const STATES = {
   painted: { hash: 'painted=all%3A16.0-3' },
   brush: {
     act: each(
-      // On small screens the menu of masks is among the rarely used controls.
-      (page) => page.evaluate(() => part('.dots')?.click()),
-      (page) => page.locator('.whatif .menu button').first().click(),
+      (page) => page.locator('.changes > button').click(),
+      (page) => page.locator('.settings .menu button').first().click(),
       (page) => page.locator('[data-key=brush]').click(),
     ),
     fresh: true,
@@ -169,7 +174,7 @@ export const STATES = {
   patches: { hash: 'model=patches&text=&layer=0&head=4&cell=38.24' },
   patches0: { hash: 'model=patches&text=' },
   sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0' },
-  open: { act: (page) => page.locator('.menu.open button').first().click() },
+  open: { act: menu('.model-menu', 'open') },
   problem: {
     act: (page) =>
       choose(
@@ -226,8 +231,21 @@ export const STATES = {
     ),
   },
   beforeTraining: { hash: 'panel=train&training=brackets.2.4.32.1.0.003' },
-  help: { act: (page) => page.locator('.header .menu button').last().click(), fresh: true },
+  more: { act: (page) => page.locator('.more-menu button').first().click(), fresh: true },
+  help: { act: menu('.more-menu', 'help'), fresh: true },
+  changes: { act: (page) => page.locator('.changes > button').click(), fresh: true },
+  share: { act: (page) => page.locator('.actions button').click(), fresh: true },
+  kinds: { act: (page) => page.locator('.legend .menu button').first().click(), fresh: true },
+  inFull: { act: (page) => page.evaluate(() => part('.in-full').click()) },
+  first0: { hash: 'first=0' },
+  first1: { hash: 'first=1' },
+  first2: { hash: 'first=2' },
+  first3: { hash: 'first=3' },
   menu: { act: (page) => page.locator('.model-menu button').first().click(), fresh: true },
   chinese: { locale: 'zh-CN' },
+  chineseFirst0: { hash: 'first=0', locale: 'zh-CN' },
+  chineseFirst1: { hash: 'first=1', locale: 'zh-CN' },
+  chineseFirst2: { hash: 'first=2', locale: 'zh-CN' },
+  chineseFirst3: { hash: 'first=3', locale: 'zh-CN' },
   chineseStory: { hash: 'panel=story&step=4', locale: 'zh-CN' },
 };

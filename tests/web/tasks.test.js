@@ -45,8 +45,8 @@ const settle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 
 /** Until something says so. @param {string} selector @param {string | RegExp} text */
 const says = (selector, text) =>
   page.locator(selector).filter({ hasText: text }).first().waitFor({ state: 'attached' });
-const guess = () => page.evaluate(() => part('.prediction li b').textContent);
-const guessIsNot = (before) => page.waitForFunction((is) => part('.prediction li b').textContent !== is, before);
+const guess = () => page.evaluate(() => part('.prediction .option b').textContent);
+const guessIsNot = (before) => page.waitForFunction((is) => part('.prediction .option b').textContent !== is, before);
 const address = (pattern) =>
   page.waitForFunction((is) => new RegExp(is).test(decodeURIComponent(location.hash)), pattern);
 
@@ -59,9 +59,7 @@ async function open(hand, address = server.url) {
 
 /** Pins the run, and lets the model continue the text. */
 async function pinAndWrite(hand, text) {
-  await hand.unfold();
-  await hand.press(/^Pin$/);
-  await hand.fold();
+  await hand.pick(/^Share$/, /^Pin this run/);
   await hand.write(text);
   await says('.title', text.trim());
   await settle();
@@ -90,7 +88,7 @@ const TASKS = {
     await says('.corner h2', 'Layer 0, head 0');
     await hand.head(4, 2);
     await says('.corner h2', 'Layer 4, head 2');
-    await says('.corner', 'looks at what came next');
+    await says('.corner', 'looks at the word after them');
     await hand.read(16, 4);
     await says('.title', /last16 looks at I: 0\.\d\d/);
   },
@@ -99,12 +97,12 @@ const TASKS = {
     await open(hand);
     await settle();
     const before = await guess();
-    await hand.press(/^off$/);
+    await hand.press(/^this attention head$/);
     await says('.corner h2', 'is off');
     await guessIsNot(before);
     assert.ok(Number.parseInt(await guess(), 10) < Number.parseInt(before, 10) / 2);
-    await hand.press(/^on$/);
-    await page.waitForFunction((is) => part('.prediction li b').textContent === is, before);
+    await hand.press(/^this attention head$/);
+    await page.waitForFunction((is) => part('.prediction .option b').textContent === is, before);
   },
 
   async 'the folder of a tiny BERT is loaded, and its layer 1, head 0 is read'(hand) {
@@ -178,14 +176,14 @@ const TASKS = {
     await hand.write('a');
     await page.waitForFunction((before) => part('.sentence textarea').value === `${before}a`, before);
     await settle();
-    await page.locator('.prediction li').first().waitFor();
+    await page.locator('.prediction .option').first().waitFor();
   },
 
   async 'two prompts are compared'(hand) {
     await open(hand);
     await settle();
     await pinAndWrite(hand, ' time');
-    await hand.pick(/^Compare/, /^Side by side/);
+    await hand.pick(/^View/, /^Side by side/);
     await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix canvas').length === 2);
   },
 
@@ -193,8 +191,7 @@ const TASKS = {
     await open(hand);
     await settle();
     const { name, bytes } = await download(async () => {
-      await hand.unfold();
-      await hand.pick(/^Export$/, /SVG$/);
+      await hand.pick(/^Share$/, /SVG$/);
     });
     assert.match(name, /\.svg$/);
     assert.match(`${bytes}`, /^<svg[\s\S]*Layer 4, head 2/);

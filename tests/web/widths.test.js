@@ -48,7 +48,7 @@ const SHOWN = {
 /** Elements that must not overlap, group by group: controls, or texts. */
 const CONTROLS = ['.header button', '.whatif button, .whatif .slider', '.instrument button'];
 const TEXTS = [
-  '.layer-name, .role-name, .end, .model .try, .sort .word',
+  '.layer-name, .layer-word, .role-name, .sort .word',
   '.adding li button > span, .adding li button > b',
   '.plot .waiting, .plot .at-end',
   '.corner > *, .words .line',
@@ -129,9 +129,9 @@ for (const locale of LOCALES)
           report(await audit());
           await assertNoSidewaysScroll(`${width} px`);
           if (locale === 'en-GB' && CHECKED_BY_AXE.includes(width)) await assertAccessible();
-          if (await page.locator('.dots').isVisible()) {
-            await page.locator('.dots').click();
-            await page.locator('.more').waitFor();
+          if (await page.locator('.changes > button, .dots').isVisible()) {
+            await page.locator('.changes > button, .dots').click();
+            await page.locator('.settings, .more').waitFor();
             report(await audit());
             await page.keyboard.press('Escape');
           }

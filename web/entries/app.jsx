@@ -1,8 +1,10 @@
 // The screen: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { FirstSentence } from '../features/first/firstSentence.jsx';
+import { isSentence } from '../features/first/firstSteps.js';
 import { Header } from '../features/header/header.jsx';
-import { useDrop } from '../features/open/openButton.jsx';
+import { useDrop } from '../features/open/opening.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
 import { STEPS } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
@@ -27,11 +29,6 @@ const [Film, Probe, TrainBar, TrainNote] = ['Film', 'Probe', 'TrainBar', 'TrainN
 const Ended = later(() => import('../features/crash/workerEnded.jsx'), 'Ended');
 const Media = later(() => import('../features/print/print.jsx'), 'Media');
 
-/** On a tablet a what-if line narrower than this shows fewer words. */
-const SCANT = 740;
-/** In a narrower what-if line of a desk some controls are in a menu. */
-const TIGHT = 1000;
-
 /**
  * @param {object} props
  * @param {HTMLElement} props.host the element whose shadow root it is in
@@ -46,12 +43,14 @@ export function App({ host, height = 0, controls = true }) {
   const screen = screenOf(width || 1, low && height === 0);
   useKeys(host);
   useKeptFocus(host);
+  useArrival(host);
   const used = useUsed();
   const over = useDrop(host);
   const state = session.state.value;
   const training = isOpen(state);
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
   const look = `page ${screen.kind} ${screen.size ?? ''}`;
+  const alone = isSentence(state) && !session.embedded;
   const lengths = useLengthsOf(element, look);
   const grows = isGrown(state, session.run.value);
   const hasColumns = screen.kind === 'wide' || screen.kind === 'desk';
@@ -59,46 +58,86 @@ export function App({ host, height = 0, controls = true }) {
   return (
     <div
       ref={element}
-      class={`${look} ${training ? 'training' : ''}`}
+      class={`${look} ${training ? 'training' : ''} ${firstLook(session)}`}
       style={px({ '--vw': (width || 1) / 100, '--height': height || undefined })}
       data-busy={session.busy.value}
       data-shows={state.panel === 'story' ? STEPS[state.step].shows.join(' ') : undefined}
     >
-      <button type="button" class="skip" onClick={() => focusPicture(host)}>
-        {words.skip}
-      </button>
-      {controls && <Header phone={screen.kind === 'phone' && screen.size !== 'low'} />}
-      {training ? <Probe /> : controls && <Sentence small={!hasColumns} />}
-      {training && <TrainNote />}
-      <Failed />
-      {session.refused.value && <Refused {...session.refused.value} />}
-      {session.ended.value && <Ended />}
-      <LengthsContext.Provider value={lengths}>
-        {width > 0 && <Arrangement key={grows} screen={screen} />}
-      </LengthsContext.Provider>
-      {used && <Media />}
-      {training && <Film kind={screen.kind} />}
-      <BottomLine screen={screen} width={width} controls={controls} />
+      {alone ? (
+        <FirstSentence />
+      ) : (
+        <>
+          <button type="button" class="skip" onClick={() => focusPicture(host)}>
+            {words.skip}
+          </button>
+          {controls && <Header phone={screen.kind === 'phone' && screen.size !== 'low'} />}
+          {training ? <Probe /> : controls && <Sentence small={!hasColumns} />}
+          {training && <TrainNote />}
+        </>
+      )}
+      <Messages />
+      {!alone && (
+        <>
+          <LengthsContext.Provider value={lengths}>
+            {width > 0 && <Arrangement key={grows} screen={screen} />}
+          </LengthsContext.Provider>
+          {used && <Media />}
+          {training && <Film kind={screen.kind} />}
+          <BottomLine screen={screen} controls={controls} />
+        </>
+      )}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <Announcement />
     </div>
   );
 }
 
+/** Messages about failures, and about what could not be shown. */
+function Messages() {
+  const session = useSession();
+  return (
+    <>
+      <Failed />
+      {session.refused.value && <Refused {...session.refused.value} />}
+      {session.ended.value && <Ended />}
+    </>
+  );
+}
+
+/**
+ * The classes of the first visit, and of the screen after it.
+ * @param {import('../store/session.js').Session} session
+ */
+function firstLook({ state, arriving, embedded }) {
+  const { first } = state.value;
+  if (embedded) return '';
+  return first === null ? (arriving.value ? 'from-first' : '') : `first first-${first}`;
+}
+
+/** Milliseconds in which the instrument appears after the first visit. */
+const ARRIVAL = 1000;
+
+/** After the first visit the heading of what is new has the focus. @param {HTMLElement} host */
+function useArrival(host) {
+  const session = useSession();
+  const arriving = session.arriving.value;
+  useEffect(() => {
+    if (!arriving) return;
+    const headings = host.shadowRoot?.querySelectorAll('.right .title, .tablet .reading .title, .sheet-line');
+    /** @type {HTMLElement | undefined} */ (headings?.[0])?.focus({ preventScroll: true });
+    const timer = setTimeout(() => session.setArriving(false), ARRIVAL);
+    return () => clearTimeout(timer);
+  }, [arriving]);
+}
+
 /** @param {HTMLElement} host */
 const focusPicture = (host) => /** @type {HTMLElement | null} */ (host.shadowRoot?.querySelector('#picture'))?.focus();
 
-/** @param {{ screen: Screen, width: number, controls: boolean }} props */
-function BottomLine({ screen: { kind, size }, width, controls }) {
+/** @param {{ screen: Screen, controls: boolean }} props */
+function BottomLine({ screen: { kind, size }, controls }) {
   const session = useSession();
   if (isOpen(session.state.value)) return <TrainBar kind={size === 'narrow' ? 'tablet' : kind} />;
-  if (!controls) return null;
-  return (
-    <WhatIf
-      kind={size === 'narrow' ? (width < TIGHT ? 'tight' : 'narrow') : kind}
-      scant={kind === 'tablet' && width < SCANT}
-    />
-  );
+  return controls ? <WhatIf kind={kind} /> : null;
 }
 
 /** The message of what failed last. */

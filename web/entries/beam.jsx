@@ -1,6 +1,7 @@
 // The beam from the thumbnail of a head to the large picture, shown for a moment after the head was chosen.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { HEADS } from '../features/first/firstSteps.js';
 import { useSession } from '../ui/context.js';
 import { reducedMotion } from '../ui/motion.js';
 
@@ -23,18 +24,19 @@ function pathsOf(drawing) {
 
 export function Beam() {
   const session = useSession();
-  const { layer, head } = session.state.value;
+  const { layer, head, first: step } = session.state.value;
+  // All heads appear: the beam leads from the one that was shown before.
+  const appears = step === HEADS;
   const drawing = useRef(/** @type {SVGSVGElement | null} */ (null));
   const [paths, setPaths] = useState({ light: '', edges: '' });
-  const first = useRef(true);
+  const last = useRef('');
   useEffect(() => {
-    if (first.current || reducedMotion()) {
-      first.current = false;
-      return;
-    }
+    const before = last.current;
+    last.current = `${layer}.${head}`;
+    if (before === '' || reducedMotion() || (before === last.current && !appears)) return;
     const found = drawing.current && pathsOf(drawing.current);
     if (found) setPaths(found);
-  }, [layer, head]);
+  }, [layer, head, appears]);
   return (
     <svg ref={drawing} key={paths.light} class="beam" aria-hidden="true">
       <linearGradient id="light">

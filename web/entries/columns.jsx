@@ -1,6 +1,7 @@
 // The instrument from 900 px on: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
+import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
@@ -31,10 +32,12 @@ export function Columns() {
   const { middle: most, legend } = useLengths();
   const [model = 0, middle = 0] = columns;
   const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
+  // Two runs are named at the sides: their rows may differ.
+  const named = usePicture({ width: Math.floor(middle), height: size.height, most, sides: state.view === 'compare' });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
-  const Panel = panelFor(state, run);
+  const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const alone = picture && single?.(state);
   // The names of the views are at the same place in every view.
   const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
@@ -48,7 +51,7 @@ export function Columns() {
           {size.height > 0 && <View {...size} most={most} compact={height < LOW_VIEW} />}
         </div>
         <Legend
-          left={alone ? picture.x : 0}
+          left={alone && named ? named.x : 0}
           right={right}
           before={picture ? picture.x + (grows ? model + gap : 0) : 0}
         />

@@ -3,7 +3,7 @@
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
-import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
+import { NUMBER_WIDTH, STREAM_WIDTH } from '../features/heads/residualStream.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';
@@ -128,10 +128,10 @@ function Heads({ width, height }) {
   const session = useSession();
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
   const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
-  const room = Math.min(Math.floor((width - STREAM_WIDTH) / heads) - GAP, MAX_THUMBNAIL);
+  const room = Math.min(Math.floor((width - STREAM_WIDTH - NUMBER_WIDTH) / heads) - GAP, MAX_THUMBNAIL);
   // A multiple of the number of tokens, like in the layout of the page.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
-  const wide = Math.min(width, STREAM_WIDTH + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
+  const wide = Math.min(width, STREAM_WIDTH + NUMBER_WIDTH + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
   const names = size < MIN_NAMED ? 8 : NAMES;
   return <Model width={wide} height={height || layers * (Math.max(size, 8) + names) + 44} />;
 }

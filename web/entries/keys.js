@@ -1,6 +1,7 @@
 // Keys that work everywhere on the page, except in a text field.
 
 import { useEffect } from 'preact/hooks';
+import { goToFirst, isSentence, PICTURE, stepAfter } from '../features/first/firstSteps.js';
 import { useSession } from '../ui/context.js';
 
 /** @import { Session } from '../store/session.js' */
@@ -42,6 +43,34 @@ function chooseHead(session, /** @type {KeyboardEvent} */ event) {
   session.announce(words.value.headName(layer, head));
 }
 
+/**
+ * Keys of the first visit: forward, back, Escape to the instrument; a letter that is typed is added to the text.
+ * @param {Session} session @param {KeyboardEvent} event @param {HTMLElement} host
+ * @returns {boolean} true if the key was one of them
+ */
+function walkFirst(session, event, host) {
+  const { first, text } = session.state.peek();
+  if (first === null || session.embedded) return false;
+  const back = first > PICTURE ? first - 1 : 0;
+  const steps = { Escape: null, ArrowRight: stepAfter(first), PageDown: stepAfter(first), ArrowLeft: back };
+  if (Object.hasOwn(steps, event.key)) {
+    event.preventDefault();
+    const step = steps[/** @type {keyof typeof steps} */ (event.key)];
+    if (step !== first) goToFirst(session, step);
+    return true;
+  }
+  // The space and the Enter key press what has the focus.
+  if (!isSentence({ first }) || !/^\S$/u.test(event.key) || event.altKey) return false;
+  event.preventDefault();
+  session.update({ text: text + event.key });
+  requestAnimationFrame(() => {
+    const field = /** @type {HTMLTextAreaElement | null} */ (host.shadowRoot?.querySelector('.sentence textarea'));
+    field?.focus();
+    field?.setSelectionRange(field.value.length, field.value.length);
+  });
+  return true;
+}
+
 /** @param {HTMLElement} host */
 export function useKeys(host) {
   const session = useSession();
@@ -53,8 +82,10 @@ export function useKeys(host) {
       const elsewhere = activeElement !== host && (session.embedded || activeElement !== document.body);
       if (event.defaultPrevented || elsewhere) return;
       if (event.ctrlKey || event.metaKey) return undoOrRedo(session, event);
+      const writes = /^(TEXTAREA|INPUT)$/.test(target.tagName) && target.type !== 'range';
+      if (!writes && walkFirst(session, event, host)) return;
       if (event.key === 'Escape') return dismiss(session);
-      if (/^(TEXTAREA|INPUT)$/.test(target.tagName) && target.type !== 'range') return;
+      if (writes) return;
       chooseHead(session, event);
     };
     window.addEventListener('keydown', onKey);

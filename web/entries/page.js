@@ -1,6 +1,7 @@
 // The page itself: it fills the window, keeps its state in the address and remembers language and theme.
 // store/browserHistory.js says which changes are entries of the browser's history; others replace the last entry.
 
+import { firstAddress, STORED } from '../features/first/firstSteps.js';
 import { writeLink } from '../features/story/steps.js';
 import { isStep, kindOf } from '../store/browserHistory.js';
 import { recall, remember } from '../store/storage.js';
@@ -38,6 +39,7 @@ function onState(/** @type {State} */ state, /** @type {boolean | 'later'} */ in
   const kind = returning || instead ? null : kindOf(before, state);
   const step = isStep(kind, last);
   before = state;
+  if (state.first === null) remember(STORED, 'seen');
   if (returning || instead) last = null;
   else if (step) last = kind;
   if (step) {
@@ -57,7 +59,7 @@ function onState(/** @type {State} */ state, /** @type {boolean | 'later'} */ in
 function show(language) {
   const page = mount(document.body, {
     models,
-    state: location.hash.slice(1),
+    state: firstAddress(location.hash.slice(1), recall(STORED)),
     language,
     theme: /** @type {any} */ (recall('theme')),
     onState,
@@ -70,6 +72,9 @@ function show(language) {
     first,
   });
   before = page.state;
+  // Back leads to this step, so the address names it from the beginning.
+  if (page.state.first === null) remember(STORED, 'seen');
+  else write('replaceState', page.state);
   addEventListener('popstate', ({ state }) => {
     returning = true;
     try {

@@ -7,14 +7,16 @@ let begun = startWorker();
 // There is no listener yet. The worker that is started later reports the same failure.
 begun.addEventListener('error', () => (begun = null), { once: true });
 
-/** The answer to the first request, if the page starts with the default state: see store/firstAnswer.js. */
-export const first =
-  location.hash.length > 1
-    ? undefined
-    : fetch(new URL('whale.first.json', import.meta.url)).then(
-        (response) => (response.ok ? response.text() : ''),
-        () => '',
-      );
+/**
+ * The answer to the first request, if the page starts with the default state or in the first visit: see
+ * store/firstAnswer.js.
+ */
+export const first = !/^#?(first=\d)?$/.test(location.hash)
+  ? undefined
+  : fetch(new URL('whale.first.json', import.meta.url)).then(
+      (response) => (response.ok ? response.text() : ''),
+      () => '',
+    );
 
 /** Returns the worker that was started here; later calls start another one. */
 export function start() {

@@ -1,6 +1,7 @@
 // The instrument below 900 px: its parts one below the other.
 
 import { useRef } from 'preact/hooks';
+import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
@@ -83,7 +84,7 @@ function Tablet({ screen }) {
   const session = useSession();
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
-  const Panel = panelFor(state, run);
+  const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const area = useRef(null);
   const [model = 0] = useColumns(area).columns;
   const { grows, height, part } = usePart(screen);
@@ -113,7 +114,7 @@ function Phone({ screen }) {
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
   const story = state.panel === 'story';
-  const Panel = panelFor(state, run);
+  const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
   const { grows, part } = usePart(screen);
@@ -126,7 +127,7 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story ? <Panel phone /> : !training && <Sheet />}
+      {story || state.first !== null ? <Panel phone /> : !training && <Sheet />}
     </Instrument>
   );
 }

@@ -1,6 +1,7 @@
 // The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract.
 //   grows    the view also takes the area of the model
 //   spreads  it takes the area of both columns, with the reading above it
+//   inMenu   it is one of the pictures of a head, which are in one menu
 //   ways     its variants, chosen by state.versus
 //   single   it is one picture with the heatmap's labels
 //   Marks    its legend
@@ -23,20 +24,22 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, inMenu?: boolean,
+ *   grows?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
  */
 
 /** @type {View[]} */
 export const VIEWS = [
-  { name: 'heatmap', Component: Picture, single: () => true },
-  { name: 'matrix', Component: Picture, single: () => true },
-  { name: 'lines', Component: Lines, single: () => true },
+  { name: 'heatmap', Component: Picture, inMenu: true, single: () => true },
+  { name: 'matrix', Component: Picture, inMenu: true, single: () => true },
+  { name: 'lines', Component: Lines, inMenu: true, single: () => true },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: ContributionPanel },
   {
     name: 'compare',
     Component: Compare,
+    inMenu: true,
     // Two pictures in one column would be small.
     spreads: ({ versus, pinned, panel }) => versus === 'beside' && pinned !== null && panel === 'reading',
     single: ({ versus, pinned }) => versus === 'difference' || pinned === null,

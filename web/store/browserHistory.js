@@ -4,12 +4,14 @@
 
 /** Fields by kind of change; the first kind that differs counts. @type {Record<string, (state: State) => unknown>} */
 const KINDS = {
-  page: ({ model, view, versus, panel, step }) => [
+  page: ({ model, view, versus, panel, step, first }) => [
     model,
     view,
     view === 'compare' && versus,
     panel,
     panel === 'story' && step,
+    // The first two steps differ by the switch, whose change is of another kind.
+    first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
   change: ({ temperature, mask, painted, scale, patch, pinned }) => [temperature, mask, painted, scale, patch, pinned],

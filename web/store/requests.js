@@ -11,7 +11,7 @@ import { runOf } from './runInput.js';
 /** @import { State } from './state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const NOT_ASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope']);
+const NOT_ASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope', 'first']);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>

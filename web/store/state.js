@@ -19,12 +19,13 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
- *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
+ *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
  * of the reading column. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
- * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
+ * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task. first:
+ * the step of the first visit, null once it is over.
  */
 
 /** The model gives the next word a probability of 86%, and 1% without the head that is shown first. */
@@ -63,7 +64,10 @@ export const initialState = {
   pinned: null,
   training: usualTraining('repeat'),
   lesson: '',
+  first: null,
 };
+/** Changes that do not end the first visit. */
+const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
 
 const HUB_NAME = /^[\w./-]{1,200}@[\w./-]{1,200}$/;
 const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
@@ -111,6 +115,7 @@ const FIELDS = {
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
   lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
+  first: (x) => x === null || (isCount(x) && x < 4),
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -138,12 +143,14 @@ export function change(state, patch) {
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
   // A head that is chosen is shown alone.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
+  const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
   const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
   return withinTraining({
     ...state,
     ...moved,
     ...other,
     .../** @type {Partial<State>} */ (chosen),
+    first: stays ? state.first : null,
     ...patch,
     model,
     panel,
@@ -211,6 +218,7 @@ const WRITTEN = {
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
+  first: [String, Number],
 };
 
 /** @param {Run | State} state @param {State} [base] */

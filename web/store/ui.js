@@ -15,6 +15,42 @@ import { readOnly } from './readOnly.js';
  *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, composition?: undefined }} Picked
  */
 
+/** Events of the first visit since the page was loaded. */
+function createFirstVisit() {
+  const [firstMoved, firstTried, firstFallen] = [signal(false), signal(false), signal(false)];
+  const arriving = signal(false);
+  const unfolding = signal(/** @type {{ left: number, top: number, width: number } | null} */ (null));
+  return {
+    /** True once a step was reached by a press, not by the address. */
+    firstMoved: readOnly(firstMoved),
+    markFirstMoved() {
+      firstMoved.value = true;
+    },
+    /** True once the head was switched. */
+    firstTried: readOnly(firstTried),
+    markFirstTried() {
+      firstTried.value = true;
+    },
+    /** True once the fall of the probability was shown. */
+    firstFallen: readOnly(firstFallen),
+    markFirstFallen() {
+      firstFallen.value = true;
+    },
+    /** True while the instrument appears after the first visit. */
+    arriving: readOnly(arriving),
+    /** @param {boolean} is */
+    setArriving(is) {
+      arriving.value = is;
+    },
+    /** Where the sentence was, until the picture has unfolded out of it. */
+    unfolding: readOnly(unfolding),
+    /** @param {{ left: number, top: number, width: number } | null} box */
+    setUnfolding(box) {
+      unfolding.value = box;
+    },
+  };
+}
+
 export function createUi() {
   const hover = signal(/** @type {Cell | null} */ (null));
   const pinnedHover = signal(/** @type {Cell | null} */ (null));
@@ -25,8 +61,10 @@ export function createUi() {
   const storyLog = signal(/** @type {Log} */ ({}));
   const storyMoved = signal(false);
   const productAnimated = signal(false);
+  const inFull = signal(false);
 
   return {
+    ...createFirstVisit(),
     /** The cell under the pointer, or touched by the keyboard in the sentence. `s` is -1 if only the row is. */
     hover: readOnly(hover),
     /** @param {Cell | null} cell */
@@ -76,6 +114,12 @@ export function createUi() {
     storyMoved: readOnly(storyMoved),
     markStoryMoved() {
       storyMoved.value = true;
+    },
+    /** True if each step of a reading is written out. */
+    inFull: readOnly(inFull),
+    /** @param {boolean} is */
+    setInFull(is) {
+      inFull.value = is;
     },
     /** True once the story has shown how query and key become their product. */
     productAnimated: readOnly(productAnimated),

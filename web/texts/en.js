@@ -1,5 +1,6 @@
 // The page's texts in English.
 
+import { first } from '../features/first/first.en.js';
 import { story } from '../features/story/story.en.js';
 
 /** @import { AttentionSizes, Settings } from '../store/protocol.js' */
@@ -137,9 +138,9 @@ export const strings = {
     long: (/** @type {number} */ n, /** @type {number} */ most) =>
       `The text had ${n.toLocaleString('en')} characters: the first ${most.toLocaleString('en')} are kept. Undo restores the previous text.`,
   },
-  theme: 'Light or dark',
-  toOther: 'Chinese',
+  themes: { light: 'Light colours', dark: 'Dark colours' },
   help: 'Help',
+  helpAndKeys: 'Help, keys and terms',
 
   sentence: 'The text. Write here',
   note: ['The bar under a word: how much', 'looks at it, in this head'],
@@ -160,7 +161,6 @@ export const strings = {
   },
 
   next: 'Next token',
-  after: 'after',
   other_without: (/** @type {string} */ head) => `without ${head}`,
   other_with: 'with the head on',
   other_before: 'before the change',
@@ -169,9 +169,9 @@ export const strings = {
     `${token}: ${now}${other ? `, in the comparison ${other}` : ''}. Choose it`,
   atTheEnd: ['Guesses at the end of the text, not after', ''],
 
-  out: 'out:',
-  tokensIn: 'tokens in',
+  tokensIn: 'Tokens in',
   stream: 'Probability of the guess if the model ended here',
+  layerWord: 'layer',
   layer: (/** @type {number} */ l) => `layer ${l}`,
   headName: (/** @type {number} */ l, /** @type {number} */ h) => `Layer ${l}, head ${h}`,
   headInText: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
@@ -179,8 +179,8 @@ export const strings = {
   isPart: (/** @type {number} */ x) => `at ${x}`,
   offMeans: (/** @type {boolean} */ last) =>
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
-  sort: 'Order of heads',
-  sorts: { place: 'by index', effect: 'by effect', uniform: 'by sharpness' },
+  rank: 'rank heads',
+  sorts: { place: 'by position', effect: 'by cost (tries all)', uniform: 'by certainty' },
   roleNames: {
     partner: 'the answer',
     induction: 'induction',
@@ -190,24 +190,18 @@ export const strings = {
     first: 'first token',
   },
   does: {
-    partner: 'looks at the token that is the answer.',
-    induction: 'finds the same words earlier, and looks at what came next.',
-    previous: 'looks at the token just before.',
-    duplicate: 'looks at earlier tokens like this one.',
-    itself: 'each token looks at itself.',
-    first: 'looks mostly at the first token.',
+    partner: 'looks at the token that is the answer',
+    induction: 'finds the same words earlier, looks at the word after them',
+    previous: 'looks at the token just before',
+    duplicate: 'looks at earlier tokens like this one',
+    itself: 'each token looks at itself',
+    first: 'looks mostly at the first token',
   },
-  doesNot: 'follows no simple rule.',
+  doesNot: 'follows no simple rule',
   usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
-  nothingFound: {
-    first: 'Pale rows: nothing to find here, so it attends to the first tokens.',
-    elsewhere: 'Pale rows: nothing to find here.',
-  },
-  begin: {
-    read: 'Each row is a token. The stronger the colour, the more it looks there.',
-    story: 'What is this? Nine short steps',
-    short: 'What is this?',
-  },
+  noMatch: 'no match',
+  looksMostly: ': looks mostly at ',
+  accept: (/** @type {string} */ token) => `Accept the guess ${token}; hold it to continue`,
   scoresTitle: 'Scores on this text: the mean weight on tokens of that kind',
 
   picture: (/** @type {string} */ head) => `Attention in ${head}. Arrow keys move between cells`,
@@ -238,6 +232,7 @@ export const strings = {
   },
 
   means: {
+    name: 'Heads in the picture',
     head: 'One head',
     layer: 'Mean of this layer',
     all: 'Mean of all heads',
@@ -258,9 +253,15 @@ export const strings = {
   softmax: 'softmax',
   value: 'value',
   mixture: 'mixture',
-  queryText: ['what', 'looks for, |n| numbers'],
-  keyText: ['what', 'can be found by'],
+  inFull: 'in full',
+  inShort: 'in short',
+  queryText: ['what', 'looks for'],
+  numbers: (/** @type {number} */ n) => `, ${n} numbers`,
+  keyText: ['what', 'is matched on'],
+  ofRow: 'its share of the row:',
   steps: {
+    short: 'sum',
+    comma: ', ',
     sum: 'multiplied pair by pair and summed',
     divided: (/** @type {number} */ root, /** @type {number} */ by) => `÷ √${root}${by === 1 ? '' : ` ÷ ${by}`}`,
     notDivided: 'not divided in this model',
@@ -273,7 +274,7 @@ export const strings = {
   },
   whole: 'compared with every score in the row',
   wholeAndSink: (/** @type {string} */ sink) => `compared with every score in the row and this head’s sink, ${sink}`,
-  gives: ['× what', 'passes on'],
+  gives: ['', ' × what ', ' passes on'],
   alone: 'nothing else:',
   plus: 'plus',
   of: '×',
@@ -321,10 +322,14 @@ export const strings = {
   patch: 'replace with',
   patched: 'the pinned run',
   notPatched: 'not replaced',
-  nothingPinned: '… (pin a run first)',
   patchAbout: 'The output of this head is taken from the pinned run.',
+  moreChanges: 'more',
+  changes: 'More changes',
   reset: 'Reset',
-  pin: 'Pin',
+  share: 'Share',
+  save: 'Save',
+  print: 'Print',
+  pin: 'Pin this run',
   unpin: 'Unpin',
   pinAbout: 'Keep this run and compare later ones with it',
   link: 'Copy link',
@@ -335,7 +340,6 @@ export const strings = {
   embedAbout: 'Copies HTML that shows this head in a page of your own.',
   notPut: 'This browser does not allow copying',
   notCopied: 'The link is in the address line',
-  export: 'Export',
   more: 'More',
   close: 'Close',
   exports: {
@@ -347,14 +351,15 @@ export const strings = {
     json: 'All heads, JSON',
     mjs: 'Program in JavaScript',
     py: 'Program for PyTorch',
-    table: 'All heads in a table',
   },
+  allHeads: 'All heads in a table',
   withFigures: 'with numbers',
   sharp: (/** @type {number} */ n) => `The picture at ${n} times its size`,
   undone: 'undone',
   redone: 'redone',
 
   story,
+  first,
 
   refused: (/** @type {string} */ title, /** @type {string} */ why) => `${title} could not be shown. ${why}`,
   coming: 'reading…',

@@ -48,6 +48,8 @@ export function labelsAbove(label, size, cell) {
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
+/** Left margin of a picture without labels on the left: a line there joins rows without a match. */
+const STEP_MARGIN = 12;
 /** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
 
@@ -75,6 +77,7 @@ const [MIN_WIDTH_FOR_ROLE, MIN_WIDTH_FOR_LINE] = [420, 560];
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
  * @param {number} [room.tallest] the square of cells is no higher
  * @param {boolean} [room.bare] it has no name
+ * @param {boolean} [room.stepped] each token is named once, to the right of its row's last cell
  */
 export function pictureOf({
   width,
@@ -87,6 +90,7 @@ export function pictureOf({
   full,
   tallest = Infinity,
   bare = false,
+  stepped = false,
 }) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
   const above = full || (n <= MAX_UNTITLED_TOKENS && !bare);
@@ -100,11 +104,11 @@ export function pictureOf({
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), MAX_LABEL_WIDTH);
-    left = Math.ceil(cell < MIN_LABEL_CELL ? 12 : label + 10);
+    left = Math.ceil(stepped || cell < MIN_LABEL_CELL ? STEP_MARGIN : label + 10);
     const name = stacked && width >= MIN_WIDTH_FOR_ROLE ? TITLE_HEIGHT.lines * most : TITLE_HEIGHT.line;
     const labels = labelsAbove(label, size, cell);
     level = full && labels.level;
-    top = Math.ceil((above ? name : 0) + (full ? labels.rise : size * 1.45));
+    top = Math.ceil((above ? name : 0) + (full ? labels.rise : stepped ? 0 : size * 1.45));
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
@@ -150,8 +154,8 @@ export function patchesOf({ width, height: most, rows, columns }, { paneLine, pa
 
 /** Smaller thumbnails are tiles. */
 export const MIN_PICTURE = 20;
-/** Height of the texts around a thumbnail at a font size of 12 px: layer and role, the role alone, none. */
-const TEXT_HEIGHTS = { both: 34, role: 18, none: 5 };
+/** Height of the role below a thumbnail at a font size of 12 px; the gap without one. */
+export const TEXT_HEIGHTS = { role: 18, none: 5 };
 const MIN_NAMED = 32;
 /** Space next to a thumbnail, as a share of its width: the frame of the chosen head touches no other. */
 const SIDE_SHARE = 0.09;
@@ -188,9 +192,9 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
     return most < MIN_THUMBNAIL ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
   // A tile has no texts, and takes their space.
-  const fits = (/** @type {'both' | 'role'} */ words) =>
-    names && mostWith(TEXT_HEIGHTS[words]) >= MIN_THUMBNAIL && sizeWith(TEXT_HEIGHTS[words]) >= MIN_NAMED;
-  const words = fits('both') ? 'both' : fits('role') ? 'role' : 'none';
+  const fits = names && mostWith(TEXT_HEIGHTS.role) >= MIN_THUMBNAIL && sizeWith(TEXT_HEIGHTS.role) >= MIN_NAMED;
+  /** @type {'role' | 'none'} */
+  const words = fits ? 'role' : 'none';
   const size = sizeWith(TEXT_HEIGHTS[words]);
   const high = size + (TEXT_HEIGHTS[words] * letter) / 12;
   // Tiles are next to each other in both directions.

@@ -5,9 +5,9 @@ import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /**
- * name: for screen readers. more: other items in the same line.
+ * name: for screen readers. more: other items in the same line. isHeading: it names the items after it.
  * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
- *   act?: () => void, more?: Item[] }} Item
+ *   act?: () => void, more?: Item[], isHeading?: boolean }} Item
  */
 
 /** @param {Element} element */
@@ -84,8 +84,12 @@ export function Menu({ label, name, items, className = '', up = false, right = f
       </button>
       {open && (
         <span class={`list ${up ? 'up' : ''} ${right ? 'right' : ''}`} role="menu" id={id} aria-label={name}>
-          {items.map(({ more, ...item }) =>
-            more ? (
+          {items.map(({ more, isHeading, ...item }) =>
+            isHeading ? (
+              <span key={item.key} role="presentation" class="heading">
+                {item.label}
+              </span>
+            ) : more ? (
               <span key={item.key} role="none" class="beside">
                 {[item, ...more].map(one)}
               </span>

@@ -6,8 +6,8 @@ import { useOpening } from './useOpening.js';
 /** @import { ComponentChildren } from 'preact' */
 
 /**
- * @param {{ around: string, sign: string, name: string, look: string, children: ComponentChildren }} props around and
- *   look: classes of the whole and of the sign
+ * @param {{ around: string, sign: ComponentChildren, name: string, look: string, children: ComponentChildren }} props
+ *   around and look: classes of the whole and of the sign
  */
 export function Opens({ around, sign, name, look, children }) {
   const { open, setOpen, ref } = useOpening();

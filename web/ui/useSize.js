@@ -18,7 +18,8 @@ export function useSize(ref) {
     };
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(element);
+    // A change of the padding is a change of the size as well.
+    observer.observe(element, { box: 'border-box' });
     return () => observer.disconnect();
   }, [current]);
   return size;

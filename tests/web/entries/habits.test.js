@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { faults, openEmpty, page, server } from '../../support/page.js';
+import { chooseKind, chooseMore, faults, headSwitch, openEmpty, page, server } from '../../support/page.js';
 import { attentions } from '../../support/weights_file.js';
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
@@ -34,7 +34,7 @@ const give = (kind, selector, bytes, name = 'attentions.npy') =>
 test('Back and Forward go through views, panels and steps of the story', async () => {
   await open();
   const before = await entries();
-  await word('Lines').click();
+  await chooseKind('lines');
   await page.waitForFunction(() => part('svg.lines') !== null);
   await word('Story').click();
   await shows('.story-of', '1');
@@ -58,8 +58,8 @@ test('Back passes over letters, and goes through heads and changes', async () =>
   await page.locator('textarea').fill('Call me Ishmael. Call me');
   await settled();
   await page.locator("[data-head='0.0']").click();
-  await word('off').click();
-  await word('Lines').click();
+  await headSwitch().click();
+  await chooseKind('lines');
   await page.waitForFunction(() => part('svg.lines') !== null);
   assert.equal(await entries(), before + 3);
   await page.goBack();
@@ -171,7 +171,7 @@ test('files are dropped on training and pasted anywhere; JSON is pasted outside 
 test('a reload keeps theme and language', async () => {
   await open();
   await page.locator('.language').first().click();
-  await page.getByRole('button', { name: '浅色或深色' }).or(page.locator('.sign').first()).first().click();
+  await chooseMore('theme');
   const theme = () => page.evaluate(() => document.querySelector('body > div').dataset.theme);
   const chosen = await theme();
   await page.reload();
@@ -198,7 +198,7 @@ test("the system's colours are followed, until others are chosen here", async ()
   await theme('dark');
   await page.emulateMedia({ colorScheme: 'light' });
   await theme('light');
-  await page.locator('.header .sign').first().click();
+  await chooseMore('theme');
   await theme('dark');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.emulateMedia({ colorScheme: 'light' });
@@ -233,15 +233,18 @@ test('without a text there is nothing to try; a picture that is left between two
   await open();
   await page.locator('textarea').fill('');
   await settled();
-  assert.ok(await word('Ablate each head').isDisabled());
+  await page.locator('.nothing').waitFor();
+  assert.equal(await page.locator('.sort').count(), 0);
   await page.locator('textarea').fill('To the last');
   await settled();
-  assert.ok(await word('Ablate each head').isEnabled());
+  await page.locator('.sort button').click();
+  await page.locator('[data-key=ablate]').waitFor();
+  await page.keyboard.press('Escape');
   // The view is changed while another head fades in.
   for (let round = 0; round < 4; round++) {
     await page.locator(`[data-head='${round}.1']`).click();
     await settled();
-    for (const name of ['Lines', 'Heatmap']) await word(name).click();
+    for (const name of ['lines', 'heatmap']) await chooseKind(name);
     await page.evaluate(() => (location.hash += '&text='));
     await page.evaluate(() => history.back());
   }

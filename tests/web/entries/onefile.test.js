@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight-attention/formats';
-import { faults, openEmpty, page } from '../../support/page.js';
+import { faults, headSwitch, openChooser, openEmpty, page } from '../../support/page.js';
 
 const FILE = new URL('../../../dist/headlight.html', import.meta.url);
 
@@ -24,14 +24,14 @@ const assertAlone = () => {
   );
   assert.deepEqual(faults, []);
 };
-const first = () => page.locator('.prediction li').first();
+const first = () => page.locator('.prediction .option').first();
 
 test('the whale guesses, a head is switched off, and the text goes on', async () => {
   await open();
   await page.locator('.prediction .tick').first().waitFor();
   assert.match(await first().textContent(), /^I\s*86%/);
-  await page.getByRole('button', { name: 'off', exact: true }).click();
-  await page.waitForFunction(() => !/86%/.test(part('.prediction li').textContent));
+  await headSwitch().click();
+  await page.waitForFunction(() => !/86%/.test(part('.prediction .option').textContent));
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction(() => part('.sentence textarea').value.length > 60);
   await page.waitForFunction(() => /scale=4\.2/.test(location.hash));
@@ -41,7 +41,7 @@ test('the whale guesses, a head is switched off, and the text goes on', async ()
 test('files are opened, and a model is trained', async () => {
   await open();
   const weights = Float32Array.from({ length: 2 * 4 * 4 }, (_, i) => (i % 4 === 0 ? 0.7 : 0.1));
-  await page.getByRole('button', { name: 'Open…' }).click();
+  await openChooser();
   await page
     .locator('input[type=file]')
     .first()

@@ -76,7 +76,7 @@ test('no text of the page contains an unclear phrase', () => {
 });
 
 test('the Chinese page says that the model reads English', () => {
-  const { whaleAbout, begin } = LANGUAGES.zh;
+  const { whaleAbout, first } = LANGUAGES.zh;
   assert.match(whaleAbout({ layers: 5, heads: 4 }), /英文/);
-  assert.match(begin.read, /英文/);
+  assert.match(first.note, /英文/);
 });

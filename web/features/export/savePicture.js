@@ -64,7 +64,6 @@ function shownOf(session, run) {
 export async function exportAs(kind, session, pixelRatio = PIXEL_RATIO, figures = false) {
   const run = session.run.value;
   if (!run?.T || !run.S) return;
-  if (kind === 'table') return session.update({ panel: 'table' });
   const shownHead = shownOf(session, run);
   const { title, names, keys, weights } = shownHead;
   const { model } = session.state.value;

@@ -1,11 +1,13 @@
 // The header: the page's name, the menu of models, and buttons for the page as a whole.
 
+import { useState } from 'preact/hooks';
 import { TRAINED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
-import { Opens } from '../../ui/popover.jsx';
-import { Open } from '../open/openButton.jsx';
+import { useClosing } from '../../ui/useOpening.js';
+import { goToFirst } from '../first/firstSteps.js';
+import { Opening } from '../open/opening.jsx';
 import { goTo } from '../story/goTo.js';
 import { STEPS } from '../story/steps.js';
 import { isOpen } from '../train/settings.js';
@@ -44,14 +46,27 @@ const hasStory = ({ models }) => models.includes('whale');
 
 /** @param {{ phone: boolean }} props */
 export function Header({ phone }) {
+  const session = useSession();
+  const inFirst = session.state.value.first !== null && !session.embedded;
   return (
     <header class="header">
       <h1>Headlight</h1>
-      <ModelMenu phone={phone} />
-      <Open />
+      <Opening>
+        <ModelMenu phone={phone} />
+      </Opening>
       <Progress phone={phone} />
-      <Navigation phone={phone} />
+      {inFirst ? <SkipFirst /> : <Navigation phone={phone} />}
     </header>
+  );
+}
+
+/** Ends the first visit. */
+function SkipFirst() {
+  const session = useSession();
+  return (
+    <button type="button" class="word skip-first" onClick={() => goToFirst(session, null)}>
+      {session.words.value.first.skipShort}
+    </button>
   );
 }
 
@@ -152,7 +167,7 @@ function Progress({ phone }) {
   );
 }
 
-/** Story, training, language, theme and help. @param {{ phone: boolean }} props */
+/** Story, training, language, and what is rarely needed. @param {{ phone: boolean }} props */
 function Navigation({ phone }) {
   const session = useSession();
   const words = session.words.value;
@@ -166,19 +181,45 @@ function Navigation({ phone }) {
         </button>
       )}
       <OtherLanguage />
-      <button
-        type="button"
-        class="word sign"
-        aria-label={words.theme}
-        onClick={() => session.setTheme(session.theme.value === 'dark' ? 'light' : 'dark')}
-      >
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <circle cx="8" cy="8" r="6.6" />
-          <path d="M8 1.4a6.6 6.6 0 0 1 0 13.200z" />
-        </svg>
-      </button>
-      <Help />
+      <MoreMenu phone={phone} />
     </nav>
+  );
+}
+
+/**
+ * The theme, the help with keys and terms, the table of all heads, the first visit; on a phone the language too.
+ * @param {{ phone: boolean }} props
+ */
+function MoreMenu({ phone }) {
+  const session = useSession();
+  const words = session.words.value;
+  const [help, setHelp] = useState(false);
+  const ref = useClosing(help, (byKey) => {
+    setHelp(false);
+    if (byKey) ref.current?.querySelector('button')?.focus();
+  });
+  const isDark = session.theme.value === 'dark';
+  const next = session.language.value === 'en' ? 'zh' : 'en';
+  const items = [
+    {
+      key: 'theme',
+      label: words.themes[isDark ? 'light' : 'dark'],
+      act: () => session.setTheme(isDark ? 'light' : 'dark'),
+    },
+    { key: 'help', label: words.helpAndKeys, act: () => setHelp(true) },
+    ...(session.about.value && !isOpen(session.state.value)
+      ? [{ key: 'table', label: words.allHeads, act: () => session.update({ panel: 'table' }) }]
+      : []),
+    ...(hasStory(session) && !session.embedded
+      ? [{ key: 'replay', label: words.first.replay, act: () => goToFirst(session, 0) }]
+      : []),
+    ...(phone ? [{ key: 'language', label: words.other, act: () => session.setLanguage(next) }] : []),
+  ];
+  return (
+    <span class="more-menu" ref={ref}>
+      <Menu right label={words.more} items={items} />
+      {help && <HelpText />}
+    </span>
   );
 }
 
@@ -206,14 +247,5 @@ function StoryButton() {
       {open ? <b>{words.name}</b> : words.name}
       {open && <span class="of"> {`${step + 1}/${STEPS.length}`}</span>}
     </button>
-  );
-}
-
-function Help() {
-  const words = useSession().words.value;
-  return (
-    <Opens around="menu" sign="?" name={words.help} look="sign serif">
-      <HelpText />
-    </Opens>
   );
 }

@@ -3,7 +3,6 @@
 import { useSession, useTexts } from '../../ui/context.js';
 import { texts as en } from './help.en.js';
 import { texts as zh } from './help.zh.js';
-import { OtherLanguage } from './otherLanguage.jsx';
 
 /** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
 const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
@@ -13,7 +12,6 @@ export function HelpText() {
   const texts = useTexts({ en, zh });
   return (
     <div class="list right help" role="dialog" aria-label={session.words.value.help}>
-      <OtherLanguage />
       {!session.embedded && docs() && (
         <p>
           <a class="word" href={docs()}>

@@ -2,7 +2,7 @@
 
 import { useSession } from '../../ui/context.js';
 
-/** Switches the language. On a phone it is in the help: the header has no room. */
+/** Switches the language. On a phone it is in a menu: the header has no room. */
 export function OtherLanguage() {
   const session = useSession();
   const next = session.language.value === 'en' ? 'zh' : 'en';

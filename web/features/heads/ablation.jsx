@@ -32,6 +32,12 @@ export const pointsOf = (ablation) =>
     ]),
   );
 
+/** Ablates each head in turn, and lists the changes. @param {import('../../store/session.js').Session} session */
+export function beginAblation(session) {
+  session.runAblation();
+  session.update({ panel: 'tried' });
+}
+
 /**
  * Starts the ablation, or stops it.
  * @param {{ opensPanel?: boolean }} props opensPanel: true if the start opens the list
@@ -41,10 +47,7 @@ export function AblationButton({ opensPanel = true }) {
   const words = session.words.value;
   const { about, ablating, ablation } = session;
   if (!about.value?.predicts || !about.value.edits || session.state.value.panel === 'story') return null;
-  const begin = () => {
-    session.runAblation();
-    if (opensPanel) session.update({ panel: 'tried' });
-  };
+  const begin = opensPanel ? () => beginAblation(session) : session.runAblation;
   return (
     <button
       type="button"

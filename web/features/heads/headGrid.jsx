@@ -1,17 +1,14 @@
-// The model as a diagram: tokens at the bottom, a row of heads for each layer, the next token at the top, and the
-// residual stream on the left.
+// The model as a diagram: a row of heads for each layer, from the bottom up, and the residual stream on the left.
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { MIN_PICTURE, namesWithRoom, nameWidth, rowsOf } from '../../ui/layout.js';
+import { MIN_PICTURE, namesWithRoom, nameWidth, rowsOf, TEXT_HEIGHTS } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
-import { shown } from '../prompt/tokens.js';
 import { shownRole } from '../story/shownRoles.js';
 import { isEmpty } from '../viewRules.js';
-import { AblationButton } from './ablation.jsx';
 import { SortMenu, useOrder } from './headOrder.jsx';
-import { ResidualStream, STREAM_WIDTH } from './residualStream.jsx';
+import { NUMBER_WIDTH, ResidualStream, STREAM_WIDTH } from './residualStream.jsx';
 import { roleName } from './roles.js';
 import { Thumbnail, walkHeads } from './thumbnail.jsx';
 
@@ -21,25 +18,24 @@ import { Thumbnail, walkHeads } from './thumbnail.jsx';
 
 const HeadsLens = later(() => import('../heatmap/lens.jsx'), 'HeadsLens');
 
-/** Height of the line above the heads, and of the one below. */
-const END_LINE = 22;
+/** Height of the line above the heads. */
+const TOP_LINE = 30;
 /** Number of tokens for which thumbnails are laid out until there is a run. */
 const USUAL_TOKENS = 17;
-/** A layer's name is above its row, or next to it if the gap is this many letters wide; else its number is. */
-const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
 
 /**
  * The positions of the heads in the room of the model, CSS pixels.
  * @typedef {object} Layout
  * @property {number} size of a thumbnail
+ * @property {number} left where the thumbnails begin
  * @property {number} across from one thumbnail to the next
  * @property {number} down from one row to the next
  * @property {number} spare the part of `down` that the lowest row does not need
- * @property {string} labels around a thumbnail: 'both' the layer's name above and the role below, 'role' the role
- *   alone, or 'none'
+ * @property {boolean} named true if there is room for roles below the thumbnails
+ * @property {boolean} isNumbered true if layers have their numbers next to them
  * @property {number} columns
  * @property {number} height of the model
- * @property {number} ends height of each line above and below the heads
+ * @property {number} below height of the roles of the lowest row
  * @property {(layer: number, place?: number) => number} rowTop
  * @property {number} inset from the top of a row to its thumbnails
  * @property {(layer: number) => number} middle of a layer's thumbnails
@@ -54,11 +50,13 @@ const [NAME_ABOVE, NAME_BESIDE_LETTERS] = [6, 4];
  */
 function layoutOf(session, { layers, heads, terms }, { width, height, names, letter }) {
   const run = session.run.value;
-  const ends = names ? END_LINE : 0;
+  const above = names ? TOP_LINE : 0;
+  const isNumbered = names && layers > 1;
+  const left = STREAM_WIDTH + (isNumbered ? NUMBER_WIDTH : 0);
   const roleNames = Object.values(terms?.[session.language.value] ?? {}).map(([name]) => nameWidth(name, letter));
   const grid = rowsOf({
-    width: width - STREAM_WIDTH,
-    height: Math.max(height - 2 * ends, 0),
+    width: width - left,
+    height: Math.max(height - above, 0),
     tokens: run ? Math.max(run.T, run.S) : USUAL_TOKENS,
     layers,
     heads,
@@ -67,20 +65,24 @@ function layoutOf(session, { layers, heads, terms }, { width, height, names, let
     name: names ? Math.max(0, ...roleNames) : 0,
   });
   const { columns, rows, size, across, down, spare, words: labels } = grid;
-  const inset = labels === 'both' ? letter + NAME_ABOVE : labels === 'role' ? 2 : Math.max((down - size) / 2, 0);
+  const named = labels === 'role';
+  const inset = named ? 2 : Math.max((down - size) / 2, 0);
+  const below = named ? (TEXT_HEIGHTS.role * letter) / 12 - inset : 0;
   const rowTop = (/** @type {number} */ layer, place = 0) =>
-    ends + (layers - 1 - layer + Math.floor(place / columns)) * down;
+    above + (layers - 1 - layer + Math.floor(place / columns)) * down;
   return {
     size,
+    left,
     across,
     down,
     spare,
-    labels,
+    named,
+    isNumbered: isNumbered && named,
     columns,
-    ends,
+    below,
     rowTop,
     inset,
-    height: Math.min(2 * ends + layers * rows * down - spare, height),
+    height: Math.min(above + layers * rows * down - spare, height),
     middle: (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inset + size / 2,
   };
 }
@@ -99,29 +101,29 @@ export function Model({ width, height, names = true, letter = 12 }) {
   const about = session.about.value;
   const order = useOrder();
   if (!about || !(width > 0 && height > 0)) return <section class="model" style={px({ height })} />;
-  const layout = layoutOf(session, about, { width, height, names, letter });
-  const { ends, middle } = layout;
+  // The roles of the lowest row are below the base of the picture.
+  const below = names ? (TEXT_HEIGHTS.role * letter) / 12 : 0;
+  const layout = layoutOf(session, about, { width, height: height + below, names, letter });
+  const { middle } = layout;
   return (
     <section
       class={`model ${isEmpty(run) ? 'blank' : ''}`}
-      style={px({ height: layout.height, width, marginTop: height - layout.height })}
+      style={px({ height: layout.height, width, marginTop: height + layout.below - layout.height })}
       aria-label={words.models}
     >
       <ResidualStream
         probabilities={run?.lens}
         height={layout.height}
-        bottom={layout.height - ends}
+        bottom={layout.height - layout.below}
         joints={Array.from({ length: about.layers }, (_, layer) => middle(layer))}
         label={words.stream}
       />
-      {names && about.predicts && !isEmpty(run) && (
-        <p class="end out" style={px({ left: STREAM_WIDTH })}>
-          {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
-        </p>
-      )}
       <Heads about={about} layout={layout} order={order} letter={letter} width={width} />
-      {names && <p class="end in">{words.tokensIn}</p>}
-      {names && <AblationButton />}
+      {layout.isNumbered && (
+        <span class="layer-word" aria-hidden="true">
+          {words.layerWord}
+        </span>
+      )}
       {names && <SortMenu />}
     </section>
   );
@@ -135,15 +137,15 @@ function Heads({ about, layout, order, letter, width }) {
   const session = useSession();
   const [pointed, setPointed] = useState(/** @type {PointedHead | null} */ (null));
   const { layers, heads } = about;
-  const { size, across, down, columns, rowTop } = layout;
+  const { size, left, across, down, columns, rowTop } = layout;
   const isTiled = size < MIN_PICTURE;
-  const rooms = layout.labels === 'none' ? null : roomsForNames(session, about, order, { columns, across, letter });
+  const rooms = !layout.named ? null : roomsForNames(session, about, order, { columns, across, letter });
   const point = (/** @type {any} */ event) => {
     const name = isTiled && event.target.closest?.('[data-head]')?.dataset.head;
     if (!name) return setPointed(null);
     const [layer, head] = name.split('.').map(Number);
     const place = order?.[layer].indexOf(head) ?? head;
-    const x = STREAM_WIDTH + ((place % columns) + 0.5) * across;
+    const x = left + ((place % columns) + 0.5) * across;
     setPointed({ layer, head, place, order, x, y: rowTop(layer, place) + down / 2 });
   };
   return (
@@ -159,7 +161,7 @@ function Heads({ about, layout, order, letter, width }) {
       >
         {Array.from({ length: layers }, (_, layer) => (
           <div key={layer}>
-            <LayerName layer={layer} layout={layout} letter={letter} />
+            <LayerName layer={layer} layout={layout} />
             <LayerHeads layer={layer} heads={heads} layout={layout} order={order} rooms={rooms?.[layer]} />
           </div>
         ))}
@@ -169,19 +171,13 @@ function Heads({ about, layout, order, letter, width }) {
   );
 }
 
-/** @param {{ layer: number, layout: Layout, letter: number }} props */
-function LayerName({ layer, layout: { labels, rowTop, middle, across, size }, letter }) {
+/** The number of a layer, next to the stream. @param {{ layer: number, layout: Layout }} props */
+function LayerName({ layer, layout: { isNumbered, middle } }) {
   const words = useSession().words.value;
-  if (labels === 'none') return null;
-  if (labels === 'both')
-    return (
-      <span class="layer-name" style={px({ left: STREAM_WIDTH, top: rowTop(layer) })}>
-        {words.layer(layer)}
-      </span>
-    );
+  if (!isNumbered) return null;
   return (
-    <span class="layer-name beside" title={words.layer(layer)} style={px({ '--middle': middle(layer) })}>
-      {across - size > NAME_BESIDE_LETTERS * letter ? words.layer(layer) : layer}
+    <span class="layer-name" title={words.layer(layer)} style={px({ '--middle': middle(layer) })}>
+      {layer}
     </span>
   );
 }
@@ -195,7 +191,7 @@ function LayerName({ layer, layout: { labels, rowTop, middle, across, size }, le
  * @param {boolean[] | undefined} props.rooms
  */
 function LayerHeads({ layer, heads, layout, order, rooms }) {
-  const { size, across, down, spare, columns, rowTop, inset } = layout;
+  const { size, left, across, down, spare, columns, rowTop, inset } = layout;
   return Array.from({ length: heads }, (_, head) => {
     const place = order?.[layer].indexOf(head) ?? head;
     return (
@@ -204,11 +200,11 @@ function LayerHeads({ layer, heads, layout, order, rooms }) {
         layer={layer}
         head={head}
         size={size}
-        left={STREAM_WIDTH + (place % columns) * across}
+        left={left + (place % columns) * across}
         top={rowTop(layer, place) + inset}
         across={across}
         down={layer > 0 ? down : down - spare}
-        named={layout.labels !== 'none'}
+        named={layout.named}
         hasRoomForName={rooms?.[place]}
       />
     );

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { isOpen } from '../train/settings.js';
+import { beginAblation } from './ablation.jsx';
 
 /** @import { RoleName } from './roles.js' */
 
@@ -27,12 +28,14 @@ export function useOrder() {
   );
 }
 
-/** The menu of orders, and of the table of all scores. */
+/** The menu of orders; it also opens the list of ablations, and the table of all scores. */
 export function SortMenu() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const { heads = 1, edits, predicts } = session.about.value ?? {};
+  const { ablating, ablation } = session;
+  const chosen = session.sort.value;
   if (heads < 2 || !run?.T || isOpen(session.state.value) || session.state.value.panel === 'story') return null;
   const scores = Object.keys(words.roleNames).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
   const ways = ['place', ...(edits && predicts ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
@@ -42,19 +45,30 @@ export function SortMenu() {
     <span class="sort">
       <Menu
         right
-        name={`${words.sort}: ${nameOf(session.sort.value)}`}
-        label={nameOf(session.sort.value)}
+        name={`${words.rank}: ${nameOf(chosen)}`}
+        label={chosen === 'place' ? words.rank : nameOf(chosen)}
         items={[
           ...[...ways, ...scores].map((by) => ({
             key: by,
             label: nameOf(by),
-            chosen: by === session.sort.value,
+            chosen: by === chosen,
             act() {
               session.setSort(by);
               if (by === 'effect' && !session.ablation.value) session.runAblation();
             },
           })),
-          { key: 'table', label: words.exports.table, act: () => session.update({ panel: 'table' }) },
+          ...(edits && predicts
+            ? [
+                {
+                  key: 'ablate',
+                  label: ablating.value
+                    ? words.ablation.stop(ablation.value?.switchedOff.length ?? 0, ablation.value?.total ?? 0)
+                    : words.ablation.begin,
+                  act: ablating.value ? session.stopAblation : () => beginAblation(session),
+                },
+              ]
+            : []),
+          { key: 'table', label: words.allHeads, act: () => session.update({ panel: 'table' }) },
         ]}
       />
     </span>

@@ -3,6 +3,8 @@
 
 /** Width reserved for the stream, and its parts in it, in CSS pixels. */
 export const STREAM_WIDTH = 22;
+/** Width of a layer's number next to it. */
+export const NUMBER_WIDTH = 10;
 const MIDDLE = 8;
 const TICK = 8;
 const [MIN_PIECE, MAX_PIECE] = [1.5, 7];

@@ -59,7 +59,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
       tabIndex={isChosen ? 0 : -1}
       aria-label={label.filter(Boolean).join(', ')}
       title={name}
-      style={px({ left, top, '--size': size, '--across': across, '--down': down })}
+      style={{ ...px({ left, top, '--size': size, '--across': across, '--down': down }), '--layer': String(layer) }}
       onClick={() => session.update({ layer, head })}
     >
       <span class="frame">

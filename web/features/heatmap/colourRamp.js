@@ -109,7 +109,7 @@ export function stretched(ramp, how, most) {
  */
 export function marksOf(how, most) {
   const marks =
-    how === 'log' ? [1e-4, 0.01, 0.1, 1] : [0, 0.1, 0.25, 0.5, 1].map((mark) => (how === 'head' ? mark * most : mark));
+    how === 'log' ? [1e-4, 0.01, 0.1, 1] : [0, 0.25, 1].map((mark) => (how === 'head' ? mark * most : mark));
   return marks.map((mark) => ({
     text: how === 'head' ? String(Number(mark.toPrecision(2))) : String(mark),
     place: stretchedPlace(how, most, mark),

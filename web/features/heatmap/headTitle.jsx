@@ -1,12 +1,11 @@
 // The title of a picture: the head's name, its role and its scores, in the empty half or above. heatmap.css positions
 // it by the custom properties of `geometryOf`, and hides the parts that a narrow picture has no room for.
 
-import { writeAddress } from '../../store/state.js';
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
-import { goTo } from '../story/goTo.js';
+import { HeadSwitch } from '../whatif/headSwitch.jsx';
 import { effective } from '../whatif/modelEdits.js';
 
 /** @import { Session } from '../../store/session.js' */
@@ -36,7 +35,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
  */
 export function TitleArea({ picture, className, children }) {
   return (
-    <div class="title-area" style={geometryOf(picture)}>
+    <div class={`title-area ${picture.stepped && !picture.above ? 'stepped' : ''}`} style={geometryOf(picture)}>
       <div class={`corner ${picture.above ? 'above' : ''} ${className}`}>{children}</div>
     </div>
   );
@@ -44,29 +43,29 @@ export function TitleArea({ picture, className, children }) {
 
 /** @param {{ picture: Titled, compact: boolean }} props */
 export function HeadTitle({ picture, compact }) {
-  const { run, above, stacked = false } = picture;
+  const { run, stacked = false } = picture;
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
   const { layer, head } = run;
   const isOneHead = state.mean === 'head';
   const scale = effective(state.scale, layer, head, 1);
-  const hasScores = isOneHead && scale !== 0 && !above && !compact;
   return (
     <TitleArea picture={picture} className={`${stacked ? 'few' : ''} ${compact ? 'compact' : ''}`}>
-      <Name run={run} scale={scale} />
+      <Name run={run} scale={scale} scores={isOneHead ? run.scores?.[layer]?.[head] : undefined} />
       <p class="role-text">
         {isOneHead ? roleText(session, run, scale) : words.means[/** @type {'allAbout'} */ (`${state.mean}About`)]}
       </p>
       {scale !== 0 && <UnmatchedText picture={picture} />}
-      {hasScores && <Scores scores={run.scores?.[layer]?.[head] ?? {}} />}
-      {!above && <Begin />}
     </TitleArea>
   );
 }
 
-/** @param {{ run: Run, scale: number }} props */
-function Name({ run: { about, layer, head }, scale }) {
+/**
+ * The head's name, with its switch. Its scores are shown while the pointer is over it.
+ * @param {{ run: Run, scale: number, scores?: Record<string, number> }} props
+ */
+function Name({ run: { about, layer, head }, scale, scores }) {
   const session = useSession();
   const words = session.words.value;
   const { mean } = session.state.value;
@@ -76,8 +75,11 @@ function Name({ run: { about, layer, head }, scale }) {
   if (!name) return null;
   return (
     <h2>
-      {name}
-      {!isOneHead || scale === 1 ? '' : scale === 0 ? ` ${words.isOff}` : ` ${words.isPart(scale)}`}
+      <span class="head-name" title={scores && scoresText(words, scores)}>
+        {name}
+        {!isOneHead || scale === 1 ? '' : scale === 0 ? ` ${words.isOff}` : ` ${words.isPart(scale)}`}
+      </span>
+      {isOneHead && about.edits && <HeadSwitch />}
     </h2>
   );
 }
@@ -95,45 +97,32 @@ function roleText(session, run, scale) {
   return session.roles.value !== null && words.doesNot;
 }
 
-/** The keys that the pale rows attend to instead. @param {{ picture: Titled }} props */
-function UnmatchedText({ picture: { run, weights, unmatchedRows = [] } }) {
+/** The key that the rows without a match look at instead. @param {{ picture: Titled }} props */
+function UnmatchedText({ picture: { run, weights, keys, unmatchedRows = [] } }) {
   const session = useSession();
   const words = session.words.value;
   const role = session.roles.value?.[run.layer]?.[run.head];
-  if (!weights || unmatchedRows.length === 0 || findsNothing(role, run)) return null;
+  if (!weights || !keys || unmatchedRows.length === 0 || findsNothing(role, run)) return null;
+  const isFirst = attendsToFirst(weights, run.T, unmatchedRows);
   return (
-    <p class="rests">{words.nothingFound[attendsToFirst(weights, run.T, unmatchedRows) ? 'first' : 'elsewhere']}</p>
+    <p class="rests">
+      <span class="nothing-mark" aria-hidden="true" />
+      {words.noMatch}
+      {isFirst && (
+        <>
+          {words.looksMostly}
+          <i lang="en">{keys[0]}</i>
+        </>
+      )}
+    </p>
   );
 }
 
-/** @param {{ scores: Record<string, number> }} props */
-function Scores({ scores }) {
-  const words = useSession().words.value;
-  return (
-    <dl title={words.scoresTitle}>
-      {highestScores(scores).map(([kind, score]) => (
-        <div key={kind}>
-          <dt>{words.roleNames[/** @type {RoleName} */ (kind)]}</dt>
-          <dd>{weightText(score)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** For a first visit, until something is changed: how the picture is read, and a button that opens the story. */
-function Begin() {
-  const session = useSession();
-  const { begin } = session.words.value;
-  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.storyLog.value).length > 0;
-  if (session.embedded || !session.models.includes('whale') || touched) return null;
-  return (
-    <div class="begin">
-      <p class="in-wide">{begin.read}</p>
-      <button type="button" class="word strong" onClick={() => goTo(session, 0)}>
-        <span class="in-wide">{begin.story}</span>
-        <span class="in-narrow">{begin.short}</span>
-      </button>
-    </div>
-  );
-}
+/** @param {import('../../texts/languages.js').Strings} words @param {Record<string, number>} scores */
+const scoresText = (words, scores) =>
+  [
+    words.scoresTitle,
+    ...highestScores(scores).map(
+      ([kind, score]) => `${words.roleNames[/** @type {RoleName} */ (kind)]} ${weightText(score)}`,
+    ),
+  ].join('\n');

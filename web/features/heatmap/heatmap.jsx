@@ -127,14 +127,18 @@ function onKey(event, session, { names, keys, weights, T, S, full }) {
 }
 
 /**
- * Rows in which the head's pattern has no match are pale, except the row that is read.
+ * A line at the left joins the rows in which the head's pattern has no match.
  * @param {{ picture: PictureOf }} props
  */
-function UnmatchedRows({ picture: { unmatchedRows, x, y, cell, matrixWidth } }) {
-  const read = useSession().cell.value?.t;
-  return unmatchedRows
-    .filter((t) => t !== read)
-    .map((t) => (
-      <span key={t} class="pale-row" style={px({ left: x, top: y + t * cell, width: matrixWidth, height: cell })} />
-    ));
+function UnmatchedRows({ picture: { unmatchedRows, x, y, cell } }) {
+  /** Runs of neighbours: the first row and the row after the last. @type {[number, number][]} */
+  const groups = [];
+  for (const t of unmatchedRows) {
+    const last = groups.at(-1);
+    if (last?.[1] === t) last[1]++;
+    else groups.push([t, t + 1]);
+  }
+  return groups.map(([from, to]) => (
+    <span key={from} class="nothing-rows" style={px({ left: x, top: y + from * cell, height: (to - from) * cell })} />
+  ));
 }

@@ -6,7 +6,11 @@ import { px } from '../../ui/px.js';
 import { isOpen } from '../train/settings.js';
 import { canShow } from '../viewRules.js';
 import { VIEWS, viewOf } from '../views.js';
-import { Ramp } from './ramp.jsx';
+import { Ramp, rampItems } from './ramp.jsx';
+
+/** @import { Item } from '../../ui/menu.jsx' */
+/** @import { Session } from '../../store/session.js' */
+/** @import { View } from '../views.js' */
 
 /**
  * The line begins and ends where the picture does, if that leaves room for it.
@@ -22,65 +26,68 @@ export function Legend({ left, right = 0, before = left }) {
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
   const views = VIEWS.filter(({ name, ways }) => canShow(name, run) && !(ways && isOpen(state)));
+  const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
   return (
     <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>
       {Marks ? <Marks /> : <Ramp isWhole />}
-      <span class="choice" role="group" aria-label={words.viewsOf}>
-        {views.map(({ name, ways }) =>
-          ways ? (
-            <Ways key={name} name={name} ways={ways} isShown={name === shown} />
-          ) : (
-            <button
-              key={name}
-              type="button"
-              class="word"
-              aria-pressed={name === shown}
-              onClick={() => session.update({ view: name })}
-            >
-              {words.views[name === 'heatmap' && run?.image ? 'patches' : name]}
-            </button>
-          ),
-        )}
+      <span class="choice views" role="group" aria-label={words.viewsOf}>
+        <Kinds views={kinds} shown={shown} isElsewhere={others.some(({ name }) => name === shown)} />
+        {others.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            class="word"
+            aria-pressed={name === shown}
+            onClick={() => session.update({ view: name })}
+          >
+            {words.views[name]}
+          </button>
+        ))}
       </span>
     </div>
   );
 }
 
 /**
- * A view of several kinds, as a menu.
- * @param {object} props
- * @param {(typeof VIEWS)[number]['name']} props.name
- * @param {('beside' | 'difference')[]} props.ways
- * @param {boolean} props.isShown
+ * The pictures of one head, with the colours of weights, in a menu. From another view a press leads back.
+ * @param {{ views: View[], shown: string, isElsewhere: boolean }} props isElsewhere: another view is shown
  */
-function Ways({ name, ways, isShown }) {
+function Kinds({ views, shown, isElsewhere }) {
   const session = useSession();
   const words = session.words.value;
+  const run = session.run.value;
   const { versus } = session.state.value;
+  const nameOf = (/** @type {View['name']} */ name) => words.views[name === 'heatmap' && run?.image ? 'patches' : name];
+  const current = views.find(({ name }) => name === shown) ?? (isElsewhere ? undefined : views[0]);
+  if (!current)
+    return (
+      <button type="button" class="word" aria-pressed={false} onClick={() => session.update({ view: 'heatmap' })}>
+        {nameOf('heatmap')}
+      </button>
+    );
+  const label = current.ways ? words.compare[versus] : nameOf(current.name);
   return (
     <Menu
       up
       right
-      className={isShown ? 'pressed' : ''}
-      label={
-        isShown ? (
-          // In a narrow line the name of the view is shorter than that of the comparison.
-          <>
-            <span class="in-wide">{words.compare[versus]}</span>
-            <span class="in-narrow">{words.views[name]}</span>
-          </>
-        ) : (
-          words.views[name]
-        )
-      }
-      name={`${words.views[name]}: ${isShown ? words.compare[versus] : words.compare.no}`}
-      items={ways.map((way) => ({
-        key: way,
-        label: words.compare[way],
-        about: words.compare[`${way}About`],
-        chosen: isShown && way === versus,
-        act: () => session.update({ view: name, versus: way }),
-      }))}
+      className="pressed"
+      label={label}
+      name={`${words.viewsOf}: ${label}`}
+      items={[...views.flatMap((view) => kindItems(session, view, nameOf(view.name), shown)), ...rampItems(session)]}
     />
   );
+}
+
+/** @param {Session} session @param {View} view @param {string} label @param {string} shown @returns {Item[]} */
+function kindItems(session, { name, ways }, label, shown) {
+  const words = session.words.value;
+  const { versus } = session.state.value;
+  if (!ways) return [{ key: name, label, chosen: name === shown, act: () => session.update({ view: name }) }];
+  return ways.map((way) => ({
+    key: way,
+    label: words.compare[way],
+    about: words.compare[`${way}About`],
+    chosen: name === shown && way === versus,
+    act: () => session.update({ view: name, versus: way }),
+  }));
 }

@@ -12,6 +12,9 @@ import { useColours } from './useColours.js';
 /** From the left edge of a column to its label along the diagonal, which usePicture reserves room for. */
 export const KEY_LABEL_INSET = 2;
 
+/** From the last cell of a row to its token's name, for a picture in steps. */
+export const STEP_LABEL_INSET = 8;
+
 /**
  * The geometry that heatmap.css positions labels and marks by.
  * @param {Pick<Grid, 'x' | 'cell' | 'gap' | 'fontSize'>} grid
@@ -31,8 +34,37 @@ export const keyLabel = ({ cell, full, level }, left, top) => ({
   style: px({ left: left + (full ? cell / 2 : KEY_LABEL_INSET), '--top': top }),
 });
 
+/** @param {{ picture: Picture }} props */
+export const Labels = ({ picture }) =>
+  picture.stepped ? <StepLabels picture={picture} /> : <SideLabels picture={picture} />;
+
+/** Position of a token's name at its step. @param {Picture} picture @param {number} t */
+const atStep = ({ x, y, cell }, t) => px({ left: x + (t + 1) * cell + STEP_LABEL_INSET, top: y + t * cell });
+
+/** Each token once: its row is to the left of its name, its column below. @param {{ picture: Picture }} props */
+function StepLabels({ picture }) {
+  const { names, unmatchedRows } = picture;
+  const session = useSession();
+  return (
+    <div class="labels" lang="en" style={labelGeometry(picture)} aria-hidden="true">
+      {names.map((name, t) => (
+        <span
+          key={t}
+          class={`step-label ${unmatchedRows.includes(t) ? 'faint' : ''}`}
+          style={atStep(picture, t)}
+          onPointerEnter={() => session.setHover({ t, s: -1 })}
+          onPointerLeave={() => session.setHover(null)}
+          onClick={() => session.look({ cell: { t, s: Math.min(session.cell.value?.s ?? 0, t) } })}
+        >
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
+
 /** Queries to the left of their rows; keys at the first cell of their columns. @param {{ picture: Picture }} props */
-export function Labels({ picture }) {
+function SideLabels({ picture }) {
   const { names, keys, unmatchedRows, x, y, cell, full } = picture;
   const session = useSession();
   const row = (/** @type {number} */ t) => () => session.setHover({ t, s: -1 });
@@ -79,12 +111,43 @@ export function ReadCell({ picture }) {
   if (!read || read.t >= T || read.s >= S) return null;
   const { t, s } = read;
   const isMasked = isAhead(weights[t * S + s], t, s, full);
+  if (picture.stepped) return <StepCell picture={picture} t={t} s={s} isMasked={isMasked} />;
   const position = { left: x + s * cell, top: y + t * cell, columnTop: y + (full ? 0 : s * cell) };
   return (
     <div class="cross" lang="en" style={labelGeometry(picture)} aria-hidden="true">
       <ReadMarks x={x} {...position} isMasked={isMasked} />
       {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
       <ReadNames row={names[t]} column={keys[s]} grid={picture} {...position} />
+    </div>
+  );
+}
+
+/**
+ * The same in a picture of steps: the query's line runs above its row, the key's line to the right of its column.
+ * @param {{ picture: Picture, t: number, s: number, isMasked: boolean }} props
+ */
+function StepCell({ picture, t, s, isMasked }) {
+  const { names, x, y, cell } = picture;
+  const [left, top] = [x + s * cell, y + t * cell];
+  const [right, begin] = [left + cell, y + (s + 1) * cell];
+  return (
+    <div class="cross stepped" lang="en" style={labelGeometry(picture)} aria-hidden="true">
+      {!isMasked && s < t && (
+        <>
+          <span class="red" style={px({ left: right, top: begin, height: Math.max(top - begin, 0) })} />
+          <span class="blue" style={px({ left: right, top, width: (t - s) * cell })} />
+        </>
+      )}
+      {!isMasked && <span class="cell-frame" style={px({ left, top })} />}
+      {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
+      {s !== t && (
+        <span class="step-label is-key" style={atStep(picture, s)}>
+          {names[s]}
+        </span>
+      )}
+      <span class="step-label is-query" style={atStep(picture, t)}>
+        {names[t]}
+      </span>
     </div>
   );
 }
@@ -108,8 +171,11 @@ export function ReadMarks({ x, left, top, columnTop, isMasked = false }) {
   );
 }
 
+/** Smaller weights have no figure. */
+const MIN_FIGURE = 0.02;
+
 /**
- * The weights of a row in figures, without the masked ones.
+ * The weights of a row in figures, without small and masked ones.
  * @param {{ picture: Picture, t: number, s: number }} props
  */
 function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s }) {
@@ -117,7 +183,8 @@ function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s
   return keys.map((_, k) => {
     const weight = weights[t * S + k];
     const isMasked = run.values?.scores[t * S + k] === Number.NEGATIVE_INFINITY || isAhead(weight, t, k, full);
-    return isMasked ? null : (
+    // Small weights are read from their colour.
+    return isMasked || (weight < MIN_FIGURE && k !== s) ? null : (
       <span
         key={k}
         class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}

@@ -1,8 +1,7 @@
-// The colour ramp with its marks, the menu of colours, and the meaning of signs in the picture.
+// The colour ramp with its marks, the choice of colours, and the meaning of signs in the picture.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
 import { weightsOf } from '../reading/derivation.js';
@@ -12,6 +11,8 @@ import { sized } from './paintWeights.js';
 import { maxWeightOf } from './useColours.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
+/** @import { Session } from '../../store/session.js' */
+/** @import { Item } from '../../ui/menu.jsx' */
 /** @import { Run } from './types.js' */
 
 /** @param {Run | null} run */
@@ -27,7 +28,7 @@ const isMasked = (run) => {
 /** @param {Run | null} run */
 const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
 
-/** `isWhole`: with the menu of colours and the signs of the picture. @param {{ isWhole?: boolean }} props */
+/** `isWhole`: with the signs of the picture. @param {{ isWhole?: boolean }} props */
 export function Ramp({ isWhole = false }) {
   const session = useSession();
   const words = session.words.value;
@@ -50,7 +51,6 @@ export function Ramp({ isWhole = false }) {
           </span>
         ))}
       </div>
-      {isWhole && <Colours />}
       {isWhole && isMasked(run) && <Sample kind="masked" path="M1 9L9 1" text={words.masked} />}
       {isWhole && hasNan(run) && <Sample kind="nan" path="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
     </>
@@ -72,35 +72,34 @@ export function paintRamp(canvas, width, colourAt) {
   }
 }
 
-/** The menu of how weights become colours, and of which heads the picture is the mean. */
-export function Colours() {
-  const session = useSession();
+/**
+ * The items of a menu: how weights become colours, and of which heads the picture is the mean.
+ * @param {Session} session
+ * @returns {Item[]}
+ */
+export function rampItems(session) {
   const words = session.words.value;
   const run = session.run.value;
   const { colours, mean } = session.state.value;
   const hasSeveralHeads = run && run.about.layers * run.about.heads > 1;
-  return (
-    <Menu
-      up
-      name={`${words.colours.name}: ${words.colours[colours]}`}
-      label={words.colours[colours]}
-      items={[
-        ...SCALES.map((how) => ({
-          key: how,
-          label: words.colours[how],
-          about: words.colours[`${how}About`],
-          chosen: how === colours,
-          act: () => session.update({ colours: how }),
-        })),
-        ...MEANS.filter((one) => hasSeveralHeads && canMean(run, one)).map((one) => ({
-          key: `mean-${one}`,
-          label: words.means[one],
-          chosen: one === mean,
-          act: () => session.update({ mean: one }),
-        })),
-      ]}
-    />
-  );
+  const means = MEANS.filter((one) => hasSeveralHeads && canMean(run, one));
+  return [
+    { key: 'colours', label: words.colours.name, isHeading: true },
+    ...SCALES.map((how) => ({
+      key: how,
+      label: words.colours[how],
+      about: words.colours[`${how}About`],
+      chosen: how === colours,
+      act: () => session.update({ colours: how }),
+    })),
+    ...(means.length > 0 ? [{ key: 'means', label: words.means.name, isHeading: true }] : []),
+    ...means.map((one) => ({
+      key: `mean-${one}`,
+      label: words.means[one],
+      chosen: one === mean,
+      act: () => session.update({ mean: one }),
+    })),
+  ];
 }
 
 /** A sign of the picture, and its meaning. @param {{ kind: 'masked' | 'nan', path: string, text: string }} props */

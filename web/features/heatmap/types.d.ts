@@ -29,6 +29,8 @@ export interface Grid {
   fontSize: number;
   /** True if cells above the diagonal are drawn: the labels of the keys are above the matrix then. */
   full: boolean;
+  /** True if each token is named once, to the right of its row's last cell. */
+  stepped?: boolean;
   /** True if every label above a full matrix is narrower than its column. */
   level: boolean;
 }

@@ -5,7 +5,7 @@ import { MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
 import { looksAhead } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
-import { KEY_LABEL_INSET } from './matrixLabels.jsx';
+import { KEY_LABEL_INSET, STEP_LABEL_INSET } from './matrixLabels.jsx';
 import { shownWeights } from './meanOfHeads.js';
 import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
 
@@ -21,9 +21,10 @@ const UNDRAWN_LABEL_WIDTH = 100;
  * @param {number} room.most largest font size of a label
  * @param {number} [room.tallest] largest height of the matrix
  * @param {boolean} [room.bare] true if the head's title is displayed elsewhere
+ * @param {boolean} [room.sides] true if rows and columns are named at two sides
  * @returns {Picture | null} null until there is a run with cells, and room for them
  */
-export function usePicture({ width, height, most, tallest = Infinity, bare = false }) {
+export function usePicture({ width, height, most, tallest = Infinity, bare = false, sides = false }) {
   const session = useSession();
   /** @type {Run | null} */
   const run = session.run.value;
@@ -34,16 +35,18 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const { T, S } = run;
   const names = run.pieces.map(({ name }) => name);
   const keys = run.keys.map(({ name }) => name);
+  const stepped = !sides && !full && T === S && keys.every((name, s) => name === names[s]);
   const hasLabels = Math.min(width / S, height / T) >= MIN_LABEL_CELL;
   const widest = (/** @type {number} */ fontSize) =>
     hasLabels ? maxTextWidth([...names, ...keys], fontSize) : UNDRAWN_LABEL_WIDTH;
   // The labels of the last keys reach beyond the matrix, most of all in bold letters.
   const beyond = (/** @type {number} */ fontSize, /** @type {number} */ cell) => {
     if (cell < MIN_LABEL_CELL) return 0;
-    const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + KEY_LABEL_INSET - (S - s) * cell);
+    const [inset, cells] = stepped ? [STEP_LABEL_INSET, S - 1] : [KEY_LABEL_INSET, S];
+    const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + inset - (cells - s) * cell);
     return Math.max(0, ...ends);
   };
-  const room = { width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare };
+  const room = { width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare, stepped };
   const { left, side, wide, size, ...grid } = pictureOf(room);
   const ids = T === S && !full && mean === 'head' ? run.pieces.map(({ id }) => id) : [];
   return {
@@ -51,6 +54,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
     run,
     weights,
     full,
+    stepped,
     names,
     keys,
     T,

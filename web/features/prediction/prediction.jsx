@@ -6,7 +6,7 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
-import { endOf, shown } from '../prompt/tokens.js';
+import { shown } from '../prompt/tokens.js';
 import { isEmpty } from '../viewRules.js';
 import { isCompared } from '../whatif/modelEdits.js';
 
@@ -64,14 +64,9 @@ function Guesses({ short, writes }) {
   const run = session.run.value;
   const other = session.comparison.value;
   const compared = isCompared(other, session.switchHover.value);
-  const { layer, head, part } = session.state.value;
+  const { layer, head } = session.state.value;
   const predicted = hasPredictions(run) ? run : null;
-  const top = predicted?.top ?? [];
-  const max = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
   const about = run?.about;
-  // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
-  const after =
-    run?.about.guess === 'next' && !(run.about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces) : '';
   /** @type {Record<string, string>} */
   const titles = { masked: words.open.covered, classes: words.open.sees };
   const title = titles[about?.guess ?? ''] ?? words.next;
@@ -80,74 +75,96 @@ function Guesses({ short, writes }) {
       <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}
-        {!short && after && (
-          <>
-            {' '}
-            {words.after} <i>{after}</i>
-          </>
-        )}
       </h2>
+      <GuessList run={predicted} other={other} compared={compared} short={short} />
       {writes && <WriteOn />}
-      <ul>
-        {predicted?.top.map((guess, i) => (
-          <GuessRow
-            key={i}
-            guess={guess}
-            run={predicted}
-            then={other?.top[i]}
-            max={max}
-            compared={compared}
-            short={short}
-          />
-        ))}
-      </ul>
       <OtherNote other={compared ? other : null} head={words.headInText(layer, head)} />
     </section>
   );
 }
 
+/** Less probable guesses are listed only if they are followed, or were probable in the other case. */
+const MIN_LISTED = 0.01;
+
+/**
+ * The guesses, of which one is followed: arrow keys move between them.
+ * @param {{ run: RunWithPredictions | null, other: Other | null, compared: boolean, short: boolean }} props
+ */
+function GuessList({ run, other, compared, short }) {
+  const session = useSession();
+  const words = session.words.value;
+  if (!run) return <div class="options" />;
+  const all = run.top.map((guess, i) => ({ guess, before: other?.top[i] }));
+  const max = Math.max(...all.map(({ guess, before }) => Math.max(guess.now, before ?? 0)), 0.01);
+  const listed = all.filter(
+    ({ guess: { id, now }, before = 0 }) => Math.max(now, before) >= MIN_LISTED || id === run.chosen.id,
+  );
+  const follow = (/** @type {number} */ id) => session.update({ token: id === run.top[0].id ? null : id });
+  const walk = (/** @type {import('preact').TargetedKeyboardEvent<HTMLElement>} */ event) => {
+    const by = GUESS_KEYS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const at = listed.findIndex(({ guess }) => guess.id === run.chosen.id);
+    const next = Math.min(Math.max(at + by, 0), listed.length - 1);
+    follow(listed[next].guess.id);
+    /** @type {HTMLElement} */ (event.currentTarget.children[next]).focus();
+  };
+  return (
+    <div class="options" role="listbox" aria-label={words.next} onKeyDown={walk}>
+      {listed.map((one) => (
+        <GuessRow key={one.guess.id} {...one} run={run} max={max} compared={compared} short={short} follow={follow} />
+      ))}
+    </div>
+  );
+}
+
+/** @type {Record<string, number>} */
+const GUESS_KEYS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+
 /**
  * @param {object} props
  * @param {Guess} props.guess
  * @param {RunWithPredictions} props.run
- * @param {number} [props.then] the probability in the comparison
+ * @param {number} [props.before] the probability in the comparison
  * @param {number} props.max
  * @param {boolean} props.compared
  * @param {boolean} props.short
+ * @param {(id: number) => void} props.follow
  */
-function GuessRow({ guess: { id, text, now }, run, then, max, compared, short }) {
-  const session = useSession();
-  const words = session.words.value;
+function GuessRow({ guess: { id, text, now }, run, before, max, compared, short, follow }) {
+  const words = useSession().words.value;
   const at = (/** @type {number} */ p) => `${(100 * p) / max}%`;
+  const isChosen = id === run.chosen.id;
   return (
-    <li>
-      <button
-        type="button"
-        aria-pressed={id === run.chosen.id}
-        title={words.follow(shown(text), words.percent(now), compared && then !== undefined && words.percent(then))}
-        onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
-      >
-        <span class="token">{shown(text).trim() || '␣'}</span>
-        <span class="track">
-          {then !== undefined && (
-            <span class="way" style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })} />
-          )}
-          <span class="bar" style={px({ width: at(now) })} />
-          {then !== undefined && <span class="tick" style={px({ left: at(then) })} />}
-        </span>
-        <b>{words.percent(now)}</b>
-        {!short && (
-          <span class="then">
-            {compared && then !== undefined && (
-              <>
-                <span class="mark" />
-                {words.percent(then)}
-              </>
-            )}
-          </span>
+    <div
+      class="option"
+      role="option"
+      tabIndex={isChosen ? 0 : -1}
+      aria-selected={isChosen}
+      title={words.follow(shown(text), words.percent(now), compared && before !== undefined && words.percent(before))}
+      onClick={() => follow(id)}
+    >
+      <span class="token">{shown(text).trim() || '␣'}</span>
+      <span class="track">
+        {before !== undefined && (
+          <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
         )}
-      </button>
-    </li>
+        <span class="bar" style={px({ width: at(now) })} />
+        {before !== undefined && <span class="tick" style={px({ left: at(before) })} />}
+      </span>
+      <b>{words.percent(now)}</b>
+      {!short && (
+        <span class="then">
+          {compared && before !== undefined && (
+            <>
+              <span class="mark" />
+              {words.percent(before)}
+            </>
+          )}
+        </span>
+      )}
+    </div>
   );
 }
 

@@ -11,7 +11,7 @@ export function WriteOn() {
   return (
     <button
       type="button"
-      class="word write"
+      class={`word write ${writing ? 'stays' : ''}`}
       disabled={!run?.T}
       onClick={() => (writing ? session.stopWriting() : session.write())}
     >

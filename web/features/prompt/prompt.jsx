@@ -9,8 +9,9 @@ import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/modelEdits.js';
 import { WriteOn } from './continueText.jsx';
+import { Guess } from './guess.jsx';
 import { Row, Strip } from './tokenRow.jsx';
-import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
+import { excerptOf, readsNumbers, restOf } from './tokens.js';
 
 const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
   later(() => import('./inputOptions.jsx'), name),
@@ -82,6 +83,7 @@ function Field({ small }) {
           <span aria-hidden="true">
             <Tokens pieces={pieces} range={range} row={row} ramp={ramp} />
           </span>
+          {range[1] === pieces.length && <NextGuess pieces={pieces} />}
         </div>
         {excerpt && <Strip weights={row} ramp={ramp} />}
       </div>
@@ -214,17 +216,13 @@ function TextField({ field, setTyping, pointer }) {
 }
 
 /**
- * The text as tokens with their bars, and the model's first guess after it.
+ * The text as tokens with their bars.
  * @param {{ pieces: Piece[], range: readonly [from: number, to: number], row: ArrayLike<number>, ramp: Ramp }} props
  */
 function Tokens({ pieces, range: [from, to], row, ramp }) {
   const session = useSession();
   const { text } = session.state.value;
-  const run = session.run.value;
   const cell = session.cell.value;
-  const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
-  const isCurrent = run?.pieces.length === pieces.length && !session.writing.value;
-  const guess = next && isCurrent && run.top ? shown(run.top[0].text) : '';
   return (
     <>
       {from > 0 && '… '}
@@ -244,14 +242,18 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
           </span>
         ))}
       {to < pieces.length ? ' …' : pieces.length ? restOf(text, pieces) : text}
-      {guess && to === pieces.length && (
-        <span class="guess">
-          {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
-          {guess}
-        </span>
-      )}
     </>
   );
+}
+
+/** The first guess, if the answer is about this text. @param {{ pieces: Piece[] }} props */
+function NextGuess({ pieces }) {
+  const session = useSession();
+  const run = session.run.value;
+  const isNext = run?.about.guess === 'next' && run.about.reads !== 'pair';
+  const isCurrent = run?.pieces.length === pieces.length && !session.writing.value;
+  if (!isNext || !isCurrent || !run.top) return null;
+  return <Guess token={run.top[0].text} isFirst={pieces.length === 0} />;
 }
 
 /** Explains the bars. @param {{ off: boolean }} props */
@@ -261,7 +263,7 @@ function Note({ off }) {
   const run = session.run.value;
   const cell = session.cell.value;
   return (
-    <p class="note">
+    <p class={`note ${run?.cut ? 'stays' : ''}`}>
       {off ? (
         <>
           {words.noteOff[0]}

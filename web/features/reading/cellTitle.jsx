@@ -18,12 +18,13 @@ export function Title({ run, cell: { t, s } }) {
   const isMasked =
     run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY || isAhead(weight, t, s, !run.about.causal);
   return (
-    <h2 class="title">
+    <h2 class="title" tabIndex={-1}>
       <Named kind="query" names={namesOf(run.pieces)} index={t} /> {isMasked ? words.cannot[0] : words.looksAt}{' '}
       <Named kind="key" names={namesOf(run.keys)} index={s} />
       {!isMasked && (
         <>
-          : <span data-name="weight">{weightText(weight)}</span>
+          <span class="colon">: </span>
+          <span data-name="weight">{weightText(weight)}</span>
         </>
       )}
     </h2>

@@ -1,5 +1,5 @@
-// The computation of the weight that is read: six strips on one grid of columns, so that a product is under its two
-// factors. Every number comes from the core.
+// The computation of the weight that is read: strips on one grid of columns, so that a product is under its factors. In
+// full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
 
 import { hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
@@ -35,48 +35,73 @@ export function Reading({ compact = false, title = true }) {
   const reading = readingOf(run, cell);
   return (
     <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how} ref={scrolled}>
-      {title && <Title run={run} cell={cell} />}
+      <div class="reading-head">
+        {title && <Title run={run} cell={cell} />}
+        <InFull />
+      </div>
       {isAhead(reading.weight, cell.t, cell.s, !run.about.causal) ? (
         <p class="how">{words.cannot[1]}</p>
       ) : reading.score === Number.NEGATIVE_INFINITY ? (
         <p class="how">{words.cannot[reading.hidden ? 3 : 2]}</p>
       ) : (
-        <Strips run={run} cell={cell} reading={reading} />
+        <Strips run={run} cell={cell} reading={reading} inFull={session.inFull.value} />
       )}
     </section>
   );
 }
 
-/** @param {{ run: RunWithValues, cell: Cell, reading: CellReading }} props */
-function Strips({ run, cell: { t, s }, reading: r }) {
+/** Shows each step in full, or in short. On a desk it is visible while pointer or focus is in the column. */
+function InFull() {
+  const session = useSession();
+  const words = session.words.value;
+  const full = session.inFull.value;
+  return (
+    <button type="button" class={`word in-full ${full ? 'stays' : ''}`} onClick={() => session.setInFull(!full)}>
+      {full ? words.inShort : words.inFull}
+    </button>
+  );
+}
+
+/** @param {{ run: RunWithValues, cell: Cell, reading: CellReading, inFull: boolean }} props */
+function Strips({ run, cell: { t, s }, reading: r, inFull }) {
   const words = useSession().words.value;
-  const { width } = run.values;
+  const { width, patched, scale } = run.values;
   const query = <i class="query">{run.pieces[t].name}</i>;
   const key = <i class="key">{run.keys[s].name}</i>;
   return (
     <>
-      <p class="how">{words.how}</p>
       <Strip name={words.query} kind="query" values={r.q}>
-        {words.queryText[0]} {query} {words.queryText[1].replace('|n|', String(width))}
+        {words.queryText[0]} {query} {words.queryText[1]}
+        {inFull && words.numbers(width)}
       </Strip>
       <Strip name={words.key} kind="key" values={r.k}>
         {words.keyText[0]} {key} {words.keyText[1]}
       </Strip>
       <Strip name={words.product} kind="data" values={r.product}>
-        <Score reading={r} width={width} />
+        {inFull ? <Score reading={r} width={width} /> : <ShortScore reading={r} width={width} />}
       </Strip>
       <Strip name={words.softmax} kind="softmax" values={r.weights} mark={s} tall>
-        {r.sink === null ? words.whole : words.wholeAndSink(plain(r.sink))}
-        <Break>: </Break>
-        <i>e</i>
-        <sup>{plain(r.score)}</sup> ÷ {sumText(r.total)} = <b>{weightText(r.weight)}</b>
+        {inFull ? (
+          <Softmax reading={r} />
+        ) : (
+          <>
+            {words.ofRow} <b>{weightText(r.weight)}</b>
+          </>
+        )}
       </Strip>
       <Strip name={words.value} kind="value" values={r.v}>
-        {weightText(r.weight)} {words.gives[0]} {key} {words.gives[1]}
+        {words.gives[0]}
+        <b>{words.gives[1] && weightText(r.weight)}</b>
+        {words.gives[1]}
+        {key}
+        {words.gives[2]}
+        <b>{!words.gives[1] && weightText(r.weight)}</b>
       </Strip>
-      <Strip name={words.mixture} kind="value" values={r.mixture}>
-        <Mixture run={run} others={r.others} /> {query}
-      </Strip>
+      {(inFull || patched || scale === 0) && (
+        <Strip name={words.mixture} kind="value" values={r.mixture}>
+          <Mixture run={run} others={r.others} /> {query}
+        </Strip>
+      )}
       <Contribution run={run} t={t} reading={r} />
     </>
   );
@@ -97,6 +122,44 @@ function Score({ reading, width }) {
       {figure !== null && <b data-name={last ? 'score' : undefined}>{figure}</b>}
     </span>
   ));
+}
+
+/** The same in one line: sum 36.14 ÷ √32 = 6.39 @param {{ reading: CellReading, width: number }} props */
+function ShortScore({ reading, width }) {
+  const words = useSession().words.value;
+  const [sum, ...steps] = linesOf(words.steps, reading, width);
+  return (
+    <>
+      {words.steps.short} <b>{sum.figure}</b>
+      {steps.map(({ kind, text }) => (
+        <span key={kind} data-step={kind}>
+          {OPERATOR.test(text) ? ' ' : words.steps.comma}
+          {text}
+        </span>
+      ))}
+      {steps.length > 0 && (
+        <>
+          {' = '}
+          <b data-name="score">{steps.at(-1)?.figure}</b>
+        </>
+      )}
+    </>
+  );
+}
+/** Texts of steps that continue a formula. */
+const OPERATOR = /^[÷×+−]/;
+
+/** @param {{ reading: CellReading }} props */
+function Softmax({ reading: { sink, score, total, weight } }) {
+  const words = useSession().words.value;
+  return (
+    <>
+      {sink === null ? words.whole : words.wholeAndSink(plain(sink))}
+      <Break>: </Break>
+      <i>e</i>
+      <sup>{plain(score)}</sup> ÷ {sumText(total)} = <b>{weightText(weight)}</b>
+    </>
+  );
 }
 
 /** A line break; on a tablet, where lines are long, its text. @param {{ children: ComponentChildren }} props */

@@ -62,8 +62,7 @@ export const steps = {
       'No token may look at later tokens: otherwise it would not have to guess. The **mask** hides them, so half of ' +
         'the picture is empty.',
     ],
-    tasks: ['Remove the mask: in the line at the bottom, change it from *causal* to *none*.'],
-    tasksOnPhone: ['Remove the mask: press ⋯ at the bottom, and change it from *causal* to *none*.'],
+    tasks: ['Remove the mask: press *more* at the bottom, and change it from *causal* to *none*.'],
     seen: [
       'Now it cheats. After *{token}*, token {place}, it gave *{next}* {from}. Now it sees the answer, and gives it ' +
         '**{to}**. On average over the text the right token gets {meanTo} instead of {meanFrom}.',
@@ -92,11 +91,12 @@ export const steps = {
         'not prove it.',
     ],
     tasks: [
-      'Switch it off: at the bottom, this head *off*.',
+      'Switch it off: the switch is next to its name.',
       'Is it the only one? Choose heads of the layer below and switch them off, one at a time. Find **another** that ' +
         'the guess needs. The number under a head is the change, in percentage points.',
       'Now find a head that makes **no difference**.',
     ],
+    firstTaskOnPhone: 'Switch it off: press *more* at the bottom, and set this head to *off*.',
     seen: [
       'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. The guess needs this head.',
       'Layer {layer}, head {head} costs {points} as well. So it takes **two heads**: without either, the guess falls.',

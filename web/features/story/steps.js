@@ -3,6 +3,7 @@
 
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
+import { beginningOf } from '../first/firstSteps.js';
 import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
@@ -48,8 +49,14 @@ export function beginning(step) {
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
 }
 
-/** The state that links omit: the beginning of the step, or of the page. @param {State} state @returns {State} */
-const defaultOf = ({ panel, step }) => (panel === 'story' ? change(initialState, beginning(step)) : initialState);
+/**
+ * The state that links omit: the beginning of the step of the story or of the first visit, or of the page.
+ * @param {State} state @returns {State}
+ */
+function defaultOf({ panel, step, first }) {
+  if (panel === 'story') return change(initialState, beginning(step));
+  return first === null ? initialState : { ...initialState, ...beginningOf(first), first: null };
+}
 
 /** The part of an address after #. @param {State} state */
 export const writeLink = (state) => writeAddress(state, { ...defaultOf(state), panel: 'reading', step: 0 });

@@ -40,7 +40,7 @@ export function Story({ compact = false, phone = false }) {
   const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
-  const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
+  const tasks = phone && texts.firstTaskOnPhone ? [texts.firstTaskOnPhone, ...texts.tasks.slice(1)] : texts.tasks;
   const seen = observationTexts(words, texts, name, log[name]);
   const done = tasksDone(step, log);
   const task = tasks[done.indexOf(false)];

@@ -20,8 +20,8 @@ const LINE = 18;
 const Waiting = ({ children }) => <p class="waiting">{children}</p>;
 
 /** Pixels for a value at the end of a line; for names of heads, which also need a share because the font grows. */
-const [LOSS, NAMES] = [72, 92];
-const NAMES_SHARE = 0.31;
+const [LOSS, NAMES] = [78, 100];
+const NAMES_SHARE = 0.33;
 
 /** @param {Mark[]} marks @param {Scale} x @param {Scale} y */
 const lineOf = (marks, x, y) =>

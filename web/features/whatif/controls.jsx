@@ -86,8 +86,8 @@ export function MaskMenu() {
   );
 }
 
-/** Switches this head on, half or off. @param {{ labelled: boolean, half?: boolean }} props */
-export function HeadScale({ labelled, half = true }) {
+/** Sets this head's output to all, half or nothing of it. */
+export function HeadScale() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -103,8 +103,8 @@ export function HeadScale({ labelled, half = true }) {
   };
   return (
     <span class="choice" role="group" aria-label={words.thisHead}>
-      {labelled && <span class="label">{words.thisHead}</span>}
-      {SCALES.filter(([name]) => half || name !== 'half').map(([name, value]) => (
+      <span class="label">{words.thisHead}</span>
+      {SCALES.map(([name, value]) => (
         <button
           key={name}
           type="button"
@@ -127,7 +127,7 @@ export function PatchMenu() {
   const state = session.state.value;
   const { layer, head } = state;
   const patched = effective(state.patch, layer, head, 0) === 1;
-  const label = !state.pinned ? words.nothingPinned : patched ? words.patched : words.notPatched;
+  const label = patched ? words.patched : words.notPatched;
   const set = (/** @type {number} */ value) => () =>
     session.update({ patch: withPlace(state.patch, `${layer}.${head}`, value, 0) });
   return (
@@ -135,7 +135,6 @@ export function PatchMenu() {
       <span class="label">{words.patch}</span>
       <Menu
         up
-        disabled={!state.pinned}
         name={`${words.patch}: ${label}`}
         label={label}
         items={[

@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
-import { assertAccessible, assertNoSidewaysScroll, download, faults, openAt, page } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  download,
+  faults,
+  openAt,
+  page,
+  share,
+} from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
@@ -30,8 +38,10 @@ const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${M
 
 test('without a pinned run the view shows instructions; view and pin work by keyboard', async () => {
   await open('');
-  await page.locator('.legend .menu [aria-label^=Compare]').focus();
+  await page.locator('.legend .menu button').focus();
   await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.legend [role=menu]'));
+  for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
   await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
@@ -122,7 +132,7 @@ test('the difference of two texts has a value for each pair of tokens and a dot 
 
 test('the SVG file has both pictures with their titles, or the difference with its legend', async () => {
   const save = async (name) => {
-    await page.getByRole('button', { name: 'Export' }).click();
+    await share();
     return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
   };
   await open(`${PINNED}&view=compare&scale=4.2%3A0`);
@@ -173,6 +183,8 @@ test('at 360 px a note says that no weight differs', async () => {
 test('the view is absent during training and for heads that are not a transformer', async () => {
   await open('view=compare&panel=train');
   await page.waitForFunction(() => part('.picture .matrix') !== null);
-  assert.equal(await page.locator('.legend .menu [aria-label^=Compare]').count(), 0);
+  await page.locator('.legend .menu button').click();
+  await page.locator('.legend [data-key=lines]').waitFor();
+  assert.equal(await page.locator('.legend [data-key=beside]').count(), 0);
   assert.deepEqual(faults, []);
 });

@@ -23,10 +23,12 @@ test('flow shows contributions, the keyboard chooses another head, and axe finds
 
 test('every head is ablated, and the one with the largest effect is first', async () => {
   await start('');
-  await page.focus('.model .try');
+  await page.focus('.sort button');
+  await page.keyboard.press('Enter');
+  await page.focus('.sort [data-key=ablate]');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.ablation li button')?.textContent.startsWith('Layer 4, head 2'));
-  await page.waitForFunction(() => part('.model .try').textContent === 'Ablate each head');
+  await page.waitForFunction(() => part('.ablation .try').textContent === 'Ablate each head');
   assert.match(await page.textContent('[data-head="4.2"] .role-name'), /−8\d/);
   // Heads whose ablation raises the probability are last.
   assert.equal(await page.locator('.ablation li').count(), 20);

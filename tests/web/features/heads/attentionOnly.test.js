@@ -5,7 +5,16 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { assertAccessible, download, faults, openEmpty, page, server } from '../../../support/page.js';
+import {
+  assertAccessible,
+  chooseMore,
+  download,
+  faults,
+  openChooser,
+  openEmpty,
+  page,
+  server,
+} from '../../../support/page.js';
 
 const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);
 const idle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
@@ -29,14 +38,15 @@ test('handmade heads have names; text, reading column and mask work', async () =
   const names = await page.locator('.model .role-name').allTextContents();
   assert.deepEqual(names.slice(0, 6), ['previous', 'next', 'itself', 'first token', 'same token', 'who is meant']);
   assert.match(await text('.title'), /^it looks at cat: 0\.[89]\d$/);
-  assert.equal(await page.locator('.reading .strip').count(), 6);
-  assert.equal(await page.locator('.legend .choice button').count(), 2, 'there is no flow');
-  await page.locator('.whatif .menu button').first().click();
+  assert.equal(await page.locator('.reading .strip').count(), 5);
+  assert.equal(await page.locator('.legend .choice button').count(), 1, 'there is no flow');
+  await page.locator('.changes > button').click();
+  await page.locator('.settings .menu button').first().click();
   await page.getByRole('menuitemradio', { name: /^causal/ }).click();
   await page.waitForFunction(() => location.hash.includes('mask=all%3Apast'));
   await idle();
   await page.getByRole('textbox', { name: 'The text. Write here' }).fill('She saw the whale and it saw her.');
-  await page.waitForFunction(() => part('.row-label.is-query')?.textContent === '.');
+  await page.waitForFunction(() => part('.is-query.row-label, .is-query.step-label')?.textContent === '.');
   assert.deepEqual(faults, []);
   await assertAccessible();
 });
@@ -76,7 +86,7 @@ test('a download is cancelled by the button next to its progress', async () => {
 
 test('handmade heads attend to the patches of a dropped picture', async () => {
   await open();
-  await page.getByRole('button', { name: 'Open…' }).click();
+  await openChooser();
   const png = await readFile(new URL('../../../../web/pictures/picture.png', import.meta.url));
   await page.setInputFiles('[data-name=files]', { name: 'own.png', mimeType: 'image/png', buffer: png });
   await shows('.patches canvas');
@@ -99,7 +109,7 @@ test('queries, keys and values of a file are split into a chosen number of heads
     value: { data: k, shape: [T, C] },
   });
   await open();
-  await page.getByRole('button', { name: 'Open…' }).click();
+  await openChooser();
   const file = { name: 'own.safetensors', mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
   await page.setInputFiles('[data-name=files]', file);
   await shows('.prediction.about .recognised');
@@ -118,8 +128,7 @@ test('queries, keys and values of a file are split into a chosen number of heads
 
 test('the table of heads is sorted, chooses a head, is saved as a file, and is closed by Escape', async () => {
   await open();
-  await page.getByRole('button', { name: 'Export' }).click();
-  await page.getByRole('menuitem', { name: 'All heads in a table' }).click();
+  await chooseMore('table');
   await shows('.heads-table tbody');
   assert.equal(await page.locator('.heads-table tbody tr').count(), 20);
   await page.locator('.heads-table thead button', { hasText: 'induction' }).click();

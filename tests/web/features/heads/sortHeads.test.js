@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
-import { assertAccessible, faults, openEmpty, page, server } from '../../../support/page.js';
+import { assertAccessible, faults, openChooser, openEmpty, page, server } from '../../../support/page.js';
 import { inTier } from '../../../support/tier.js';
 
 test('distance from uniform is 0 for uniform rows and 1 for single keys; masked keys do not count', () => {
@@ -44,10 +44,10 @@ const sort = async (name) => {
   await page.getByRole('menuitemradio', { name }).click();
 };
 
-test('by effect: every head is ablated, the most important is first, and arrow keys follow the order', async () => {
+test('by cost: every head is ablated, the most important is first, and arrow keys follow the order', async () => {
   await open();
   const own = await left('4.2');
-  await sort('by effect');
+  await sort(/^by cost/);
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) < own, own);
   assert.equal(await left('4.2'), Math.min(...(await Promise.all([0, 1, 2, 3].map((h) => left(`4.${h}`))))));
   await page.locator('[data-head="4.2"]').focus();
@@ -58,7 +58,7 @@ test('by effect: every head is ablated, the most important is first, and arrow k
   const places = await Promise.all([0, 1, 2, 3].map(async (h) => [await left(`4.${h}`), `4.${h}`]));
   assert.equal(second, places.sort(([a], [b]) => a - b)[1][1]);
   await assertAccessible();
-  await sort('by index');
+  await sort('by position');
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) === own, own);
   assert.deepEqual(faults, []);
 });
@@ -79,10 +79,10 @@ testInFullTier('32 × 32 heads are sorted, walked by keyboard, and enlarged by a
       }
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   writeFileSync(join(folder, 'many.npy'), writeNpy({ data, shape: [L, L, T, T] }));
-  await page.evaluate(() => part('.open > .word').click());
+  await openChooser();
   await page.locator('input[data-name=files]').setInputFiles(join(folder, 'many.npy'));
   await page.waitForFunction(() => part('.model')?.querySelectorAll('.thumbnail').length === 1024);
-  await sort('by sharpness');
+  await sort('by certainty');
   await page.waitForFunction(() => {
     const at = (name) => Number.parseFloat(part(`[data-head="${name}"]`).style.left);
     return at('0.31') < at('0.30') && at('0.30') < at('0.0');

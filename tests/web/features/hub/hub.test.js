@@ -5,7 +5,15 @@ import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
 import { answer, imitateHub } from '../../../support/hub.js';
 import { connect, smallModel } from '../../../support/hubPage.js';
-import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  faults,
+  openChooser,
+  openEmpty,
+  page,
+  server,
+} from '../../../support/page.js';
 import { inTier } from '../../../support/tier.js';
 
 const BERT = 'me/tiny-bert';
@@ -36,7 +44,7 @@ async function start(models, { width = 1440, height = 900, hash = '', before, ..
   await page.goto(`${server.url}#${hash}`);
   await settled();
 }
-const openPanel = () => page.getByRole('button', { name: 'Open…' }).click();
+const openPanel = openChooser;
 async function type(name) {
   await openPanel();
   await page.locator('[data-name=hub]').fill(name);

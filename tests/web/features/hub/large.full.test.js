@@ -5,7 +5,7 @@ import test, { after, afterEach, before } from 'node:test';
 import { serve } from '../../../../src/build/server.js';
 import { imitateHub } from '../../../support/hub.js';
 import { connect, largeModel, smallModel } from '../../../support/hubPage.js';
-import { assertAccessible, assertNoSidewaysScroll, openEmpty, page, site } from '../../../support/page.js';
+import { assertAccessible, assertNoSidewaysScroll, openChooser, openEmpty, page, site } from '../../../support/page.js';
 
 const LARGE = 'me/large';
 const SMALL = 'me/small';
@@ -96,7 +96,7 @@ test('a download is cancelled, and continues where it ended; the form is chosen'
     return server === 'cdn' && to - from > 20e6 ? slowly(() => held) : undefined;
   };
   await start();
-  await page.getByRole('button', { name: 'Open…' }).click();
+  await openChooser();
   await page.locator('[data-name=hub]').fill(LARGE);
   await page.keyboard.press('Enter');
   await page.locator('.question').waitFor();

@@ -10,7 +10,8 @@ const TOKENS = 17;
 const { hl, whale, tokenizer } = await loadWhale();
 
 async function takeBrush() {
-  await page.locator('.whatif .menu button').first().click();
+  await page.locator('.changes > button').click();
+  await page.locator('.settings .menu button').first().click();
   await page.locator('[data-key=brush]').click();
   await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
 }
@@ -51,7 +52,7 @@ test('a fast stroke has no gaps, is one step of undo, and has the result of the 
   await settle();
   const cells = Array.from({ length: 9 }, (_, s) => [16, s]);
   const expected = best(cells, [['blocks.*.scores', [0, 1, 2, 3]]]);
-  await page.waitForFunction((now) => part('.prediction li b').textContent === now, `${expected}%`);
+  await page.waitForFunction((now) => part('.prediction .option b').textContent === now, `${expected}%`);
   assert.match(await text('.other'), /before the change/);
   await page.mouse.move(...(await at(16, 4)));
   await page.waitForFunction(() => part('.title').textContent.includes('cannot look at'));
@@ -108,7 +109,6 @@ test('touch paints only while the brush is on', async () => {
   await page.touchscreen.tap(...(await at(9, 4)));
   await page.waitForFunction(() => part('.sheet .key')?.textContent === 'I');
   assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
-  await page.locator('.dots').tap();
   await takeBrush();
   await page.touchscreen.tap(...(await at(9, 4)));
   await hidden(/painted=all%3A9\.4$/);

@@ -10,7 +10,15 @@ import { load } from 'headlight-attention';
 import { writeNpy } from 'headlight-attention/formats';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
-import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  faults,
+  openChooser,
+  openEmpty,
+  page,
+  server,
+} from '../../../support/page.js';
 import { attentions } from '../../../support/weights_file.js';
 
 const TOKENS = ['Call', 'me', 'Ish', 'mael', '.'];
@@ -41,7 +49,7 @@ const weightFiles = (given = attentions([3, 2, 5, 5], true), tokens = TOKENS) =>
   });
 
 async function choose(files) {
-  await page.evaluate(() => part('.open > .word').click());
+  await openChooser();
   await page.locator('input[data-name=files]').setInputFiles(files);
 }
 const away = () => page.locator('.told .word').first().click();
@@ -54,8 +62,9 @@ const asCell = (weight) => (weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(
 test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are the module's", async () => {
   await start();
   const files = modelFiles('bert');
-  await page.locator('.open > .word').focus();
+  await page.locator('.model-menu > button').focus();
   await page.keyboard.press('Enter');
+  await page.locator('.model-menu [data-key=open]').press('Enter');
   await page.locator('input[data-name=files]').setInputFiles(files);
   await opened('bert');
   assert.match(await page.locator('.told').textContent(), /bert: 2 layers × 4 heads of 8.*float32.*masked words/s);
@@ -79,7 +88,10 @@ test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are th
   const all = logits.copy().subarray(at * 283, (at + 1) * 283);
   const most = Math.max(...all);
   const sum = all.reduce((total, x) => total + Math.exp(x - most), 0);
-  assert.match(await page.locator('.prediction li b').first().textContent(), new RegExp(`^${Math.round(100 / sum)}%$`));
+  assert.match(
+    await page.locator('.prediction .option b').first().textContent(),
+    new RegExp(`^${Math.round(100 / sum)}%$`),
+  );
   model.dispose();
   assert.deepEqual(faults, []);
 });
@@ -90,7 +102,7 @@ test('Escape closes the summary of a model and focuses Open; a press elsewhere c
   await opened('gpt2');
   await page.locator('.told').waitFor();
   await page.keyboard.press('Escape');
-  await page.waitForFunction(() => part('.told') === null && part('.open > .word:focus') !== null);
+  await page.waitForFunction(() => part('.told') === null && part('.model-menu > button:focus') !== null);
   await choose(modelFiles('gpt2'));
   await page.locator('.told').waitFor();
   await page.locator("[data-head='1.0']").click();
@@ -105,11 +117,11 @@ test('a click masks the query token, and the guess is for its position', async (
   await page.locator('textarea').fill('a token is a word');
   await page.locator('.prediction.about').waitFor();
   await settled();
-  await page.locator('.row-label').nth(1).click();
+  await page.locator('.step-label, .row-label').nth(1).click();
   await page.locator('.cover').click();
   await settled();
   assert.match(await page.locator('textarea').inputValue(), /^\[MASK\]/);
-  await page.locator('.prediction li').first().waitFor();
+  await page.locator('.prediction .option').first().waitFor();
 });
 
 test('attentions.npy with tokens is shown, without controls that need a model', async () => {
@@ -126,7 +138,7 @@ test('attentions.npy with tokens is shown, without controls that need a model', 
     const row = [...given.data.subarray(5 * 25 + 20, 5 * 25 + 25)];
     assert.deepEqual(await rowShown(0, 5), row.map(asCell));
     assert.equal((await page.locator('.row-words .piece').allTextContents()).join(' '), TOKENS.join(' '));
-    assert.equal(await page.locator('.prediction li button').count(), 0);
+    assert.equal(await page.locator('.prediction .option').count(), 0);
     assert.equal(await page.locator('.whatif input').count(), 0);
     assert.equal(await page.locator('[data-name=sum]').textContent(), '1.00');
     await assertAccessible();
@@ -257,7 +269,7 @@ test('names of classes and the lines above a small picture are not truncated', a
   await choose(['config.json', 'model.safetensors'].map((name) => join(folder, name)));
   await opened('vit');
   await away();
-  assert.match(await page.locator('.prediction li .token').first().textContent(), /^LABEL_\d$/);
+  assert.match(await page.locator('.prediction .option .token').first().textContent(), /^LABEL_\d$/);
   for (const width of [1440, 1920, 2560, 768, 360]) {
     await page.setViewportSize({ width, height: 1000 });
     await page.waitForFunction((width) => part('.page').getBoundingClientRect().width === width, width);
@@ -287,7 +299,7 @@ test('unknown files give an error and keep the current model; Escape closes the 
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('.panel').count(), 0);
   assert.equal(await page.locator('textarea').inputValue(), before);
-  await page.locator('.prediction li').first().waitFor();
+  await page.locator('.prediction .option').first().waitFor();
 });
 
 test('a megabyte of text is truncated with a message; undo restores the text before it', async () => {
@@ -336,7 +348,7 @@ test('on a phone a model is opened from the menu, and nothing scrolls sideways',
   await opened('vit');
   await away();
   await page.locator('.patches canvas').first().waitFor();
-  await page.locator('.prediction li', { hasText: 'whale' }).waitFor();
+  await page.locator('.prediction .option', { hasText: 'whale' }).waitFor();
   await assertNoSidewaysScroll('vit at 360 px');
   await assertAccessible();
 });

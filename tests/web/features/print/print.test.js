@@ -29,7 +29,7 @@ for (const [width, height] of [
       return {
         under: box('.caption').top - box('.picture .matrix').bottom,
         caption: part('.caption').textContent,
-        shown: ['.whatif', '.header nav', '.write', '.try', '.sort', '.legend .choice'].filter(
+        shown: ['.whatif', '.header nav', '.write', '.sort', '.legend .choice'].filter(
           (selector) => box(selector).width > 0,
         ),
         background: getComputedStyle(part('.page')).backgroundColor,

@@ -107,7 +107,7 @@ test('a trained model survives a reload, its prompt can be edited, and it can be
   await keptAndReloaded();
   await steps(1);
   await page.getByRole('button', { name: 'Try your own letters' }).click();
-  await page.waitForFunction(() => part('.piece') && part('.prediction li'));
+  await page.waitForFunction(() => part('.piece') && part('.prediction .option'));
   await page.getByRole('textbox', { name: /^The text/ }).fill('abcabc');
   await page.waitForFunction(() => part('.sentence').querySelectorAll('.piece').length === 6);
   await page.getByRole('button', { name: 'Train', exact: true }).click();

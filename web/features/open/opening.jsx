@@ -1,4 +1,4 @@
-// Opening models: the button in the header, and files that are dropped or pasted.
+// Opening models: the panel below the menu of models, and files that are dropped or pasted.
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -98,10 +98,12 @@ function useLeaveWarning() {
   }, [loses]);
 }
 
-/** The button in the header with its panel. */
-export function Open() {
+/**
+ * The menu of models with the panel that opens others.
+ * @param {{ children: import('preact').ComponentChildren }} props
+ */
+export function Opening({ children }) {
   const session = useSession();
-  const words = session.words.value.open;
   const { opening } = session;
   const shown = opening.panel.value;
   const ref = useClosing(shown !== null && !opening.reading.value, (/** @type {boolean} */ focus) => {
@@ -109,17 +111,10 @@ export function Open() {
     if (focus) ref.current?.querySelector('button')?.focus();
   });
   return (
-    <span class="menu open" ref={ref}>
-      <button
-        type="button"
-        class="word"
-        aria-expanded={shown !== null}
-        onClick={() => opening.setPanel(shown === 'choose' ? null : 'choose')}
-      >
-        {words.open}
-      </button>
+    <div class="open" ref={ref}>
+      {children}
       {shown === 'choose' && <Choose />}
       {shown === 'summary' && <Summary />}
-    </span>
+    </div>
   );
 }

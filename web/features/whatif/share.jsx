@@ -1,7 +1,7 @@
-// Actions on the current run: pin it, copy a link to it, export it.
+// The menu of actions on the current run: pin it, copy a link to it, save it, embed it, print it.
 
 import { useState } from 'preact/hooks';
-import { runOf, UNCHANGED } from '../../store/runInput.js';
+import { runOf } from '../../store/runInput.js';
 import { isOfHub } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
@@ -13,8 +13,7 @@ import { isEmbeddable, snippetOf } from '../export/embedSnippet.js';
 /** Scales of a saved PNG besides the default of 2. */
 const PNG_SCALES = [1, 3, 4];
 
-/** @param {{ small?: boolean }} props small: reset and link are in the menu */
-export function Actions({ small = false }) {
+export function Share() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -22,47 +21,46 @@ export function Actions({ small = false }) {
   // A link contains no files: to an opened model it works only while that model is open. A model of the Hub has its
   // name in the link.
   const here = !session.models.includes(state.model) && !isOfHub(state.model);
-  const copy = () =>
-    put(
-      `${location.href.split('#')[0]}#${session.address()}`,
-      here ? words.copiedHere : words.copied,
-      here ? words.linkHere : words.notCopied,
-    );
-  const reset = { key: 'reset', label: words.reset, act: () => session.update(UNCHANGED) };
-  const link = { key: 'link', label: words.link, act: copy };
+  const pin = {
+    key: 'pin',
+    label: state.pinned ? words.unpin : words.pin,
+    about: words.pinAbout,
+    act: () => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) }),
+  };
+  const link = {
+    key: 'link',
+    label: words.link,
+    about: here ? words.linkHere : undefined,
+    act: () =>
+      put(
+        `${location.href.split('#')[0]}#${session.address()}`,
+        here ? words.copiedHere : words.copied,
+        here ? words.linkHere : words.notCopied,
+      ),
+  };
   const embed = {
     key: 'embed',
     label: words.embed,
     about: words.embedAbout,
     act: () => put(snippetOf(state), words.copied, words.notPut),
   };
-  // There is no link if the instrument is embedded, because the address belongs to the other page.
-  const moved = session.embedded ? [reset] : [reset, link];
+  const print = { key: 'print', label: words.print, act: () => window.print() };
   return (
     <span class="actions">
-      {session.about.value?.kind !== 'weights' && (
-        <button
-          type="button"
-          class="word strong"
-          title={words.pinAbout}
-          aria-pressed={state.pinned !== null}
-          onClick={() => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) })}
-        >
-          {state.pinned ? words.unpin : words.pin}
-        </button>
-      )}
-      {!small && !session.embedded && (
-        <button type="button" class="word strong" title={here ? words.linkHere : undefined} onClick={copy}>
-          {copied ?? words.link}
-        </button>
-      )}
       <Menu
         up
         right
-        className="strong"
-        label={copied && small ? copied : words.export}
-        name={words.export}
-        items={[...(small ? moved : []), ...exportItems(session), ...(isEmbeddable(state) ? [embed] : [])]}
+        label={copied ?? words.share}
+        name={words.share}
+        items={[
+          ...(session.about.value?.kind === 'weights' ? [] : [pin]),
+          // There is no link if the instrument is embedded, because the address belongs to the other page.
+          ...(session.embedded ? [] : [link]),
+          ...(isEmbeddable(state) ? [embed] : []),
+          ...(session.embedded ? [] : [print]),
+          { key: 'save', label: words.save, isHeading: true },
+          ...exportItems(session),
+        ]}
       />
     </span>
   );

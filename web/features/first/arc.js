@@ -1,0 +1,81 @@
+// The arc over the sentence, from the word that is copied to the guess, in CSS pixels.
+
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Box of a word, relative to the drawing */
+/**
+ * @typedef {object} Arc
+ * @property {string} path
+ * @property {string} tip the arrowhead
+ * @property {{ x: number, y: number } | null} label the middle of its text; null if there is no room for one
+ */
+
+/** From a word to the arc; how far the arc stops short of a guess that is not copied. */
+const [GAP, SHORT] = [6, 18];
+/** Height of an arc over one line, as a share of its width. */
+const RISE = 0.21;
+/** A cubic curve reaches this share of the height of its control points. */
+const REACHED = 0.75;
+/** Length of the arrowhead and half of its width, besides the thickness of the line. */
+const [TIP, WING] = [18, 7];
+/** From the letters to the line at the right margin. */
+const MARGIN = 10;
+
+/**
+ * @param {object} given
+ * @param {Box} given.from the copied word
+ * @param {Box} given.to the guess
+ * @param {number} given.width of the drawing
+ * @param {number} given.thickness
+ * @param {number} given.room above the first line
+ * @param {boolean} given.on false: the arc stops short of the guess
+ * @param {boolean} given.endsLine nothing follows the copied word in its line
+ * @returns {Arc}
+ */
+export function arcOf(given) {
+  const oneLine = Math.abs(given.from.top - given.to.top) < (given.from.bottom - given.from.top) / 2;
+  return oneLine ? above(given) : aside(given);
+}
+
+const middle = (/** @type {Box} */ { left, right }) => (left + right) / 2;
+
+/** @param {Parameters<typeof arcOf>[0]} given @returns {Arc} */
+function above({ from, to, thickness, room, on }) {
+  const [x1, x2] = [middle(from), middle(to)];
+  const y = Math.min(from.top, to.top) - GAP;
+  const end = y - (on ? TIP - 2 : 0);
+  const rise = Math.min(RISE * Math.abs(x2 - x1), Math.max(room - 40, 40));
+  const top = y - rise / REACHED;
+  const wing = WING + thickness / 2;
+  return {
+    path: `M${x1} ${y}C${x1} ${top} ${x2} ${top} ${x2} ${end}`,
+    tip: `M${x2 - wing} ${y - TIP}h${2 * wing}L${x2} ${y}z`,
+    label: { x: (x1 + x2) / 2, y: y - rise - thickness / 2 - 12 },
+  };
+}
+
+/** Through the right margin. @param {Parameters<typeof arcOf>[0]} given @returns {Arc} */
+function aside({ from, to, width, thickness, room, on, endsLine }) {
+  const wing = WING + thickness / 2;
+  const edge = width - thickness / 2 - 2;
+  const y2 = (to.top + to.bottom) / 2;
+  const x2 = to.right + MARGIN;
+  const end = x2 + (on ? TIP - 2 : SHORT);
+  const tip = `M${x2 + TIP} ${y2 - wing}v${2 * wing}L${x2} ${y2}z`;
+  if (endsLine) {
+    const [x1, y1] = [from.right + MARGIN, (from.top + from.bottom) / 2];
+    const bend = Math.min((y2 - y1) / 2, edge - Math.max(x1, end));
+    return {
+      path:
+        `M${x1} ${y1}H${edge - bend}Q${edge} ${y1} ${edge} ${y1 + bend}` +
+        `V${y2 - bend}Q${edge} ${y2} ${edge - bend} ${y2}H${end}`,
+      tip,
+      label: null,
+    };
+  }
+  const [x1, y1] = [middle(from), from.top - GAP];
+  const top = y1 - Math.min(room - GAP - thickness, 60) / REACHED;
+  return {
+    path: `M${x1} ${y1}C${x1} ${top} ${edge} ${top} ${edge} ${(y1 + y2) / 2}Q${edge} ${y2} ${end} ${y2}`,
+    tip,
+    label: null,
+  };
+}

@@ -1,0 +1,84 @@
+// The text next to the picture in the last two steps of the first visit, and the button that leads on.
+
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { attendsToFirst, rowsWithNothing } from '../heads/roles.js';
+import { weightsOf } from '../reading/derivation.js';
+import { goToFirst, PICTURE, stepAfter } from './firstSteps.js';
+import { unfold } from './unfold.js';
+
+/** @import { Run } from '../../store/types.js' */
+/** @import { Session } from '../../store/session.js' */
+
+export function FirstPanel() {
+  const session = useSession();
+  const words = session.words.value.first;
+  const step = Number(session.state.value.first);
+  const run = session.run.value;
+  const panel = useRef(/** @type {HTMLElement | null} */ (null));
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useLayoutEffect(() => {
+    // Not after an address was opened: then nothing has been pressed.
+    if (!session.firstMoved.peek()) return;
+    title.current?.focus({ preventScroll: true });
+    panel.current?.scrollIntoView({ block: 'nearest' });
+  }, [step]);
+  useUnfolding(panel);
+  if (!run?.T) return <section class="first-panel" ref={panel} />;
+  const { layers, heads } = run.about;
+  const inPicture = step === PICTURE;
+  return (
+    <section class="first-panel" aria-labelledby="first-title" ref={panel}>
+      <h2 id="first-title" tabIndex={-1} ref={title}>
+        {inPicture ? words.wordsTitle : words.headsTitle(layers, heads)}
+      </h2>
+      <p>{inPicture ? words.words : words.heads(layers, heads)}</p>
+      <p>{inPicture ? foundText(session, run) : words.sum}</p>
+      <button type="button" class="go filled" onClick={() => goToFirst(session, stepAfter(step))}>
+        {inPicture ? words.otherHeads : words.why(weightOfCell(session, run))}
+      </button>
+    </section>
+  );
+}
+
+/** How many of the last rows find their words, and where the others look. @param {Session} session @param {Run} run */
+function foundText(session, run) {
+  const { T, layer, head, pieces } = run;
+  const words = session.words.value.first;
+  const nothing = rowsWithNothing(
+    'induction',
+    pieces.map(({ id }) => id),
+  );
+  let found = 0;
+  while (found < T && !nothing.includes(T - 1 - found)) found++;
+  const weights = weightsOf(run, layer, head);
+  const first = weights && attendsToFirst(weights, T, nothing);
+  return [found > 0 && words.found(found), first && words.nothing].filter(Boolean).join(' ');
+}
+
+/** @param {Session} session @param {Run} run */
+function weightOfCell(session, run) {
+  const { t, s } = session.cell.value ?? { t: run.T - 1, s: 0 };
+  return weightText(weightsOf(run, run.layer, run.head)?.[t * run.S + s]);
+}
+
+/** The picture unfolds once, when the step before was the sentence. @param {{ current: Element | null }} panel */
+function useUnfolding(panel) {
+  const session = useSession();
+  const isDrawn = session.run.value !== null;
+  useLayoutEffect(() => {
+    const from = session.unfolding.peek();
+    if (!from || !panel.current) return;
+    session.setUnfolding(null);
+    const root = /** @type {ShadowRoot} */ (panel.current.getRootNode());
+    // The labels are placed in the next frame, when the room of the picture is known.
+    let tries = 0;
+    const begin = () => {
+      if (!unfold(root, from) && tries++ < MAX_FRAMES) requestAnimationFrame(begin);
+    };
+    begin();
+  }, [isDrawn]);
+}
+/** Frames in which the picture is waited for. */
+const MAX_FRAMES = 10;

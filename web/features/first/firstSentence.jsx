@@ -1,0 +1,258 @@
+// The first screen of a first visit: one sentence, one arc, one switch.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { initialState } from '../../store/state.js';
+import { useSession } from '../../ui/context.js';
+import { reducedMotion } from '../../ui/motion.js';
+import { px } from '../../ui/px.js';
+import { OtherLanguage } from '../header/otherLanguage.jsx';
+import { shown } from '../prompt/tokens.js';
+import { Switch } from '../whatif/headSwitch.jsx';
+import { isOff } from '../whatif/modelEdits.js';
+import { casesOf, copiedBy, partsOf } from './copiedWord.js';
+import { goToFirst, PICTURE, switchHead } from './firstSteps.js';
+import { useArc } from './useArc.js';
+
+/** @import { Cases, Copied } from './copiedWord.js' */
+/** @import { Session } from '../../store/session.js' */
+
+/** Milliseconds in which the second probability falls, once. */
+const FALL_MS = 600;
+/** A fall to less than this share of the probability means that the guess needs the head. */
+const NEEDED = 0.5;
+
+const nameOf = (/** @type {string} */ token) => shown(token).trim();
+
+export function FirstSentence() {
+  const session = useSession();
+  const run = session.run.value;
+  const cases = useCases();
+  const copied = run && copiedBy(run, initialState.layer, initialState.head);
+  const isReady = run !== null && copied !== null && cases !== null;
+  // Where the head copies nothing there is nothing to tell.
+  const isMissing = run !== null && !session.busy.value && !isReady;
+  useEffect(() => {
+    if (isMissing) goToFirst(session, null);
+  }, [isMissing]);
+  return <div class="first-screen">{isReady && <Screen copied={copied} cases={cases} />}</div>;
+}
+
+/** Both cases: those of the run before until the answer to a change is complete. */
+function useCases() {
+  const session = useSession();
+  const last = useRef(/** @type {Cases | null} */ (null));
+  const run = session.run.value;
+  last.current = (run && casesOf(run, session.comparison.value)) ?? last.current;
+  return last.current;
+}
+
+/** @param {{ copied: Copied, cases: Cases }} props */
+function Screen({ copied, cases }) {
+  const session = useSession();
+  const words = session.words.value.first;
+  const on = !isOff(session.state.value, initialState.layer, initialState.head);
+  const tried = session.firstTried.value || !on;
+  const [still, setStill] = useState(session.firstMoved.value || reducedMotion());
+  const screen = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const turn = () => {
+    switchHead(session, !on);
+    session.announce(spokenOf(session, cases, !on));
+  };
+  return (
+    <div
+      class={`first-parts ${still ? 'still' : ''}`}
+      ref={screen}
+      onPointerDown={() => setStill(true)}
+      onKeyDown={() => setStill(true)}
+    >
+      <Header />
+      <Main session={session}>
+        <Sentence copied={copied} cases={cases} on={on} turn={turn} />
+        <div class="first-told">
+          <p class="first-text">
+            {words.guesses[0]}
+            <i lang="en">{nameOf(on ? cases.word : cases.other)}</i>
+            {words.guesses[1]}
+            <br />
+            {words.head} <Switch name={words.head} on={on} turn={turn} />{' '}
+            {on ? <Looked copied={copied} /> : words.copiesNothing}
+          </p>
+          {tried ? <Bars cases={cases} /> : <p class="to-do">{words.ask}</p>}
+          {!on && <p class="first-result">{cases.off < NEEDED * cases.on ? words.needs : words.needsLittle}</p>}
+          {words.note && !tried && <p class="first-note">{words.note}</p>}
+        </div>
+        <div class="first-buttons">
+          <button type="button" class={`go ${tried ? 'filled' : ''}`} onClick={() => leave(session, screen.current)}>
+            {words.otherWords}
+          </button>
+          <button type="button" class="word" onClick={() => goToFirst(session, null)}>
+            <span class="in-wide">{words.skip}</span>
+            <span class="in-narrow">{words.skipShort}</span>
+          </button>
+        </div>
+      </Main>
+      <OtherLanguage />
+    </div>
+  );
+}
+
+/** Another page has a main part of its own. @param {{ session: Session, children: any }} props */
+function Main({ session, children }) {
+  const Element = session.embedded ? 'section' : 'main';
+  return <Element class="first-main">{children}</Element>;
+}
+
+/** Goes to the picture; the sentence moves from where it is. @param {Session} session @param {Element | null} screen */
+function leave(session, screen) {
+  const box = screen?.querySelector('.first-sentence .letters')?.getBoundingClientRect();
+  if (box && !reducedMotion()) session.setUnfolding({ left: box.left, top: box.top, width: box.width });
+  goToFirst(session, PICTURE);
+}
+
+/** The text that a screen reader speaks after the switch was pressed. @param {Session} session @param {Cases} cases */
+function spokenOf(session, { word, other, on, off }, /** @type {boolean} */ isOn) {
+  const { first, percent } = session.words.value;
+  const said = first.spoken(isOn, nameOf(isOn ? word : other));
+  return `${said} ${first.spokenCases(nameOf(word), percent(on), percent(off))}`;
+}
+
+function Header() {
+  const words = useSession().words.value.first;
+  return (
+    <header class="header">
+      <h1>Headlight</h1>
+      <span class="first-about">{words.about}</span>
+    </header>
+  );
+}
+
+/** @param {{ copied: Copied }} props */
+function Looked({ copied: { text, later } }) {
+  const words = useSession().words.value.first;
+  return (
+    <>
+      {words.looked[0]}
+      <br class="in-wide" /> {words.looked[1]}
+      <i lang="en">{text.slice(...later)}</i>
+      {words.looked[2]}
+    </>
+  );
+}
+
+/**
+ * The sentence with its guess, and the arc over it, which is a second handle of the switch.
+ * @param {{ copied: Copied, cases: Cases, on: boolean, turn: () => void }} props
+ */
+function Sentence({ copied, cases, on, turn }) {
+  const words = useSession().words.value.first;
+  const sentence = useRef(/** @type {HTMLParagraphElement | null} */ (null));
+  const [begin, earlier, space, word, between, later] = partsOf(copied);
+  const [guess, other] = [cases.word, cases.other].map(nameOf);
+  const letters = copied.text.length + Math.max(guess.length, other.length) + 1;
+  const thickness = 1 + 7 * copied.weight;
+  const drawing = useArc(sentence, { thickness, on, text: `${copied.text} ${guess} ${other}` });
+  return (
+    <p class={`first-sentence ${on ? '' : 'off'}`} lang="en" ref={sentence} style={{ '--letters': String(letters) }}>
+      {drawing && <Arc drawing={drawing} thickness={thickness} turn={turn} label={words.onArc[on ? 'on' : 'off']} />}
+      <span class="letters">
+        {begin.text}
+        <span class="unbroken">
+          <span class="again">{earlier.text}</span>
+          {space.text}
+          <span class="copied">{word.text}</span>
+        </span>
+        {between.text}
+        <span class="unbroken">
+          <span class="again">{later.text}</span>{' '}
+          <span class="first-guess">
+            <i class={`guess-word ${on ? '' : 'gone'}`} aria-hidden={!on}>
+              {guess}
+            </i>
+            <i class={on ? 'gone' : ''} aria-hidden={on}>
+              {other}
+            </i>
+          </span>
+        </span>
+      </span>
+      {drawing && (
+        <i class="travels" aria-hidden="true" style={{ offsetPath: `path("${drawing.arc.path}")` }}>
+          {guess}
+        </i>
+      )}
+    </p>
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {import('./useArc.js').Drawing} props.drawing
+ * @param {number} props.thickness
+ * @param {string} props.label
+ * @param {() => void} props.turn
+ */
+function Arc({ drawing: { arc, width, height }, thickness, label, turn }) {
+  return (
+    <>
+      <svg class="first-arc" width={width} height={height} aria-hidden="true">
+        <path class="line" d={arc.path} pathLength="1" stroke-width={thickness} />
+        <path class="tip" d={arc.tip} />
+        <path class="handle" d={arc.path} onClick={turn} />
+      </svg>
+      {arc.label && (
+        <span class="arc-label" aria-hidden="true" style={px({ left: arc.label.x, top: arc.label.y })}>
+          {label}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The probability of the guess with the head on and off. @param {{ cases: Cases }} props */
+function Bars({ cases }) {
+  const { first: words, percent } = useSession().words.value;
+  const off = useFall(cases.on, cases.off);
+  return (
+    <div class="first-bars">
+      <p>
+        {words.probability[0]}
+        <i lang="en">{nameOf(cases.word)}</i>
+        {words.probability[1]}
+      </p>
+      <dl>
+        {[
+          { name: words.cases.on, now: cases.on, said: cases.on },
+          { name: words.cases.off, now: off, said: off },
+        ].map(({ name, now, said }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <span class="first-track">
+                <span class="first-bar" style={{ width: `${100 * now}%` }} />
+              </span>
+              <b>{percent(said)}</b>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** A number that falls from one value to another, once. @param {number} from @param {number} to */
+function useFall(from, to) {
+  const session = useSession();
+  const falls = useRef(!session.firstFallen.peek() && !reducedMotion());
+  const [share, setShare] = useState(falls.current ? 0 : 1);
+  useEffect(() => {
+    if (!falls.current) return;
+    session.markFirstFallen();
+    const start = performance.now();
+    let frame = requestAnimationFrame(function step(now) {
+      const next = Math.min(Math.max((now - start) / FALL_MS, 0), 1);
+      setShare(next);
+      if (next < 1) frame = requestAnimationFrame(step);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  return from + (1 - (1 - share) ** 2) * (to - from);
+}

@@ -1,0 +1,84 @@
+// The picture unfolds out of the sentence: the sentence moves up, a copy of each word drops to its step, and its row
+// grows back from there.
+
+/** Milliseconds: the sentence moves; from one word to the next; a word flies; a row grows; the marks appear. */
+const [UP, APART, FLIGHT, GROWTH, MARKS] = [250, 30, 300, 200, 150];
+
+/** @typedef {{ left: number, top: number, width: number }} Box */
+
+/**
+ * @param {ShadowRoot} root
+ * @param {Box} from the letters of the sentence on the screen before
+ * @returns {boolean} false if the picture is not there yet
+ */
+export function unfold(root, from) {
+  const all = (/** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
+  const [line] = all('.sentence .line');
+  const [matrix] = all('.picture .matrix');
+  const labels = all('.labels .step-label');
+  if (!line || !matrix || labels.length === 0) return false;
+  moveSentence(line, from);
+  const wordOf = (/** @type {number} */ t) => root.querySelector(`.sentence [data-t="${t}"]`);
+  labels.forEach((label, t) => drop(label, wordOf(t), UP + APART * t));
+  growRows(matrix, labels.length);
+  const end = UP + APART * labels.length + FLIGHT + GROWTH;
+  for (const mark of all('.cross, .nothing-rows, .corner, .legend'))
+    mark.animate({ opacity: [0, 1] }, { duration: MARKS, delay: end - MARKS, fill: 'backwards' });
+  return true;
+}
+
+/** @param {HTMLElement} line @param {Box} from */
+function moveSentence(line, from) {
+  const to = line.getBoundingClientRect();
+  const words = /** @type {HTMLElement} */ (line.closest('.words'));
+  const scale = to.width > 0 ? from.width / to.width : 1;
+  words.style.overflow = 'visible';
+  line
+    .animate(
+      {
+        transform: [`translate(${from.left - to.left}px, ${from.top - to.top}px) scale(${scale})`, 'none'],
+        transformOrigin: ['0 0', '0 0'],
+      },
+      { duration: UP, easing: 'ease-out' },
+    )
+    .finished.finally(() => words.style.removeProperty('overflow'))
+    .catch(() => {});
+}
+
+/** @param {HTMLElement} label @param {Element | null} word in the sentence @param {number} delay */
+function drop(label, word, delay) {
+  if (!word) return;
+  const [from, to] = [word, label].map((element) => element.getBoundingClientRect());
+  const scale = to.height > 0 ? from.height / to.height : 1;
+  label.animate(
+    {
+      transform: [`translate(${from.left - to.left}px, ${from.top - to.top}px) scale(${scale})`, 'none'],
+      transformOrigin: ['0 0', '0 0'],
+      opacity: [0.2, 1],
+    },
+    { duration: FLIGHT, delay, easing: 'ease-out', fill: 'backwards' },
+  );
+  // Until it leaves, the copy is not there.
+  label.animate({ visibility: ['hidden', 'hidden'] }, { duration: delay });
+}
+
+/** Covers shrink to the left: each row appears from its word on. @param {HTMLElement} matrix @param {number} rows */
+function growRows(matrix, rows) {
+  const area = document.createElement('div');
+  area.className = 'covers';
+  for (let t = 0; t < rows; t++) {
+    const cover = document.createElement('span');
+    Object.assign(cover.style, {
+      top: `${(100 * t) / rows}%`,
+      height: `${100 / rows}%`,
+      width: `${(100 * (t + 1)) / rows}%`,
+    });
+    area.append(cover);
+    cover.animate(
+      { transform: ['none', 'scaleX(0)'] },
+      { duration: GROWTH, delay: UP + APART * t + FLIGHT, fill: 'both', easing: 'ease-out' },
+    );
+  }
+  matrix.append(area);
+  setTimeout(() => area.remove(), UP + APART * rows + FLIGHT + GROWTH);
+}

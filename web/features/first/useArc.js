@@ -1,0 +1,52 @@
+// Measures the words that the arc connects.
+
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { arcOf } from './arc.js';
+
+/** @typedef {{ arc: ReturnType<typeof arcOf>, width: number, height: number }} Drawing */
+
+/**
+ * The arc over a sentence; null until it is laid out.
+ * @param {{ current: HTMLElement | null }} sentence whose parts are marked: .copied, .guess
+ * @param {{ thickness: number, on: boolean, text: string }} given text: whatever changes the layout
+ */
+export function useArc(sentence, { thickness, on, text }) {
+  const [drawing, setDrawing] = useState(/** @type {Drawing | null} */ (null));
+  useLayoutEffect(() => {
+    const element = sentence.current;
+    if (!element) return;
+    const measure = () => {
+      const next = drawingOf(element, thickness, on);
+      setDrawing((old) => (JSON.stringify(old) === JSON.stringify(next) ? old : next));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    document.fonts?.addEventListener?.('loadingdone', measure);
+    return () => {
+      observer.disconnect();
+      document.fonts?.removeEventListener?.('loadingdone', measure);
+    };
+  }, [thickness, on, text]);
+  return drawing;
+}
+
+/** @param {HTMLElement} element @param {number} thickness @param {boolean} on @returns {Drawing | null} */
+function drawingOf(element, thickness, on) {
+  const [copied, guess] = ['.copied', '.guess-word'].map((name) => element.querySelector(name));
+  if (!copied || !guess) return null;
+  const area = element.getBoundingClientRect();
+  const boxOf = (/** @type {Element} */ word) => {
+    const { left, right, top, bottom } = word.getBoundingClientRect();
+    return { left: left - area.left, right: right - area.left, top: top - area.top, bottom: bottom - area.top };
+  };
+  const [from, to] = [boxOf(copied), boxOf(guess)];
+  const after = document.createRange();
+  after.selectNodeContents(element);
+  after.setStartAfter(copied);
+  const endsLine = [...after.getClientRects()].every(
+    ({ top, bottom, left }) => (top + bottom) / 2 > area.top + from.bottom || left - area.left < from.right - 1,
+  );
+  const arc = arcOf({ from, to, width: area.width, thickness, room: from.top, on, endsLine });
+  return { arc, width: area.width, height: area.height };
+}

@@ -1,0 +1,53 @@
+// The model's guess after the text. A press adds it to the text; while it is held the model continues the text.
+
+import { useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { shown } from './tokens.js';
+
+/** Milliseconds after which a press is held. */
+const HELD = 500;
+
+/** The text with a token after it: between the two is one space. @param {string} text @param {string} token */
+export const withToken = (text, token) => text + (/\s$/.test(text) ? token.trimStart() : token);
+
+/** @param {{ token: string, isFirst: boolean }} props isFirst: the text is empty */
+export function Guess({ token, isFirst }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { text } = session.state.value;
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const isHeld = useRef(false);
+  const hold = () => {
+    isHeld.current = false;
+    timer.current = setTimeout(() => {
+      isHeld.current = true;
+      session.write();
+    }, HELD);
+  };
+  const release = () => clearTimeout(timer.current);
+  const accept = () => {
+    if (isHeld.current) isHeld.current = false;
+    else session.update({ text: withToken(text, token) });
+  };
+  const visible = shown(token);
+  const space = /^\s/.test(visible) ? ' ' : '\u2009';
+  return (
+    <>
+      {isFirst || /\s$/.test(text) ? '' : space}
+      <button
+        type="button"
+        class="guess"
+        aria-label={words.accept(visible.trim() || '␣')}
+        title={words.accept(visible.trim() || '␣')}
+        onPointerDown={hold}
+        onPointerUp={release}
+        onPointerLeave={release}
+        onPointerCancel={release}
+        onContextMenu={(event) => event.preventDefault()}
+        onClick={accept}
+      >
+        {visible.trim() || '␣'}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+// The switch of a head, in the title of its picture and in the sentence of the first visit.
+
+import { useSession } from '../../ui/context.js';
+import { effective, withPlace } from './modelEdits.js';
+
+/**
+ * @param {{ name: string, on: boolean, turn: () => void } & Partial<import('preact').ButtonHTMLAttributes>} props more:
+ *   other listeners
+ */
+export function Switch({ name, on, turn, ...more }) {
+  return (
+    <button type="button" role="switch" class="switch" aria-checked={on} aria-label={name} onClick={turn} {...more}>
+      <span class="pill" />
+    </button>
+  );
+}
+
+/** Switches the head shown. Under the pointer, or with the focus, the guess without the head is shown. */
+export function HeadSwitch() {
+  const session = useSession();
+  const words = session.words.value;
+  const { layer, head, scale } = session.state.value;
+  const on = effective(scale, layer, head, 1) !== 0;
+  const point = (/** @type {boolean} */ is) => () => session.setSwitchHover(is);
+  return (
+    <Switch
+      name={words.first.head}
+      on={on}
+      turn={() => session.update({ scale: withPlace(scale, `${layer}.${head}`, on ? 0 : 1, 1) })}
+      onPointerEnter={point(true)}
+      onPointerLeave={point(false)}
+      onFocus={point(true)}
+      onBlur={point(false)}
+    />
+  );
+}
