@@ -630,7 +630,7 @@ for (const [width, hash] of [
 ])
   test(`${width} px, ${hash}: the model begins directly below the text about it`, async () => {
     await open(hash, width);
-    await page.waitForFunction(() => part('.prediction.about p') && part('.layer-name'));
+    await page.waitForFunction(() => part('.prediction.about p') && part('.thumbnail'));
     const [text] = (await textBoxes('.prediction.about')).map(({ bottom }) => bottom);
     const [sort] = (await textBoxes('.sort .under')).map(({ top }) => top);
     assert.ok(sort >= text - 4 && sort < text + 90, `${text}, ${sort}`);

@@ -49,7 +49,7 @@ export function App({ host, height = 0, controls = true }) {
   const state = session.state.value;
   const training = isOpen(state);
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const look = `page ${screen.kind} ${screen.size ?? ''}`;
+  const look = `page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`;
   const alone = isSentence(state) && !session.embedded;
   const lengths = useLengthsOf(element, look);
   const grows = isGrown(state, session.run.value);
@@ -58,7 +58,7 @@ export function App({ host, height = 0, controls = true }) {
   return (
     <div
       ref={element}
-      class={`${look} ${training ? 'training' : ''} ${firstLook(session)}`}
+      class={`${look} ${firstLook(session)}`}
       style={px({ '--vw': (width || 1) / 100, '--height': height || undefined })}
       data-busy={session.busy.value}
       data-shows={state.panel === 'story' ? STEPS[state.step].shows.join(' ') : undefined}

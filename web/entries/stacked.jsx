@@ -51,7 +51,9 @@ function usePart({ kind, size }) {
   const grows = isGrown(state, run);
   const [phone, low] = [kind === 'phone', size === 'low'];
   const inPatches = isInPatches(session);
-  const inSight = innerHeight - lengths.header - lengths.sentence - lengths.whatIf;
+  // In training the legend is in sight too.
+  const below = lengths.whatIf + (low && isOpen(state) ? lengths.legend : 0);
+  const inSight = innerHeight - lengths.header - lengths.sentence - below;
   // On a phone the picture is as wide as the screen, whatever is above it, unless it would hide the model below.
   const across = { width, height: low ? inSight : phone ? 1.25 * width : width, most: lengths.middle };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
@@ -61,8 +63,8 @@ function usePart({ kind, size }) {
   if (inPatches && low) height = inSight;
   else if (inPatches) {
     // The picture and the same patches with their weights are in sight at once.
-    const below = phone ? lengths.sheet : lengths.sheet + lengths.legend;
-    height = patchesOf({ width, height: Math.max(inSight - below, 380), ...gridOf(run) }, lengths).height;
+    const beside = phone ? lengths.sheet : lengths.sheet + lengths.legend;
+    height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run) }, lengths).height;
   }
   return {
     grows,
