@@ -161,6 +161,7 @@ export const strings = {
   },
 
   next: 'Next token',
+  after: 'after',
   other_without: (/** @type {string} */ head) => `without ${head}`,
   other_with: 'with the head on',
   other_before: 'before the change',

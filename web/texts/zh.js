@@ -143,6 +143,7 @@ export const strings = {
   },
 
   next: '下一个词元',
+  after: '接着',
   other_without: (head) => `去掉${head}`,
   other_with: '打开这个头时',
   other_before: '改动之前',

@@ -128,7 +128,7 @@ headlight.save("qkv.html", q=layers[0][0], k=layers[1][0], v=layers[2][0], token
   await open('half.html');
   near(await numbers(), expected(4, 1));
   await open('qkv.html');
-  assert.equal(await page.locator('.strip').count(), 6);
+  assert.equal(await page.locator('.strip').count(), 5);
   assert.deepEqual(faults, []);
 });
 

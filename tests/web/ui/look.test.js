@@ -223,7 +223,7 @@ test('the heads of a single layer stand in as many rows as make them largest', (
     return [columns, rows];
   };
   assert.deepEqual(shapeOf(400, 60), [6, 2]);
-  assert.deepEqual(shapeOf(200, 400), [3, 3]);
+  assert.deepEqual(shapeOf(200, 400), [2, 4]);
   assert.deepEqual(shapeOf(90, 500), [1, 8]);
   assert.deepEqual(shapeOf(600, 60), [8, 1]);
   const layered = rowsOf({ ...room, layers: 3, width: 90, height: 500 });

@@ -6,7 +6,7 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
-import { shown } from '../prompt/tokens.js';
+import { endOf, shown } from '../prompt/tokens.js';
 import { isEmpty } from '../viewRules.js';
 import { isCompared } from '../whatif/modelEdits.js';
 
@@ -64,9 +64,11 @@ function Guesses({ short, writes }) {
   const run = session.run.value;
   const other = session.comparison.value;
   const compared = isCompared(other, session.switchHover.value);
-  const { layer, head } = session.state.value;
+  const { layer, head, part } = session.state.value;
   const predicted = hasPredictions(run) ? run : null;
   const about = run?.about;
+  // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
+  const after = run && about?.guess === 'next' && about.reads === 'pair' && part !== 'encoder' ? endOf(run.pieces) : '';
   /** @type {Record<string, string>} */
   const titles = { masked: words.open.covered, classes: words.open.sees };
   const title = titles[about?.guess ?? ''] ?? words.next;
@@ -75,6 +77,12 @@ function Guesses({ short, writes }) {
       <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}
+        {!short && after && (
+          <>
+            {' '}
+            {words.after} <i>{after}</i>
+          </>
+        )}
       </h2>
       <GuessList run={predicted} other={other} compared={compared} short={short} />
       {writes && <WriteOn />}

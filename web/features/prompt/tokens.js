@@ -62,6 +62,20 @@ export function wordAt(pieces, t) {
   return pieces.slice(from, to);
 }
 
+/** Maximum number of tokens at the end of a text that are shown. */
+const MAX_END = 6;
+
+/** The end of a text: its last two tokens, extended to the beginning of the word. @param {Piece[]} pieces */
+export function endOf(pieces) {
+  const from = pieces.length - 2;
+  const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;
+  return pieces
+    .slice(Math.max(whole, pieces.length - MAX_END))
+    .map(({ space, text }) => space + text)
+    .join('')
+    .trim();
+}
+
 /** Tokens on each side of the query in an excerpt. */
 const NEAR = 12;
 

@@ -150,7 +150,7 @@ for (const view of ['compare', 'flow'])
   test(`for handmade heads the address of an unavailable view shows the heatmap: ${view}`, async () => {
     await open({}, `#model=constructed&view=${view}`);
     assert.ok(await page.evaluate(() => part('.picture canvas') !== null));
-    assert.equal(await text('.legend [aria-pressed=true], .legend [aria-current]'), 'Heatmap');
+    assert.equal(await text('.legend .pressed .under'), 'Heatmap');
     assert.match(await text('.reading .title'), /looks at/);
     assert.deepEqual(faults, []);
   });
