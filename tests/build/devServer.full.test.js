@@ -42,7 +42,7 @@ test('the page is served from its sources, has threads, and reloads when a sourc
   const page = await browser.newPage();
   const faults = [];
   page.on('pageerror', (error) => faults.push(error.message));
-  await page.goto(server.url, { timeout: 120_000 });
+  await page.goto(`${server.url}#cell=15.3`, { timeout: 120_000 });
   await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
   assert.deepEqual(faults, []);
