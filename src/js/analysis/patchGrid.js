@@ -30,6 +30,11 @@ import { readSteps } from './steps.js';
  * @property {() => GridPlace | undefined | Promise<GridPlace | undefined>} [next] asked before each run for the place
  *   to measure next. If it returns none, or one that is already known, the order is: stream, heads, mlp, head, each
  *   from the top layer down
+ * @property {readonly number[]} [align] for each token of the corrupted input, the token of the clean one whose values
+ *   replace its own, or −1 for none: such a token is not measured, and keeps its values in every run. Default: the token
+ *   at the same place, of inputs of the same length
+ * @property {(runs: PatchGrid<P>) => unknown} [onRuns] called once, before the first place is measured: the metrics of both
+ *   runs and `same` are known. A promise is awaited; if it rejects, so does patchGrid
  * @property {(progress: GridProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patchGrid
  * @property {AbortSignal} [signal]
  */
@@ -58,7 +63,7 @@ const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
 
 /**
  * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
- * `patch` does. Each effect is exact. Both inputs are one sequence, of the same number of tokens.
+ * `patch` does. Each effect is exact. Both inputs are one sequence. Without `align` they have the same number of tokens.
  *
  * @template {GridPart} [P=GridPart]
  * @param {PatchedModel} model
@@ -70,18 +75,26 @@ const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
  */
 export async function patchGrid(model, clean, corrupted, metric, options = {}) {
   const caller = 'patchGrid';
-  checkOptions(caller, options, ['parts', 'next', 'onProgress', 'signal']);
-  const { next } = options;
+  checkOptions(caller, options, ['parts', 'next', 'align', 'onRuns', 'onProgress', 'signal']);
+  const { next, align, onRuns } = options;
   const steps = readSteps(caller, options);
-  if (next !== undefined && typeof next !== 'function') throw argumentError(caller, 'next', next, 'a function');
+  for (const [name, value] of Object.entries({ next, onRuns }))
+    if (value !== undefined && typeof value !== 'function') throw argumentError(caller, name, value, 'a function');
   checkMetric(caller, metric);
   const parts = readParts(caller, model, options.parts);
   steps.check();
 
   const capture = [...new Set(parts.map((part) => `blocks.*.${PARTS[part].at}`))];
   const [from, into] = [clean, corrupted].map((input) => runCaptured(caller, model, input, metric, capture));
+  if (align !== undefined) from.values = alignRuns(caller, from.values, into.values, align);
   checkPair(caller, from.values, into.values);
   const grids = parts.map((part) => compareRuns(part, model.options.layers, from.values, into.values));
+  const found = {
+    clean: from.value,
+    corrupted: into.value,
+    grids: /** @type {Record<P, Grid>} */ (Object.fromEntries(grids.map(({ part, grid }) => [part, grid]))),
+  };
+  await onRuns?.(found);
   const remaining = placesOf(grids);
   const total = remaining.size;
   for (let done = 1; remaining.size > 0; done++) {
@@ -97,11 +110,7 @@ export async function patchGrid(model, clean, corrupted, metric, options = {}) {
     grid.recovered.data[i] = recovered;
     await steps.report({ done, total, part, layer, place, value, effect, recovered });
   }
-  return {
-    clean: from.value,
-    corrupted: into.value,
-    grids: /** @type {Record<P, Grid>} */ (Object.fromEntries(grids.map(({ part, grid }) => [part, grid]))),
-  };
+  return found;
 }
 
 /**
@@ -117,6 +126,34 @@ function readParts(caller, { options: { mlp = 1 } }, parts) {
   if (!Array.isArray(parts) || parts.length === 0 || !parts.every(isKnown))
     throw argumentError(caller, 'parts', parts, `a list of parts of this model: ${known.join(', ')}`);
   return known.filter((part) => parts.includes(part));
+}
+
+/** Values of a run by name. @typedef {Record<string, Numbers>} Values */
+
+/**
+ * The values of the clean run in the places of the corrupted one. A token without a partner has its own values.
+ * @param {string} caller
+ * @param {Values} from
+ * @param {Values} into
+ * @param {readonly number[]} align
+ * @returns {Values}
+ */
+function alignRuns(caller, from, into, align) {
+  const move = (/** @type {Numbers} */ clean, /** @type {Numbers} */ own) => {
+    const [S, D] = clean.shape.slice(-2);
+    const T = own.shape[own.shape.length - 2];
+    const isToken = (/** @type {unknown} */ s) => Number.isSafeInteger(s) && Number(s) >= -1 && Number(s) < S;
+    if (!Array.isArray(align) || align.length !== T || !align.every(isToken))
+      throw argumentError(caller, 'align', align, `${T} tokens of the clean input, each from −1 to ${S - 1}`);
+    const data = own.data.slice();
+    for (let row = 0; row < data.length / D; row++) {
+      const s = align[row % T];
+      const at = (Math.floor(row / T) * S + s) * D;
+      if (s >= 0) data.set(clean.data.subarray(at, at + D), row * D);
+    }
+    return { data, shape: own.shape };
+  };
+  return Object.fromEntries(Object.entries(into).map(([name, own]) => [name, move(from[name], own)]));
 }
 
 /** @typedef {{ part: GridPart, grid: Grid }} Compared */

@@ -61,6 +61,47 @@ test('every place has the effect of its clean value, and places with equal value
   assert.equal(seen.size, [...seen.values()].at(-1).total);
 });
 
+test('inputs of different lengths are aligned: a token without a partner keeps its values', async () => {
+  const longer = [[1, 5, 4, 2, 7]];
+  const align = [0, 1, 3, 4];
+  const model = plainModel({});
+  const { clean, corrupted, grids } = await patchGrid(model, longer, CORRUPTED, metric, { align });
+  assert.equal(clean, metric(model.forward(longer, {})));
+  const { captured } = model.forward(longer, { capture: ['blocks.*.in', 'blocks.*.heads', 'blocks.*.mlp'] });
+  for (const [part, { effects, same }] of Object.entries(grids)) {
+    const count = part === 'head' ? H : T;
+    assert.deepEqual(effects.shape, [L, count]);
+    for (let i = 0; i < L * count; i++) {
+      const [layer, place] = [Math.floor(i / count), i % count];
+      const { data, shape } = captured[`blocks.${layer}.${VALUES[part]}`];
+      const D = shape.at(-1);
+      const rows = shape.length === 4 ? H : 1;
+      const valuesIn = (row) => align.map((s) => [...data.slice((row * 5 + s) * D, (row * 5 + s + 1) * D)]);
+      const values = Float64Array.from(Array.from({ length: rows }, (_, row) => valuesIn(row)).flat(2));
+      const edit = {
+        at: `blocks.${layer}.${VALUES[part]}`,
+        [part === 'head' ? 'head' : 'token']: place,
+        set: { data: values, shape: shape.length === 4 ? [1, H, T, D] : [1, T, D] },
+      };
+      const value = same.data[i] ? corrupted : metric(model.forward(CORRUPTED, { edit: [edit] }));
+      assert.equal(effects.data[i], Math.fround(value - corrupted), `${part} ${layer} ${place}`);
+    }
+  }
+  const alone = await patchGrid(model, longer, CORRUPTED, metric, { align: [-1, -1, -1, -1] });
+  for (const { same } of Object.values(alone.grids)) assert.ok(same.data.every((x) => x === 1));
+  for (const wrong of [[0, 1, 2], [0, 1, 2, 5], [0, 1, 2, -2], [0, 1, 2, 0.5], 'no'])
+    await assert.rejects(patchGrid(model, longer, CORRUPTED, metric, { align: wrong }), { parameter: 'align' });
+});
+
+test('onRuns knows both metrics and the equal places before the first place is measured', async () => {
+  const told = [];
+  const onRuns = ({ clean, corrupted, grids }) => told.push(clean, corrupted, [...grids.stream.same.data]);
+  const onProgress = () => assert.equal(told.length, 3);
+  const { clean, corrupted, grids } = await patchGrid(plainModel({}), CLEAN, CORRUPTED, metric, { onRuns, onProgress });
+  assert.deepEqual(told, [clean, corrupted, [...grids.stream.same.data]]);
+  await assert.rejects(patchGrid(plainModel({}), CLEAN, CORRUPTED, metric, { onRuns: 1 }), { parameter: 'onRuns' });
+});
+
 test('the order is stream, heads, feed-forward, single heads, each from the top layer down', async () => {
   const order = [];
   await patchGrid(plainModel({}), CLEAN, CORRUPTED, metric, { onProgress: (step) => void order.push(step) });
