@@ -17,6 +17,8 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
  * @property {TokenProbabilities | null} tokenProbabilities
+ * @property {import('./traceProtocol.js').TraceTasks | null} traceTasks
+ * @property {import('../features/trace/places.js').Trace | null} trace
  * @property {Parts['composition'] | null} composition lines between heads
  * @property {Ablation | null} ablation
  * @property {Record<string, Omit<PooledHead, 'layer' | 'head'>>} pooled by 'layer.head'
@@ -31,6 +33,8 @@ const nothingOf = (source, about) => ({
   pinnedHead: null,
   roles: null,
   tokenProbabilities: null,
+  traceTasks: null,
+  trace: null,
   composition: null,
   ablation: null,
   pooled: {},
@@ -57,6 +61,8 @@ export function createAnswers(source) {
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),
       tokenProbabilities: computed(() => shown.value.tokenProbabilities),
+      traceTasks: computed(() => shown.value.traceTasks),
+      trace: computed(() => shown.value.trace),
       composition: computed(() => shown.value.composition),
       ablation: computed(() => shown.value.ablation),
       pooled: computed(() => shown.value.pooled),

@@ -14,7 +14,15 @@ const KINDS = {
     first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
-  change: ({ temperature, mask, painted, scale, patch, pinned }) => [temperature, mask, painted, scale, patch, pinned],
+  change: ({ temperature, mask, painted, scale, patch, pinned, trace }) => [
+    temperature,
+    mask,
+    painted,
+    scale,
+    patch,
+    pinned,
+    trace,
+  ],
   cell: ({ cell }) => cell,
 };
 

@@ -11,6 +11,7 @@ import { createProgramModel } from './programModel.js';
 import { createReceiver } from './receive.js';
 import { createRequests, keyOfGuess } from './requests.js';
 import { change, initialState } from './state.js';
+import { createTracing } from './tracing.js';
 import { createTraining } from './training.js';
 import { createUi } from './ui.js';
 
@@ -40,6 +41,7 @@ export function compose(options) {
         answers.set({ ablation: null });
       }
       requests.showComposition();
+      tracing.follow(now);
       follow(before, now);
     },
   });
@@ -54,6 +56,7 @@ export function compose(options) {
   });
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
+  const tracing = createTracing({ requests, state, answers });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
 
@@ -76,7 +79,19 @@ export function compose(options) {
     showAgain();
   }
   const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
-  const store = { ui, preferences, answers, document, requests, opening, training, continuation, program, failures };
+  const store = {
+    ui,
+    preferences,
+    answers,
+    document,
+    requests,
+    opening,
+    training,
+    tracing,
+    continuation,
+    program,
+    failures,
+  };
   const receiver = createReceiver(store, options.refuses);
   return { ...store, receiver, showAgain };
 }

@@ -4,10 +4,12 @@
 
 import type { Piece } from '../features/prompt/tokens.js';
 import type { Step } from '../features/reading/score.js';
+import type { Pair } from '../features/trace/tasks.js';
 import type { Curves } from '../features/train/curves.js';
 import type { ProgramInput } from '../worker/sources/programInput.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
+import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
 import type { Settings } from './types.js';
 
 export type { Piece, ProgramInput, Run, Settings, State, Step };
@@ -51,6 +53,12 @@ export interface Requests {
   composition: { state: State };
   /** The probability of each token of the text, given the tokens before it. */
   tokenProbabilities: { state: State };
+  /** The ready-made pairs of sentences that fit a model. */
+  traceTasks: { state: State };
+  /** How much of the answer returns at each place of the model. pairs: of the task, whose mean may be wanted. */
+  trace: { state: State; pairs: Pair[] };
+  /** Changes the order of a trace, or pauses it. */
+  traceControl: TraceControl;
   /** Continues the text. */
   generate: { state: State; max: number; seed: number };
   /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
@@ -152,6 +160,9 @@ export interface Parts {
   /** A source shows something else now: its tokens, its heads or its picture have been changed. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
+  traceTasks: TraceTasks;
+  traceRuns: TraceRuns;
+  traceCells: TraceCells;
   composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
   /** All of the text that has been generated. */
@@ -302,6 +313,8 @@ export interface ShownRun {
   cut: boolean;
   /** The token whose logits are the prediction; null if there is none. */
   place?: number | null;
+  /** The token of the pinned run for each token, −1 for none; if something is patched. */
+  partners?: number[];
   T: number;
   /** T if it is missing. */
   S?: number;

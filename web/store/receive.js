@@ -17,10 +17,11 @@ import { initialState } from './state.js';
  * @param {import('./openModels.js').Opening} store.opening
  * @param {import('./training.js').Training} store.training
  * @param {import('./continuation.js').Continuation} store.continuation
+ * @param {import('./tracing.js').Tracing} store.tracing
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, continuation },
+  { document, answers, requests, failures, opening, training, continuation, tracing },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -30,6 +31,7 @@ export function createReceiver(
   const handlers = {
     ...training.parts,
     ...opening.parts,
+    ...tracing.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
     source({ about }) {
       requests.setProgress(null);

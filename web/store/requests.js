@@ -11,7 +11,9 @@ import { runOf } from './runInput.js';
 /** @import { State } from './state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const NOT_ASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope', 'first']);
+const NOT_ASKED = new Set(
+  ['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope', 'first', 'trace'],
+);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>
@@ -23,16 +25,17 @@ export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, s
 /** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
 
 /** Requests about one model. @type {Verb[]} */
-const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate'];
+const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate', 'trace', 'traceTasks'];
 
 /** Signals of the requests whose answers are awaited. */
 function createPending() {
-  const [busy, writing, ablating] = [signal(false), signal(false), signal(false)];
+  const [busy, writing, ablating, tracing] = [signal(false), signal(false), signal(false), signal(false)];
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
   const byVerb = new Map([
     ['show', busy],
     ['generate', writing],
     ['ablate', ablating],
+    ['trace', tracing],
   ]);
   return {
     signals: {
@@ -40,6 +43,7 @@ function createPending() {
       busy: readOnly(busy),
       writing: readOnly(writing),
       ablating: readOnly(ablating),
+      tracing: readOnly(tracing),
     },
     /** @param {Verb} verb @param {boolean} is */
     set(verb, is) {

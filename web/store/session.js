@@ -9,7 +9,8 @@ import { isOfHub } from './state.js';
 /** @param {import('../entries/mount.jsx').MountOptions} options */
 export function createSession(options) {
   const parts = compose(options);
-  const { ui, preferences, answers, document, requests, opening, training, continuation, program, failures } = parts;
+  const { ui, preferences, answers, document, requests, opening, training, tracing, continuation, program, failures } =
+    parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -20,6 +21,7 @@ export function createSession(options) {
   program.send();
   parts.showAgain();
   requests.showComposition();
+  tracing.follow(document.state.peek());
   options.first?.then(parts.receiver.showStored);
 
   return {
@@ -56,6 +58,10 @@ export function createSession(options) {
     writing: requests.writing,
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
+    tracing: requests.tracing,
+    hurryTrace: tracing.hurry,
+    pauseTrace: tracing.pause,
+    traceAgain: tracing.again,
     ablating: requests.ablating,
     /** Requests the probability of the prediction without each head in turn. */
     runAblation() {

@@ -7,6 +7,7 @@
 import { cut, quote } from '../../src/js/check/quote.js';
 import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
+import { isTrace, readTrace, usualTrace, writeTrace } from '../features/trace/settings.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/settings.js';
 import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
@@ -20,6 +21,7 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
+ *   trace: import('../features/trace/settings.js').TraceSettings,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
@@ -65,6 +67,7 @@ export const initialState = {
   training: usualTraining('repeat'),
   lesson: '',
   first: null,
+  trace: usualTrace,
 };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
@@ -81,6 +84,10 @@ const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
   Object.entries(map).every(([place, value]) => /^(all|\d+(\.\d+)?)$/.test(place) && each(value));
+/** A map of patches with the places of a trace as places of heads. @param {any} map */
+const withoutParts = (map) =>
+  map &&
+  Object.fromEntries(Object.entries(map).map(([key, on]) => [key.replace(/^(stream|heads|mlp)\.(?=\d)/, ''), on]));
 /** @param {number} least @param {number} most @returns {Check} */
 const isNumber = (least, most) => (x) => typeof x === 'number' && x >= least && x <= most;
 
@@ -92,7 +99,8 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
-  patch: byPlace((x) => x === 1 || x === 0),
+  // A place of a trace is a part of a layer, and a token.
+  patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
 /** @type {Record<string, Check>} */
 const FIELDS = {
@@ -116,6 +124,7 @@ const FIELDS = {
   training: isTraining,
   lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
   first: (x) => x === null || (isCount(x) && x < 4),
+  trace: isTrace,
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -217,6 +226,7 @@ const WRITTEN = {
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],
+  trace: [writeTrace, readTrace],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
   first: [String, Number],
 };

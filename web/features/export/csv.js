@@ -13,7 +13,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
  * number has none. A text with a usual separator, or with space around it, is quoted.
  * @param {string} text
  */
-function field(text) {
+export function field(text) {
   const cell = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

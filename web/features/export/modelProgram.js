@@ -2,6 +2,7 @@
 // of the head and the next token. It contains no numbers of the run.
 
 import { isOfHub } from '../../store/state.js';
+import { tokenPlaces } from '../trace/places.js';
 import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 
 /** @import { About } from '../../store/protocol.js' */
@@ -10,12 +11,17 @@ import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 /** Names in the package of the models that it includes. @type {Record<string, string>} */
 const INCLUDED = { whale: 'demo' };
 
+/** The name or file by which a program opens a model. @param {string} model @param {string} source its file */
+export const placeOfModel = (model, source) => INCLUDED[model] ?? (isOfHub(model) ? `hf://${model}` : `./${source}`);
+
+const same = (/** @type {number} */ tokens) => Array.from({ length: tokens }, (_, t) => t);
+
 /** True if a program can run a source: a model that reads only text, or only numbers. @param {About} about */
 export const isRunnable = ({ kind, reads, parts }) =>
   kind === 'transformer' && (reads === 'text' || reads === 'numbers') && parts.length === 0;
 
 /** A value as a literal in one line. @param {any} value @returns {string} */
-const literal = (value) => {
+export const literal = (value) => {
   if (typeof value === 'string')
     return `'${value.replace(/[\\'\n\r\u2028\u2029]/g, (sign) => ESCAPED[sign] ?? `\\${sign}`)}'`;
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
@@ -34,56 +40,65 @@ const rowsOf = ({ data, shape: [rows, columns] }) =>
   Array.from({ length: rows }, (_, t) => Array.from({ length: columns }, (__, s) => data[t * columns + s]));
 
 /** @param {string} name @param {object[]} edits */
-const listed = (name, edits) =>
+export const listed = (name, edits) =>
   edits.length === 0
     ? `const ${name} = [];`
     : `const ${name} = [\n${edits.map((e) => `  ${literal(e)},\n`).join('')}];`;
 
 /** The model's input: text, or the ids of tokens. @param {Pick<About, 'reads'>} about @param {string} text */
-const inputOf = ({ reads }, text) =>
+export const inputOf = ({ reads }, text) =>
   reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
 
 /**
  * Lines that patch outputs of heads from the pinned run.
- * @param {State} state @param {About} about @param {number} tokens
+ * @param {State} state @param {About} about @param {number} tokens @param {number[]} partners of the tokens there
  */
-function patchLines(state, about, tokens) {
+function patchLines(state, about, tokens, partners) {
   const { pinned } = state;
   const heads = patchedHeads(state, about);
-  if (!pinned || heads.every((list) => list.length === 0)) return [];
-  const names = heads.flatMap((list, layer) => (list.length > 0 ? [`blocks.${layer}.heads`] : []));
+  const places = tokenPlaces(state.patch).filter(({ layer, place }) => layer < about.layers && partners[place] >= 0);
+  if (!pinned || (heads.every((list) => list.length === 0) && places.length === 0)) return [];
+  const names = [
+    ...heads.flatMap((list, layer) => (list.length > 0 ? [`blocks.${layer}.heads`] : [])),
+    ...places.map(({ part, layer }) => `blocks.${layer}.${part === 'stream' ? 'in' : part}`),
+  ];
   return [
     '',
-    '// The outputs of these heads are replaced by those in the pinned run.',
+    '// These values are replaced by those in the pinned run.',
     listed('pinnedEdit', editsOf(pinned, { ...about, tokens })),
     `const pinned = model.forward(${inputOf(about, pinned.text)}, { edit: pinnedEdit, capture: ${literal(names)} });`,
     ...heads.flatMap((list, layer) =>
       list.flatMap((head) => {
         const at = `blocks.${layer}.heads`;
         const output = `pinned.captured[${literal(at)}].toArray()[0][${head}]`;
-        // From a text of another length only the last token is patched.
-        return pinned.text === state.text
+        return partners.every((s, t) => s === t)
           ? [`edit.unshift({ at: ${literal(at)}, head: ${head}, set: ${output} });`]
           : [
-              `const set${layer}_${head} = ${output};`,
-              `edit.unshift(set${layer}_${head}.length === ${tokens}`,
-              `  ? { at: ${literal(at)}, head: ${head}, set: set${layer}_${head} }`,
-              `  : { at: ${literal(at)}, head: ${head}, token: ${tokens - 1}, set: set${layer}_${head}.at(-1) });`,
+              `${literal(partners)}.forEach((s, token) => {`,
+              `  if (s >= 0) edit.unshift({ at: ${literal(at)}, head: ${head}, token, set: ${output}[s] });`,
+              '});',
             ];
       }),
     ),
+    ...places.map(({ part, layer, place }) => {
+      const at = `blocks.${layer}.${part === 'stream' ? 'in' : part}`;
+      const rows = `pinned.captured[${literal(at)}].toArray()[0]`;
+      const set =
+        part === 'heads' ? `${rows}.map((head) => [head[${partners[place]}]])` : `${rows}[${partners[place]}]`;
+      return `edit.unshift({ at: ${literal(at)}, token: ${place}, set: ${set} });`;
+    }),
   ];
 }
 
 /**
  * @param {State} state
- * @param {{ about: About, tokens: number, title: string, source: string }} shown tokens: of the text; source: the
- *   name of the file that the user opened
+ * @param {{ about: About, tokens: number, title: string, source: string, partners?: number[] }} shown tokens: of the
+ *   text; source: the name of the file that the user opened; partners: of the tokens in the pinned run
  */
-export function runAgain(state, { about, tokens, title, source }) {
+export function runAgain(state, { about, tokens, title, source, partners }) {
   const { layer, head } = state;
   const weights = `blocks.${layer}.weights`;
-  const place = INCLUDED[state.model] ?? (isOfHub(state.model) ? `hf://${state.model}` : `./${source}`);
+  const place = placeOfModel(state.model, source);
   return `// ${`${title}, as the page shows it`.replace(/[\r\n\u2028\u2029]+/g, ' ')}
 import { load } from 'headlight-attention';
 
@@ -91,7 +106,7 @@ const hl = await load();
 const model = await hl.openModel(${literal(place)});
 const text = ${inputOf(about, state.text)};
 ${listed('edit', editsOf(state, { ...about, tokens }))}
-${[...patchLines(state, about, tokens), ''].join('\n')}
+${[...patchLines(state, about, tokens, partners ?? same(tokens)), ''].join('\n')}
 const { logits, captured } = model.forward(text, { edit, capture: [${literal(weights)}] });
 console.log(captured[${literal(weights)}].toArray()[0][${head}]);
 ${

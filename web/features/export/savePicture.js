@@ -93,8 +93,8 @@ export async function exportAs(kind, session, pixelRatio = PIXEL_RATIO, figures 
 function programOf(kind, session, { run, title, names, keys }) {
   const state = session.state.value;
   if (kind === 'mjs' && isRunnable(run.about)) {
-    const { about, T: tokens } = run;
-    return runAgain(state, { about, tokens, title, source: about.title ?? state.model });
+    const { about, T: tokens, partners } = run;
+    return runAgain(state, { about, tokens, partners, title, source: about.title ?? state.model });
   }
   if (!hasValues(run)) throw new Error('the run has no queries, keys and values');
   return PROGRAMS[/** @type {'py'} */ (kind)].write(run, { title, queries: names, keys });

@@ -1,5 +1,6 @@
 // Values of the last runs: the run that is shown, its other case, the pinned run, and earlier ones.
 
+import { alignWords, partnersOf } from '../../features/trace/alignWords.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from './modelInput.js';
 import { allEdits, capturesFor, forward } from './runModel.js';
@@ -46,8 +47,16 @@ export class RunCache {
    * @returns {Edit[]}
    */
   edits(hl, source, run, { layer, pinned, T }) {
-    return allEdits(source, pinned ? run : { ...run, patch: {} }, T, () =>
-      this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer, pinned: null }),
+    return allEdits(
+      source,
+      pinned ? run : { ...run, patch: {} },
+      T,
+      () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer, pinned: null }),
+      () => partnersIn(source, run, /** @type {Run} */ (pinned)),
     );
   }
 }
+
+/** For each token of a run its partner in the pinned run, −1 for none. @param {TransformerSource} source @param {Run} run @param {Run} pinned */
+export const partnersIn = (source, run, pinned) =>
+  partnersOf(alignWords(readRun(source, pinned).pieces, readRun(source, run).pieces).columns, 0);

@@ -1,5 +1,6 @@
 // One run of a model, copied out of the core's memory: which values are captured, and which edits a run makes.
 
+import { tokenPlaces } from '../../features/trace/places.js';
 import { editsOf, patchedHeads } from '../../features/whatif/forwardEdits.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
@@ -30,15 +31,16 @@ export function forward(hl, { model }, input, edit, capture) {
 }
 
 /**
- * All edits of a run, with the heads that are patched from the pinned run. If both texts have the same number of tokens
- * every token is patched, otherwise the last token only.
+ * All edits of a run, with the heads and places that are patched from the pinned run: at every token that has a partner
+ * in the pinned text.
  * @param {Pick<Source, 'about'>} source
  * @param {Run} run
  * @param {number} T
  * @param {() => Values} pinned the values of the pinned run
+ * @param {() => number[]} partners for each token its partner in the pinned text, −1 for none
  * @returns {Edit[]}
  */
-export function allEdits({ about }, run, T, pinned) {
+export function allEdits({ about }, run, T, pinned, partners) {
   const edits = /** @type {Edit[]} */ (editsOf(run, { ...about, tokens: T }));
   patchedHeads(run, about).forEach((heads, layer) => {
     if (heads.length === 0) return;
@@ -50,10 +52,37 @@ export function allEdits({ about }, run, T, pinned) {
     for (const head of heads) {
       const from = data.subarray(head * tokens * width, (head + 1) * tokens * width);
       if (tokens === T) edits.unshift({ at, head, set: { data: from, shape: [tokens, width] } });
-      else edits.unshift({ at, head, token: T - 1, set: { data: from.slice(-width), shape: [width] } });
+      else
+        partners().forEach((s, token) => {
+          const set = { data: from.subarray(s * width, (s + 1) * width), shape: [width] };
+          if (s >= 0) edits.unshift({ at, head, token, set });
+        });
     }
   });
+  for (const { part, layer, place } of tokenPlaces(run.patch)) {
+    const from = place < T ? partners()[place] : -1;
+    if (layer < about.layers && from >= 0) edits.unshift(placeEdit(pinned().captured, part, layer, place, from));
+  }
   return edits;
+}
+
+/**
+ * Takes the value of one part at a token from another run.
+ * @param {Values['captured']} captured
+ * @param {string} part @param {number} layer @param {number} token @param {number} from the token there
+ * @returns {Edit}
+ */
+function placeEdit(captured, part, layer, token, from) {
+  // The input of a layer is the output of the one below.
+  const below = layer === 0 ? 'embed' : `blocks.${layer - 1}.out`;
+  const { data, shape } = captured[part === 'stream' ? below : `blocks.${layer}.${part}`];
+  const [rows, width] = shape.slice(-2);
+  const groups = part === 'heads' ? shape[1] : 1;
+  const set = new Float32Array(groups * width);
+  for (let g = 0; g < groups; g++)
+    set.set(data.subarray((g * rows + from) * width, (g * rows + from + 1) * width), g * width);
+  const at = `blocks.${layer}.${part === 'stream' ? 'in' : part}`;
+  return { at, token, set: { data: set, shape: groups > 1 ? [groups, 1, width] : [width] } };
 }
 
 /** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */

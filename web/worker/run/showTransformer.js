@@ -6,6 +6,7 @@ import { describe } from './describeRun.js';
 import { rolesOf } from './headScores.js';
 import { readRun } from './modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
+import { partnersIn } from './runCache.js';
 
 /** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
@@ -28,7 +29,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
   const { part, layers, heads, layer } = chosen;
   reply.send('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
   const read = readRun(source, state, part);
-  const shared = inputFields(source, read, chosen);
+  const shared = inputFields(source, state, read, chosen);
   if (read.ids.length === 0) return reply.send('run', { ...shared, weights: new Float32Array(0) });
   if (await reply.checkCancelled()) return;
   /** @type {ValuesOf} */
@@ -73,17 +74,36 @@ function chosenHead({ about, model: { options } }, state) {
 
 /**
  * @param {TransformerSource} source
+ * @param {State} state
  * @param {Read} read
  * @param {ChosenHead} chosen
  * @returns {Omit<ShownRun, 'weights'>}
  */
-function inputFields({ about, model, pixels }, { pieces, keys, ids, cut, place }, { layer, head }) {
+function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, head }) {
+  const { about, model, pixels } = source;
   const picture = about.reads === 'picture' && {
     image: pixels?.fine ?? pixels?.image,
     patch: /** @type {PatchOptions} */ (model.options.patch),
   };
-  return { ...picture, pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
+  return {
+    ...picture,
+    ...partnersFor(source, state),
+    pieces,
+    keys,
+    cut,
+    place,
+    T: ids.length,
+    S: keys?.length,
+    layer,
+    head,
+  };
 }
+
+/** The partners of the tokens in the pinned run, if something is patched. @param {TransformerSource} source @param {State} state */
+const partnersFor = (source, state) =>
+  state.pinned && source.about.edits && Object.keys(state.patch).length > 0
+    ? { partners: partnersIn(source, runOf(state), state.pinned) }
+    : {};
 
 /**
  * The other case that the prediction is compared with.

@@ -8,4 +8,5 @@ export { close, open, openInput } from './openFiles.js';
 export { show } from './show.js';
 export { nameTokens, picture, split } from './sourceInputs.js';
 export { tokenProbabilities } from './tokenProbabilities.js';
+export { trace, traceControl, traceTasks } from './trace.js';
 export { acknowledgeReport, controlTraining, train } from './training.js';

@@ -1,0 +1,88 @@
+// Answers as tokens, and the measures of a pair of answers. An answer is one word, or a range of numbers such as 33–99:
+// then it is any of them.
+
+/** score: the difference of the two answers' logits. probability, log: of the first answer. */
+export const MEASURES = /** @type {const} */ (['score', 'probability', 'log']);
+/** @typedef {typeof MEASURES[number]} Measure */
+/** @typedef {[first: number[], second: number[]]} AnswerIds */
+/**
+ * What is needed of a tokenizer. mask: the token in the place of the answer, null if the answer follows the text.
+ * @typedef {object} Words
+ * @property {(text: string) => number[]} encode
+ * @property {(id: number) => string} decode
+ * @property {(token: string) => number | undefined} idOf
+ * @property {string | null} mask
+ */
+
+const RANGE = /^(\d+)–(\d+)$/;
+
+/** Measures that differ by less give shares that are noise. */
+export const MIN_DIFFERENCE = 0.1;
+
+/** log Σ exp over some ids of a row, or over all. @param {ArrayLike<number>} row @param {readonly number[]} [ids] */
+function logSum(row, ids) {
+  const values = ids ? ids.map((id) => row[id]) : Array.from(row);
+  const most = values.reduce((a, x) => Math.max(a, x), -Infinity);
+  return most + Math.log(values.reduce((sum, x) => sum + Math.exp(x - most), 0));
+}
+
+/**
+ * @param {ArrayLike<number>} row logits
+ * @param {AnswerIds} ids
+ * @returns {Record<Measure, number> & { both: [number, number] }} both: the probabilities of the answers
+ */
+export function measuresOf(row, [first, second]) {
+  const [a, b, all] = [logSum(row, first), logSum(row, second), logSum(row)];
+  const both = /** @type {[number, number]} */ ([Math.exp(a - all), Math.exp(b - all)]);
+  return { score: a - b, probability: both[0], log: a - all, both };
+}
+
+/** The id that a longer text adds to a shorter one; undefined if it is not exactly one. @param {number[]} ids @param {number[]} more */
+function added(ids, more) {
+  if (more.length !== ids.length + 1) return undefined;
+  let at = 0;
+  while (at < ids.length && ids[at] === more[at]) at++;
+  return ids.slice(at).every((id, i) => id === more[at + 1 + i]) ? more[at] : undefined;
+}
+
+/**
+ * The token that continues a text with a word; undefined if that takes more than one.
+ * @param {Words} words @param {string} text @param {string} word
+ */
+function tokenOf({ encode, decode, idOf, mask }, text, word) {
+  if (mask !== null)
+    return ['', '\u2581', 'Ġ'].map((before) => idOf(`${before}${word}`)).find((id) => id !== undefined);
+  const ids = encode(text);
+  for (const next of /^\d/.test(word) ? [word, ` ${word}`] : [` ${word}`, word]) {
+    const id = added(ids, encode(`${text}${next}`));
+    if (id !== undefined && decode(id).trim() === word) return id;
+  }
+  // In "1776" the last two digits may be no token of their own, but they follow "17" as one.
+  const [alone, ...more] = /^\d/.test(word) ? encode(word) : [];
+  return alone !== undefined && more.length === 0 && decode(alone) === word ? alone : undefined;
+}
+
+/**
+ * The tokens of an answer after a text; empty if one of them is not a single token.
+ * @param {Words} words @param {string} text @param {string} answer
+ * @returns {number[]}
+ */
+export function idsOfAnswer(words, text, answer) {
+  const range = RANGE.exec(answer);
+  if (!range) return [tokenOf(words, text, answer.trim())].filter((id) => id !== undefined);
+  const [, low, high] = range;
+  const count = Number(high) - Number(low) + 1;
+  const names = Array.from({ length: Math.max(count, 0) }, (_, i) => String(Number(low) + i).padStart(low.length, '0'));
+  const ids = names.map((name) => tokenOf(words, text, name));
+  return ids.includes(undefined) ? [] : /** @type {number[]} */ (ids);
+}
+
+/**
+ * Why two runs cannot be compared, null if they can.
+ * @param {{ score: number, value: number }} upper @param {{ score: number, value: number }} lower
+ * @returns {'sameAnswer' | 'close' | null}
+ */
+export function problemOf(upper, lower) {
+  if (Math.abs(upper.value - lower.value) < MIN_DIFFERENCE) return 'close';
+  return upper.score > 0 === lower.score > 0 ? 'sameAnswer' : null;
+}

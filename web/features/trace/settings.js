@@ -1,0 +1,40 @@
+// The settings of a trace in the state of the page: which task, which of its pairs, and the measure.
+
+import { MEASURES } from './measures.js';
+import { TASKS } from './tasks.js';
+
+/** @import { Measure } from './measures.js' */
+/**
+ * pair: of the task, ALL for the mean of all. answers: null for the likeliest next word of each sentence.
+ * @typedef {{ task: string, pair: number, by: Measure, answers: [string, string] | null }} TraceSettings
+ */
+
+/** Two sentences of the visitor. */
+export const OWN = 'own';
+/** All pairs of a task. */
+export const ALL = -1;
+/** @type {TraceSettings} */
+export const usualTrace = { task: OWN, pair: 0, by: 'score', answers: null };
+const MAX_ANSWER = 40;
+
+const isAnswer = (/** @type {unknown} */ x) => typeof x === 'string' && x.length <= MAX_ANSWER;
+/** @param {any} x */
+export const isTrace = (x) =>
+  [OWN, ...TASKS].includes(x?.task) &&
+  Number.isInteger(x.pair) &&
+  x.pair >= ALL &&
+  MEASURES.includes(x.by) &&
+  (x.answers === null || (Array.isArray(x.answers) && x.answers.length === 2 && x.answers.every(isAnswer)));
+
+const escaped = (/** @type {string} */ text) => encodeURIComponent(text).replaceAll('.', '%2E');
+/** @param {TraceSettings} settings */
+export const writeTrace = ({ task, pair, by, answers }) => [task, pair, by, ...(answers ?? []).map(escaped)].join('.');
+/** @param {string} text @returns {unknown} */
+export function readTrace(text) {
+  const [task, pair, by, ...answers] = text.split('.');
+  try {
+    return { task, pair: Number(pair), by, answers: answers.length > 0 ? answers.map(decodeURIComponent) : null };
+  } catch {
+    return null;
+  }
+}

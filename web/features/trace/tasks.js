@@ -1,0 +1,108 @@
+// Ready-made pairs of sentences: five questions, each with several pairs from a template. A tokenizer decides which of
+// them can be used: the two sentences must have the same number of tokens, and each answer must be one token.
+
+import { idsOfAnswer } from './measures.js';
+
+/** @import { Words } from './measures.js' */
+/**
+ * upper: the sentence that is taken from. answers: of the upper and the lower sentence.
+ * @typedef {{ upper: string, lower: string, answers: [string, string] }} Pair
+ */
+/** @typedef {'indirect' | 'induction' | 'greater' | 'agreement' | 'gender'} TaskName */
+
+/** Pairs of one task on the page. */
+export const MAX_PAIRS = 8;
+
+const NAMES =
+  'Mary John, Anna Tom, Sarah James, Lisa Peter, Emma David, Kate Paul, Alice Mark, Rose Jack, Jane Bill, Helen George, Laura Henry, Susan Robert';
+const NOUNS =
+  'ship whale, whale ship, boat captain, captain fire, gold oil, book table, hand head, sea land, night world, goose fox, king horse, house tree, dog woman, door letter, boy girl, river mountain';
+const COUNTED =
+  'keys key, doors door, roads road, ships ship, boats boat, men man, boys boy, kings king, horses horse, letters letter, houses house, whales whale, women woman, trees tree';
+const PEOPLE = 'woman man, queen king, girl boy, mother father, sister brother, wife husband, daughter son, lady lord';
+/** A war of the upper sentence begins late, so that few years are later. */
+const YEARS =
+  '1762 1704, 1771 1711, 1658 1603, 1847 1806, 1568 1512, 1763 1708, 1857 1809, 1674 1605, 1756 1702, 1472 1409';
+
+/** @param {string} list @returns {[string, string][]} */
+const pairsIn = (list) => list.split(', ').map((pair) => /** @type {[string, string]} */ (pair.split(' ')));
+
+/**
+ * Two sentences that differ in one word.
+ * @param {(word: string) => string} sentence
+ * @param {[string, string]} words of the upper and of the lower sentence
+ * @param {[string, string]} answers
+ * @returns {Pair}
+ */
+const pairOf = (sentence, [upper, lower], answers) => ({ upper: sentence(upper), lower: sentence(lower), answers });
+
+/** The candidates of each task, in the order of the menu. @type {Record<TaskName, () => Pair[]>} */
+const CANDIDATES = {
+  indirect: () =>
+    pairsIn(NAMES).map(([a, b]) =>
+      pairOf((giver) => `When ${b} and ${a} went to the shops, ${giver} gave the bag to`, [b, a], [a, b]),
+    ),
+  induction: () =>
+    pairsIn(NOUNS).map((nouns) => pairOf((noun) => `They gave the ${noun} to me. They gave the`, nouns, nouns)),
+  greater: () =>
+    pairsIn(YEARS).map(([late, early]) => {
+      const [after, low] = [late, early].map((year) => Number(year.slice(2)));
+      const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+      return pairOf(
+        (year) => `The war lasted from the year ${year} to the year ${year.slice(0, 2)}`,
+        [late, early],
+        [`${two(after + 1)}–99`, `${two(low + 1)}–${two(after)}`],
+      );
+    }),
+  agreement: () =>
+    [
+      ['are', 'is'],
+      ['were', 'was'],
+    ].flatMap((verbs) =>
+      pairsIn(COUNTED).map((nouns) =>
+        pairOf((noun) => `The ${noun} near the old house`, nouns, /** @type {[string, string]} */ (verbs)),
+      ),
+    ),
+  gender: () =>
+    pairsIn(PEOPLE).map((people) => pairOf((who) => `The ${who} went home, because`, people, ['she', 'he'])),
+};
+export const TASKS = /** @type {TaskName[]} */ (Object.keys(CANDIDATES));
+
+/**
+ * The shape of a pair in tokens, null if it cannot be used. Pairs of one shape have a mean.
+ * @param {Words} words @param {Pair} pair
+ */
+function shapeOf(words, { upper, lower, answers }) {
+  const [a, b] = [upper, lower].map(words.encode);
+  const first = a.findIndex((id, i) => id !== b[i]);
+  if (a.length !== b.length || first < 0) return null;
+  if (answers.some((answer) => [upper, lower].some((text) => idsOfAnswer(words, text, answer).length === 0)))
+    return null;
+  return `${a.length} ${first}`;
+}
+
+/**
+ * All pairs of each task that a tokenizer can read, of the most frequent shape; none if the task does not fit.
+ * @param {Words} words
+ * @returns {{ name: TaskName, pairs: Pair[] }[]}
+ */
+export function fittingTasks(words) {
+  return TASKS.map((name) => {
+    /** @type {Map<string, Pair[]>} */
+    const byShape = new Map();
+    for (const pair of CANDIDATES[name]()) {
+      const covered = words.mask === null ? pair : covering(pair, words.mask);
+      const shape = shapeOf(words, covered);
+      if (shape !== null) byShape.set(shape, [...(byShape.get(shape) ?? []), covered]);
+    }
+    const [most = []] = [...byShape.values()].sort((a, b) => b.length - a.length);
+    return { name, pairs: most };
+  });
+}
+
+/** The pair for a model that fills gaps. @param {Pair} pair @param {string} mask @returns {Pair} */
+const covering = ({ upper, lower, answers }, mask) => ({
+  upper: `${upper} ${mask}.`,
+  lower: `${lower} ${mask}.`,
+  answers,
+});
