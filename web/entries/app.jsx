@@ -8,6 +8,7 @@ import { useDrop } from '../features/open/opening.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
 import { STEPS } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
+import { viewOf } from '../features/views.js';
 import { WhatIf } from '../features/whatif/whatif.jsx';
 import { useSession } from '../ui/context.js';
 import { useKeptFocus } from '../ui/focus.js';
@@ -71,7 +72,11 @@ export function App({ host, height = 0, controls = true }) {
             {words.skip}
           </button>
           {controls && <Header phone={screen.kind === 'phone' && screen.size !== 'low'} />}
-          {training ? <Probe /> : controls && <Sentence small={!hasColumns} />}
+          {training ? (
+            <Probe />
+          ) : (
+            controls && !viewOf(state.view, session.run.value).titled && <Sentence small={!hasColumns} />
+          )}
           {training && <TrainNote />}
         </>
       )}

@@ -10,9 +10,14 @@ export function canShow(name, run) {
   if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
   if (name === 'flow') return run.about.sums;
+  if (name === 'trace') return canTrace(run);
   if (name === 'compare') return run.about.kind === 'transformer';
   return name !== 'lines' || run.T * run.S <= MAX_LINES;
 }
+
+/** True if a word is guessed after a text that can be run with other values. @param {Run} run */
+const canTrace = ({ about: { kind, edits, guess, reads } }) =>
+  kind === 'transformer' && edits && reads === 'text' && (guess === 'next' || guess === 'masked');
 
 /** True if a run has no queries or no keys. @param {Run | null} run */
 export const isEmpty = (run) => run !== null && !(run.T > 0 && run.S > 0);

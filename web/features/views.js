@@ -2,6 +2,7 @@
 //   grows    the view also takes the area of the model
 //   spreads  it takes the area of both columns, with the reading above it
 //   inMenu   it is one of the pictures of a head, which are in one menu
+//   titled   it shows its sentences itself; it is absent during training
 //   ways     its variants, chosen by state.versus
 //   single   it is one picture with the heatmap's labels
 //   Marks    its legend
@@ -16,6 +17,9 @@ const Empty = later(() => import('./prompt/emptyPrompt.jsx'), 'Empty');
 const Lines = later(() => import('./lines/lines.jsx'), 'Lines');
 const ContributionPanel = later(() => import('./flow/contributionPanel.jsx'), 'ContributionPanel');
 const PatchPicture = later(() => import('./patches/patches.jsx'), 'PatchPicture');
+const [Trace, TraceMarks, TracePanel] = ['Trace', 'TraceMarks', 'TracePanel'].map((name) =>
+  later(() => import('./trace/trace.jsx'), name),
+);
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
   later(() => import('./compare/compare.jsx'), name),
 );
@@ -24,8 +28,8 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, inMenu?: boolean,
- *   grows?: boolean,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare', Component: Component,
+ *   inMenu?: boolean, grows?: boolean, titled?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
  */
@@ -36,6 +40,7 @@ export const VIEWS = [
   { name: 'matrix', Component: Picture, inMenu: true, single: () => true },
   { name: 'lines', Component: Lines, inMenu: true, single: () => true },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: ContributionPanel },
+  { name: 'trace', Component: Trace, grows: true, titled: true, Marks: TraceMarks, Reading: TracePanel },
   {
     name: 'compare',
     Component: Compare,

@@ -59,9 +59,12 @@ export function createSession(options) {
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     tracing: requests.tracing,
-    hurryTrace: tracing.hurry,
+    /** The place of the trace under the pointer. */
+    tracedPlace: tracing.pointed,
+    pointTrace: tracing.point,
+    tracePaused: tracing.paused,
     pauseTrace: tracing.pause,
-    traceAgain: tracing.again,
+    traceAgain: () => tracing.again(),
     ablating: requests.ablating,
     /** Requests the probability of the prediction without each head in turn. */
     runAblation() {

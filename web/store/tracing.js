@@ -1,7 +1,9 @@
 // The trace of the page: its settings, its requests, and the cells that have been measured so far.
 
+import { signal } from '@preact/signals';
 import { startTrace, withCells } from '../features/trace/places.js';
 import { ALL } from '../features/trace/settings.js';
+import { readOnly } from './readOnly.js';
 import { runOf } from './runInput.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
@@ -22,6 +24,8 @@ const keyOfTrace = (state) => JSON.stringify([state.model, state.pinned, { ...ru
 export function createTracing({ requests, state, answers }) {
   /** The key of the last request, the model that it was about, and whether its tasks have been asked for. */
   let [asked, model, fitted] = ['', '', false];
+  const pointed = signal(/** @type {GridPlace | null} */ (null));
+  const paused = signal(false);
 
   /** @returns {Pair[]} */
   const pairsOf = (/** @type {State} */ { trace: { task } }) =>
@@ -34,6 +38,7 @@ export function createTracing({ requests, state, answers }) {
     const key = keyOfTrace(now);
     if (key === asked) return;
     asked = key;
+    [pointed.value, paused.value] = [null, false];
     answers.set({ trace: null });
     requests.send({ verb: 'trace', state: now, pairs: pairsOf(now) });
   }
@@ -63,10 +68,19 @@ export function createTracing({ requests, state, answers }) {
         if (trace) answers.set({ trace: withCells(trace, cells) });
       },
     },
+    /** The place under the pointer, or walked to by the keyboard. */
+    pointed: readOnly(pointed),
     /** The place is measured next, if it is not known. @param {GridPlace | null} place */
-    hurry: (place) => requests.tracing.peek() && requests.send({ verb: 'traceControl', place }),
-    /** @param {boolean} paused */
-    pause: (paused) => requests.send({ verb: 'traceControl', paused }),
+    point(place) {
+      pointed.value = place;
+      if (requests.tracing.peek()) requests.send({ verb: 'traceControl', place });
+    },
+    paused: readOnly(paused),
+    /** @param {boolean} is */
+    pause(is) {
+      paused.value = is;
+      requests.send({ verb: 'traceControl', paused: is });
+    },
   };
 }
 /** @typedef {ReturnType<typeof createTracing>} Tracing */

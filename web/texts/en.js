@@ -212,7 +212,15 @@ export const strings = {
     `${query} cannot see ${key}: it comes later, or is masked`,
   masked: 'masked',
   nan: 'NaN',
-  views: { heatmap: 'Heatmap', patches: 'Picture', matrix: 'Matrix', lines: 'Lines', flow: 'Flow', compare: 'Compare' },
+  views: {
+    heatmap: 'Heatmap',
+    patches: 'Picture',
+    matrix: 'Matrix',
+    lines: 'Lines',
+    flow: 'Flow',
+    trace: 'Trace',
+    compare: 'Compare',
+  },
   compare: {
     no: 'not shown',
     beside: 'Side by side',

@@ -190,7 +190,15 @@ export const strings = {
   hidden: (query, key) => `${query} 看不到 ${key}：它在后面，或被遮住`,
   masked: '被遮住',
   nan: 'NaN',
-  views: { heatmap: '热图', patches: '图片', matrix: '矩阵', lines: '连线', flow: '流向', compare: '比较' },
+  views: {
+    heatmap: '热图',
+    patches: '图片',
+    matrix: '矩阵',
+    lines: '连线',
+    flow: '流向',
+    trace: '追踪',
+    compare: '比较',
+  },
   compare: {
     no: '未显示',
     beside: '并列',

@@ -7,7 +7,7 @@ import { useOpening } from './useOpening.js';
 /**
  * name: for screen readers. more: other items in the same line. isHeading: it names the items after it.
  * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
- *   act?: () => void, more?: Item[], isHeading?: boolean }} Item
+ *   act?: () => void, more?: Item[], isHeading?: boolean, disabled?: boolean }} Item
  */
 
 /** @param {Element} element */
@@ -46,14 +46,16 @@ export function Menu({ label, name, items, className = '', up = false, right = f
     list[(at + step + list.length) % list.length].focus();
   };
   /** @param {Item} item */
-  const one = ({ key, label: text, name: spoken, about, chosen, act }) => (
+  const one = ({ key, label: text, name: spoken, about, chosen, act, disabled }) => (
     <button
       key={key}
       data-key={key}
       type="button"
       aria-label={spoken}
+      aria-disabled={disabled}
       {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
       onClick={() => {
+        if (disabled) return;
         setOpen(false);
         all('button')[0].focus();
         act?.();

@@ -25,7 +25,7 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  const views = VIEWS.filter(({ name, ways }) => canShow(name, run) && !(ways && isOpen(state)));
+  const views = VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !((ways || titled) && isOpen(state)));
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
   return (
     <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>

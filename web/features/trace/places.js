@@ -2,6 +2,7 @@
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { TracedCell, TraceRuns } from '../../store/traceProtocol.js' */
+/** @typedef {GridPlace} Place */
 /** @typedef {{ share: Float64Array, value: Float64Array, a: Float64Array, b: Float64Array }} Measured NaN: not yet */
 /**
  * A trace with the cells that have been measured so far, by part: (L,T) or (L,H).

@@ -4,9 +4,11 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Opens } from '../../ui/popover.jsx';
+import { placesIn } from '../trace/places.js';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 import { Share } from './share.jsx';
 
+const Patched = later(() => import('../trace/patched.jsx'), 'Patched');
 const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 /** @import { About } from '../../store/protocol.js' */
@@ -24,6 +26,7 @@ export function WhatIf({ kind }) {
   return (
     <section class="whatif" aria-label={words.whatIf}>
       {!phone && <span class="lead">{words.whatIf}</span>}
+      {placesIn(state.patch).length > 0 && <Patched />}
       <Temperature />
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>

@@ -1,0 +1,79 @@
+// Without two sentences: the questions of which one can be chosen.
+
+import { useSession } from '../../ui/context.js';
+import { OWN } from './settings.js';
+import { TASKS } from './tasks.js';
+import { beginOwn, showPair, textsIn } from './traceState.js';
+
+/** @import { TaskName } from './tasks.js' */
+
+/** @param {{ setWriting: (what: 'upper') => void }} props */
+export function Begin({ setWriting }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const tasks = session.traceTasks.value?.tasks ?? [];
+  return (
+    <div class="trace-begin">
+      <h2>{own.begin}</h2>
+      {own.beginAbout.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <ul>
+        {TASKS.map((name) => {
+          const pairs = tasks.find((task) => task.name === name)?.pairs ?? [];
+          return (
+            <li key={name}>
+              <button
+                type="button"
+                disabled={pairs.length === 0}
+                onClick={() => showPair(session, name, pairs, 0)}
+                data-task={name}
+              >
+                <TaskName name={name} pairs={pairs.length} known={tasks.length > 0} />
+              </button>
+            </li>
+          );
+        })}
+        <li>
+          <button
+            type="button"
+            data-task={OWN}
+            onClick={() => {
+              beginOwn(session);
+              setWriting('upper');
+            }}
+          >
+            <span class="question">{own.tasks.own[0]}</span>
+          </button>
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+/**
+ * The question of a task, with its example, or why the task does not fit.
+ * @param {{ name: TaskName, pairs: number, known?: boolean }} props
+ */
+export function TaskName({ name, pairs, known = true }) {
+  const own = textsIn(useSession());
+  const [question, kind, example, answer] = own.tasks[name];
+  return (
+    <>
+      <span class="question">{question}</span>{' '}
+      <span class="kind">
+        {kind}
+        {pairs > 0 && `, ${own.pairs(pairs)}`}
+      </span>
+      <span class="example">
+        {pairs > 0 || !known ? (
+          <>
+            {example} <i>{answer}</i>
+          </>
+        ) : (
+          own.needs[name]
+        )}
+      </span>
+    </>
+  );
+}

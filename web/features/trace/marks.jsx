@@ -1,0 +1,52 @@
+// The legend of a trace: shares from −100 to 100 per cent.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useSize } from '../../ui/useSize.js';
+import { SIGNED } from '../compare/tokenPairs.js';
+import { placeOf, weightAt } from '../heatmap/colourRamp.js';
+import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
+import { isOpen } from '../train/settings.js';
+import { textsIn } from './traceState.js';
+
+/** @import { Theme } from '../../ui/palette.js' */
+
+const MARKS = [-100, -25, 0, 25, 100];
+
+export function TraceMarks() {
+  const session = useSession();
+  const own = textsIn(session);
+  const state = session.state.value;
+  /** @type {Theme} */
+  const theme = session.theme.value;
+  const [box, canvas] = [useRef(null), useRef(/** @type {HTMLCanvasElement | null} */ (null))];
+  const { width } = useSize(box);
+  const trace = session.trace.value;
+  const isShown = state.pinned !== null && !isOpen(state);
+  useEffect(() => {
+    paintRamp(canvas.current, width, (share) => {
+      const position = 2 * share - 1;
+      return SIGNED[theme].css(Math.sign(position) * weightAt(Math.abs(position)));
+    });
+  }, [width, theme, isShown]);
+  if (!isShown) return isOpen(state) ? <Ramp isWhole /> : null;
+  const [from, to] = trace && !trace.problem ? [trace.answers[1], trace.answers[0]] : ['', ''];
+  const way = own.way(from, to);
+  return (
+    <>
+      <div class="ramp" ref={box} role="img" aria-label={own.scale}>
+        <canvas ref={canvas} />
+        {MARKS.map((mark) => (
+          <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark) / 100)}%` })}>
+            {String(mark).replace('-', '−')}
+            {mark === 100 && '%'}
+          </span>
+        ))}
+      </div>
+      {from && (
+        <span class="sample trace-way">{way.map((text, i) => (i % 2 === 1 ? <i key={i}>{text}</i> : text))}</span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+// Why nothing can be measured between two sentences, and what to do about it.
+
+import { useSession } from '../../ui/context.js';
+import { ALL, OWN } from './settings.js';
+import { pairsIn, showPair, textsIn } from './traceState.js';
+
+/** @import { TraceProblem } from '../../store/traceProtocol.js' */
+/** @import { Trace } from './places.js' */
+
+/** @param {{ trace: Trace, problem: TraceProblem, setWriting: (what: 'upper' | 'lower' | 'words') => void }} props */
+export function Nothing({ trace, problem, setWriting }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { task, pair } = session.state.value.trace;
+  const pairs = pairsIn(session);
+  const { answers, ids, upper } = trace;
+  const higher = answers[upper.both[0] >= upper.both[1] ? 0 : 1];
+  const missing = answers[ids[0].length === 0 ? 0 : 1];
+  const text = own.nothing[problem];
+  return (
+    <div class="trace-nothing">
+      <p role="status">{typeof text === 'string' ? text : text(problem === 'noAnswer' ? missing : higher)}</p>
+      <p>
+        {task !== OWN && pair !== ALL && pairs.length > 1 && (
+          <button
+            type="button"
+            class="word strong"
+            onClick={() => showPair(session, task, pairs, (pair + 1) % pairs.length)}
+          >
+            {own.nextPair}
+          </button>
+        )}
+        {problem !== 'same' && problem !== 'noPlace' && (
+          <button type="button" class="word strong" onClick={() => setWriting('words')}>
+            {own.chooseWords}
+          </button>
+        )}
+        <button type="button" class="word strong" onClick={() => setWriting('lower')}>
+          {own.writeOther}
+        </button>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// Cells of a trace on a canvas.
+
+import { SIGNED } from '../compare/tokenPairs.js';
+import { cellAt, figureOf, shownShare } from './places.js';
+
+/** @import { GridPart } from '../../../src/js/analysis/patchGrid.js' */
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Trace } from './places.js' */
+/** @import { Layout } from './traceLayout.js' */
+
+/** The colours of text on light and on dark cells. */
+const [DARK_INK, LIGHT_INK] = ['#1a181e', '#ffffff'];
+/** A lower cell has no figure; a figure is as wide as this part of its height for each letter. */
+const [MIN_FIGURE, LETTER] = [13, 0.62];
+
+/**
+ * Paints all places of some parts: a colour, a dot while a place is not measured, a figure where there is room.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Trace} trace
+ * @param {Layout} layout
+ * @param {{ parts: readonly GridPart[], places: readonly number[], theme: Theme, ink: string, font: string,
+ *   size: number }} how places: of each part; ink: of dots; font, size: of figures
+ */
+export function paintCells(context, trace, layout, { parts, places, theme, ink, font, size }) {
+  const colours = SIGNED[theme];
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  for (const part of parts)
+    for (let layer = 0; layer < trace.layers; layer++)
+      for (const place of places) {
+        const box = layout.boxOf({ part, layer, place });
+        if (!box) continue;
+        const cell = cellAt(trace, { part, layer, place });
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        if (!cell) {
+          context.fillStyle = ink;
+          context.fillRect(Math.round(x) - 1, Math.round(y) - 1, 2, 2);
+          continue;
+        }
+        const share = shownShare(cell.share);
+        context.fillStyle = colours.css(share);
+        context.fillRect(box.x, box.y, box.width, box.height);
+        const figure = figureOf(cell.share, part === parts[0] && part !== 'head');
+        if (!figure || box.height < MIN_FIGURE || box.width < figure.length * LETTER * size + 4) continue;
+        context.font = `${size}px ${font}`;
+        context.fillStyle = colours.isLight(share) ? DARK_INK : LIGHT_INK;
+        context.fillText(figure, x, y + 0.5);
+      }
+}

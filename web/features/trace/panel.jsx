@@ -1,0 +1,269 @@
+// The reading column of a trace: how the measurement goes, where the answer is, and what returns at one place.
+
+import { plain, signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
+import { Reading } from '../reading/reading.jsx';
+import { isOpen } from '../train/settings.js';
+import { ExportMenu } from './exportMenu.jsx';
+import { cellAt, headsOf, keyOf, NOISE, ROWS, shareText, stretchesOf } from './places.js';
+import { chosenIn, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
+
+/** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
+/** @import { Trace } from './places.js' */
+/** @typedef {NonNullable<ReturnType<typeof cellAt>>} Cell */
+
+/** Heads in the list of a layer. */
+const MAX_HEADS = 3;
+
+/** @param {{ compact?: boolean, title?: boolean }} props */
+export function TracePanel({ compact = false, title = true }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const trace = session.trace.value;
+  const scrolled = useKeyboardScroll();
+  if (isOpen(session.state.value)) return <Reading compact={compact} title={title} />;
+  if (!trace || trace.problem || !session.state.value.pinned) return <section class="reading tracing" />;
+  const place = session.tracedPlace.value ?? chosenIn(session);
+  const cell = place && cellAt(trace, place);
+  const isWhole = trace.done >= trace.total;
+  return (
+    <section class="reading tracing" aria-label={own.result} ref={scrolled}>
+      {place && cell ? (
+        <PlaceReading trace={trace} place={place} cell={cell} />
+      ) : isWhole ? (
+        <h2 class="title">{own.result}</h2>
+      ) : (
+        <Measuring trace={trace} />
+      )}
+      <Summary trace={trace} soFar={!isWhole} />
+      {!(place && cell) && <p class="how">{isWhole ? own.point : own.canPoint}</p>}
+      <Actions trace={trace} place={place && cell ? place : null} />
+    </section>
+  );
+}
+
+/** @param {{ trace: Trace }} props */
+function Measuring({ trace }) {
+  const own = textsIn(useSession());
+  const parts = /** @type {GridPart[]} */ ([...ROWS, 'head']);
+  return (
+    <>
+      <h2 class="title">{own.measuring}</h2>
+      <p class="trace-about">{own.measuringAbout}</p>
+      <dl class="trace-parts-done">
+        {parts.map((part) => {
+          const cells = trace.cells[part];
+          if (!cells) return null;
+          const known = cells.share.filter((share) => !Number.isNaN(share)).length;
+          const equal = trace.same[part]?.filter(Boolean).length ?? 0;
+          return (
+            <div key={part}>
+              <dt>{own.parts[part]}</dt>
+              <dd>{own.partDone(known - equal, cells.share.length - equal)}</dd>
+            </div>
+          );
+        })}
+      </dl>
+    </>
+  );
+}
+
+/** @param {{ trace: Trace, place: GridPlace, cell: Cell }} props */
+function PlaceReading({ trace, place, cell }) {
+  const own = textsIn(useSession());
+  const share = shareText(cell.share);
+  return (
+    <>
+      <h2 class="title share">{own.share(share)}</h2>
+      <p class="trace-about">
+        <When trace={trace} place={place} />
+      </p>
+      {cell.share < -NOISE && <p class="how">{own.away}</p>}
+      {cell.share > 1.005 && <p class="how">{own.beyond}</p>}
+      <Guesses trace={trace} cell={cell} />
+      <MeasureLine trace={trace} value={cell.value} />
+      {place.part === 'heads' && <ByHead trace={trace} layer={place.layer} share={share} />}
+    </>
+  );
+}
+
+/** The condition of a share, in words. @param {{ trace: Trace, place: GridPlace }} props */
+function When({ trace, place }) {
+  const own = textsIn(useSession());
+  const { part, layer } = place;
+  if (part === 'head') {
+    const [before, name, after] = own.whenHead;
+    return (
+      <>
+        {before}
+        <i>{/** @type {Function} */ (name)(own.headName(layer, place.place))}</i>
+        {after}
+      </>
+    );
+  }
+  const [before, name, at, after] = own.when[part];
+  return (
+    <>
+      {before}
+      <i>{/** @type {Function} */ (name)(layer)}</i>
+      {at}
+      <i lang="en">{wordOf(trace, place)}</i>
+      {after}
+    </>
+  );
+}
+
+/** Both answers: a bar for the patched run, a tick for the lower sentence. @param {{ trace: Trace, cell: Cell }} props */
+function Guesses({ trace: { answers, lower }, cell }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { percent } = session.words.value;
+  const list = answers.map((word, i) => ({ word, now: [cell.a, cell.b][i], before: lower.both[i] }));
+  const most = Math.max(...list.flatMap(({ now, before }) => [now, before]), 0.01);
+  const at = (/** @type {number} */ p) => `${(100 * p) / most}%`;
+  return (
+    <div class="trace-guesses">
+      <h3>{own.next}</h3>
+      <ul>
+        {list.map(({ word, now, before }) => (
+          <li key={word}>
+            <span class="token">{word}</span>
+            <span class="track">
+              <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
+              <span class="bar" style={px({ width: at(now) })} />
+              <span class="tick" style={px({ left: at(before) })} />
+            </span>
+            <b>{percent(now)}</b>
+          </li>
+        ))}
+      </ul>
+      <p class="how">
+        <span class="mark" />
+        {own.before}
+      </p>
+    </div>
+  );
+}
+
+/** The measure on a line from the lower run to the upper one. @param {{ trace: Trace, value: number }} props */
+function MeasureLine({ trace: { answers, lower, upper }, value }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { by } = session.state.value.trace;
+  const { percent } = session.words.value;
+  const write = by === 'probability' ? percent : by === 'score' ? (/** @type {number} */ x) => signed(x, 1) : plain;
+  const at = (100 * (value - lower.value)) / (upper.value - lower.value);
+  const place = Math.min(Math.max(at, -6), 106);
+  return (
+    <div class="trace-measure">
+      <h3>
+        {own.measure[by]} <i>{by === 'score' ? `${answers[0]} − ${answers[1]}` : answers[0]}</i>
+      </h3>
+      <div class="measure-line" style={px({ '--place': `${place}%` })}>
+        <b>{write(value)}</b>
+        <span class="done" />
+      </div>
+      <p>
+        <span>{own.lowerAt(write(lower.value))}</span>
+        <span>{own.upperAt(write(upper.value))}</span>
+      </p>
+    </div>
+  );
+}
+
+/** @param {{ trace: Trace, layer: number, share: string }} props */
+function ByHead({ trace, layer, share }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const heads = headsOf(trace, layer);
+  if (heads.length === 0) return null;
+  const shown = heads.slice(0, MAX_HEADS);
+  const others = heads.slice(MAX_HEADS);
+  const sum = others.reduce((total, one) => total + one.share, 0);
+  const most = Math.max(...heads.map((one) => Math.abs(one.share)), Math.abs(sum), 0.01);
+  const rows = [
+    ...shown.map(({ head, share: part }) => ({ key: String(head), name: own.headName(layer, head), part, head })),
+    ...(others.length > 0 ? [{ key: 'others', name: own.others(others.length), part: sum, head: -1 }] : []),
+  ];
+  return (
+    <div class="trace-heads">
+      <h3>
+        {own.byHead} <span>{own.alone}</span>
+      </h3>
+      <ul>
+        {rows.map(({ key, name, part, head }) => (
+          <li key={key} class={part < 0 ? 'negative' : ''}>
+            <button
+              type="button"
+              disabled={head < 0}
+              onClick={() => togglePatch(session, { part: 'head', layer, place: head })}
+            >
+              <span>{name}</span>
+              <span class="track">
+                <span class="bar" style={px({ width: `${(100 * Math.abs(part)) / most}%` })} />
+              </span>
+              <b>{shareText(part)}</b>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="how">{own.notSum(share)}</p>
+    </div>
+  );
+}
+
+/** In one sentence: at which token the answer is, layer by layer. @param {{ trace: Trace, soFar: boolean }} props */
+function Summary({ trace, soFar }) {
+  const own = textsIn(useSession());
+  const stretches = stretchesOf(trace);
+  const known = trace.cells.stream?.share.some((share) => !Number.isNaN(share) && share !== 0);
+  if (!known) return null;
+  const last = stretches.length - 1;
+  if (last < 0) return soFar ? null : <p class="trace-summary">{own.nowhere}</p>;
+  const nameOf = (/** @type {{ place: number, from: number, to: number }} */ { from, to }, /** @type {number} */ i) => {
+    if (from === 0 && to === trace.layers - 1) return own.everywhere;
+    if (i === 0 && from === 0) return own.upTo(to);
+    return i === last && to === trace.layers - 1 ? own.from(from) : own.within(from, to);
+  };
+  return (
+    <p class="trace-summary">
+      {soFar && own.soFar}
+      {stretches.map((stretch, i) => {
+        const text = nameOf(stretch, i);
+        const begins = i === 0 && !soFar;
+        return (
+          <span key={stretch.from}>
+            {i > 0 && ', '}
+            {begins ? text[0].toUpperCase() + text.slice(1) : text[0].toLowerCase() + text.slice(1)}
+            <i lang="en">{trace.lower.pieces[stretch.place].name}</i>
+          </span>
+        );
+      })}
+      .
+    </p>
+  );
+}
+
+/** @param {{ trace: Trace, place: GridPlace | null }} props */
+function Actions({ trace, place }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const isOn = place !== null && session.state.value.patch[keyOf(place)] === 1;
+  return (
+    <p class="trace-actions">
+      {place && isOn && (
+        <button type="button" class="word strong" onClick={() => openInstrument(session, place)}>
+          {own.open}
+        </button>
+      )}
+      {place && isOn && (
+        <button type="button" class="word" onClick={() => togglePatch(session, place)}>
+          {own.unpatch}
+        </button>
+      )}
+      <ExportMenu trace={trace} />
+    </p>
+  );
+}

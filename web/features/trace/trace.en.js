@@ -1,0 +1,174 @@
+// Texts of the trace, in English.
+
+/** @typedef {'stream' | 'heads' | 'mlp' | 'head'} Part */
+
+const count = (/** @type {number} */ n, /** @type {string} */ one) => `${n} ${one}${n === 1 ? '' : 's'}`;
+
+export const texts = {
+  title: 'Where the answer changes between two sentences',
+  upper: 'take from',
+  lower: 'put into',
+  write: (/** @type {string} */ which, /** @type {string} */ sentence) =>
+    `${which}: ${sentence}. Write another sentence`,
+  sentenceOf: (/** @type {string} */ which) => `The sentence “${which}”`,
+  takeThis: 'OK',
+  begin: 'Where does the answer change?',
+  beginAbout: [
+    'Two sentences differ in one word, and get different answers.',
+    'One place of the model after another takes over what it holds in the upper sentence. Its colour shows how much of the upper answer returns.',
+  ],
+  tasks: {
+    indirect: ['Who gets the bag?', 'indirect object', 'When John and Mary …, John gave the bag to', 'Mary'],
+    induction: ['What came next last time?', 'induction', '… gave the ship to me. They gave the', 'ship'],
+    greater: ['Which year comes later?', 'greater-than', 'The war lasted from the year 1762 to the year 17', '63 … 99'],
+    agreement: ['One or many?', 'agreement', 'The keys near the old house', 'are'],
+    gender: ['He or she?', 'gender', 'The queen went home, because', 'she'],
+    own: ['Two sentences of your own', '', '', ''],
+  },
+  needs: {
+    indirect: 'needs names as single tokens',
+    induction: 'needs nouns as single tokens',
+    greater: 'needs two-digit numbers as single tokens',
+    agreement: 'needs nouns, “is” and “are” as single tokens',
+    gender: 'needs “he” and “she” as single tokens',
+  },
+  pairs: (/** @type {number} */ n) => count(n, 'pair'),
+  task: 'Task',
+  sentence: 'sentence',
+  pair: (/** @type {number} */ at, /** @type {number} */ n) => `${at} of ${n}`,
+  allPairs: (/** @type {number} */ n) => `all ${n}, mean`,
+  measured: 'measured by',
+  by: {
+    score: (/** @type {string} */ a, /** @type {string} */ b) => `score of ${a} − ${b}`,
+    probability: (/** @type {string} */ a) => `probability of ${a}`,
+    log: (/** @type {string} */ a) => `log-probability of ${a}`,
+  },
+  byAbout: {
+    score: 'The difference of the two answers before the softmax. It changes evenly with what the model adds.',
+    probability: 'The share of the upper answer among all next words.',
+    log: 'Its logarithm.',
+  },
+  ownWords: 'two words of your own…',
+  likeliest: 'the likeliest word of each sentence',
+  firstWord: 'answer of the upper sentence',
+  secondWord: 'answer of the lower sentence',
+  asTable: 'as a table',
+  asGrid: 'as a picture',
+  places: (/** @type {number} */ n) => count(n, 'place'),
+  heads: (/** @type {number} */ n) => count(n, 'head'),
+  done: (/** @type {number} */ n, /** @type {number} */ all) => `${n} of ${count(all, 'place')}`,
+  left: (/** @type {number} */ seconds) =>
+    seconds < 90 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`,
+  stop: 'Stop',
+  goOn: 'Continue',
+  again: 'Measure again',
+  running: 'Running both sentences …',
+  same: 'the same in both runs: nothing to patch',
+  eachToken: 'each token, each layer',
+  eachHead: 'each head by itself',
+  layer: (/** @type {number} */ layer) => `layer ${layer}`,
+  parts: { stream: 'stream', heads: 'heads', mlp: 'feed-forward', head: 'each head' },
+  partOf: 'Part of each layer',
+  gridAbout:
+    'How much of the answer returns, by layer and token. Arrow keys walk, Shift with up and down changes the part of the layer, Enter opens the instrument, p patches, Space stops and continues',
+  // Spoken and written names of a place.
+  placeName: (/** @type {Part} */ part, /** @type {number} */ layer, /** @type {string} */ word) =>
+    part === 'head'
+      ? `Layer ${layer}, head ${word}`
+      : `Layer ${layer}, ${{ stream: 'stream', heads: 'heads', mlp: 'feed-forward' }[part]}, at “${word}”`,
+  returns: (/** @type {string} */ share) => `${share}% returns`,
+  notYet: 'not measured yet',
+  sameThere: 'the same in both runs',
+  share: (/** @type {string} */ share) => `${share}% of the answer returns`,
+  when: {
+    stream: [
+      'when the input of ',
+      (/** @type {number} */ l) => `layer ${l}`,
+      ' at ',
+      ' is that of the upper sentence.',
+    ],
+    heads: [
+      'when the heads of ',
+      (/** @type {number} */ l) => `layer ${l}`,
+      ' write the same at ',
+      ' as in the upper sentence.',
+    ],
+    mlp: [
+      'when the feed-forward part of ',
+      (/** @type {number} */ l) => `layer ${l}`,
+      ' writes the same at ',
+      ' as in the upper sentence.',
+    ],
+  },
+  whenHead: [
+    'when ',
+    (/** @type {string} */ name) => `head ${name}`,
+    ' writes the same at every word as in the upper sentence.',
+  ],
+  headName: (/** @type {number} */ layer, /** @type {number} */ head) => `${layer}.${head}`,
+  away: 'Below zero: the lower answer gains.',
+  beyond: 'Over 100: more than in the upper sentence.',
+  next: 'Next token',
+  before: 'before, in the lower sentence',
+  measure: {
+    score: 'Score of',
+    probability: 'Probability of',
+    log: 'Log-probability of',
+  },
+  lowerAt: (/** @type {string} */ value) => `lower ${value}`,
+  upperAt: (/** @type {string} */ value) => `upper ${value}`,
+  byHead: 'By head',
+  alone: 'each alone',
+  others: (/** @type {number} */ n) => count(n, 'other'),
+  notSum: (/** @type {string} */ share) => `Alone they need not add up to ${share}.`,
+  upTo: (/** @type {number} */ layer) => `Up to layer ${layer} the answer is at `,
+  within: (/** @type {number} */ a, /** @type {number} */ b) =>
+    a === b ? `in layer ${a} at ` : `in layers ${a} to ${b} at `,
+  from: (/** @type {number} */ layer) => `from layer ${layer} at `,
+  everywhere: 'In every layer the answer is at ',
+  nowhere: 'No single token has over half of the answer.',
+  soFar: 'So far: ',
+  measuring: 'Measuring',
+  measuringAbout:
+    'One place after another takes over what it held in the upper sentence. The colour shows how much of the answer comes with it.',
+  partDone: (/** @type {number} */ n, /** @type {number} */ all) =>
+    n === all ? `done, ${all} of ${all}` : n === 0 ? 'later' : `${n} of ${all}`,
+  canPoint: 'Every cell that is there can be pointed at, chosen and opened.',
+  result: 'Where the answer is',
+  point: 'Point at a cell to see what returns there. A click patches it.',
+  open: 'Open the instrument here',
+  unpatch: 'Undo the patch',
+  export: 'Export',
+  csv: 'Numbers, CSV',
+  svg: 'Picture, SVG',
+  program: 'Ten lines of code for this',
+  programAbout: 'A program that repeats the measurement with the model itself.',
+  way: (/** @type {string} */ b, /** @type {string} */ a) => ['of the way from ', b, ' to ', a],
+  scale: 'Share of the way from the lower answer to the upper one, from −100 to 100 percent',
+  nothing: {
+    same: 'The two sentences are the same, so the answer cannot change.',
+    sameAnswer: (/** @type {string} */ word) => `Both give “${word}” the higher score. Choose other words to compare.`,
+    close: 'Too close: the shares would be noise.',
+    noAnswer: (/** @type {string} */ word) => `“${word}” is no single token here. Choose other words to compare.`,
+    noPlace: 'A sentence has no masked word: there is no answer to compare.',
+  },
+  writeOther: 'Write another sentence',
+  chooseWords: 'Choose two words',
+  nextPair: 'Next pair',
+  patched: 'patched',
+  patchedAt: (/** @type {Part} */ part, /** @type {number} */ layer, /** @type {string} */ word) =>
+    part === 'head'
+      ? `head ${layer}.${word}`
+      : `${{ stream: 'stream into', heads: 'heads of', mlp: 'feed-forward of' }[part]} layer ${layer} at “${word}”`,
+  fromUpper: 'from the upper sentence',
+  undo: 'Undo',
+  nowPatched: (/** @type {string} */ word, /** @type {string} */ a, /** @type {string} */ b) =>
+    `Patched. ${word}: ${b}, before ${a}.`,
+  undone: 'The patch is undone.',
+  table: {
+    caption: 'Share of the answer that returns, in percent',
+    layer: 'layer',
+    part: 'part',
+    head: 'head',
+  },
+};

@@ -1,0 +1,124 @@
+// Changes of the page's state that the trace makes, and what it reads from it.
+
+import { runOf, UNCHANGED } from '../../store/runInput.js';
+import { cellAt, headsOf, keyOf, placesIn } from './places.js';
+import { ALL, OWN } from './settings.js';
+import { texts as inEnglish } from './trace.en.js';
+import { texts as inChinese } from './trace.zh.js';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { GridPlace } from '../../../src/js/analysis/patchGrid.js' */
+/** @import { Pair } from './tasks.js' */
+/** @import { Trace } from './places.js' */
+
+/** @typedef {typeof inEnglish} Texts */
+
+const TEXTS = { en: inEnglish, zh: inChinese };
+/** @param {Session} session */
+export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
+
+/** The place whose patch is on; null if there is none, or one of the page's other views patches several heads. @param {Session} session */
+export const chosenIn = ({ state }) => placesIn(state.value.patch).at(-1) ?? null;
+
+/** The pairs of the chosen task. @param {Session} session @returns {Pair[]} */
+export const pairsIn = ({ state, traceTasks }) =>
+  traceTasks.value?.tasks.find(({ name }) => name === state.value.trace.task)?.pairs ?? [];
+
+/**
+ * Shows a pair of a task, or the mean of all; the model is as it was read.
+ * @param {Session} session @param {string} task @param {readonly Pair[]} pairs @param {number} pair
+ */
+export function showPair(session, task, pairs, pair) {
+  const { upper, lower, answers } = pairs[Math.max(pair, 0)];
+  const { trace } = session.state.value;
+  const run = { ...runOf(session.state.value), ...UNCHANGED };
+  session.update({
+    text: lower,
+    pinned: { ...run, text: upper },
+    ...UNCHANGED,
+    trace: { ...trace, task, pair: pair === ALL ? ALL : pair, answers },
+  });
+}
+
+/** Two sentences of the visitor: those that are there. @param {Session} session */
+export function beginOwn(session) {
+  const state = session.state.value;
+  session.update({
+    pinned: state.pinned ?? runOf(state),
+    patch: {},
+    trace: { ...state.trace, task: OWN, pair: 0, answers: null },
+  });
+}
+
+/** @param {Session} session @param {'upper' | 'lower'} side @param {string} text */
+export function writeSentence(session, side, text) {
+  const state = session.state.value;
+  const { trace } = state;
+  const pinned = state.pinned ?? runOf(state);
+  session.update({
+    ...(side === 'upper' ? { pinned: { ...pinned, text } } : { text }),
+    patch: {},
+    trace: { ...trace, task: OWN, pair: 0, answers: trace.task === OWN ? trace.answers : null },
+  });
+}
+
+/** @param {Session} session @param {[string, string] | null} answers */
+export function compareWords(session, answers) {
+  const { trace } = session.state.value;
+  // Words of the visitor belong to the sentences that are shown, not to all pairs of a task.
+  const own = answers !== null || trace.pair === ALL ? { task: OWN, pair: 0 } : {};
+  session.update({ trace: { ...trace, ...own, answers }, patch: {} });
+}
+
+/** The word of a place: of a token, or the number of a head. @param {Trace} trace @param {GridPlace} place */
+export const wordOf = ({ lower }, { part, place }) =>
+  part === 'head' ? String(place) : (lower.pieces[place]?.name ?? String(place));
+
+/** Switches the patch of a place on, or off if it is on. @param {Session} session @param {GridPlace} place */
+export function togglePatch(session, place) {
+  const own = textsIn(session);
+  const key = keyOf(place);
+  const trace = session.trace.value;
+  if (session.state.value.patch[key] === 1) {
+    session.update({ patch: {} });
+    return session.announce(own.undone);
+  }
+  session.update({ patch: { [key]: 1 } });
+  const cell = trace && cellAt(trace, place);
+  const { percent } = session.words.value;
+  if (trace && cell) session.announce(own.nowPatched(trace.answers[0], percent(trace.lower.both[0]), percent(cell.a)));
+}
+
+/** The key with the largest weight of a query. @param {Session} session @param {number} layer @param {number} head @param {number} t */
+function strongestKey(session, layer, head, t) {
+  const run = session.run.value;
+  if (!run || run.large || t >= run.T) return t;
+  const from = ((layer * run.about.heads + head) * run.T + t) * run.S;
+  const row = run.weights.subarray(from, from + run.S);
+  return Math.max(row.indexOf(row.reduce((a, b) => Math.max(a, b), 0)), 0);
+}
+
+/** Opens the heatmap at a place, with its patch on. @param {Session} session @param {GridPlace} place */
+export function openInstrument(session, place) {
+  const trace = session.trace.value;
+  const { part, layer } = place;
+  const [strongest] = trace ? headsOf(trace, layer) : [];
+  const head = part === 'head' ? place.place : (strongest?.head ?? 0);
+  const last = trace ? trace.lower.pieces.length - 1 : 0;
+  const t = part === 'head' ? last : place.place;
+  session.update({
+    view: 'heatmap',
+    patch: { [keyOf(place)]: 1 },
+    layer,
+    head,
+    cell: { t, s: strongestKey(session, layer, head, t) },
+  });
+}
+
+/** A place in words, with its result. @param {Session} session @param {Trace} trace @param {GridPlace} place @param {(share: number) => string} shareText */
+export function spokenPlace(session, trace, place, shareText) {
+  const own = textsIn(session);
+  const cell = cellAt(trace, place);
+  const name = own.placeName(place.part, place.layer, wordOf(trace, place));
+  return `${name}: ${cell ? own.returns(shareText(cell.share)) : own.notYet}.`;
+}

@@ -1,0 +1,86 @@
+// The keyboard in a trace: arrows walk the cells, Enter opens, p patches, Space stops and continues, Escape closes.
+
+import { useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { nextPlace, ROWS, shareText } from './places.js';
+import { rowsOf } from './traceLayout.js';
+import { chosenIn, openInstrument, spokenPlace, togglePatch } from './traceState.js';
+
+/** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
+/** @import { Trace } from './places.js' */
+
+/** The columns of tokens of a trace, without those that are the same in both runs. @param {Trace} trace */
+export const placesOf = ({ columns, first }) => columns.slice(first).map(({ from, into }) => (from < 0 ? -1 : into));
+
+/** @param {{ narrow: boolean }} options */
+export function useTraceKeys({ narrow }) {
+  const session = useSession();
+  const [part, setPart] = useState(/** @type {GridPart} */ ('stream'));
+  const trace = session.trace.value;
+  const parts = /** @type {GridPart[]} */ (Object.keys(trace?.cells ?? {}));
+  const rows = rowsOf({ layers: trace?.layers ?? 0, parts, narrow, chosen: part });
+  const isSplit = rows.length < ROWS.filter((row) => parts.includes(row)).length;
+  const shape = trace && {
+    layers: trace.layers,
+    // One part at a time: the heads are one of the parts.
+    heads: !isSplit || part === 'head' || !narrow ? trace.heads : 0,
+    places: rows.length > 0 ? placesOf(trace) : [],
+    rows,
+  };
+
+  /** @param {GridPlace} place */
+  const visit = (place) => {
+    session.pointTrace(place);
+    if (trace) session.announce(spokenPlace(session, trace, place, shareText));
+  };
+  /** The place that the keys begin at: the last one, at the top of the grid. @returns {GridPlace | null} */
+  const current = () => {
+    const at = session.tracedPlace.value ?? chosenIn(session);
+    if (at || !trace || !shape) return at;
+    const token = shape.places.filter((place) => place >= 0).at(-1);
+    return token === undefined || rows.length === 0
+      ? { part: 'head', layer: trace.layers - 1, place: 0 }
+      : { part: rows[0], layer: trace.layers - 1, place: token };
+  };
+  /** @param {GridPlace} place */
+  const act = (place) => ({
+    Enter: () => openInstrument(session, place),
+    p: () => togglePatch(session, place),
+    ' ': () => session.tracing.value && session.pauseTrace(!session.tracePaused.value),
+  });
+
+  return {
+    part,
+    setPart,
+    parts,
+    rows,
+    isSplit,
+    shape,
+    visit,
+    current,
+    onKey(/** @type {KeyboardEvent} */ event) {
+      const at = current();
+      if (!at || !shape || event.ctrlKey || event.metaKey) return;
+      const places = shape.places.filter((place) => place >= 0);
+      const next = nextPlace(at, event.key, { ...shape, places }, event.shiftKey);
+      const action = /** @type {Record<string, () => unknown>} */ (act(at))[event.key];
+      if (!next && !action) return;
+      event.preventDefault();
+      event.stopPropagation();
+      // The first arrow shows where the keys begin.
+      if (next) visit(session.tracedPlace.value || chosenIn(session) ? next : at);
+      else action();
+    },
+    /** Closes the innermost: the place that is read, the patch, the view. */
+    onEscape(/** @type {KeyboardEvent} */ event) {
+      if (event.key !== 'Escape' || event.defaultPrevented) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (session.tracedPlace.value) return session.pointTrace(null);
+      const chosen = chosenIn(session);
+      if (chosen) return togglePatch(session, chosen);
+      session.update({ view: 'heatmap' });
+    },
+  };
+}
+/** @typedef {ReturnType<typeof useTraceKeys>} GridKeys */
