@@ -84,7 +84,9 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
     await page.goto(`${server.url}#${hash}`);
     reusable = key;
   }
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence'));
+  await page.waitForFunction(
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
+  );
 }
 
 /** Waits until the layout of the page is updated after a change of its size. */

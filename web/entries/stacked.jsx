@@ -129,7 +129,7 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story || state.first !== null ? <Panel phone /> : !training && <Sheet />}
+      {story || state.first !== null || viewOf(state.view, run).titled ? <Panel phone /> : !training && <Sheet />}
     </Instrument>
   );
 }

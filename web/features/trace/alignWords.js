@@ -40,12 +40,12 @@ const paired = (start, end, shift) =>
   Array.from({ length: end - start }, (_, i) => ({ from: start + i, into: start + i + shift }));
 
 /**
- * Words from both ends are pairs; those that are left in the middle of the longer list have none.
+ * Words from both ends are pairs, the last first: it often is the noun. Those that are left in the middle of the longer list have none.
  * @param {Word[]} from @param {Word[]} into @returns {Column[]}
  */
 function columnsBetween(from, into) {
   const pairs = Math.min(from.length, into.length);
-  const before = Math.ceil(pairs / 2);
+  const before = Math.floor(pairs / 2);
   const after = pairs - before;
   const left = (/** @type {Word[]} */ words, /** @type {'from' | 'into'} */ side) =>
     words.slice(before, words.length - after).flatMap(([start, end]) => alone(start, end, side));

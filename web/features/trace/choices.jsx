@@ -21,7 +21,7 @@ export function Choices({ trace, writing, setWriting, asTable, setAsTable }) {
     <div class="trace-choices">
       <TaskMenu setWriting={setWriting} />
       <PairMenu />
-      {writing === 'words' ? (
+      {trace?.problem === 'same' || trace?.problem === 'noPlace' ? null : writing === 'words' ? (
         <WordsField trace={trace} close={() => setWriting(null)} />
       ) : (
         <MeasureMenu trace={trace} setWriting={setWriting} />
@@ -195,7 +195,7 @@ function Progress({ trace }) {
     : own.done(done, total);
   return (
     <span class="trace-progress">
-      <span class={isWhole ? '' : 'strong'}>{text}</span>
+      <span class={isWhole ? 'whole' : 'strong'}>{text}</span>
       {!isWhole && running && !paused && left !== null && <span>{own.left(Math.max(Math.ceil(left), 1))}</span>}
       {!isWhole && (
         <button

@@ -18,6 +18,9 @@ import { chosenIn, openInstrument, textsIn, togglePatch } from './traceState.js'
 /** @import { GridKeys } from './useTraceKeys.js' */
 /** @typedef {{ current: HTMLElement | null }} Ref */
 
+/** Heads at least as wide have a number each. */
+const MIN_NUMBER = 20;
+
 /** @param {{ trace: Trace, grid: GridKeys, narrow: boolean }} props */
 export function Grid({ trace, grid, narrow }) {
   const session = useSession();
@@ -32,7 +35,7 @@ export function Grid({ trace, grid, narrow }) {
   return (
     <div
       class={`trace-grid ${rows.length === 0 ? 'only-heads' : ''}`}
-      style={px({ '--layers': trace.layers, '--count': shape.places.length, '--heads': shape.heads })}
+      style={{ '--layers': trace.layers, '--count': shape.places.length, '--heads': shape.heads }}
     >
       {grid.isSplit && <PartChoice grid={grid} />}
       <Layers trace={trace} step={layout.step} short={narrow} />
@@ -210,9 +213,10 @@ function Frames({ layout, kind, heads }) {
 const styleOf = (/** @type {Box} */ { x, y, width, height }) =>
   px({ '--x': x, '--y': y, '--width': width, '--height': height });
 
-/** The first, a middle and the last number of a head. @param {{ count: number, width: number }} props */
+/** The numbers of the heads; if they are narrow, the first, a middle and the last one. @param {{ count: number, width: number }} props */
 function HeadNumbers({ count, width }) {
-  const marks = [...new Set([0, Math.floor((count - 1) / 2), count - 1])];
+  const all = Array.from({ length: count }, (_, head) => head);
+  const marks = width / count >= MIN_NUMBER ? all : [...new Set([0, Math.floor((count - 1) / 2), count - 1])];
   return (
     <div class="head-numbers" aria-hidden="true">
       {marks.map((head) => (

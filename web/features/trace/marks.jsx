@@ -23,7 +23,7 @@ export function TraceMarks() {
   const [box, canvas] = [useRef(null), useRef(/** @type {HTMLCanvasElement | null} */ (null))];
   const { width } = useSize(box);
   const trace = session.trace.value;
-  const isShown = state.pinned !== null && !isOpen(state);
+  const isShown = state.pinned !== null && !trace?.problem && !isOpen(state);
   useEffect(() => {
     paintRamp(canvas.current, width, (share) => {
       const position = 2 * share - 1;
@@ -35,7 +35,7 @@ export function TraceMarks() {
   const way = own.way(from, to);
   return (
     <>
-      <div class="ramp" ref={box} role="img" aria-label={own.scale}>
+      <div class="ramp shares" ref={box} role="img" aria-label={own.scale}>
         <canvas ref={canvas} />
         {MARKS.map((mark) => (
           <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark) / 100)}%` })}>

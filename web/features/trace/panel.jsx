@@ -225,7 +225,7 @@ function Summary({ trace, soFar }) {
   const nameOf = (/** @type {{ place: number, from: number, to: number }} */ { from, to }, /** @type {number} */ i) => {
     if (from === 0 && to === trace.layers - 1) return own.everywhere;
     if (i === 0 && from === 0) return own.upTo(to);
-    return i === last && to === trace.layers - 1 ? own.from(from) : own.within(from, to);
+    return to === trace.layers - 1 ? own.from(from, i === 0) : own.within(from, to, i === 0);
   };
   return (
     <p class="trace-summary">
@@ -235,13 +235,13 @@ function Summary({ trace, soFar }) {
         const begins = i === 0 && !soFar;
         return (
           <span key={stretch.from}>
-            {i > 0 && ', '}
+            {i > 0 && own.comma}
             {begins ? text[0].toUpperCase() + text.slice(1) : text[0].toLowerCase() + text.slice(1)}
             <i lang="en">{trace.lower.pieces[stretch.place].name}</i>
           </span>
         );
       })}
-      .
+      {own.period}
     </p>
   );
 }
@@ -256,11 +256,6 @@ function Actions({ trace, place }) {
       {place && isOn && (
         <button type="button" class="word strong" onClick={() => openInstrument(session, place)}>
           {own.open}
-        </button>
-      )}
-      {place && isOn && (
-        <button type="button" class="word" onClick={() => togglePatch(session, place)}>
-          {own.unpatch}
         </button>
       )}
       <ExportMenu trace={trace} />

@@ -17,7 +17,7 @@ export function Patched() {
   return (
     <span class="group patched">
       <span>
-        <b>{own.patched}</b> {own.patchedAt(part, layer, position === null ? name : `${name} ${position}`)}
+        <b>{own.patched}</b> {own.patchedAt(part, layer, position === null ? name : `${name} (${position})`)}
         <span class="from-upper">, {own.fromUpper}</span>
       </span>
       <button type="button" class="word" onClick={() => session.update({ patch: {} })}>

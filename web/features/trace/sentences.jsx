@@ -2,7 +2,6 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { px } from '../../ui/px.js';
 import { differsIn } from './alignWords.js';
 import { MAX_COLUMNS } from './traceLayout.js';
 import { textsIn, writeSentence } from './traceState.js';
@@ -128,7 +127,7 @@ function Tokens({ side, trace, narrow }) {
       <span class="bare-tokens">
         <span>{bare.map(({ space, text }) => space + text).join('')}</span>
       </span>
-      <span class={`tokens ${dense ? 'dense' : ''}`} style={px({ '--count': others.length })}>
+      <span class={`tokens ${dense ? 'dense' : ''}`} style={{ '--count': others.length }}>
         {tokens}
       </span>
     </>

@@ -122,9 +122,13 @@ export const texts = {
   others: (/** @type {number} */ n) => count(n, 'other'),
   notSum: (/** @type {string} */ share) => `Alone they need not add up to ${share}.`,
   upTo: (/** @type {number} */ layer) => `Up to layer ${layer} the answer is at `,
-  within: (/** @type {number} */ a, /** @type {number} */ b) =>
-    a === b ? `in layer ${a} at ` : `in layers ${a} to ${b} at `,
-  from: (/** @type {number} */ layer) => `from layer ${layer} at `,
+  // first: it begins the sentence.
+  within: (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ first) =>
+    `${a === b ? `in layer ${a}` : `in layers ${a} to ${b}`}${first ? ' the answer is' : ''} at `,
+  from: (/** @type {number} */ layer, /** @type {boolean} */ first) =>
+    `from layer ${layer}${first ? ' the answer is' : ''} at `,
+  comma: ', ',
+  period: '.',
   everywhere: 'In every layer the answer is at ',
   nowhere: 'No single token has over half of the answer.',
   soFar: 'So far: ',
@@ -137,7 +141,6 @@ export const texts = {
   result: 'Where the answer is',
   point: 'Point at a cell to see what returns there. A click patches it.',
   open: 'Open the instrument here',
-  unpatch: 'Undo the patch',
   export: 'Export',
   csv: 'Numbers, CSV',
   svg: 'Picture, SVG',

@@ -1,6 +1,6 @@
 // The keyboard in a trace: arrows walk the cells, Enter opens, p patches, Space stops and continues, Escape closes.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { nextPlace, ROWS, shareText } from './places.js';
 import { rowsOf } from './traceLayout.js';
@@ -16,6 +16,11 @@ export const placesOf = ({ columns, first }) => columns.slice(first).map(({ from
 export function useTraceKeys({ narrow }) {
   const session = useSession();
   const [part, setPart] = useState(/** @type {GridPart} */ ('stream'));
+  const chosenPart = chosenIn(session)?.part;
+  // Where one part is shown at a time, it is that of the patched place.
+  useEffect(() => {
+    if (chosenPart) setPart(chosenPart);
+  }, [chosenPart]);
   const trace = session.trace.value;
   const parts = /** @type {GridPart[]} */ (Object.keys(trace?.cells ?? {}));
   const rows = rowsOf({ layers: trace?.layers ?? 0, parts, narrow, chosen: part });

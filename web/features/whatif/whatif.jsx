@@ -23,10 +23,11 @@ export function WhatIf({ kind }) {
   if (about && !about.edits) return <Unchangeable about={about} />;
   const flow = state.view === 'flow';
   const phone = kind === 'phone';
+  const isPatched = placesIn(state.patch).length > 0;
   return (
     <section class="whatif" aria-label={words.whatIf}>
       {!phone && <span class="lead">{words.whatIf}</span>}
-      {placesIn(state.patch).length > 0 && <Patched />}
+      {isPatched && <Patched />}
       <Temperature />
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>

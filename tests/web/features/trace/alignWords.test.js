@@ -33,8 +33,8 @@ test('words of different length end together, and their other tokens have no par
 });
 
 test('words are paired from both ends, and those in the middle have no partner', () => {
-  assert.equal(linesOf('the·old·grey·goose·ran', 'the·dog·ran').line, 'the/the old/dog grey/. goose/. ran/ran');
-  assert.equal(linesOf('so·a·b·c·d·it·is', 'so·e·f·g·it·is').line, 'so/so a/e b/f c/. d/g it/it is/is');
+  assert.equal(linesOf('the·old·grey·goose·ran', 'the·dog·ran').line, 'the/the old/. grey/. goose/dog ran/ran');
+  assert.equal(linesOf('so·a·b·c·d·it·is', 'so·e·f·g·it·is').line, 'so/so a/e b/. c/f d/g it/it is/is');
   assert.equal(linesOf('the·last·I', 'the·I').line, 'the/the last/. I/I');
   assert.equal(linesOf('the·I', 'the·last·I').line, 'the/the ./last I/I');
 });

@@ -1,0 +1,269 @@
+// The view Trace in Chromium: where the answer of two sentences changes, found by mouse and by keyboard.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { logitDifference, patchGrid } from 'headlight-attention/analysis';
+import { assertAccessible, assertNoSidewaysScroll, download, faults, openAt, page } from '../../../support/page.js';
+import { loadWhale } from '../../../support/whale.js';
+
+const { whale, tokenizer } = await loadWhale();
+const SHIP = 'They gave the ship to me. They gave the';
+const WHALE = SHIP.replace('ship', 'whale');
+const hashOf = (upper, lower, more = '') => {
+  const pinned = encodeURIComponent(new URLSearchParams({ text: upper }));
+  return `view=trace&text=${encodeURIComponent(lower)}&pinned=${pinned}${more}`;
+};
+const WORDS = '&trace=own.0.score.ship.whale';
+
+/** Shares of the demo model, by part, layer and place. */
+async function sharesOf(upper, lower, words) {
+  const [a, b] = words.map((word) => tokenizer.encode(`the ${word}`).ids.at(-1));
+  const model = {
+    options: whale.options,
+    forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
+  };
+  const { grids } = await patchGrid(model, upper, lower, logitDifference(a, b));
+  return (part, layer, place) => {
+    const { data, shape } = grids[part].recovered;
+    return data[layer * shape[1] + place];
+  };
+}
+const T = tokenizer.encode(WHALE).ids.length;
+const isWhole = () => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
+const said = (pattern) =>
+  page.waitForFunction((source) => new RegExp(source).test(part('.spoken[role=status]').textContent), pattern.source);
+/** The middle of a place of the grid. */
+async function placeOf(kind, { row, rows, column, columns }) {
+  const box = await page.locator(`.trace-cells.${kind}`).boundingBox();
+  return { x: box.x + ((column + 0.5) * box.width) / columns, y: box.y + (row * box.height) / rows };
+}
+
+test('by mouse: a question, the grid, a cell that returns the answer, and the instrument with its patch', async () => {
+  await openAt('view=trace');
+  await page.locator('.trace-begin button[data-task=induction]:not([disabled])').click();
+  await isWhole();
+  const [upper, lower] = await page.locator('.trace-row .answers .first').allTextContents();
+  assert.deepEqual([upper, lower], ['ship', 'whale']);
+  assert.deepEqual(await page.locator('.tokens .differs').allTextContents(), ['ship', 'whale']);
+  assert.match(await page.textContent('.trace-progress'), /^105 places, 20 heads$/);
+  assert.match(await page.textContent('.trace-summary'), /^In every layer the answer is at whale\.$/);
+  await assertAccessible();
+  const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
+  const percent = (x) => `${Math.round(100 * x) || 0}`.replace('-', '−');
+  // The heads of the top layer at the last token: the second row of the layer.
+  const at = await placeOf('tokens', { row: 0.55, rows: 5, column: 6, columns: 7 });
+  await page.mouse.move(at.x, at.y);
+  const heads = percent(share('heads', 4, T - 1));
+  await page.waitForFunction(
+    (text) => part('.tracing .share')?.textContent === text,
+    `${heads}% of the answer returns`,
+  );
+  assert.match(await page.textContent('.trace-about'), /^when the heads of layer 4 write the same at the as in/);
+  assert.equal(await page.locator('.patched').count(), 0);
+  await page.mouse.click(at.x, at.y);
+  await page.locator('.patched').waitFor();
+  assert.match(await page.textContent('.patched'), /patched heads of layer 4 at “the \(\d+\)”/);
+  const first = await page.locator('.trace-heads li').first().allInnerTexts();
+  assert.match(first[0].replace(/\s+/g, ' '), new RegExp(`^4\\.2 ${percent(share('head', 4, 2))}$`));
+  await assertAccessible();
+  const shown = await page.locator('.trace-guesses b').allTextContents();
+  await page.getByRole('button', { name: 'Open the instrument here' }).click();
+  await page.waitForFunction(() => part('.picture .matrix') && part('.page').dataset.busy === 'false');
+  // The guess of the instrument is that of the trace, and the patch can be undone there.
+  const ship = page.locator('.prediction li', { hasText: 'ship' }).first();
+  assert.equal(await ship.locator('b').textContent(), shown[0]);
+  await page.locator('.patched button').click();
+  await page.waitForFunction(() => !part('.patched'));
+  assert.deepEqual(faults, []);
+});
+
+test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes step by step', async () => {
+  await openAt(hashOf(SHIP, WHALE, WORDS));
+  await isWhole();
+  await page.locator('#picture').focus();
+  await page.keyboard.press('ArrowDown');
+  await said(/^Layer 4, stream, at “the”: 11% returns\.$/);
+  await page.keyboard.press('Shift+ArrowDown');
+  await said(/^Layer 4, heads, at “the”: 90% returns\.$/);
+  await page.keyboard.press('ArrowRight');
+  await said(/^Layer 4, head 0: /);
+  for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+  await said(/^Layer 4, head 2: 83% returns\.$/);
+  await page.keyboard.press('p');
+  await said(/^Patched\. ship: \d+%, before 7%\.$/);
+  await page.locator('.trace-frame.chosen').waitFor();
+  await page.waitForFunction(() => location.hash.includes('patch=4.2'));
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !part('.trace-frame.pointed') && part('.trace-frame.chosen'));
+  await page.keyboard.press('Escape');
+  await said(/^The patch is undone\.$/);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.picture .matrix') && location.hash.includes('patch=stream.4.'));
+  await page.goBack();
+  await page.waitForFunction(() => part('.trace-grid'));
+  await isWhole();
+  await page.locator('#picture').focus();
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => part('.picture .matrix'));
+  assert.deepEqual(faults, []);
+});
+
+test('two sentences of the visitor are written by keyboard, of different lengths too', async () => {
+  await openAt('view=trace');
+  const own = page.locator('.trace-begin button[data-task=own]');
+  await own.focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.trace-field input'));
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('They gave the old captain to me. They gave the');
+  await page.keyboard.press('Enter');
+  await page.locator('.trace-row.lower .side').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.trace-row.lower input'));
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type(SHIP);
+  await page.keyboard.press('Enter');
+  await isWhole();
+  assert.deepEqual(await page.locator('.tokens .differs').allTextContents(), ['old', 'captain', '·', 'ship']);
+  assert.equal(await page.locator('.tokens .missing').count(), 1);
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
+
+test('where nothing can be measured the view says why, and offers what helps', async () => {
+  for (const [upper, lower, more, text, offer] of [
+    [SHIP, SHIP, '', /^The two sentences are the same, so the answer cannot change\.$/, /Write another sentence/],
+    [
+      SHIP,
+      WHALE,
+      '&trace=own.0.score.ship.fire',
+      /^Both give “ship” the higher score\. Choose other words/,
+      /two words/,
+    ],
+    [SHIP, WHALE, '&trace=own.0.score.ship.ship', /^Too close: the shares would be noise\.$/, /Choose two words/],
+    [SHIP, WHALE, '&trace=own.0.score.ship.xyzzy', /^“xyzzy” is no single token here\./, /Choose two words/],
+  ]) {
+    await openAt(hashOf(upper, lower, more));
+    await page.waitForFunction(
+      (source) => new RegExp(source).test(part('.trace-nothing [role=status]')?.textContent ?? ''),
+      text.source,
+    );
+    assert.match(await page.textContent('.trace-nothing'), offer);
+    assert.equal(await page.locator('.trace-cells').count(), 0);
+    await assertAccessible();
+  }
+  await page.getByRole('button', { name: 'Choose two words' }).click();
+  await page.waitForFunction(() => part('.trace-words input'));
+  for (const word of ['ship', 'whale']) {
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type(word);
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.press('Enter');
+  await isWhole();
+  assert.match(await page.textContent('.trace-choices'), /score of ship − whale/);
+  assert.deepEqual(faults, []);
+});
+
+test('the menu of tasks says why a task does not fit, and the mean is over all pairs', async () => {
+  await openAt(hashOf(SHIP, WHALE, '&trace=induction.0.score.ship.whale'));
+  await isWhole();
+  await page.getByRole('button', { name: 'Task: What came next last time?' }).click();
+  const greater = page.getByRole('menuitemradio', { name: /Which year comes later/ });
+  assert.equal(await greater.getAttribute('aria-disabled'), 'true');
+  assert.match(await greater.textContent(), /needs two-digit numbers as single tokens/);
+  await assertAccessible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^sentence: / }).click();
+  await page.getByRole('menuitemradio', { name: '2 of' }).click();
+  await page.waitForFunction(() => /boat|whale/.test(part('.trace-row.upper .differs')?.textContent ?? ''));
+  await isWhole();
+  assert.deepEqual(faults, []);
+});
+
+test('a table has the same shares', async () => {
+  await openAt(hashOf(SHIP, WHALE, WORDS));
+  await isWhole();
+  await page.getByRole('button', { name: 'as a table' }).click();
+  const rows = await page.locator('.trace-table table').first().locator('tbody tr').allInnerTexts();
+  assert.equal(rows.length, 15);
+  const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
+  const cells = rows[1].split('\t');
+  assert.deepEqual(cells.slice(0, 2), ['4', 'heads']);
+  assert.equal(cells.at(-1), String(Math.round(100 * share('heads', 4, T - 1))));
+  await assertAccessible();
+});
+
+test('files: CSV with every place, SVG with its title, and a program that measures the same shares', async () => {
+  await openAt(hashOf(SHIP, WHALE, WORDS));
+  await isWhole();
+  const save = async (name) => {
+    await page.locator('.trace-actions').getByRole('button', { name: 'Export' }).click();
+    return String((await download(() => page.getByRole('menuitem', { name }).click())).bytes);
+  };
+  const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
+  const [titles, ...lines] = (await save('Numbers, CSV')).trim().split('\r\n');
+  assert.equal(titles, 'part,layer,token,word,head,share,score,p(ship),p(whale)');
+  assert.equal(lines.length, 5 * (3 * T + 4));
+  for (const line of lines) {
+    const [part, layer, token, , head, number] = line.split(',');
+    const wanted = share(part, Number(layer), Number(part === 'head' ? head : token));
+    assert.ok(Math.abs(Number(number) - wanted) < 1e-4, line);
+  }
+  const svg = await save('Picture, SVG');
+  assert.match(svg, /<title>Where the answer changes between two sentences<\/title>/);
+  assert.ok(svg.match(/<rect /g).length > 105);
+  const program = await save(/Ten lines of code/);
+  assert.ok(program.trim().split('\n').length <= 10, program);
+  const printed = [];
+  const body = program
+    .replace(/^import .*$/gm, '')
+    .replace('await load()', 'given')
+    .replaceAll('console.log(', 'print(');
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+  const model = {
+    options: whale.options,
+    tokenizer,
+    forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
+  };
+  const given = { openModel: async () => model };
+  await new AsyncFunction('given', 'print', 'patchGrid', 'logitDifference', body)(
+    given,
+    (...values) => printed.push(values),
+    patchGrid,
+    logitDifference,
+  );
+  assert.deepEqual(
+    printed.map(([part]) => part),
+    ['stream', 'heads', 'mlp', 'head'],
+  );
+  const [, { data, shape }] = printed[1];
+  assert.ok(Math.abs(data[4 * shape[1] + T - 1] - share('heads', 4, T - 1)) < 1e-4);
+  assert.deepEqual(faults, []);
+});
+
+test('at 360 px one part of each layer is shown, a tap patches a cell, and nothing scrolls sideways', async () => {
+  await openAt(hashOf(SHIP, WHALE, WORDS), { viewport: { width: 360, height: 740 }, hasTouch: true });
+  await isWhole();
+  await assertNoSidewaysScroll('360 px');
+  await page.locator('.trace-parts button', { hasText: 'heads' }).first().tap();
+  const at = await placeOf('tokens', { row: 0.5, rows: 5, column: 6, columns: 7 });
+  await page.touchscreen.tap(at.x, at.y);
+  await page.waitForFunction(() => part('.tracing .share')?.textContent === '90% of the answer returns');
+  await page.locator('.patched').waitFor();
+  await assertNoSidewaysScroll('360 px with a patch');
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
+
+test('in Chinese and in dark colours, and absent during training', async () => {
+  await openAt(hashOf(SHIP, WHALE, `${WORDS}&patch=4.2%3A1`), { locale: 'zh-CN', colorScheme: 'dark' });
+  await isWhole();
+  assert.equal(await page.textContent('.tracing .share'), '答案回来了 83%');
+  assert.match(await page.textContent('.trace-summary'), /^在每一层，答案都在 whale。$/);
+  await assertAccessible();
+  await openAt('panel=train', { locale: 'en-GB' });
+  await page.waitForFunction(() => part('.picture .matrix') !== null);
+  assert.equal(await page.locator('.legend .choice button', { hasText: 'Trace' }).count(), 0);
+});
