@@ -12,6 +12,9 @@ import { crc32 } from '../support/files.js';
 import { attentions } from '../support/weights_file.js';
 
 const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
+/** Two sentences of a trace. */
+const PAIR = ['They gave the ship to me. They gave the', 'They gave the whale to me. They gave the'];
+const traced = (page) => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
 const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
 
 function folderOf(make) {
@@ -88,7 +91,9 @@ function long() {
 }
 
 export const settle = (page) =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence'));
+  page.waitForFunction(
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
+  );
 
 async function choose(page, files) {
   await page.evaluate(() => part('.model-menu > button').click());
@@ -133,6 +138,12 @@ export const STATES = {
   flow: { hash: 'view=flow' },
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
   lines: { hash: 'view=lines' },
+  traceBegin: { hash: 'view=trace' },
+  trace: {
+    hash: `view=trace&patch=heads.4.10%3A1&text=${encodeURIComponent(PAIR[1])}&${pinned(PAIR[0])}`,
+    act: traced,
+  },
+  traceSame: { hash: `view=trace&text=${encodeURIComponent(PAIR[0])}&${pinned(PAIR[0])}` },
   tried: {
     act: each(sortMenu('ablate'), (page) =>
       page.waitForFunction(() => /^Ablate/.test(part('.ablation .try')?.textContent)),

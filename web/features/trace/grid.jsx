@@ -16,7 +16,7 @@ import { chosenIn, openInstrument, textsIn, togglePatch } from './traceState.js'
 /** @import { Trace } from './places.js' */
 /** @import { Box, Layout } from './traceLayout.js' */
 /** @import { GridKeys } from './useTraceKeys.js' */
-/** @typedef {{ current: HTMLElement | null }} Ref */
+/** @typedef {import('preact').RefObject<HTMLDivElement | null>} Ref */
 
 /** Heads at least as wide have a number each. */
 const MIN_NUMBER = 20;
@@ -25,7 +25,10 @@ const MIN_NUMBER = 20;
 export function Grid({ trace, grid, narrow }) {
   const session = useSession();
   const own = textsIn(session);
-  const [tokens, heads] = [useRef(null), useRef(null)];
+  const [tokens, heads] = [
+    useRef(/** @type {HTMLDivElement | null} */ (null)),
+    useRef(/** @type {HTMLDivElement | null} */ (null)),
+  ];
   const { width, height } = useSize(tokens);
   const headsSize = useSize(heads);
   const { shape, rows } = grid;
@@ -118,7 +121,7 @@ function Block({ trace, layout, grid, area, kind, at }) {
   const own = textsIn(session);
   const canvas = useCellCanvas(trace, layout, grid, area, kind);
   const placeOf = (/** @type {PointerEvent | MouseEvent} */ { clientX, clientY }) => {
-    const { left, top } = /** @type {HTMLElement} */ (area.current).getBoundingClientRect();
+    const { left, top } = /** @type {HTMLDivElement} */ (area.current).getBoundingClientRect();
     return at(clientX - left, clientY - top);
   };
   const hasKeys = kind === 'tokens' || grid.rows.length === 0;

@@ -73,8 +73,14 @@ export function idsOfAnswer(words, text, answer) {
   const [, low, high] = range;
   const count = Number(high) - Number(low) + 1;
   const names = Array.from({ length: Math.max(count, 0) }, (_, i) => String(Number(low) + i).padStart(low.length, '0'));
-  const ids = names.map((name) => tokenOf(words, text, name));
-  return ids.includes(undefined) ? [] : /** @type {number[]} */ (ids);
+  /** @type {number[]} */
+  const ids = [];
+  for (const name of names) {
+    const id = tokenOf(words, text, name);
+    if (id === undefined) return [];
+    ids.push(id);
+  }
+  return ids;
 }
 
 /**

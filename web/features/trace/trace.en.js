@@ -147,7 +147,7 @@ export const texts = {
   program: 'Ten lines of code for this',
   programAbout: 'A program that repeats the measurement with the model itself.',
   way: (/** @type {string} */ b, /** @type {string} */ a) => ['of the way from ', b, ' to ', a],
-  scale: 'Share of the way from the lower answer to the upper one, from −100 to 100 percent',
+  scale: 'Share of the way, from −100 to 100 percent: 0 is the lower answer, 100 the upper one',
   nothing: {
     same: 'The two sentences are the same, so the answer cannot change.',
     sameAnswer: (/** @type {string} */ word) => `Both give “${word}” the higher score. Choose other words to compare.`,

@@ -106,6 +106,7 @@ export function openInstrument(session, place) {
   const head = part === 'head' ? place.place : (strongest?.head ?? 0);
   const last = trace ? trace.lower.pieces.length - 1 : 0;
   const t = part === 'head' ? last : place.place;
+  session.pointTrace(null);
   session.update({
     view: 'heatmap',
     patch: { [keyOf(place)]: 1 },

@@ -28,7 +28,7 @@ export function WhatIf({ kind }) {
     <section class="whatif" aria-label={words.whatIf}>
       {!phone && <span class="lead">{words.whatIf}</span>}
       {isPatched && <Patched />}
-      <Temperature />
+      {!(phone && isPatched) && <Temperature />}
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>
       {!phone && isChanged(runOf(state)) && <Reset />}

@@ -4,6 +4,8 @@ import { patchGrid } from '../../../src/js/analysis/analysis.js';
 import { partnersOf } from '../../features/trace/alignWords.js';
 import { measuresOf } from '../../features/trace/measures.js';
 
+/** @import { Edit } from '../../../src/js/models/edits.js' */
+/** @import { ModelInput } from '../../../src/js/models/input.js' */
 /** @import { PatchedModel } from '../../../src/js/analysis/patching.js' */
 /** @import { GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { AnswerIds, Measure } from '../../features/trace/measures.js' */
@@ -67,14 +69,16 @@ async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next
   let isUpper = true;
   /** @type {ReturnType<typeof measuresOf>} */
   let last;
-  const changed = /** @type {PatchedModel} */ ({
-    options: model.options,
-    forward(input, options) {
-      isUpper = input === upper;
-      const own = edits[isUpper ? 0 : 1];
-      return model.forward(input, { ...options, edit: [...own, ...(options.edit ?? [])] });
-    },
-  });
+  const changed = /** @type {PatchedModel} */ (
+    /** @type {unknown} */ ({
+      options: model.options,
+      forward(/** @type {ModelInput} */ input, /** @type {{ capture?: string[], edit?: Edit[] }} */ options) {
+        isUpper = input === upper;
+        const own = edits[isUpper ? 0 : 1];
+        return model.forward(input, { ...options, edit: [...own, ...(options.edit ?? [])] });
+      },
+    })
+  );
   const metric = (/** @type {{ logits: { data: Float32Array, shape: readonly number[] } }} */ { logits }) => {
     const size = logits.shape[logits.shape.length - 1];
     const place = runs.places[isUpper ? 0 : 1];

@@ -166,7 +166,7 @@ test('where nothing can be measured the view says why, and offers what helps', a
   assert.deepEqual(faults, []);
 });
 
-test('the menu of tasks says why a task does not fit, and the mean is over all pairs', async () => {
+test('the menu of tasks says why a task does not fit, and another pair can be chosen', async () => {
   await openAt(hashOf(SHIP, WHALE, '&trace=induction.0.score.ship.whale'));
   await isWhole();
   await page.getByRole('button', { name: 'Task: What came next last time?' }).click();
