@@ -1,0 +1,94 @@
+// The axes of the map of all heads: values of each head, and scales from values to pixels.
+
+/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @typedef {'distance' | 'variation' | 'spread' | 'previous' | 'itself' | 'induction' | 'duplicate' | 'first' | 'cost'}
+ *   AxisName */
+/** @typedef {{ value: number, at: number }} Tick */
+/** @typedef {{ at: (value: number) => number, ticks: Tick[], least: number, most: number }} Scale */
+
+/** Axes in tokens double at each step. least: where the axis begins. */
+const TOKENS = { distance: 0, variation: 0, spread: 1 };
+/** The other axes but cost are shares of weight. @type {AxisName[]} */
+export const AXES = [
+  'distance',
+  'variation',
+  'spread',
+  'previous',
+  'itself',
+  'induction',
+  'duplicate',
+  'first',
+  'cost',
+];
+
+/** An axis in tokens is at least this long. */
+const MIN_TOKENS = 8;
+/** Number of steps that a linear axis has about. */
+const STEPS = 5;
+
+/** @param {string} name @returns {name is keyof typeof TOKENS} */
+const isInTokens = (name) => Object.hasOwn(TOKENS, name);
+
+/** @type {Record<AxisName, (map: AtlasMap, head: number) => number>} */
+const VALUES = {
+  distance: ({ measures }, head) => measures.distance[head],
+  variation: ({ measures }, head) => Math.sqrt(Math.max(measures.distanceVariance[head], 0)),
+  spread: ({ measures }, head) => Math.exp(measures.entropy[head]),
+  previous: ({ measures }, head) => measures.previous[head],
+  itself: ({ measures }, head) => measures.selfAttention[head],
+  induction: ({ measures }, head) => measures.induction[head],
+  duplicate: ({ measures }, head) => measures.duplicate[head],
+  first: ({ measures }, head) => measures.first[head],
+  cost: ({ costs }, head) => costs?.[head] ?? Number.NaN,
+};
+
+/**
+ * The values of all heads on an axis, by l·H + h; NaN where a head has none.
+ * @param {AtlasMap} map
+ * @param {AxisName} name
+ */
+export const valuesOn = (map, name) =>
+  Array.from({ length: map.layers * map.heads }, (_, head) => VALUES[name](map, head));
+
+/** The axes on which two heads or more have a value. @param {AtlasMap} map */
+export const axesOf = (map) => AXES.filter((name) => valuesOn(map, name).filter(Number.isFinite).length > 1);
+
+/**
+ * @param {AxisName} name
+ * @param {number[]} values
+ * @param {number} from pixels at the least value
+ * @param {number} to pixels at the largest value
+ * @returns {Scale}
+ */
+export function scaleOf(name, values, from, to) {
+  const known = values.filter(Number.isFinite);
+  const largest = known.reduce((most, value) => Math.max(most, value), 0);
+  return isInTokens(name)
+    ? doublingScale(TOKENS[name], largest, from, to)
+    : linearScale(Math.min(0, ...known), name === 'cost' ? largest : Math.max(largest, 0.01), from, to);
+}
+
+/** @param {number} least @param {number} largest @param {number} from @param {number} to @returns {Scale} */
+function doublingScale(least, largest, from, to) {
+  // An axis from 0 begins with a step from 0 to 1.
+  const place = (/** @type {number} */ value) => Math.log2(value + 1 - least);
+  const most = Math.max(MIN_TOKENS, 2 ** Math.ceil(Math.log2(Math.max(largest, 1))));
+  const at = (/** @type {number} */ value) => from + ((to - from) * place(Math.max(value, least))) / place(most);
+  const steps = Array.from({ length: Math.log2(most) + 1 }, (_, i) => 2 ** i);
+  const ticks = (least === 0 ? [0, ...steps] : steps).map((value) => ({ value, at: at(value) }));
+  return { at, ticks, least, most };
+}
+
+/** @param {number} least @param {number} largest @param {number} from @param {number} to @returns {Scale} */
+function linearScale(least, largest, from, to) {
+  const span = Math.max(largest - least, 1e-6);
+  const power = 10 ** Math.floor(Math.log10(span / STEPS));
+  const step = power * ([1, 2, 5, 10].find((factor) => (factor * power * STEPS) / span >= 0.999) ?? 10);
+  const [low, high] = [Math.floor(least / step + 1e-9), Math.ceil(largest / step - 1e-9)];
+  const at = (/** @type {number} */ value) => from + ((to - from) * (value - low * step)) / ((high - low) * step);
+  const ticks = Array.from({ length: high - low + 1 }, (_, i) => {
+    const value = Number(((low + i) * step).toPrecision(6));
+    return { value, at: at(value) };
+  });
+  return { at, ticks, least: low * step, most: high * step };
+}

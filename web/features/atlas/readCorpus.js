@@ -1,0 +1,173 @@
+// The visitor's own texts as passages: from plain text, JSON lines, JSON, or a table with commas. Whatever cannot be
+// read is counted with its reason.
+
+import { readTable } from './readTable.js';
+
+/** @typedef {'empty' | 'notJson' | 'noText' | 'unclosed' | 'format' | 'unreadable'} ProblemCode */
+/** place: the line, row or passage, from 1. @typedef {{ code: ProblemCode, place: number, file?: string }} CorpusProblem */
+/**
+ * @typedef {object} ReadTexts
+ * @property {string[]} passages
+ * @property {string[]} columns names of the columns with texts; none for plain text
+ * @property {string | null} column the one that is read
+ * @property {CorpusProblem[]} problems
+ * @property {number} whole number of passages, with those that cannot be read
+ */
+/** @typedef {{ value: unknown, place: number }} Entry */
+
+/** Characters of a token, about: longer texts are divided into several passages. */
+const CHARACTERS = 4;
+
+/** @param {string} name @returns {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json' | null} by the end of a name */
+export function formatOf(name) {
+  const [, end = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? [];
+  if (end === 'ndjson') return 'jsonl';
+  if (['md', 'text'].includes(end)) return 'txt';
+  return /** @type {any} */ (['txt', 'jsonl', 'csv', 'tsv', 'json'].includes(end) ? end : null);
+}
+
+/** The format of a pasted text. @param {string} text */
+export function formatOfPasted(text) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const isJson = (/** @type {string} */ line) => {
+    try {
+      return typeof JSON.parse(line) === 'object';
+    } catch {
+      return false;
+    }
+  };
+  if (/^\s*\[/.test(text) && isJson(text)) return 'json';
+  return lines.length > 0 && lines.every((line) => /^\s*\{/.test(line) && isJson(line)) ? 'jsonl' : 'txt';
+}
+
+/**
+ * @param {string} text
+ * @param {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json'} format
+ * @param {{ length: number, column?: string | null }} options length: tokens of a passage
+ * @returns {ReadTexts}
+ */
+export function readCorpus(text, format, { length, column }) {
+  const clean = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
+  if (format === 'txt') return fromTexts(paragraphsOf(clean), [], length);
+  const { entries, problems } = entriesOf(clean, format);
+  const columns = textColumns(entries);
+  // A list of plain strings has no columns.
+  const chosen = columns.length === 0 ? null : columns.includes(column ?? '') ? String(column) : columns[0];
+  const texts = entries.map(({ value, place }) => ({ value: chosen === null ? value : fieldOf(value, chosen), place }));
+  return { ...fromTexts(texts, problems, length), columns, column: chosen };
+}
+
+/**
+ * Paragraphs, or lines if no line is empty.
+ * @param {string} text
+ * @returns {Entry[]}
+ */
+function paragraphsOf(text) {
+  const trimmed = text.trim();
+  if (trimmed === '') return [];
+  const parts = /\n[ \t]*\n/.test(trimmed) ? trimmed.split(/\n(?:[ \t]*\n)+/) : trimmed.split('\n');
+  return parts.map((value, i) => ({ value, place: i + 1 }));
+}
+
+/**
+ * @param {string} text
+ * @param {'jsonl' | 'csv' | 'tsv' | 'json'} format
+ * @returns {{ entries: Entry[], problems: CorpusProblem[] }}
+ */
+function entriesOf(text, format) {
+  if (format === 'csv' || format === 'tsv') return readTable(text, format === 'csv' ? ',' : '\t');
+  if (format === 'json') {
+    try {
+      const all = JSON.parse(text);
+      const list = Array.isArray(all) ? all : [all];
+      return { entries: list.map((value, i) => ({ value, place: i + 1 })), problems: [] };
+    } catch {
+      return { entries: [], problems: [{ code: 'notJson', place: 1 }] };
+    }
+  }
+  /** @type {Entry[]} */
+  const entries = [];
+  /** @type {CorpusProblem[]} */
+  const problems = [];
+  text.split('\n').forEach((line, i) => {
+    if (line.trim() === '') return;
+    try {
+      entries.push({ value: JSON.parse(line), place: i + 1 });
+    } catch {
+      problems.push({ code: 'notJson', place: i + 1 });
+    }
+  });
+  return { entries, problems };
+}
+
+/** @param {unknown} value @param {string} column @returns {unknown} */
+const fieldOf = (value, column) =>
+  value && typeof value === 'object' ? /** @type {Record<string, unknown>} */ (value)[column] : undefined;
+
+/** The columns that contain texts: the one with the most characters first. @param {Entry[]} entries */
+function textColumns(entries) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const { value } of entries) {
+    if (!value || typeof value !== 'object' || Array.isArray(value)) continue;
+    for (const [name, field] of Object.entries(value))
+      if (typeof field === 'string') sizes.set(name, (sizes.get(name) ?? 0) + field.length);
+  }
+  return [...sizes].sort(([, a], [, b]) => b - a).map(([name]) => name);
+}
+
+/**
+ * @param {Entry[]} entries
+ * @param {CorpusProblem[]} before
+ * @param {number} length tokens of a passage
+ * @returns {ReadTexts}
+ */
+function fromTexts(entries, before, length) {
+  const problems = [...before];
+  /** @type {string[]} */
+  const passages = [];
+  for (const { value, place } of entries) {
+    if (typeof value !== 'string') problems.push({ code: 'noText', place });
+    else if (value.trim() === '') problems.push({ code: 'empty', place });
+    else passages.push(...divided(value.trim().replace(/\s*\n\s*/g, ' '), CHARACTERS * length));
+  }
+  problems.sort((a, b) => a.place - b.place);
+  return { passages, columns: [], column: null, problems, whole: passages.length + problems.length };
+}
+
+/** Parts of about the same length, divided at spaces. @param {string} text @param {number} most characters */
+function divided(text, most) {
+  const count = Math.ceil(text.length / most);
+  if (count === 1) return [text];
+  const size = text.length / count;
+  /** @type {string[]} */
+  const parts = [];
+  let from = 0;
+  for (let i = 1; i <= count; i++) {
+    const space = i === count ? text.length : text.indexOf(' ', Math.round(i * size));
+    // A text without spaces is divided anywhere.
+    const to = space < 0 || space - from > 2 * most ? Math.round(i * size) : space;
+    const part = text.slice(from, to).trim();
+    if (part) parts.push(part);
+    from = Math.max(from, to);
+  }
+  return parts;
+}
+
+/**
+ * Several files as one corpus.
+ * @param {readonly { name: string, texts: ReadTexts | null }[]} files texts: null for a format that is not read
+ * @returns {ReadTexts}
+ */
+export function joinCorpora(files) {
+  const read = files.flatMap(({ texts }) => texts ?? []);
+  const problems = files.flatMap(({ name, texts }) =>
+    texts
+      ? texts.problems.map((problem) => ({ ...problem, file: name }))
+      : [/** @type {CorpusProblem} */ ({ code: 'format', place: 0, file: name })],
+  );
+  const passages = read.flatMap((texts) => texts.passages);
+  const columns = [...new Set(read.flatMap((texts) => texts.columns))];
+  const column = read.find((texts) => texts.column !== null)?.column ?? null;
+  return { passages, columns, column, problems, whole: passages.length + problems.length };
+}

@@ -1,0 +1,64 @@
+// Reads a table of comma-separated values (RFC 4180) with a header: quoted fields may contain commas, quotes that are
+// written twice, and line breaks.
+
+/** @import { CorpusProblem, Entry } from './readCorpus.js' */
+
+/**
+ * @param {string} text
+ * @param {string} separator
+ * @returns {{ rows: string[][], lines: number[], unclosed: boolean }} lines: the first line of each row, from 1
+ */
+export function rowsOf(text, separator) {
+  /** @type {string[][]} */
+  const rows = [];
+  /** @type {number[]} */
+  const lines = [];
+  /** @type {string[]} */
+  let row = [];
+  let [field, quoted, at, line, begun] = ['', false, 0, 1, 1];
+  const endRow = () => {
+    row.push(field);
+    if (row.length > 1 || row[0] !== '') {
+      rows.push(row);
+      lines.push(begun);
+    }
+    [row, field, begun] = [[], '', line];
+  };
+  for (; at < text.length; at++) {
+    const sign = text[at];
+    if (sign === '\n') line++;
+    if (quoted) {
+      if (sign !== '"') field += sign;
+      else if (text[at + 1] === '"') {
+        field += '"';
+        at++;
+      } else quoted = false;
+    } else if (sign === '"' && field === '') quoted = true;
+    else if (sign === separator) {
+      row.push(field);
+      field = '';
+    } else if (sign === '\n') endRow();
+    else field += sign;
+  }
+  endRow();
+  return { rows, lines, unclosed: quoted };
+}
+
+/**
+ * The rows of a table as objects, by the names in its first row.
+ * @param {string} text
+ * @param {string} separator
+ * @returns {{ entries: Entry[], problems: CorpusProblem[] }}
+ */
+export function readTable(text, separator) {
+  const { rows, lines, unclosed } = rowsOf(text, separator);
+  const [names = [], ...others] = rows;
+  const entries = others.map((row, i) => ({
+    value: Object.fromEntries(names.map((name, n) => [name.trim() || `column ${n + 1}`, row[n] ?? ''])),
+    place: lines[i + 1],
+  }));
+  if (!unclosed) return { entries, problems: [] };
+  // A quote without an end takes in the rest of the table.
+  const last = entries.pop();
+  return { entries, problems: [{ code: 'unclosed', place: last?.place ?? 1 }] };
+}

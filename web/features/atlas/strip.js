@@ -1,0 +1,84 @@
+// A passage as a strip: the words around the key and around the query of its largest weight; words between are folded.
+
+/** @import { AtlasSample } from '../../store/atlasProtocol.js' */
+/**
+ * A token of a strip, or a number of folded tokens.
+ * @typedef {{ at: number, space: boolean, text: string, folded?: undefined } | { at: number, folded: number }} StripPart
+ */
+/** @typedef {{ t: number, s: number, weight: number }} Arc */
+/** @typedef {{ arc: Arc, parts: StripPart[], next: string | null }} Strip */
+
+/** Fewer tokens between both ends are not folded. */
+const MIN_FOLDED = 3;
+
+/**
+ * The largest weight of a passage. A head that looks at other tokens also looks at the same one where it finds nothing:
+ * a token's weight on itself counts only for a head that usually does that, likewise the first token.
+ * @param {Pick<AtlasSample, 'tokens' | 'indices' | 'values'>} sample
+ * @param {string | null} role
+ * @returns {Arc}
+ */
+export function strongestOf({ tokens, indices, values }, role) {
+  const length = tokens.length;
+  const find = (/** @type {(t: number, s: number) => boolean} */ counts) => {
+    let best = -1;
+    for (let i = 0; i < indices.length; i++) {
+      const [t, s] = [Math.floor(indices[i] / length), indices[i] % length];
+      if (counts(t, s) && (best < 0 || values[i] > values[best])) best = i;
+    }
+    return best;
+  };
+  const isOther = (/** @type {number} */ t, /** @type {number} */ s) =>
+    t > 0 && (role === 'itself' || s !== t) && (role === 'first' || s > 0);
+  const own = find(isOther);
+  const at = own < 0 ? find((t) => t > 0) : own;
+  if (at < 0) return { t: 0, s: 0, weight: 0 };
+  return { t: Math.floor(indices[at] / length), s: indices[at] % length, weight: values[at] };
+}
+
+/**
+ * The weights of a query of a passage, by key; 0 where they were not kept.
+ * @param {Pick<AtlasSample, 'tokens' | 'indices' | 'values'>} sample
+ * @param {number} t
+ */
+export function rowOf({ tokens, indices, values }, t) {
+  const row = new Float32Array(tokens.length);
+  for (let i = 0; i < indices.length; i++)
+    if (Math.floor(indices[i] / tokens.length) === t) row[indices[i] % tokens.length] = values[i];
+  return row;
+}
+
+/**
+ * @param {AtlasSample} sample
+ * @param {string | null} role
+ * @param {number} near tokens that are shown on each side of key and query
+ * @returns {Strip}
+ */
+export function stripOf(sample, role, near) {
+  const { tokens } = sample;
+  const arc = strongestOf(sample, role);
+  const [first, last] = [Math.min(arc.t, arc.s), Math.max(arc.t, arc.s)];
+  // Nothing follows the query in its strip but the word that came next.
+  const end = arc.t === last ? arc.t + 1 : Math.min(last + near, tokens.length);
+  const ranges = [
+    [Math.max(first - near, 0), Math.min(first + near + 1, end)],
+    [Math.max(last - near, 0), end],
+  ];
+  const gap = ranges[1][0] - ranges[0][1];
+  const shown = gap < MIN_FOLDED ? [[ranges[0][0], ranges[1][1]]] : ranges;
+  const parts = shown.flatMap(([from, to], i) => [
+    ...(i > 0 ? [{ at: shown[0][1], folded: from - shown[0][1] }] : []),
+    ...tokens.slice(from, to).map((token, n) => partOf(token, from + n, n === 0)),
+  ]);
+  return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null };
+}
+
+/** @param {string} token @param {number} at @param {boolean} first @returns {StripPart} */
+function partOf(token, at, first) {
+  const text = token.trim();
+  return {
+    at,
+    space: !first && (token !== token.trimStart() || text === ''),
+    text: text || (/\n/.test(token) ? '↵' : '␣'),
+  };
+}
