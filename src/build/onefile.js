@@ -73,6 +73,7 @@ const blocks = [
   block('worker', worker),
   ...binaries.map((file) => block(basename(file).split('.')[1], readFileSync(file))),
   block('whale.tokenizer.json', readFileSync(path('web/demo/tokenizer.json'))),
+  block('whale.passages.txt', readFileSync(path('web/demo/whale.passages.txt'))),
   block('whale.safetensors', readFileSync(path('web/demo/whale.safetensors'))),
   BEGIN,
   `<!--\n${readFileSync(licences, 'utf8')}-->\n`,

@@ -5,7 +5,7 @@ import { isFolded, unfold } from './embeddedFiles.js';
 /** @import { WorkerLike } from '../worker/client.js' */
 
 const BINARIES = ['simd128', 'relaxed'];
-const FILES = ['whale.safetensors', 'whale.tokenizer.json'];
+const FILES = ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt'];
 
 /** Models of the menu whose files are in the document. */
 export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];

@@ -85,7 +85,8 @@ export interface AtlasCost {
   key: string;
   layer: number;
   head: number;
-  done: number;
+  /** Passages so far, and in all. */
+  measured: number;
   total: number;
   /** By passage. */
   costs: number[];
@@ -97,15 +98,13 @@ export interface AtlasCost {
 export interface AtlasRequests {
   /** Scans all heads of the model of a state, or shows the stored result. again: also if there is one. */
   scan: { state: AtlasState; corpus: Corpus; length: number; again?: boolean };
-  /** Shows the newest stored scan of a model; without one, tells how long a scan takes. */
-  storedScan: { state: AtlasState };
+  /** Shows the newest stored scan of a model; without one, tells on request how long a scan takes. */
+  storedScan: { state: AtlasState; estimate?: boolean };
   controlScan: { action: 'pause' | 'continue' | 'stop' };
   /** The page of one head of a map. */
   scannedHead: { state: AtlasState; key: string; layer: number; head: number };
   /** Measures the cost of switching one head off, over the passages of a map. */
   switchingOff: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
-  /** The map of a scan as the files of a HeadVis folder. */
-  saveAtlas: { state: AtlasState; key: string };
 }
 
 /** The part of a state that says which model is meant. */
@@ -113,10 +112,8 @@ export type AtlasState = Pick<import('./state.js').State, 'model'> & Partial<imp
 
 export interface AtlasParts {
   atlasMap: { map: AtlasMap };
-  /** There is no stored scan. milliseconds: of one passage with `tokens` tokens. */
-  atlasEstimate: { milliseconds: number; tokens: number; texts: boolean };
+  /** There is no stored scan. milliseconds: of one passage with `tokens` tokens. passages: of the demo model. */
+  atlasEstimate: { milliseconds: number; tokens: number; passages: number };
   atlasHead: AtlasHead;
   atlasCost: AtlasCost;
-  /** Files by their paths. */
-  atlasFiles: { files: Record<string, Uint8Array> };
 }

@@ -25,7 +25,18 @@ export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, s
 /** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
 
 /** Requests about one model. @type {Verb[]} */
-const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate', 'trace', 'traceTasks'];
+const ABOUT_MODEL = [
+  'composition',
+  'tokenProbabilities',
+  'ablate',
+  'generate',
+  'trace',
+  'traceTasks',
+  'scan',
+  'storedScan',
+  'scannedHead',
+  'switchingOff',
+];
 
 /** Signals of the requests whose answers are awaited. */
 function createPending() {

@@ -80,6 +80,7 @@ function createContext(load, fetchFile, modelStore) {
   return {
     core,
     sources,
+    fetchFile,
     runs: new RunCache(),
     roles: new RoleCache(),
     training,

@@ -4,7 +4,7 @@ import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.
 import type { OpenSources } from './openSources.js';
 import type { RoleCache } from './run/headScores.js';
 import type { RunCache } from './run/runCache.js';
-import type { Hl, Source } from './sources/types.js';
+import type { FetchFile, Hl, Source } from './sources/types.js';
 import type { Training } from './trainer/training.js';
 
 export type Send = <P extends PartName>(part: P, fields: Parts[P], transfer?: ArrayBuffer[]) => void;
@@ -20,6 +20,8 @@ export interface Reply {
 export interface WorkerContext {
   core(): Promise<Hl>;
   sources: OpenSources;
+  /** Reads a file next to the script. */
+  fetchFile: FetchFile;
   runs: RunCache;
   roles: RoleCache;
   training(): Promise<Training>;

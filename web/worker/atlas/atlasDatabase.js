@@ -1,0 +1,99 @@
+// Scans that this browser stores, in its IndexedDB: each under the key of its model, corpus and settings.
+
+/** @import { HeadDetails } from '../../../src/js/analysis/headScan.js' */
+/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/**
+ * The page of a head as it is stored: tokens are ids.
+ * @typedef {Omit<HeadDetails, 'sequences'> & { samples: {
+ *   sequence: number, interval: number, max: number, ids: Int32Array, indices: Uint32Array, values: Float32Array,
+ * }[] }} HeadRecord
+ */
+/** model: its fingerprint. @typedef {{ key: string, model: string, map: AtlasMap, ids: Int32Array[] }} ScanRecord */
+/** @typedef {ScanRecord & { at: number }} StoredScan */
+/** @typedef {{ layer: number, head: number, record: HeadRecord }} PlacedRecord */
+/**
+ * @typedef {object} AtlasDatabase
+ * @property {(scan: ScanRecord, heads: AsyncIterable<PlacedRecord>) => Promise<void>} put
+ * @property {(key: string) => Promise<ScanRecord | undefined>} get
+ * @property {(model: string) => Promise<string | undefined>} newest the key of the newest scan of a model
+ * @property {(key: string, layer: number, head: number) => Promise<HeadRecord | undefined>} head
+ */
+
+const [NAME, SCANS, HEADS] = ['headlight-atlas', 'scans', 'heads'];
+/** Scans that are stored; an older one is deleted. */
+const MAX_SCANS = 8;
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const resultOf = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** @param {IDBFactory | undefined} factory @returns {Promise<IDBDatabase>} */
+function open(factory) {
+  if (!factory) return Promise.reject(new Error('this browser has no storage for this page'));
+  const request = factory.open(NAME, 1);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore(SCANS, { keyPath: 'key' });
+    request.result.createObjectStore(HEADS);
+  };
+  return resultOf(request);
+}
+
+/** Keys of all heads of a scan. @param {string} key */
+const headsOf = (key) => IDBKeyRange.bound([key], [key, []]);
+
+/** @param {IDBFactory | undefined} factory @returns {AtlasDatabase} */
+export function createAtlasDatabase(factory = globalThis.indexedDB) {
+  /** @type {Promise<IDBDatabase> | undefined} */
+  let opened;
+  const database = () => {
+    opened ??= open(factory);
+    // The next call tries again.
+    opened.catch(() => (opened = undefined));
+    return opened;
+  };
+  /**
+   * @template T
+   * @param {IDBTransactionMode} mode
+   * @param {(scans: IDBObjectStore, heads: IDBObjectStore) => IDBRequest<T>} act
+   * @returns {Promise<T>}
+   */
+  async function transact(mode, act) {
+    const transaction = (await database()).transaction([SCANS, HEADS], mode);
+    const done = new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'));
+    });
+    done.catch(() => {});
+    const result = await resultOf(act(transaction.objectStore(SCANS), transaction.objectStore(HEADS)));
+    await done;
+    return result;
+  }
+  const all = () => /** @type {Promise<StoredScan[]>} */ (transact('readonly', (scans) => scans.getAll()));
+  return {
+    async put(scan, heads) {
+      let count = 0;
+      for await (const { layer, head, record } of heads) {
+        await transact('readwrite', (_, stored) => stored.put(record, [scan.key, layer, head]));
+        count++;
+      }
+      // Written last: a scan whose heads are incomplete does not exist.
+      if (count !== scan.map.layers * scan.map.heads) return;
+      await transact('readwrite', (scans) => scans.put({ ...scan, at: Date.now() }));
+      const old = (await all()).sort((a, b) => b.at - a.at).slice(MAX_SCANS);
+      for (const { key } of old)
+        await transact('readwrite', (scans, stored) => {
+          stored.delete(headsOf(key));
+          return scans.delete(key);
+        });
+    },
+    get: (key) => transact('readonly', (scans) => scans.get(key)),
+    async newest(model) {
+      const own = (await all()).filter((scan) => scan.model === model);
+      return own.sort((a, b) => b.at - a.at)[0]?.key;
+    },
+    head: (key, layer, head) => transact('readonly', (_, heads) => heads.get([key, layer, head])),
+  };
+}

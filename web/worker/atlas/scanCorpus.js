@@ -1,0 +1,169 @@
+// One scan: measures all heads over the passages of a corpus, and reports the map as it changes.
+
+import { scanHeads } from '../../../src/js/analysis/scanHeads.js';
+import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
+import { shareWithin } from '../../features/atlas/distanceBins.js';
+import { chanceOf, NEAR } from '../../features/atlas/usualRole.js';
+
+/** @import { HeadScan } from '../../../src/js/analysis/headScan.js' */
+/** @import { ScannedModel } from '../../../src/js/analysis/scanHeads.js' */
+/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { TransformerSource } from '../sources/types.js' */
+/** @import { Scanned } from './atlas.js' */
+/** @import { HeadRecord } from './atlasDatabase.js' */
+/** @import { Passages } from './passages.js' */
+
+/** Samples of a head: the strongest passages, and as many from each of the other fifths. */
+const [INTERVALS, TOP, SAMPLES] = [5, 20, 10];
+/** Weights of each row that are kept; fewer in models with many heads, whose samples would not fit into memory. */
+const [KEEP, KEEP_OF_MANY, MANY] = [8, 4, 300];
+/** A map is sent at most this often, and takes at most this share of the time. */
+const [EVERY, MAX_SHARE] = [250, 0.1];
+/** A passage is halved until it fits, at most down to this length. */
+const MIN_LENGTH = 16;
+
+class Stopped extends Error {}
+
+/** @param {() => boolean} isCancelled a newer request has come */
+export function createControl(isCancelled) {
+  const abort = new AbortController();
+  /** Resolves when the scan continues. @type {Promise<void> | null} */
+  let paused = null;
+  let resume = () => {};
+  const end = (/** @type {Error} */ reason) => {
+    abort.abort(reason);
+    resume();
+  };
+  return {
+    signal: abort.signal,
+    isPaused: () => paused !== null,
+    pause() {
+      paused ??= new Promise((resolve) => {
+        resume = () => {
+          paused = null;
+          resolve();
+        };
+      });
+    },
+    continue: () => resume(),
+    stop: () => end(new Stopped()),
+    cancel: () => end(new Error('cancelled')),
+    /** Waits while the scan is paused. @param {() => void} onPause */
+    async wait(onPause) {
+      if (isCancelled()) this.cancel();
+      if (!paused) return;
+      onPause();
+      await paused;
+    },
+  };
+}
+
+/**
+ * @param {TransformerSource} source
+ * @param {Passages} passages
+ * @param {object} options
+ * @param {string} options.key
+ * @param {string} options.title
+ * @param {ReturnType<typeof createControl>} options.control
+ * @param {(scanned: Scanned) => void} options.onMap
+ * @returns {Promise<Scanned | null>} null if the scan was cancelled, or was stopped before the first passage was read
+ */
+export async function runScan(source, { ids, truncated }, { key, title, control, onMap }) {
+  const { layers, heads, causal } = source.about;
+  const nameOf = tokenNames({ tokenizer: source.tokenizer });
+  const chance = chanceOf(ids, causal);
+  const begun = performance.now();
+  /** @type {Scanned | null} */
+  let last = null;
+  let [sent, took] = [-Infinity, 0];
+  /** @param {HeadScan} scan @param {number} done @param {AtlasMap['state']} state */
+  function report(scan, done, state) {
+    const start = performance.now();
+    last = scannedOf(
+      scan,
+      { ids, nameOf },
+      {
+        ...{ key, title, layers, heads, chance, truncated, state },
+        ...{ passages: ids.length, done, time: start - begun, source: 'scan' },
+      },
+    );
+    onMap(last);
+    [sent, took] = [performance.now(), performance.now() - start];
+  }
+  const whole = ids.filter(({ length }) => length > 1).length;
+  try {
+    const scan = await scanHeads(/** @type {ScannedModel} */ (/** @type {unknown} */ (source.model)), ids, {
+      ...{ intervals: INTERVALS, top: TOP, samples: SAMPLES, batch: 1, names: nameOf, signal: control.signal },
+      keep: layers * heads > MANY ? KEEP_OF_MANY : KEEP,
+      async onProgress({ done, scan: now }) {
+        const count = Math.min(done, whole);
+        await control.wait(() => report(now(), count, 'paused'));
+        control.signal.throwIfAborted();
+        if (performance.now() - sent > Math.max(EVERY, took / MAX_SHARE)) report(now(), count, 'running');
+      },
+    });
+    report(scan, whole, 'finished');
+    return last;
+  } catch (error) {
+    const { code } = /** @type {{ code?: string }} */ (error);
+    if (error instanceof Stopped && last) return { ...last, map: { ...last.map, state: 'stopped' } };
+    if (control.signal.aborted) return null;
+    const longest = ids.reduce((most, { length }) => Math.max(most, length), 0);
+    if ((code !== 'OUT_OF_MEMORY' && !(error instanceof RangeError)) || longest < 2 * MIN_LENGTH) throw error;
+    const half = Math.floor(longest / 2);
+    const shorter = ids.map((passage) => passage.slice(0, half));
+    const cut = ids.filter(({ length }) => length > half).length;
+    return runScan(source, { ids: shorter, truncated: cut }, { key, title, control, onMap });
+  }
+}
+
+/**
+ * @param {HeadScan} scan
+ * @param {Pick<Scanned, 'ids' | 'nameOf'>} corpus
+ * @param {Omit<AtlasMap, 'measures' | 'holds' | 'near' | 'tokens' | 'skipped' | 'longest'>} about
+ * @returns {Scanned}
+ */
+function scannedOf(scan, { ids, nameOf }, about) {
+  const { metrics, roles, skipped, longest } = scan;
+  /** The pages that have been read. @type {Map<string, HeadRecord>} */
+  const read = new Map();
+  const recordOf = (/** @type {number} */ layer, /** @type {number} */ head) => {
+    const known = read.get(`${layer}.${head}`) ?? recordIn(scan, layer, head);
+    read.set(`${layer}.${head}`, known);
+    return known;
+  };
+  const { layers, heads } = about;
+  const near = Float32Array.from({ length: layers * heads }, (_, i) =>
+    shareWithin(scan.head(Math.floor(i / heads), i % heads).distances, NEAR),
+  );
+  const whole = ids.filter(({ length }) => length > 1);
+  return {
+    map: {
+      ...about,
+      skipped,
+      longest,
+      near,
+      tokens: whole.slice(0, about.done).reduce((sum, { length }) => sum + length, 0),
+      measures: {
+        ...Object.fromEntries(Object.entries(metrics).map(([name, { data }]) => [name, data])),
+        ...{ first: roles.first.data, duplicate: roles.duplicate.data },
+      },
+      holds: Object.fromEntries(
+        Object.entries(roles.holds).map(([name, { data }]) => [name === 'self' ? 'itself' : name, data]),
+      ),
+    },
+    ids,
+    nameOf,
+    read: recordOf,
+  };
+}
+
+/** @param {HeadScan} scan @param {number} layer @param {number} head @returns {HeadRecord} */
+function recordIn(scan, layer, head) {
+  const { sequences, distances, queryTokens, keyTokens, histogram, statistics } = scan.head(layer, head);
+  const samples = sequences.map(({ sequence, interval, ids, max, indices, values }) => ({
+    ...{ sequence, interval, max, indices, values },
+    ids: Int32Array.from(ids),
+  }));
+  return { samples, distances, queryTokens, keyTokens, histogram, statistics };
+}

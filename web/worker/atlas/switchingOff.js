@@ -1,0 +1,82 @@
+// The exact cost of switching one head off: two runs for each passage, with and without it.
+
+import { rowOf } from '../run/predictions.js';
+import { forward } from '../run/runModel.js';
+
+/** @import { AtlasRole } from '../../store/atlasProtocol.js' */
+/** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { Values } from '../run/runModel.js' */
+/** @typedef {{ layer: number, head: number, role: AtlasRole | null }} HeadAndRole */
+
+/** A cost is reported at most this often, in milliseconds. */
+const EVERY = 200;
+
+/** The bits by which a run is surprised at each token from the second on. @param {Values} values @param {Int32Array} ids */
+function surprises(values, ids) {
+  return Float64Array.from({ length: ids.length - 1 }, (_, t) => {
+    const row = rowOf(values, t);
+    const max = row.reduce((most, x) => Math.max(most, x), -Infinity);
+    const sum = row.reduce((all, x) => all + Math.exp(x - max), 0);
+    return (max + Math.log(sum) - row[ids[t + 1]]) / Math.LN2;
+  });
+}
+
+/**
+ * True if the largest weight of a row is on a key that a role predicts.
+ * @param {AtlasRole | null} role
+ * @param {Int32Array} ids
+ * @param {number} t
+ * @param {number} key
+ */
+export function follows(role, ids, t, key) {
+  if (t === 0) return false;
+  if (role === 'previous') return key === t - 1;
+  if (role === 'itself') return key === t;
+  if (role === 'first') return key === 0;
+  if (role === 'induction') return key > 0 && key <= t && ids[key - 1] === ids[t];
+  return role === 'duplicate' && key < t && ids[key] === ids[t];
+}
+
+/** The key with the largest weight of each row of a head. @param {Numbers} weights (1,H,T,T) @param {number} head */
+function strongestKeys({ data, shape: [, , T] }, head) {
+  return Array.from({ length: T }, (_, t) => {
+    const row = data.subarray((head * T + t) * T, (head * T + t + 1) * T);
+    return row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
+  });
+}
+
+/**
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {readonly Int32Array[]} passages
+ * @param {HeadAndRole} place
+ */
+export async function* measureCost(hl, source, passages, { layer, head, role }) {
+  const at = `blocks.${layer}.weights`;
+  const off = /** @type {const} */ ({ at: `blocks.${layer}.heads`, head: [head], set: 'zero' });
+  /** @type {number[]} */
+  const costs = [];
+  let [sum, tokens, holding, held, sent] = [0, 0, 0, 0, -Infinity];
+  for (const [n, ids] of passages.entries()) {
+    if (ids.length > 1) {
+      const input = { ids: { data: ids, shape: [1, ids.length] } };
+      const before = forward(hl, source, input, [], [at]);
+      const without = surprises(forward(hl, source, input, [off], []), ids);
+      const cost = surprises(before, ids).map((bits, t) => without[t] - bits);
+      const keys = strongestKeys(before.captured[at], head);
+      const all = cost.reduce((total, bits) => total + bits, 0);
+      costs.push(all / cost.length);
+      sum += all;
+      tokens += cost.length;
+      for (let t = 0; t < cost.length; t++)
+        if (follows(role, ids, t, keys[t])) {
+          holding += cost[t];
+          held++;
+        }
+    }
+    const isLast = n === passages.length - 1;
+    if (!isLast && performance.now() - sent < EVERY) continue;
+    sent = performance.now();
+    yield { measured: n + 1, costs: [...costs], mean: sum / tokens, holding: held > 0 ? holding / held : null };
+  }
+}

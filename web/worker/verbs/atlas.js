@@ -1,0 +1,33 @@
+// Requests about the map of all heads. Few visitors open it: the code is loaded by the first request.
+
+/** @import { Handler, WorkerContext } from '../types.js' */
+
+/** The atlas of each worker. @type {WeakMap<WorkerContext, Promise<import('../atlas/atlas.js').Atlas>>} */
+const atlases = new WeakMap();
+
+/** @param {WorkerContext} worker */
+function atlasOf(worker) {
+  const made = atlases.get(worker) ?? import('../atlas/atlas.js').then(({ Atlas }) => new Atlas(worker));
+  atlases.set(worker, made);
+  return made;
+}
+
+/** @type {Handler<'scan'>} */
+export const scan = { answer: async (request, reply, worker) => (await atlasOf(worker)).scan(request, reply) };
+
+/** @type {Handler<'storedScan'>} */
+export const storedScan = { answer: async (request, reply, worker) => (await atlasOf(worker)).stored(request, reply) };
+
+/** @type {Handler<'controlScan'>} */
+export const controlScan = {
+  answersEvery: true,
+  answer: async ({ action }, _reply, worker) => (await atlasOf(worker)).control(action),
+};
+
+/** @type {Handler<'scannedHead'>} */
+export const scannedHead = { answer: async (request, reply, worker) => (await atlasOf(worker)).head(request, reply) };
+
+/** @type {Handler<'switchingOff'>} */
+export const switchingOff = {
+  answer: async (request, reply, worker) => (await atlasOf(worker)).switchingOff(request, reply),
+};
