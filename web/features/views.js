@@ -13,6 +13,9 @@ import { Picture } from './heatmap/heatmap.jsx';
 import { canShow, isEmpty } from './viewRules.js';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.jsx'), name));
+const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>
+  later(() => import('./atlas/atlas.jsx'), name),
+);
 const Empty = later(() => import('./prompt/emptyPrompt.jsx'), 'Empty');
 const Lines = later(() => import('./lines/lines.jsx'), 'Lines');
 const ContributionPanel = later(() => import('./flow/contributionPanel.jsx'), 'ContributionPanel');
@@ -28,7 +31,7 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare', Component: Component,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare' | 'atlas', Component: Component,
  *   inMenu?: boolean, grows?: boolean, titled?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
@@ -52,6 +55,7 @@ export const VIEWS = [
     Marks: CompareMarks,
     Reading: CompareReading,
   },
+  { name: 'atlas', Component: Atlas, grows: true, Marks: AtlasMarks, Reading: AtlasHead },
 ];
 /** @param {string} name */
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];

@@ -46,6 +46,8 @@ export interface AtlasMap {
   near?: ArrayLike<number>;
   /** Bits per token that switching the head off costs; NaN where it is not measured. */
   costs?: ArrayLike<number>;
+  /** Of models with few heads: the mean weights of the first tokens, (L,H,P,P). */
+  pictures?: Float32Array;
   state: 'running' | 'paused' | 'stopped' | 'finished';
   /** Milliseconds that the scan took so far. */
   time: number;

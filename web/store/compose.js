@@ -2,6 +2,7 @@
 
 import { readLink } from '../features/story/steps.js';
 import { createAnswers } from './answers.js';
+import { createAtlas } from './atlas.js';
 import { createContinuation } from './continuation.js';
 import { createDocument } from './document.js';
 import { createFailures } from './failures.js';
@@ -33,6 +34,7 @@ export function compose(options) {
       ui.setHover(null);
       ui.setPinnedHover(null);
       requests.leaveModel();
+      atlas.clear();
     },
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
@@ -57,6 +59,7 @@ export function compose(options) {
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const tracing = createTracing({ requests, state, answers });
+  const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
 
@@ -88,6 +91,7 @@ export function compose(options) {
     opening,
     training,
     tracing,
+    atlas,
     continuation,
     program,
     failures,

@@ -16,12 +16,13 @@ import { initialState } from './state.js';
  * @param {import('./failures.js').Failures} store.failures
  * @param {import('./openModels.js').Opening} store.opening
  * @param {import('./training.js').Training} store.training
+ * @param {import('./atlas.js').AtlasStore} store.atlas
  * @param {import('./continuation.js').Continuation} store.continuation
  * @param {import('./tracing.js').Tracing} store.tracing
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, continuation, tracing },
+  { document, answers, requests, failures, opening, training, atlas, continuation, tracing },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -30,6 +31,7 @@ export function createReceiver(
   /** @type {PartListeners} */
   const handlers = {
     ...training.parts,
+    ...atlas.parts,
     ...opening.parts,
     ...tracing.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
@@ -47,6 +49,7 @@ export function createReceiver(
       // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       answers.setRun(part);
+      atlas.recall();
       failures.actions.fail(null);
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),

@@ -12,7 +12,7 @@ import { runOf } from './runInput.js';
 
 /** Fields of the state that the answer does not depend on. */
 const NOT_ASKED = new Set(
-  ['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope', 'first', 'trace'],
+  ['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'axes', 'scope', 'first', 'trace'],
 );
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */

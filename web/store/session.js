@@ -9,8 +9,8 @@ import { isOfHub } from './state.js';
 /** @param {import('../entries/mount.jsx').MountOptions} options */
 export function createSession(options) {
   const parts = compose(options);
-  const { ui, preferences, answers, document, requests, opening, training, tracing, continuation, program, failures } =
-    parts;
+  const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, continuation } = parts;
+  const { program, failures } = parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -31,8 +31,11 @@ export function createSession(options) {
     models: options.models ?? [],
     ...ui,
     ...answers.fields,
+    /** Roles by many texts, if the heads have been scanned. */
+    roles: computed(() => atlas.roles.value ?? answers.fields.roles.value),
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
+    atlas,
     opening,
 
     state,

@@ -19,15 +19,15 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * @typedef {Run & {
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
- *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
+ *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
  *   trace: import('../features/trace/settings.js').TraceSettings,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
- * of the reading column. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
- * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task. first:
- * the step of the first visit, null once it is over.
+ * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
+ * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
+ * text that it learns, if that is its task. first: the step of the first visit, null once it is over.
  */
 
 /** The model gives the next word a probability of 86%, and 1% without the head that is shown first. */
@@ -57,6 +57,7 @@ export const initialState = {
   panel: 'reading',
   step: 0,
   hide: 0.12,
+  axes: 'distance.spread',
   scope: 'all',
   temperature: {},
   mask: {},
@@ -119,6 +120,7 @@ const FIELDS = {
   panel: isWord,
   step: (x) => isCount(x) && x < 9,
   hide: isNumber(0, 100),
+  axes: (x) => typeof x === 'string' && /^\w{1,20}\.\w{1,20}$/.test(x),
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
@@ -214,6 +216,7 @@ const WRITTEN = {
   panel: text,
   step: fromOne,
   hide: [String, Number],
+  axes: text,
   scope: text,
   temperature: numbers,
   mask: words,

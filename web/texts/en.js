@@ -189,6 +189,7 @@ export const strings = {
     duplicate: 'same token',
     itself: 'itself',
     first: 'first token',
+    nearby: 'nearby',
   },
   does: {
     partner: 'looks at the token that is the answer',
@@ -197,6 +198,7 @@ export const strings = {
     duplicate: 'looks at earlier tokens like this one',
     itself: 'each token looks at itself',
     first: 'looks mostly at the first token',
+    nearby: 'looks at the tokens near it',
   },
   doesNot: 'follows no simple rule',
   usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
@@ -220,6 +222,7 @@ export const strings = {
     flow: 'Flow',
     trace: 'Trace',
     compare: 'Compare',
+    atlas: 'Atlas',
   },
   compare: {
     no: 'not shown',

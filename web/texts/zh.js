@@ -169,6 +169,7 @@ export const strings = {
     duplicate: '相同词元',
     itself: '自身',
     first: '首个词元',
+    nearby: '附近',
   },
   does: {
     partner: '看答案所在的位置',
@@ -177,6 +178,7 @@ export const strings = {
     duplicate: '看前面与自己相同的词元',
     itself: '每个词元看自己',
     first: '主要看第一个词元',
+    nearby: '看附近的词元',
   },
   doesNot: '没有明显规律',
   usually: (role) => `通常：${role}；这里没有可找的`,
@@ -198,6 +200,7 @@ export const strings = {
     flow: '流向',
     trace: '追踪',
     compare: '比较',
+    atlas: '图谱',
   },
   compare: {
     no: '未显示',

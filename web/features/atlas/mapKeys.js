@@ -1,0 +1,54 @@
+// The keyboard on the map: arrows go to the next head in a direction, brackets through the layers, Enter to the passages
+// of the head, and a slash to the search.
+
+import { useSession } from '../../ui/context.js';
+import { valueText } from './numbers.js';
+import { nextHead } from './placeLabels.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { Drawn } from './headMap.jsx' */
+
+/** @type {Record<string, { dx: number, dy: number }>} */
+const DIRECTIONS = {
+  ArrowLeft: { dx: -1, dy: 0 },
+  ArrowRight: { dx: 1, dy: 0 },
+  ArrowUp: { dx: 0, dy: -1 },
+  ArrowDown: { dx: 0, dy: 1 },
+};
+/** Steps through the heads by number. @type {Record<string, number>} */
+const STEPS = { '[': -1, ']': 1 };
+
+/**
+ * @param {Drawn | null} drawn
+ * @param {(head: number) => void} choose
+ * @param {() => void} onEnter
+ * @param {() => void} onFind
+ */
+export function useMapKeys(drawn, choose, onEnter, onFind) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const speak = (/** @type {number} */ head) => {
+    if (!drawn) return;
+    const { map, roles, axes, values } = drawn;
+    const name = session.words.peek().headName(Math.floor(head / map.heads), head % map.heads);
+    const [x, y] = axes.map((axis, i) => texts.value[axis](valueText(axis, values[i][head])));
+    session.announce(texts.spoken(name, texts.roles[roles[head] ?? 'none'], x, y));
+  };
+  return (/** @type {KeyboardEvent} */ event) => {
+    if (!drawn || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { layer, head } = session.state.peek();
+    const count = drawn.points.length;
+    const at = Math.min(layer * drawn.map.heads + head, count - 1);
+    const direction = DIRECTIONS[event.key];
+    const step = STEPS[event.key];
+    if (event.key === 'Enter') onEnter();
+    else if (event.key === '/') onFind();
+    else if (direction || step) {
+      const next = direction ? nextHead(drawn.points, at, direction) : (at + step + count) % count;
+      if (next !== at) choose(next);
+      speak(next);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+}

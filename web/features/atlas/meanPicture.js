@@ -1,0 +1,8 @@
+// The mean picture of a head on the map.
+
+/** Tokens on each side of a picture. */
+export const PICTURE = 16;
+
+/** The picture of a head in those of all heads. @param {Float32Array} pictures (L,H,P,P) @param {number} head l·H + h */
+export const pictureOf = (pictures, head) =>
+  pictures.subarray(head * PICTURE * PICTURE, (head + 1) * PICTURE * PICTURE);

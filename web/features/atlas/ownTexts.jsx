@@ -1,0 +1,161 @@
+// The panel for the visitor's own texts: files, folders or a pasted text. It shows the first lines, the column that is
+// read, and what cannot be read, before anything is scanned.
+
+import { useState } from 'preact/hooks';
+import { LENGTH } from '../../store/atlas.js';
+import { useSession } from '../../ui/context.js';
+import { timeText } from './numbers.js';
+import { formatOf, formatOfPasted, joinCorpora, readCorpus } from './readCorpus.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { ReadTexts } from './readCorpus.js' */
+/** @typedef {{ name: string, text: string, format: ReturnType<typeof formatOf> }} Source */
+
+/** Lines that are shown of the texts, and problems that are listed. */
+const [LINES, PROBLEMS] = [5, 100];
+/** Passages that are scanned at most, at equal distances. */
+const MAX_PASSAGES = 2000;
+
+/** @param {readonly Source[]} sources @param {string | null} column @returns {ReadTexts} */
+const readAll = (sources, column) =>
+  joinCorpora(
+    sources.map(({ name, text, format }) => ({
+      name,
+      texts: format && readCorpus(text, format, { length: LENGTH, column }),
+    })),
+  );
+
+/** @param {{ onClose: () => void }} props */
+export function OwnTexts({ onClose }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const [sources, setSources] = useState(/** @type {Source[]} */ ([]));
+  const [column, setColumn] = useState(/** @type {string | null} */ (null));
+  const found = sources.length > 0 ? readAll(sources, column) : null;
+  const add = async (/** @type {FileList | null} */ files) => {
+    const all = [...(files ?? [])];
+    setColumn(null);
+    setSources(
+      await Promise.all(
+        all.map(async (file) => {
+          const format = formatOf(file.name);
+          return { name: file.webkitRelativePath || file.name, text: format ? await file.text() : '', format };
+        }),
+      ),
+    );
+  };
+  const paste = (/** @type {string} */ text) => {
+    setColumn(null);
+    setSources(text.trim() === '' ? [] : [{ name: '', text, format: formatOfPasted(text) }]);
+  };
+  const begin = () => {
+    if (!found) return;
+    const title = sources.length === 1 && sources[0].name ? sources[0].name : texts.texts.pasted;
+    session.atlas.scan({ title, texts: limited(found.passages) });
+    onClose();
+  };
+  return (
+    <section class="own-texts" aria-label={texts.texts.title} onKeyDown={(event) => closeByKey(event, onClose)}>
+      <p>
+        <label class="file word">
+          {texts.texts.choose}
+          <input type="file" multiple onChange={(event) => add(event.currentTarget.files)} />
+        </label>{' '}
+        <label class="file word">
+          {texts.texts.folder}
+          <input
+            type="file"
+            multiple
+            {...{ webkitdirectory: true }}
+            onChange={(event) => add(event.currentTarget.files)}
+          />
+        </label>
+        <span class="quiet-text"> {texts.texts.formats}</span>
+      </p>
+      <textarea
+        rows={3}
+        aria-label={texts.texts.paste}
+        placeholder={texts.texts.paste}
+        spellcheck={false}
+        onInput={(event) => paste(event.currentTarget.value)}
+      />
+      {found && <Found found={found} setColumn={setColumn} />}
+      <p>
+        {found && found.passages.length > 0 && (
+          <button type="button" class="word strong scan" onClick={begin}>
+            {texts.texts.begin}
+          </button>
+        )}{' '}
+        <button type="button" class="word" onClick={onClose}>
+          {texts.close}
+        </button>{' '}
+        <span class="quiet-text">{texts.texts.local}</span>
+      </p>
+    </section>
+  );
+}
+
+/** @param {KeyboardEvent} event @param {() => void} onClose */
+function closeByKey(event, onClose) {
+  if (event.key !== 'Escape') return;
+  event.stopPropagation();
+  onClose();
+}
+
+/** @param {string[]} passages */
+const limited = (passages) =>
+  passages.length <= MAX_PASSAGES
+    ? passages
+    : Array.from({ length: MAX_PASSAGES }, (_, i) => passages[Math.floor((i * passages.length) / MAX_PASSAGES)]);
+
+/** @param {{ found: ReadTexts, setColumn: (column: string) => void }} props */
+function Found({ found, setColumn }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { passages, columns, column, problems, whole } = found;
+  const estimate = session.atlas.estimate.value;
+  const count = Math.min(passages.length, MAX_PASSAGES);
+  const time = estimate ? timeText(texts, estimate.milliseconds * count) : '';
+  if (passages.length === 0 && problems.length === 0) return <p role="status">{texts.texts.nothing}</p>;
+  return (
+    <>
+      {columns.length > 0 && (
+        <p>
+          {texts.texts.column}{' '}
+          {columns.map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="word"
+              aria-pressed={name === column}
+              onClick={() => setColumn(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </p>
+      )}
+      <ol class="first-lines serif">
+        {passages.slice(0, LINES).map((passage, i) => (
+          <li key={i}>{passage}</li>
+        ))}
+      </ol>
+      <p role="status">
+        {passages.length > 0 ? texts.texts.summary(count, LENGTH, time) : texts.texts.nothing}{' '}
+        {passages.length > MAX_PASSAGES && texts.texts.limited(MAX_PASSAGES, passages.length)}
+      </p>
+      {problems.length > 0 && (
+        <details>
+          <summary>{texts.texts.problems(whole - problems.length, whole)}</summary>
+          <ul>
+            {problems.slice(0, PROBLEMS).map(({ code, place, file }) => (
+              <li key={`${file} ${place} ${code}`}>
+                {[file, place > 0 && texts.texts.line(place)].filter(Boolean).join(', ')}: {texts.texts.codes[code]}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+// One passage: its weight, its words with bars, the arc from the query to the key, and the word that came next.
+
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { useSize } from '../../ui/useSize.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { weightText } from './numbers.js';
+import { rowOf } from './strip.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { AtlasSample } from '../../store/atlasProtocol.js' */
+/** @import { Arc, Strip, StripPart } from './strip.js' */
+
+/** The room above the words for arcs, in pixels. */
+const RISE = 17;
+/** Arcs of a word that is pointed at: the strongest ones, of at least this weight. */
+const [MAX_ARCS, MIN_WEIGHT] = [3, 0.05];
+
+/**
+ * @param {object} props
+ * @param {AtlasSample} props.sample
+ * @param {Strip} props.strip
+ * @param {((sample: AtlasSample, arc: Arc) => void) | null} props.onOpen
+ */
+export function PassageStrip({ sample, strip, onOpen }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const [touched, setTouched] = useState(/** @type {number | null} */ (null));
+  const query = touched ?? strip.arc.t;
+  const row = useMemo(() => rowOf(sample, query), [sample, query]);
+  const arcs = useArcs(strip, row, touched);
+  const ramp = RAMP[session.theme.value];
+  const line = useRef(/** @type {HTMLSpanElement | null} */ (null));
+  const paths = usePaths(line, arcs);
+  const nameOf = (/** @type {number} */ at) => sample.tokens[at]?.trim() || '␣';
+  const keys = new Set(arcs.map(({ s }) => s));
+  const content = (
+    <>
+      <b class="strip-weight">{weightText(arcs[0]?.weight ?? strip.arc.weight)}</b>
+      <span class="strip-words" ref={line} onPointerLeave={() => setTouched(null)}>
+        <svg class="strip-arcs" aria-hidden="true">
+          {paths.map(({ d, x }, i) => (
+            <g key={i}>
+              <path d={d} />
+              <circle cx={x} cy={RISE} r="2.6" />
+            </g>
+          ))}
+        </svg>
+        {strip.parts.map((part) => (
+          <Part
+            key={`${part.at} ${part.folded ?? ''}`}
+            part={part}
+            look={'text' in part && part.at === query ? 'query' : keys.has(part.at) ? 'key' : ''}
+            bar={part.at <= query || row[part.at] > 0 ? ramp.css(row[part.at]) : 'transparent'}
+            onPoint={setTouched}
+          />
+        ))}
+        {strip.next !== null && <i class="strip-next">{strip.next.trim() || '↵'}</i>}
+      </span>
+    </>
+  );
+  if (!onOpen) return <div class="strip-line">{content}</div>;
+  return (
+    <button
+      type="button"
+      class="strip-line"
+      aria-label={texts.passageName(nameOf(strip.arc.t), nameOf(strip.arc.s), weightText(strip.arc.weight))}
+      onClick={() => onOpen(sample, strip.arc)}
+    >
+      {content}
+    </button>
+  );
+}
+
+/** The strongest arcs of a word that is pointed at, or the passage's own. @returns {Arc[]} */
+function useArcs(/** @type {Strip} */ strip, /** @type {Float32Array} */ row, /** @type {number | null} */ touched) {
+  return useMemo(() => {
+    if (touched === null) return [strip.arc];
+    const shown = strip.parts.flatMap((part) => ('text' in part ? [part.at] : []));
+    return shown
+      .map((s) => ({ t: touched, s, weight: row[s] }))
+      .filter(({ weight }) => weight >= MIN_WEIGHT)
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, MAX_ARCS);
+  }, [strip, row, touched]);
+}
+
+/** The arcs as paths between the words, after they have been laid out. */
+function usePaths(/** @type {{ current: HTMLElement | null }} */ line, /** @type {Arc[]} */ arcs) {
+  const { width } = useSize(line);
+  const [paths, setPaths] = useState(/** @type {{ d: string, x: number }[]} */ ([]));
+  useLayoutEffect(() => {
+    const middleOf = (/** @type {number} */ at) => {
+      const word = /** @type {HTMLElement | null | undefined} */ (line.current?.querySelector(`[data-at="${at}"]`));
+      return word ? word.offsetLeft + word.offsetWidth / 2 : null;
+    };
+    setPaths(
+      arcs.flatMap(({ t, s }) => {
+        const [from, to] = [middleOf(t), middleOf(s)];
+        return from === null || to === null ? [] : [{ d: arcPath(from, to), x: to }];
+      }),
+    );
+  }, [width, arcs]);
+  return paths;
+}
+
+/** From a query to its key: nearly level in the middle; a loop where both are the same. */
+function arcPath(/** @type {number} */ from, /** @type {number} */ to) {
+  if (from === to) return `M${from - 6} ${RISE}C${from - 9} 4 ${from + 9} 4 ${from + 6} ${RISE}`;
+  const bend = Math.sign(to - from) * Math.min(Math.abs(to - from) / 2, 50);
+  return `M${from} ${RISE}C${from} 5 ${from + bend / 2} 3 ${from + bend} 3L${to - bend} 3C${to - bend / 2} 3 ${to} 5 ${to} ${RISE}`;
+}
+
+/**
+ * @param {object} props
+ * @param {StripPart} props.part
+ * @param {string} props.look
+ * @param {string} props.bar
+ * @param {(at: number) => void} props.onPoint
+ */
+function Part({ part, look, bar, onPoint }) {
+  const texts = useAtlasTexts();
+  if (part.folded !== undefined) return <span class="strip-folded"> · {texts.folded(part.folded)} · </span>;
+  return (
+    <>
+      {part.space && ' '}
+      <span
+        class={`strip-word ${look}`}
+        data-at={part.at}
+        style={{ '--bar': bar }}
+        onPointerEnter={() => onPoint(part.at)}
+      >
+        {part.text}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+// The passages with the strongest attention of the chosen head, and by the slider weaker ones.
+
+import { useMemo, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { PassageStrip } from './passageStrip.jsx';
+import { intervalsOf, passagesAt } from './quantile.js';
+import { stripOf, strongestOf } from './strip.js';
+import { useAtlasTexts } from './texts.js';
+
+/** @import { AtlasRole, AtlasSample } from '../../store/atlasProtocol.js' */
+/** @import { Arc } from './strip.js' */
+
+/** Tokens on each side of key and query in a strip; on phones fewer. */
+const [NEAR, NEAR_ON_PHONES] = [4, 3];
+
+/**
+ * @param {object} props
+ * @param {(AtlasRole | null)[]} props.roles
+ * @param {{ current: HTMLOListElement | null }} props.list
+ * @param {boolean} props.short
+ */
+export function Passages({ roles, list, short }) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const map = session.atlas.map.value;
+  const page = session.atlas.head.value;
+  const { layer, head } = session.state.value;
+  const [position, setPosition] = useState(0);
+  const isCurrent = page !== null && page.key === map?.key && page.layer === layer && page.head === head;
+  const role = map ? (roles[layer * map.heads + head] ?? null) : null;
+  const shown = useMemo(() => {
+    if (!isCurrent || !page) return [];
+    const strength = (/** @type {AtlasSample} */ sample) => strongestOf(sample, role).weight;
+    return passagesAt(page.samples, position, strength);
+  }, [page, isCurrent, position, role]);
+  const parts = isCurrent && page ? intervalsOf(page.samples).length : 1;
+  const running = map?.state === 'running' || map?.state === 'paused';
+  const at = Math.min(position, parts - 1);
+  const label =
+    at === 0 ? texts.ten(shown.length, map?.done ?? 0, Boolean(running)) : texts.part(shown.length, at, parts);
+  return (
+    <section class="atlas-passages" aria-label={texts.strongestTitle}>
+      <h2 class="title">{texts.strongestTitle}</h2>
+      {map ? (
+        <p class="atlas-slider slider">
+          <span aria-hidden="true">{texts.strongest}</span>
+          <input
+            type="range"
+            min={0}
+            max={Math.max(parts - 1, 1)}
+            step={1}
+            value={at}
+            disabled={parts < 2}
+            aria-label={texts.slider}
+            aria-valuetext={label}
+            onInput={(event) => setPosition(Number(event.currentTarget.value))}
+            style={{ '--share': `${(100 * at) / Math.max(parts - 1, 1)}%` }}
+          />
+          <span aria-hidden="true">{texts.weakest}</span>
+          <b>{shown.length > 0 ? label : ''}</b>
+        </p>
+      ) : (
+        <p class="atlas-note">{texts.beforeScan}</p>
+      )}
+      {map && !isCurrent && <p class="atlas-note">{texts.reading}</p>}
+      {isCurrent && shown.length === 0 && <p class="atlas-note">{texts.noPassages}</p>}
+      <List shown={shown} role={role} near={short ? NEAR_ON_PHONES : NEAR} list={list} />
+    </section>
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {AtlasSample[]} props.shown
+ * @param {AtlasRole | null} props.role
+ * @param {number} props.near
+ * @param {{ current: HTMLOListElement | null }} props.list
+ */
+function List({ shown, role, near, list }) {
+  const session = useSession();
+  const canOpen = session.about.value?.reads === 'text';
+  /** The passage becomes the sentence, with the strongest weight as the chosen cell. */
+  const open = (/** @type {AtlasSample} */ sample, /** @type {Arc} */ { t, s }) => {
+    // Tokens that the tokenizer inserts are not in the text.
+    const text = sample.tokens
+      .filter((token, i) => i > 0 || !/^(<.+>|\[[A-Z]+\])$/.test(token))
+      .join('')
+      .trim();
+    session.update({ text, view: 'heatmap' });
+    session.look({ cell: { t, s } });
+  };
+  const walk = (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll('button')];
+    const next = all.indexOf(/** @type {HTMLButtonElement} */ (event.target)) + step;
+    all[Math.min(Math.max(next, 0), all.length - 1)]?.focus();
+  };
+  return (
+    <ol class="passage-list" ref={list} onKeyDown={walk}>
+      {shown.map((sample) => (
+        <li key={sample.sequence}>
+          <PassageStrip sample={sample} strip={stripOf(sample, role, near)} onOpen={canOpen ? open : null} />
+        </li>
+      ))}
+    </ol>
+  );
+}

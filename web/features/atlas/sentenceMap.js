@@ -1,0 +1,51 @@
+// The map before the first scan: heads are placed by the one sentence that is shown.
+
+/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { Run } from '../../store/types.js' */
+
+const NAMES = /** @type {const} */ ([
+  'selfAttention',
+  'previous',
+  'entropy',
+  'distance',
+  'distanceVariance',
+  'induction',
+  'first',
+  'duplicate',
+]);
+
+/**
+ * @param {Run | null} run
+ * @returns {AtlasMap | null} null without scores: of a single token, or of a run that is too large
+ */
+export function sentenceMap(run) {
+  if (!run?.scores || run.large || run.T < 2 || run.T !== run.S) return null;
+  const { layers, heads } = run.about;
+  const size = run.T * run.T;
+  const measures = /** @type {AtlasMap['measures']} */ (
+    Object.fromEntries(NAMES.map((name) => [name, new Float32Array(layers * heads)]))
+  );
+  for (let i = 0; i < layers * heads; i++) {
+    const scores = run.scores[Math.floor(i / heads)][i % heads];
+    const variance = varianceOf(run.weights.subarray(i * size, (i + 1) * size), run.T);
+    const all = { ...scores, selfAttention: scores.itself, distanceVariance: variance };
+    for (const name of NAMES) /** @type {Float32Array} */ (measures[name])[i] = all[name] ?? Number.NaN;
+  }
+  return {
+    ...{ key: '', layers, heads, title: '', passages: 1, done: 1, tokens: run.T, skipped: [], truncated: 0 },
+    ...{ longest: run.T, measures, holds: {}, chance: {}, state: 'finished', time: 0, source: 'sentence' },
+  };
+}
+
+/** The variance of the distance that a head looks back. @param {Float32Array} weights (T,T) @param {number} T */
+function varianceOf(weights, T) {
+  let [sum, squares] = [0, 0];
+  for (let t = 0; t < T; t++)
+    for (let s = 0; s < T; s++) {
+      const w = weights[t * T + s];
+      if (!(w > 0)) continue;
+      sum += w * Math.abs(t - s);
+      squares += w * (t - s) ** 2;
+    }
+  return squares / T - (sum / T) ** 2;
+}

@@ -1,0 +1,31 @@
+// The shape of a head on the map, by its usual role: paths around the origin, for a shape of size 1.
+
+/** @import { AtlasRole } from '../../store/atlasProtocol.js' */
+
+/** @type {Record<AtlasRole | 'none', string>} */
+export const SHAPES = {
+  previous: 'M.5 -.5V.5L-.5 0Z',
+  itself: 'M0 -.45A.45 .45 0 1 1 0 .45A.45 .45 0 1 1 0 -.45Z',
+  induction: 'M0 -.58L.58 0L0 .58L-.58 0Z',
+  first: 'M-.2 -.5H.2V.5H-.2Z',
+  duplicate: 'M-.55 -.36H.55V-.09H-.55ZM-.55 .09H.55V.36H-.55Z',
+  nearby: 'M-.42 -.42H.42V.42H-.42Z',
+  none: 'M0 -.36A.36 .36 0 1 1 0 .36A.36 .36 0 1 1 0 -.36Z',
+};
+
+/** Shapes of many heads are small, and all of the same size. */
+const [MANY, SMALL, USUAL] = [300, 7, 12];
+/** The size of a shape grows with the root of its cost, up to this factor. */
+const [LEAST, MOST] = [0.8, 1.8];
+
+/**
+ * The size of a head's shape, in pixels.
+ * @param {number} heads of the model
+ * @param {number | undefined} cost of switching it off, if it is known
+ * @param {number} highest of all costs
+ */
+export function sizeOf(heads, cost, highest) {
+  if (heads > MANY) return SMALL;
+  if (cost === undefined || !(highest > 0)) return USUAL;
+  return USUAL * (LEAST + (MOST - LEAST) * Math.sqrt(Math.max(cost, 0) / highest));
+}

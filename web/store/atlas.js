@@ -1,0 +1,133 @@
+// The map of all heads as the page knows it: the scan in the worker, the page of the chosen head, and what it costs to
+// switch that head off. See features/atlas.
+
+import { computed, signal } from '@preact/signals';
+import { rolesByLayer } from '../features/atlas/usualRole.js';
+import { readOnly } from './readOnly.js';
+import { recall, remember } from './storage.js';
+
+/** @import { ReadonlySignal } from '@preact/signals' */
+/** @import { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from './atlasProtocol.js' */
+/** @import { About, PartListeners } from './protocol.js' */
+/** @import { State } from './state.js' */
+
+/** Tokens of a passage. */
+export const LENGTH = 128;
+/** Passages after which roles of a scan that goes on are shown in the instrument. */
+const ENOUGH = 20;
+/** Remembers that this browser stores a scan. */
+const STORED = 'atlas';
+
+/**
+ * @param {object} store
+ * @param {import('./requests.js').Requests} store.requests
+ * @param {ReadonlySignal<State>} store.state
+ * @param {ReadonlySignal<About | null>} store.about
+ */
+export function createAtlas({ requests, state, about }) {
+  const map = signal(/** @type {AtlasMap | null} */ (null));
+  const head = signal(/** @type {AtlasHead | null} */ (null));
+  const cost = signal(/** @type {AtlasCost | null} */ (null));
+  const estimate = signal(/** @type {AtlasParts['atlasEstimate'] | null} */ (null));
+  /** The costs that have been measured, by 'layer.head'. @type {import('@preact/signals').Signal<Record<string, number>>} */
+  const measured = signal({});
+  /** True while the map is shown as a table. */
+  const table = signal(false);
+  /** The model whose stored scan was asked for, with an estimate or without. */
+  let asked = '';
+  /** The key of the page of a head that was asked for last. */
+  let askedHead = '';
+
+  /** Another model is chosen. */
+  function clear() {
+    map.value = head.value = cost.value = estimate.value = null;
+    measured.value = {};
+    asked = askedHead = '';
+  }
+  /** @param {boolean} estimating */
+  function askStored(estimating) {
+    const key = `${state.peek().model} ${estimating}`;
+    if (asked === key || map.peek()) return;
+    asked = key;
+    requests.send({ verb: 'storedScan', state: state.peek(), estimate: estimating });
+  }
+
+  /** @type {Pick<PartListeners, 'atlasMap' | 'atlasHead' | 'atlasCost' | 'atlasEstimate'>} */
+  const parts = {
+    atlasMap({ map: now }) {
+      if (map.peek()?.key !== now.key) {
+        head.value = cost.value = null;
+        measured.value = {};
+        askedHead = '';
+      }
+      map.value = now;
+      if (now.state === 'finished' && now.source === 'scan') remember(STORED, 'yes');
+    },
+    atlasHead(page) {
+      if (page.key === map.peek()?.key) head.value = page;
+    },
+    atlasCost(now) {
+      if (now.key !== map.peek()?.key) return;
+      cost.value = now;
+      if (now.measured === now.total) measured.value = { ...measured.peek(), [`${now.layer}.${now.head}`]: now.mean };
+    },
+    atlasEstimate(now) {
+      estimate.value = now;
+    },
+  };
+
+  return {
+    parts,
+    clear,
+    /** Null until a scan has begun, or a stored one has been found. */
+    map: readOnly(map),
+    head: readOnly(head),
+    cost: readOnly(cost),
+    /** How long a scan takes, for a model without a stored one. */
+    estimate: readOnly(estimate),
+    measured: readOnly(measured),
+    table: readOnly(table),
+    /** @param {boolean} on */
+    setTable(on) {
+      table.value = on;
+    },
+    /** Usual roles of the heads by the map; null without one. */
+    roles: computed(() => {
+      const now = map.value;
+      const isKnown = now && (now.state === 'finished' || now.done >= ENOUGH) && now.layers === about.value?.layers;
+      return isKnown ? rolesByLayer(now) : null;
+    }),
+    /** The view is shown. */
+    enter: () => askStored(true),
+    /** A model is shown: its heads have the roles of a stored scan. */
+    recall() {
+      if (recall(STORED)) askStored(false);
+    },
+    /** @param {Corpus} corpus @param {boolean} [again] also if its result is stored */
+    scan(corpus, again = false) {
+      map.value = head.value = cost.value = null;
+      askedHead = '';
+      requests.send({ verb: 'scan', state: state.peek(), corpus, length: LENGTH, again });
+    },
+    /** @param {'pause' | 'continue' | 'stop'} action */
+    control: (action) => requests.send({ verb: 'controlScan', action }),
+    /** Asks for the page of a head. now: the number of passages that have been read. */
+    readHead(/** @type {number} */ layer, /** @type {number} */ number, now = 0) {
+      const key = map.peek()?.key;
+      const wanted = `${key} ${layer}.${number} ${now}`;
+      if (!key || wanted === askedHead) return;
+      askedHead = wanted;
+      requests.send({ verb: 'scannedHead', state: state.peek(), key, layer, head: number });
+    },
+    /** Measures the cost of switching a head off. @param {AtlasRole | null} role */
+    measure(/** @type {number} */ layer, /** @type {number} */ number, role) {
+      const key = map.peek()?.key;
+      const known = cost.peek();
+      if (!key || (known?.layer === layer && known.head === number)) return;
+      cost.value = null;
+      requests.send({ verb: 'switchingOff', state: state.peek(), key, layer, head: number, role });
+    },
+    stopMeasuring: () => requests.cancel('switchingOff'),
+  };
+}
+/** @typedef {ReturnType<typeof createAtlas>} AtlasStore */

@@ -1,0 +1,31 @@
+// The mean picture of each head: its weights between the first tokens of passages.
+
+import { PICTURE } from '../../features/atlas/meanPicture.js';
+
+/** @import { TransformerSource } from '../sources/types.js' */
+
+/** Passages whose mean it is. */
+const PASSAGES = 96;
+
+/**
+ * @param {TransformerSource} source
+ * @param {readonly Int32Array[]} ids
+ * @returns {Float32Array | undefined} (L,H,P,P); undefined if all passages are shorter
+ */
+export function meanPictures({ model, about: { layers, heads } }, ids) {
+  const starts = ids.filter(({ length }) => length >= PICTURE).slice(0, PASSAGES);
+  if (starts.length === 0) return undefined;
+  const input = starts.map((passage) => Array.from(passage.subarray(0, PICTURE)));
+  const result = model.forward(input, { capture: ['blocks.*.weights'], last: true });
+  const size = heads * PICTURE * PICTURE;
+  const sums = new Float32Array(layers * size);
+  try {
+    for (let l = 0; l < layers; l++) {
+      const data = result.captured[`blocks.${l}.weights`]?.data;
+      if (data) for (let i = 0; i < data.length; i++) sums[l * size + (i % size)] += data[i] / starts.length;
+    }
+  } finally {
+    result.dispose();
+  }
+  return sums;
+}
