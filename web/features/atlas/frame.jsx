@@ -55,7 +55,8 @@ export function useFrame(drawn, onClick) {
     release(/** @type {PointerEvent} */ event) {
       const at = placeOf(event);
       if (box && drawn) {
-        const isIn = ({ x, y }) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+        const isIn = (/** @type {Point} */ { x, y }) =>
+          x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
         setHeads(drawn.points.flatMap((point, head) => (isIn(point) ? [head] : [])));
       } else if (begun.current) {
         setHeads([]);

@@ -35,14 +35,26 @@ export function HeadCost({ map, role }) {
       {cost && <Lines costs={cost.costs} mean={cost.mean} />}
       {cost && (
         <p>
-          <b>{cost.mean < 0 ? texts.gains(bitsText(cost.mean)) : texts.costs(bitsText(cost.mean))}</b>
-          {cost.holding !== null && texts.whereHolds(`${cost.holding < 0 ? '−' : ''}${bitsText(cost.holding)}`)}
+          <b>{changeText(texts, cost.mean)}</b>
+          {cost.holding !== null && holdingText(texts, cost.mean, cost.holding)}
         </p>
       )}
       {cost && cost.measured < cost.total && <p class="quiet-text">{texts.measuring(cost.measured, cost.total)}</p>}
     </div>
   );
 }
+
+/** @param {ReturnType<typeof useAtlasTexts>} texts @param {number} bits */
+const changeText = (texts, bits) => (bits < 0 ? texts.gains : texts.costs)(bitsText(bits));
+
+/**
+ * The cost where the rule holds, with its verb if that differs.
+ * @param {ReturnType<typeof useAtlasTexts>} texts
+ * @param {number} mean
+ * @param {number} holding
+ */
+const holdingText = (texts, mean, holding) =>
+  texts.whereHolds(mean < 0 === holding < 0 ? bitsText(holding) : changeText(texts, holding));
 
 /** @param {{ costs: number[], mean: number }} props */
 function Lines({ costs, mean }) {

@@ -3,7 +3,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
 import { axesOf, scaleOf, valuesOn } from './axes.js';
 import { Frame, FramedHeads, useFrame } from './frame.jsx';
@@ -108,7 +107,7 @@ export function HeadMap({ map, roles, onEnter }) {
           </>
         )}
       </div>
-      <div class="axis-line end">
+      <div class="axis-line across-line">
         <AxisMenu map={map} axes={axes} at={0} />
       </div>
       {frame.heads.length > 0 && <FramedHeads map={map} heads={frame.heads} onClose={frame.clear} />}
@@ -151,7 +150,7 @@ function AxisMenu({ map, axes, at }) {
   const session = useSession();
   const texts = useAtlasTexts();
   return (
-    <span class="axis-name" style={px({})}>
+    <span class="axis-name">
       <Menu
         up={at === 0}
         right={at === 0}

@@ -5,16 +5,13 @@ import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { matches } from './mapFinder.jsx';
-import { PICTURE, pictureOf } from './meanPicture.js';
+import { PICTURE, pictureOf, SIDE } from './meanPicture.js';
 import { settledHeads } from './movement.js';
 import { SHAPES, sizeOf } from './shapes.js';
 import { useAtlasTexts } from './texts.js';
 
 /** @import { Drawn } from './headMap.jsx' */
 /** @typedef {{ key: string, done: number, places: { x: number, y: number }[], settled: boolean[] }} Earlier */
-
-/** Pixels of a picture on each side. */
-const SIDE = 32;
 
 /** True for each head whose place no longer moves. @param {Drawn} drawn @returns {boolean[]} */
 function useSettled({ map, points, width, height, axes }) {

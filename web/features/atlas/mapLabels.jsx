@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { SIDE } from './meanPicture.js';
 import { placeHeads, placeRoles } from './placeLabels.js';
 import { useAtlasTexts } from './texts.js';
 import { USUAL_ROLES } from './usualRole.js';
@@ -29,6 +30,7 @@ export function MapLabels({ drawn }) {
   const chosen = layer * map.heads + head;
   const nameOf = (/** @type {number} */ i) => `${Math.floor(i / map.heads)}.${i % map.heads}`;
   const { named, heads } = useMemo(() => {
+    const half = map.pictures ? SIDE / 2 : undefined;
     const room = { width, height: height - 24 };
     const all = /** @type {(AtlasRole | 'none')[]} */ ([...USUAL_ROLES, 'none']).map((role) => ({
       role,
@@ -40,6 +42,7 @@ export function MapLabels({ drawn }) {
       all.sort((a, b) => a.points.length - b.points.length),
       points,
       room,
+      half,
     );
     const others = points.length > MANY ? [] : points.map((_, i) => i).filter((i) => i !== chosen && roles[i]);
     const heads = placeHeads(
@@ -52,9 +55,10 @@ export function MapLabels({ drawn }) {
       points,
       named.map(({ box }) => box),
       room,
+      half,
     );
     return { named, heads };
-  }, [points, roles, chosen, width, height, texts]);
+  }, [points, roles, map.pictures, chosen, width, height, texts]);
   return (
     <div class="atlas-labels" aria-hidden="true">
       {named.map(({ role, box }) => (

@@ -7,7 +7,7 @@
 
 /** Heads within this distance are near each other, in pixels. */
 const NEAR = 60;
-/** Half of the size of a shape, and the gap between a shape and its name. */
+/** Half of the size of a shape, unless it is given, and the gap between a shape and its name. */
 const [HALF, GAP] = [8, 3];
 /** Distances from the middle of the heads at which a role's name is tried. */
 const DISTANCES = [22, 32, 44, 60, 80];
@@ -21,8 +21,8 @@ export const overlap = (a, b) =>
 const isInside = ({ x, y, width, height }, room) =>
   x >= 0 && y >= 0 && x + width <= room.width && y + height <= room.height;
 
-/** @param {Point} point @returns {Box} */
-const shapeAt = ({ x, y }) => ({ x: x - HALF, y: y - HALF, width: 2 * HALF, height: 2 * HALF });
+/** @param {Point} point @param {number} half @returns {Box} */
+const shapeAt = ({ x, y }, half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half });
 
 /** The middle of the heads around the one that has most others near it. @param {readonly Point[]} points */
 export function densest(points) {
@@ -61,10 +61,11 @@ function bestOf(candidates, shapes, names, room) {
  * @param {readonly { role: R, points: readonly Point[], size: Size }[]} roles
  * @param {readonly Point[]} points of all heads
  * @param {Size} room
+ * @param {number} [half] of the size of a shape
  * @returns {{ role: R, box: Box }[]}
  */
-export function placeRoles(roles, points, room) {
-  const shapes = points.map(shapeAt);
+export function placeRoles(roles, points, room, half = HALF) {
+  const shapes = points.map((point) => shapeAt(point, half));
   /** @type {{ role: R, box: Box }[]} */
   const placed = [];
   for (const { role, points: own, size } of roles) {
@@ -74,7 +75,10 @@ export function placeRoles(roles, points, room) {
       Array.from({ length: DIRECTIONS }, (_, i) => {
         const angle = (2 * Math.PI * i) / DIRECTIONS + Math.PI / 2;
         // A name above or below is nearer than one at the side: it is wider than high.
-        const [dx, dy] = [Math.cos(angle) * (distance + size.width / 2), Math.sin(angle) * distance];
+        const [dx, dy] = [
+          Math.cos(angle) * (distance + half - HALF + size.width / 2),
+          Math.sin(angle) * (distance + half - HALF),
+        ];
         return { x: x + dx - size.width / 2, y: y + dy - size.height / 2, ...size };
       }),
     );
@@ -96,15 +100,16 @@ export function placeRoles(roles, points, room) {
  * @param {readonly Point[]} points of all heads
  * @param {readonly Box[]} names that are already placed
  * @param {Size} room
+ * @param {number} [half] of the size of a shape
  * @returns {{ head: number, box: Box }[]}
  */
-export function placeHeads(heads, points, names, room) {
+export function placeHeads(heads, points, names, room, half = HALF) {
   /** @type {{ head: number, box: Box }[]} */
   const placed = [];
   for (const { head, point, size, needed } of heads) {
-    const shapes = points.filter((other) => other !== point).map(shapeAt);
+    const shapes = points.filter((other) => other !== point).map((other) => shapeAt(other, half));
     const y = point.y - size.height / 2;
-    const gap = needed ? HALF + 3 * GAP : HALF + GAP;
+    const gap = needed ? half + 2.5 * GAP : half + GAP;
     const sides = [
       { x: point.x + gap, y, ...size },
       { x: point.x - gap - size.width, y, ...size },

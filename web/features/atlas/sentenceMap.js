@@ -1,6 +1,6 @@
 // The map before the first scan: heads are placed by the one sentence that is shown.
 
-/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { AtlasMap, AtlasMeasure } from '../../store/atlasProtocol.js' */
 /** @import { Run } from '../../store/types.js' */
 
 const NAMES = /** @type {const} */ ([
@@ -22,14 +22,15 @@ export function sentenceMap(run) {
   if (!run?.scores || run.large || run.T < 2 || run.T !== run.S) return null;
   const { layers, heads } = run.about;
   const size = run.T * run.T;
-  const measures = /** @type {AtlasMap['measures']} */ (
+  const measures = /** @type {Record<AtlasMeasure, Float32Array>} */ (
     Object.fromEntries(NAMES.map((name) => [name, new Float32Array(layers * heads)]))
   );
   for (let i = 0; i < layers * heads; i++) {
     const scores = run.scores[Math.floor(i / heads)][i % heads];
     const variance = varianceOf(run.weights.subarray(i * size, (i + 1) * size), run.T);
+    /** @type {Record<string, number>} */
     const all = { ...scores, selfAttention: scores.itself, distanceVariance: variance };
-    for (const name of NAMES) /** @type {Float32Array} */ (measures[name])[i] = all[name] ?? Number.NaN;
+    for (const name of NAMES) measures[name][i] = all[name] ?? Number.NaN;
   }
   return {
     ...{ key: '', layers, heads, title: '', passages: 1, done: 1, tokens: run.T, skipped: [], truncated: 0 },

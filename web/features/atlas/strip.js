@@ -61,8 +61,8 @@ export function stripOf(sample, role, near) {
   // Nothing follows the query in its strip but the word that came next.
   const end = arc.t === last ? arc.t + 1 : Math.min(last + near, tokens.length);
   const ranges = [
-    [Math.max(first - near, 0), Math.min(first + near + 1, end)],
-    [Math.max(last - near, 0), end],
+    [wordFrom(tokens, Math.max(first - near, 0), first), Math.min(first + near + 1, end)],
+    [wordFrom(tokens, Math.max(last - near, 0), last), end],
   ];
   const gap = ranges[1][0] - ranges[0][1];
   const shown = gap < MIN_FOLDED ? [[ranges[0][0], ranges[1][1]]] : ranges;
@@ -71,6 +71,12 @@ export function stripOf(sample, role, near) {
     ...tokens.slice(from, to).map((token, n) => partOf(token, from + n, n === 0)),
   ]);
   return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null };
+}
+
+/** The first token from `from` on that begins a word, if there is one before `to`. */
+function wordFrom(/** @type {string[]} */ tokens, /** @type {number} */ from, /** @type {number} */ to) {
+  for (let at = from; at < to; at++) if (at === 0 || /^\s/.test(tokens[at])) return at;
+  return from;
 }
 
 /** @param {string} token @param {number} at @param {boolean} first @returns {StripPart} */

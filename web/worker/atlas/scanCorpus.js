@@ -51,12 +51,14 @@ export function createControl(isCancelled) {
     continue: () => resume(),
     stop: () => end(new Stopped()),
     cancel: () => end(new Error('cancelled')),
-    /** Waits while the scan is paused. @param {() => void} onPause */
+    /** Waits while the scan is paused. @param {() => void} onPause @returns {Promise<number>} milliseconds */
     async wait(onPause) {
       if (isCancelled()) this.cancel();
-      if (!paused) return;
+      if (!paused) return 0;
+      const begun = performance.now();
       onPause();
       await paused;
+      return performance.now() - begun;
     },
   };
 }
@@ -76,7 +78,7 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
   const nameOf = tokenNames({ tokenizer: source.tokenizer });
   const chance = chanceOf(ids, causal);
   const pictures = layers * heads <= MAX_PICTURES ? meanPictures(source, ids) : undefined;
-  const begun = performance.now();
+  let begun = performance.now();
   const latest = { scanned: /** @type {Scanned | null} */ (null) };
   let [sent, took] = [-Infinity, 0];
   /** @param {HeadScan} scan @param {number} done @param {AtlasMap['state']} state */
@@ -100,7 +102,7 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
       keep: layers * heads > MANY ? KEEP_OF_MANY : KEEP,
       async onProgress({ done, scan: now }) {
         const count = Math.min(done, whole);
-        await control.wait(() => report(now(), count, 'paused'));
+        begun += await control.wait(() => report(now(), count, 'paused'));
         control.signal.throwIfAborted();
         if (performance.now() - sent > Math.max(EVERY, took / MAX_SHARE)) report(now(), count, 'running');
       },
@@ -129,13 +131,6 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
  */
 function scannedOf(scan, { ids, nameOf }, about) {
   const { metrics, roles, skipped, longest } = scan;
-  /** The pages that have been read. @type {Map<string, HeadRecord>} */
-  const read = new Map();
-  const recordOf = (/** @type {number} */ layer, /** @type {number} */ head) => {
-    const known = read.get(`${layer}.${head}`) ?? recordIn(scan, layer, head);
-    read.set(`${layer}.${head}`, known);
-    return known;
-  };
   const { layers, heads } = about;
   const near = Float32Array.from({ length: layers * heads }, (_, i) =>
     shareWithin(scan.head(Math.floor(i / heads), i % heads).distances, NEAR),
@@ -148,17 +143,23 @@ function scannedOf(scan, { ids, nameOf }, about) {
       longest,
       near,
       tokens: whole.slice(0, about.done).reduce((sum, { length }) => sum + length, 0),
-      measures: /** @type {AtlasMap['measures']} */ ({
-        ...Object.fromEntries(Object.entries(metrics).map(([name, { data }]) => [name, data])),
-        ...{ first: roles.first.data, duplicate: roles.duplicate.data },
-      }),
+      measures: {
+        selfAttention: metrics.selfAttention.data,
+        previous: metrics.previous.data,
+        entropy: metrics.entropy.data,
+        distance: metrics.distance.data,
+        distanceVariance: metrics.distanceVariance.data,
+        induction: metrics.induction.data,
+        first: roles.first.data,
+        duplicate: roles.duplicate.data,
+      },
       holds: Object.fromEntries(
         Object.entries(roles.holds).map(([name, { data }]) => [name === 'self' ? 'itself' : name, data]),
       ),
     },
     ids,
     nameOf,
-    read: recordOf,
+    read: (layer, head) => recordIn(scan, layer, head),
   };
 }
 
