@@ -9,7 +9,8 @@ const MAX_LINES = 90_000;
 export function canShow(name, run) {
   if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
-  if (name === 'atlas') return run.about.kind === 'transformer' && run.about.reads === 'text' && !run.about.trained;
+  if (name === 'atlas')
+    return run.about.folder || (run.about.reads === 'text' && run.about.edits && !run.about.trained);
   if (name === 'flow') return run.about.sums;
   if (name === 'trace') return canTrace(run);
   if (name === 'compare') return run.about.kind === 'transformer';

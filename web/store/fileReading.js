@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { isIncomplete, joined } from '../features/open/addedFiles.js';
-import { filesOfOneModel, MAX_FILES, titleOf } from './fileSelection.js';
+import { filesOfOneModel, isFolderOfHeads, MAX_FILES, titleOf } from './fileSelection.js';
 import { readOnly } from './readOnly.js';
 
 /** @import { SelectedFile } from './fileSelection.js' */
@@ -75,8 +75,9 @@ export function createFileReader(requests) {
       if (reading.value) reading.value = { ...reading.value, read, total };
     },
     /** True if the number of files is allowed; else the problem is shown. @param {SelectedFile[]} files */
-    accepts({ length }) {
-      if (length > 0 && length <= MAX_FILES) return true;
+    accepts(files) {
+      const { length } = files;
+      if ((length > 0 && length <= MAX_FILES) || isFolderOfHeads(files)) return true;
       report(length === 0 ? { code: 'noFiles', values: [] } : { code: 'manyFiles', values: [length, MAX_FILES] });
       return false;
     },

@@ -58,6 +58,7 @@ export function firstViewOf(name, about, lastText) {
   }
   return {
     ...(!about.sums && { view: 'heatmap' }),
+    ...(about.folder && { view: 'atlas' }),
     ...(about.reads !== 'nothing' && about.reads !== 'picture' && (lastText ?? textFor(about))),
     part: about.parts[0] ?? 'decoder',
     layer: 0,

@@ -193,6 +193,8 @@ export interface About {
   title?: string;
   kind: 'transformer' | 'weights' | 'layer';
   family?: string;
+  /** True if it is a folder with pages of heads, see headvisSource.js. */
+  folder?: boolean;
   layers: number;
   heads: number;
   /** Entries of a batch, of which one is shown. */

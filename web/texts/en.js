@@ -61,6 +61,7 @@ export const strings = {
     entryBefore: 'Previous entry',
     entryAfter: 'Next entry',
     noTokens: 'Tokens are numbered: their names are unknown. Drop or paste a JSON list of names.',
+    folderNothing: 'Nothing to switch: this folder contains no model.',
     nothingToAsk: 'These are weights without their model: nothing can be changed.',
     pairNothing: 'In an encoder–decoder nothing can be changed here.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',

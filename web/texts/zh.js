@@ -62,6 +62,7 @@ export const strings = {
     entryBefore: '上一个',
     entryAfter: '下一个',
     noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
+    folderNothing: '没有可开关的：这个文件夹里没有模型。',
     nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
     pairNothing: '编码器–解码器在这里不能改动。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',

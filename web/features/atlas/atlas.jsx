@@ -43,7 +43,7 @@ export function Atlas({ width, height, compact = false, free = false }) {
           <p class="atlas-note">{session.run.value ? texts.unknown : texts.reading}</p>
         )}
       </section>
-      <Passages roles={roles} list={list} short={compact} />
+      <Passages roles={roles} list={list} />
       {free && compact && <HeadPage />}
     </div>
   );

@@ -52,7 +52,7 @@ function BeforeScan() {
       <button type="button" class="word strong scan" onClick={() => session.atlas.scan({ title: '' })}>
         {texts.scan(estimate.passages)}
       </button>
-      , {texts.about(timeText(texts, estimate.milliseconds * estimate.passages))} ·
+      , {texts.about(timeText(texts, estimate.milliseconds * estimate.passages))}
     </>
   );
 }

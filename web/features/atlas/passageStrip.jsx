@@ -36,8 +36,10 @@ export function PassageStrip({ sample, strip, onOpen }) {
   const keys = new Set(arcs.map(({ s }) => s));
   const content = (
     <>
-      <b class="strip-weight">{weightText(arcs[0]?.weight ?? strip.arc.weight)}</b>
-      <span class="strip-words" ref={line} onPointerLeave={() => setTouched(null)}>
+      <b class="strip-weight" aria-hidden={onOpen !== null}>
+        {weightText(arcs[0]?.weight ?? strip.arc.weight)}
+      </b>
+      <span class="strip-words" ref={line} aria-hidden={onOpen !== null} onPointerLeave={() => setTouched(null)}>
         <svg class="strip-arcs" aria-hidden="true">
           {paths.map(({ d, x }, i) => (
             <g key={i}>
@@ -61,12 +63,10 @@ export function PassageStrip({ sample, strip, onOpen }) {
   );
   if (!onOpen) return <div class="strip-line">{content}</div>;
   return (
-    <button
-      type="button"
-      class="strip-line"
-      aria-label={texts.passageName(nameOf(strip.arc.t), nameOf(strip.arc.s), weightText(strip.arc.weight))}
-      onClick={() => onOpen(sample, strip.arc)}
-    >
+    <button type="button" class="strip-line" onClick={() => onOpen(sample, strip.arc)}>
+      <span class="spoken">
+        {texts.passageName(nameOf(strip.arc.t), nameOf(strip.arc.s), weightText(strip.arc.weight))}
+      </span>
       {content}
     </button>
   );

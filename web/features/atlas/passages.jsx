@@ -2,24 +2,24 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { useSize } from '../../ui/useSize.js';
 import { PassageStrip } from './passageStrip.jsx';
 import { intervalsOf, passagesAt } from './quantile.js';
-import { stripOf, strongestOf } from './strip.js';
+import { fittingStrip, strongestOf } from './strip.js';
 import { useAtlasTexts } from './texts.js';
 
 /** @import { AtlasRole, AtlasSample } from '../../store/atlasProtocol.js' */
 /** @import { Arc } from './strip.js' */
 
-/** Tokens on each side of key and query in a strip; on phones fewer. */
-const [NEAR, NEAR_ON_PHONES] = [4, 3];
+/** Pixels of a letter, and of the figure before the words. */
+const [LETTER, FIGURE] = [8.2, 46];
 
 /**
  * @param {object} props
  * @param {(AtlasRole | null)[]} props.roles
  * @param {{ current: HTMLOListElement | null }} props.list
- * @param {boolean} props.short
  */
-export function Passages({ roles, list, short }) {
+export function Passages({ roles, list }) {
   const session = useSession();
   const texts = useAtlasTexts();
   const map = session.atlas.map.value;
@@ -64,7 +64,7 @@ export function Passages({ roles, list, short }) {
       )}
       {map && !isCurrent && <p class="atlas-note">{texts.reading}</p>}
       {isCurrent && shown.length === 0 && <p class="atlas-note">{texts.noPassages}</p>}
-      <List shown={shown} role={role} near={short ? NEAR_ON_PHONES : NEAR} list={list} />
+      <List shown={shown} role={role} list={list} />
     </section>
   );
 }
@@ -73,14 +73,20 @@ export function Passages({ roles, list, short }) {
  * @param {object} props
  * @param {AtlasSample[]} props.shown
  * @param {AtlasRole | null} props.role
- * @param {number} props.near
  * @param {{ current: HTMLOListElement | null }} props.list
  */
-function List({ shown, role, near, list }) {
+function List({ shown, role, list }) {
   const session = useSession();
-  const canOpen = session.about.value?.reads === 'text';
+  const { width } = useSize(list);
+  const about = session.about.value;
+  const canOpen = about?.reads === 'text' || about?.folder;
   /** The passage becomes the sentence, with the strongest weight as the chosen cell. */
   const open = (/** @type {AtlasSample} */ sample, /** @type {Arc} */ { t, s }) => {
+    // The passages of a folder are its entries.
+    if (about?.folder) {
+      session.update({ entry: sample.sequence, view: 'heatmap' });
+      return session.look({ cell: { t, s } });
+    }
     // Tokens that the tokenizer inserts are not in the text.
     const text = sample.tokens
       .filter((token, i) => i > 0 || !/^(<.+>|\[[A-Z]+\])$/.test(token))
@@ -101,7 +107,11 @@ function List({ shown, role, near, list }) {
     <ol class="passage-list" ref={list} onKeyDown={walk}>
       {shown.map((sample) => (
         <li key={sample.sequence}>
-          <PassageStrip sample={sample} strip={stripOf(sample, role, near)} onOpen={canOpen ? open : null} />
+          <PassageStrip
+            sample={sample}
+            strip={fittingStrip(sample, role, (width - FIGURE) / LETTER)}
+            onOpen={canOpen ? open : null}
+          />
         </li>
       ))}
     </ol>

@@ -79,6 +79,28 @@ function wordFrom(/** @type {string[]} */ tokens, /** @type {number} */ from, /*
   return from;
 }
 
+/** Tokens around key and query, where there is room for them. */
+const MOST = 4;
+
+/**
+ * The strip with as many words around key and query as fit.
+ * @param {AtlasSample} sample
+ * @param {string | null} role
+ * @param {number} letters in the width of a strip
+ */
+export function fittingStrip(sample, role, letters) {
+  for (let near = MOST; near > 0; near--) {
+    const strip = stripOf(sample, role, near);
+    if (lettersOf(strip) <= letters) return strip;
+  }
+  return stripOf(sample, role, 0);
+}
+
+/** Letters of a strip, about: of the words, of the number of folded ones, and of the next word. @param {Strip} strip */
+const lettersOf = ({ parts, next }) =>
+  parts.reduce((sum, part) => sum + (part.folded === undefined ? part.text.length + Number(part.space) : 11), 0) +
+  (next?.length ?? 0);
+
 /** @param {string} token @param {number} at @param {boolean} first @returns {StripPart} */
 function partOf(token, at, first) {
   const text = token.trim();

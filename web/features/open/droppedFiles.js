@@ -7,7 +7,7 @@
 export const withPath = (file) => ({ path: file.webkitRelativePath || file.name, file });
 
 /** Maximum number of files that are read from a folder. */
-const MAX_FILES = 1000;
+const MAX_FILES = 5000;
 
 /** All files of a dropped folder. @param {any} entry @returns {Promise<PathFile[]>} */
 export async function filesIn(entry, path = '') {

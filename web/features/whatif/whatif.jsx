@@ -81,7 +81,7 @@ function Unchangeable({ about }) {
   const reasons = { weights: words.open.nothingToAsk, transformer: words.open.pairNothing };
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <span class="reason">{reasons[about.kind]}</span>
+      <span class="reason">{about.folder ? words.open.folderNothing : reasons[about.kind]}</span>
       <Share />
     </section>
   );

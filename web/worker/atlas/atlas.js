@@ -1,6 +1,7 @@
 // The maps of all heads in this worker: the one that is being scanned, and those that this browser stores.
 
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
+import { headvisMap, headvisPage } from '../sources/headvisSource.js';
 import { transformerOf } from '../sources/sources.js';
 import { createAtlasDatabase } from './atlasDatabase.js';
 import { encodePassages, readDemoPassages, timeOfPassage } from './passages.js';
@@ -77,7 +78,9 @@ export class Atlas {
 
   /** @param {RequestOf<'storedScan'>} request @param {Reply} reply */
   async stored({ state, estimate = false }, reply) {
-    const source = await this.#sourceOf(state, reply);
+    const opened = await this.#worker.sourceOf(state, reply);
+    if ('headvis' in opened) return reply.send('atlasMap', { map: headvisMap(opened, state.model) });
+    const source = transformerOf(opened);
     const key = await this.#database.newest(fingerprintOf(source)).catch(() => undefined);
     const known = key && (await this.#find(key, source));
     if (known) return reply.send('atlasMap', { map: known.map });
@@ -92,7 +95,9 @@ export class Atlas {
 
   /** @param {RequestOf<'scannedHead'>} request @param {Reply} reply */
   async head({ state, key, layer, head }, reply) {
-    const scanned = await this.#find(key, await this.#sourceOf(state, reply));
+    const opened = await this.#worker.sourceOf(state, reply);
+    if ('headvis' in opened) return reply.send('atlasHead', await headvisPage(opened, key, layer, head));
+    const scanned = await this.#find(key, transformerOf(opened));
     const record = await scanned?.read(layer, head);
     if (!scanned || !record) return;
     const { samples, ...tables } = record;

@@ -5,10 +5,11 @@ import type { Transformer } from '../../../src/js/models/transformer.js';
 import type { About, HeadPlace, PatchOptions, PictureData, Piece, Roles, Run } from '../../store/protocol.js';
 import type { Hl } from '../../store/types.js';
 import type { Attentions } from './attentionWeights.js';
+import type { HeadvisSource } from './headvisSource.js';
 
-export type { About, HeadPlace, Hl, PatchOptions, PictureData, Piece, Roles, Run, Transformer };
+export type { About, HeadPlace, HeadvisSource, Hl, PatchOptions, PictureData, Piece, Roles, Run, Transformer };
 
-export type Source = TransformerSource | WeightsSource | HeadsSource;
+export type Source = TransformerSource | WeightsSource | HeadsSource | HeadvisSource;
 
 interface SourceBase {
   about: About;

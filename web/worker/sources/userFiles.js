@@ -30,6 +30,9 @@ const DESCRIBED = /\.gguf$|(^|\/)ckpt[\w.-]*\.pt$/i;
  */
 export async function openFiles(hl, name, files, { title, signal, transposed = false, onProgress }) {
   if (files.length === 0) throw new Problem('noFiles');
+  // Few visitors have such a folder.
+  if (files.some(({ path }) => baseOf(path) === 'scatter_data.json'))
+    return (await import('./headvisSource.js')).openHeadvis(name, files, title);
   const config = files.some(({ path }) => baseOf(path) === 'config.json');
   const weights = files.some(({ path }) => MODEL_WEIGHTS.test(path));
   const index = files.some(({ path }) => INDEX.test(path));

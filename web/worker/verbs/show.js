@@ -9,6 +9,7 @@ export const show = {
   async answer({ state }, reply, worker) {
     const source = await worker.sourceOf(state, reply);
     const hl = await worker.core();
+    if ('headvis' in source) return (await import('../sources/headvisSource.js')).showHeadvis(source, state, reply);
     if ('attentions' in source) {
       const { showWeights } = await import('../sources/showWeights.js');
       return showWeights(source, state, reply);

@@ -1,0 +1,237 @@
+// The map of all heads in Chromium: own texts, an induction head, a HeadVis folder, by mouse and by keyboard; axe.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { assertAccessible, assertNoSidewaysScroll, faults, openAt, page, spoil } from '../../../support/page.js';
+
+const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
+/** Passages that repeat themselves, so that an induction head finds something. */
+const TEXTS = passages
+  .split('\n')
+  .slice(0, 6)
+  .map((text) => `${text.slice(0, 160)} ${text.slice(0, 160)}`)
+  .join('\n\n');
+const TREE = fileURLToPath(new URL('../../../golden/heads/headvis', import.meta.url));
+
+const finished = () =>
+  page.waitForFunction(() => part('.atlas-header .menu') && part('.strip-line') && part('.atlas-rule'));
+const textOf = (selector) => page.evaluate((s) => part(s)?.textContent ?? null, selector);
+const focused = (selector) =>
+  page.waitForFunction((s) => document.querySelector('body > div').shadowRoot.activeElement?.matches(s), selector);
+
+/** Opens the page at an address, and its map of all heads. */
+async function enter(hash = '', options = {}) {
+  await openAt(hash, { fresh: true, ...options });
+  spoil();
+  await page.locator('.legend button', { hasText: /^(Atlas|图谱)$/ }).click();
+  await page.waitForFunction(() => part('.atlas-header .scan'));
+}
+
+test('before the first scan the heads are placed by the sentence, and the page says so', async () => {
+  await enter();
+  assert.match(await textOf('.atlas-header'), /All 20 heads.*Based on one sentence\. Scan 300 passages, about/s);
+  assert.match(await textOf('.atlas-passages'), /Scan the passages to see/);
+  assert.equal(await page.locator('.atlas-shapes .filled').count(), 0);
+  await assertAccessible();
+});
+
+test('by mouse: own texts are scanned, the induction head is chosen on the map, and a passage opens', async () => {
+  await enter('layer=0&head=0');
+  await page.click('text=your own texts…');
+  await page.fill('.own-texts textarea', `${TEXTS}\n\n   \n`);
+  assert.match(await textOf('.own-texts'), /6 passages of at most 128 tokens/);
+  assert.equal(await page.locator('.first-lines li').count(), 5);
+  await assertAccessible();
+  await page.click('.own-texts .scan');
+  await finished();
+  assert.match(await textOf('.atlas-header'), /over 6 passages, \d+ tokens of pasted texts/);
+  // Its name is on the map.
+  const name = page.locator('.atlas-labels i', { hasText: 'induction' });
+  assert.equal(await name.count(), 1);
+  const at = await page.evaluate(() => {
+    const [picture] = [...part('.atlas-area').querySelectorAll('canvas')].slice(4 * 4 + 2);
+    const box = picture.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  });
+  await page.mouse.move(at.x, at.y);
+  await page.waitForFunction(() => part('.atlas-pointed'));
+  assert.match(await textOf('.atlas-pointed'), /Layer 4, head 2, induction/);
+  await page.mouse.click(at.x, at.y);
+  await page.waitForFunction(
+    () => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
+  );
+  assert.match(
+    await textOf('.atlas-head'),
+    /usuallyinductionwhere something repeats, the rule holds[5-9]\d% of the time/,
+  );
+  await page.waitForFunction(() => /costs 0\.\d+ bits per token/.test(part('.atlas-cost').textContent));
+  await assertAccessible();
+  await page.locator('.strip-line').first().click();
+  await page.waitForFunction(() => part('.matrix') && part('.page').dataset.busy === 'false');
+  assert.match(await page.evaluate(() => location.hash), /text=/);
+  // The role of the head in the instrument is that of the atlas.
+  assert.match(await textOf('.corner'), /induction/);
+  await page.goBack();
+  await page.waitForFunction(() => part('.atlas-rule'));
+  assert.deepEqual(faults, []);
+});
+
+test('by keyboard: own texts, the search for the induction head, its passages, and back', async () => {
+  await enter('layer=0&head=0');
+  await page.focus('.atlas-header [aria-expanded]');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.own-texts');
+  await page.focus('.own-texts textarea');
+  await page.keyboard.insertText(TEXTS);
+  await page.keyboard.press('Tab');
+  await focused('.scan');
+  await page.keyboard.press('Enter');
+  await finished();
+  await page.focus('.atlas-area');
+  await page.keyboard.press('/');
+  await focused('.atlas-find input');
+  await page.keyboard.type('indu');
+  await page.keyboard.press('Enter');
+  await focused('.atlas-area');
+  await page.waitForFunction(
+    () => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
+  );
+  await page.keyboard.press(']');
+  await page.waitForFunction(() =>
+    /^Layer 4, head 3, .* tokens back, spread over/.test(part('[role=status].spoken').textContent),
+  );
+  await page.keyboard.press('[');
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => part('.atlas-head .title').textContent !== 'Layer 4, head 2');
+  await page.keyboard.press('/');
+  await page.keyboard.type('4.2');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.strip-line'));
+  await page.keyboard.press('Enter');
+  await focused('.strip-line');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.matrix') && part('.page').dataset.busy === 'false');
+  assert.deepEqual(faults, []);
+});
+
+test('the slider shows weaker passages, a word its own arcs, and the axes can be chosen; all is in a table too', async () => {
+  await enter();
+  await page.click('text=your own texts…');
+  await page.fill('.own-texts textarea', TEXTS);
+  await page.click('.own-texts .scan');
+  await finished();
+  const before = await textOf('.passage-list');
+  await page.focus('.atlas-slider input');
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((old) => part('.passage-list').textContent !== old, before);
+  assert.match(await textOf('.atlas-slider'), /from the second fifth/);
+  await page.keyboard.press('ArrowLeft');
+  await page.hover('.strip-word');
+  await page.click('.axis-line .opens >> nth=0');
+  await page.click('[data-key=induction]');
+  await page.waitForFunction(() => /axes=distance.induction/.test(location.hash));
+  await page.click('.as-table');
+  assert.equal(await page.locator('.atlas-table tbody tr').count(), 20);
+  assert.match(await textOf('.atlas-table tbody tr:nth-child(19)'), /^4\.2induction/);
+  await assertAccessible();
+});
+
+test('a scan can be paused, and keeps what it has when it is stopped; the next visit opens a finished one', async () => {
+  await enter();
+  await page.click('.atlas-header .scan');
+  await page.waitForFunction(() => part('.atlas-progress'));
+  await page.click('text=Pause');
+  await page.waitForFunction(() => part('.atlas-progress')?.textContent.includes('paused'));
+  await page.click('text=Continue');
+  await page.click('text=Stop here');
+  await page.waitForFunction(() => /over \d+ of 300 passages/.test(part('.atlas-header').textContent));
+  assert.equal(await page.locator('.atlas-progress').count(), 0);
+
+  await page.click('text=your own texts…');
+  await page.fill('.own-texts textarea', TEXTS.split('\n\n').slice(0, 2).join('\n\n'));
+  await page.click('.own-texts .scan');
+  await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('over 2 passages'));
+  await page.waitForFunction(
+    () =>
+      new Promise((resolve) => {
+        const request = indexedDB.open('headlight-atlas');
+        request.onsuccess = () => {
+          const all = request.result.transaction('scans').objectStore('scans').getAll();
+          all.onsuccess = () => {
+            request.result.close();
+            resolve(all.result.some(({ map }) => map.passages === 2));
+          };
+        };
+      }),
+  );
+  await page.reload();
+  await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('over 2 passages'));
+  await page.waitForFunction(() => part('.strip-line'));
+});
+
+/** The files of the golden HeadVis folder, with their paths. */
+const tree = readdirSync(TREE, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+  .map((path) => ({ path: `atlas/${path.slice(TREE.length + 1)}`, text: readFileSync(path, 'utf8') }));
+
+for (const way of ['mouse', 'keyboard'])
+  test(`a HeadVis folder is imported without a model, by ${way}`, async () => {
+    await openAt('', { fresh: true });
+    spoil();
+    if (way === 'mouse')
+      await page.evaluate((files) => {
+        const transfer = new DataTransfer();
+        for (const { path, text } of files) {
+          const file = new File([text], path.split('/').at(-1));
+          Object.defineProperty(file, 'webkitRelativePath', { value: path });
+          transfer.items.add(file);
+        }
+        Object.defineProperty(transfer, 'files', {
+          value: [...files].map(({ path, text }) => {
+            const file = new File([text], path.split('/').at(-1));
+            Object.defineProperty(file, 'webkitRelativePath', { value: path });
+            return file;
+          }),
+        });
+        const event = new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });
+        Object.defineProperty(event, 'dataTransfer', { value: transfer });
+        Object.defineProperty(transfer, 'types', { value: ['Files'] });
+        window.dispatchEvent(event);
+      }, tree);
+    else {
+      await page.focus('.menu.open > button');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.menu.open input[webkitdirectory]', { state: 'attached' });
+      await page.setInputFiles('.menu.open input[webkitdirectory]', TREE);
+    }
+    await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('in a folder'));
+    await page.waitForFunction(() => part('.strip-line'));
+    assert.match(await textOf('.whatif'), /Nothing to switch: this folder contains no model/);
+    assert.match(await textOf('.atlas-cost'), /Not in this folder/);
+    await assertAccessible();
+    if (way === 'keyboard') {
+      await page.focus('.atlas-area');
+      await page.keyboard.press('Enter');
+      await focused('.strip-line');
+      await page.keyboard.press('Enter');
+    } else await page.locator('.strip-line').nth(1).click();
+    // The sentence shows the chosen passage.
+    await page.waitForFunction(() => part('.matrix') && part('.row-words'));
+    assert.deepEqual(faults, []);
+  });
+
+test('nothing is wider than a phone, and axe finds nothing there or in the dark', async () => {
+  await enter('', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' });
+  assert.match(await textOf('.atlas-header'), /全部 20 个头.*扫描 300 段文字/s);
+  await page.click('.atlas-header [aria-expanded]');
+  await page.fill('.own-texts textarea', TEXTS);
+  await page.click('.own-texts .scan');
+  await finished();
+  await assertNoSidewaysScroll('the map on a phone');
+  await assertAccessible();
+});

@@ -1,0 +1,158 @@
+// A folder of HeadVis as a source: passages of each head with their weights, and no model. The strongest passage is the
+// first entry of a head.
+
+import { readHeadvis } from '../../../src/js/analysis/headvisReader.js';
+import { numberedPieces } from '../run/modelInput.js';
+import { Problem } from './problem.js';
+
+/** @import { HeadvisDetails, HeadvisScan } from '../../../src/js/analysis/headvisReader.js' */
+/** @import { AtlasHead, AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { About, State, Summary, UserFile } from '../../store/protocol.js' */
+/** @import { Reply } from '../types.js' */
+/** @import { Source } from './types.js' */
+
+/** The file that only these folders have. */
+const SCATTER = /(^|.*\/)scatter_data\.json$/;
+
+/**
+ * @typedef {object} HeadvisSource
+ * @property {About} about
+ * @property {number} [version]
+ * @property {Record<string, string[]>} [tokens]
+ * @property {() => void} [dispose]
+ * @property {HeadvisScan} headvis
+ */
+
+/**
+ * @param {string} name
+ * @param {UserFile[]} files
+ * @param {string} title
+ * @returns {Promise<{ source: Source, summary: Summary }>}
+ */
+export async function openHeadvis(name, files, title) {
+  const top = files.map(({ path }) => SCATTER.exec(path)?.[1]).find((folder) => folder !== undefined) ?? '';
+  const inside = files.filter(({ path }) => path.startsWith(top));
+  const byName = Object.fromEntries(inside.map(({ path, file }) => [path.slice(top.length), file]));
+  let headvis;
+  try {
+    headvis = await readHeadvis(byName);
+  } catch (error) {
+    throw new Problem('checkpoint', /** @type {Error} */ (error).message.replace(/^readHeadvis: /, ''));
+  }
+  const [layers, heads] = headvis.metrics.entropy.shape;
+  const { layer, head } = headvis.heads[0] ?? { layer: 0, head: 0 };
+  const length = (await samplesOf(headvis, layer, head))[0]?.tokens.length ?? 0;
+  return {
+    source: {
+      about: {
+        ...{
+          name,
+          title: headvis.model || title,
+          kind: 'weights',
+          folder: true,
+          layers,
+          heads,
+          width: 0,
+          context: length,
+        },
+        ...{ causal: true, predicts: false, guess: null, reads: 'nothing', words: true, writes: false, edits: false },
+        ...{ sums: false, mask: null, parts: [], bytes: files.reduce((sum, { file }) => sum + file.size, 0) },
+      },
+      headvis,
+    },
+    summary: {
+      kind: 'weights',
+      sums: 'rows',
+      parts: [
+        {
+          ...{ name: '', layers, batch: 1, heads, T: length, S: length, wholeT: length, wholeS: length },
+          ...{ nan: 0, causal: true },
+        },
+      ],
+      ...{ named: true, unused: [], problems: [] },
+    },
+  };
+}
+
+/** The samples of a head, the strongest first. @param {HeadvisScan} headvis @param {number} layer @param {number} head */
+async function samplesOf(headvis, layer, head) {
+  const { sequences } = await detailsOf(headvis, layer, head);
+  return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);
+}
+
+/** A head without a file has no samples. @returns {Promise<HeadvisDetails>} */
+async function detailsOf(/** @type {HeadvisScan} */ headvis, /** @type {number} */ layer, /** @type {number} */ head) {
+  if (headvis.heads.some((one) => one.layer === layer && one.head === head)) return headvis.head(layer, head);
+  const distances = { edges: [0, 1], values: [0] };
+  return { sequences: [], distances, queryTokens: [], keyTokens: [], statistics: { samples: 0, meanMax: Number.NaN } };
+}
+
+/** @param {HeadvisSource} source @param {string} key @returns {AtlasMap} */
+export function headvisMap({ about, headvis }, key) {
+  const { layers, heads } = about;
+  const { metrics, config } = headvis;
+  const none = () => new Float32Array(layers * heads).fill(Number.NaN);
+  const of = (/** @type {string} */ name) => metrics[name]?.data ?? none();
+  const passages = Number(config.pipeline_config?.n_sequences) || 0;
+  const length = Number(config.pipeline_config?.seq_len) || about.context;
+  // The share of the weight that follows a rule: the files have no counts of rows.
+  const holds = { previous: of('previous'), itself: of('selfAttention'), induction: of('induction') };
+  return {
+    ...{
+      key,
+      layers,
+      heads,
+      title: headvis.dataset,
+      passages,
+      done: passages,
+      tokens: passages * length,
+      longest: length,
+    },
+    ...{ skipped: [], truncated: 0, holds, chance: {}, state: 'finished', time: 0, source: 'folder' },
+    measures: {
+      selfAttention: of('selfAttention'),
+      previous: of('previous'),
+      entropy: of('entropy'),
+      distance: of('distance'),
+      distanceVariance: of('distanceVariance'),
+      induction: of('induction'),
+      first: none(),
+      duplicate: none(),
+    },
+  };
+}
+
+/** @param {HeadvisSource} source @param {string} key @param {number} layer @param {number} head @returns {Promise<AtlasHead>} */
+export async function headvisPage({ headvis }, key, layer, head) {
+  const { distances, queryTokens, keyTokens } = await detailsOf(headvis, layer, head);
+  const samples = (await samplesOf(headvis, layer, head)).map((sample, entry) => ({ ...sample, sequence: entry }));
+  return { key, layer, head, samples, distances, queryTokens, keyTokens };
+}
+
+/**
+ * The parts of the answer to `show`: a passage of the chosen head, with the weights that the file keeps.
+ * @param {HeadvisSource} source
+ * @param {State} state
+ * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply
+ */
+export async function showHeadvis({ about, headvis }, state, reply) {
+  const [layer, head] = [Math.min(state.layer, about.layers - 1), Math.min(state.head, about.heads - 1)];
+  const samples = await samplesOf(headvis, layer, head);
+  if (await reply.checkCancelled()) return;
+  reply.send('source', { about });
+  const sample = samples[Math.min(state.entry, samples.length - 1)];
+  const tokens = sample?.tokens ?? [];
+  const T = tokens.length;
+  const weights = new Float32Array(T * T);
+  sample?.indices.forEach((at, i) => {
+    weights[at] = sample.values[i];
+  });
+  const pieces = numberedPieces(
+    T,
+    tokens.map((token) => token.trim() || '␣'),
+  );
+  reply.send('run', { pieces, cut: false, T, layer, head, large: true, named: true, weights, scores: null }, [
+    weights.buffer,
+  ]);
+  reply.send('roles', { roles: null });
+}
