@@ -3,6 +3,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { rolesByLayer } from '../features/atlas/usualRole.js';
+import { download } from '../ui/download.js';
 import { readOnly } from './readOnly.js';
 import { recall, remember } from './storage.js';
 
@@ -52,7 +53,7 @@ export function createAtlas({ requests, state, about }) {
     requests.send({ verb: 'storedScan', state: state.peek(), estimate: estimating });
   }
 
-  /** @type {Pick<PartListeners, 'atlasMap' | 'atlasHead' | 'atlasCost' | 'atlasEstimate'>} */
+  /** @type {Pick<PartListeners, 'atlasMap' | 'atlasHead' | 'atlasCost' | 'atlasEstimate' | 'headvisFile'>} */
   const parts = {
     atlasMap({ map: now }) {
       if (map.peek()?.key !== now.key) {
@@ -71,6 +72,7 @@ export function createAtlas({ requests, state, about }) {
       cost.value = now;
       if (now.measured === now.total) measured.value = { ...measured.peek(), [`${now.layer}.${now.head}`]: now.mean };
     },
+    headvisFile: ({ bytes }) => download('headvis.zip', 'application/zip', bytes),
     atlasEstimate(now) {
       estimate.value = now;
     },
@@ -126,6 +128,12 @@ export function createAtlas({ requests, state, about }) {
       if (!key || (known?.layer === layer && known.head === number)) return;
       cost.value = null;
       requests.send({ verb: 'switchingOff', state: state.peek(), key, layer, head: number, role });
+    },
+    /** Saves the map as a folder of HeadVis. */
+    saveHeadvis() {
+      const key = map.peek()?.key;
+      const title = about.peek()?.title ?? about.peek()?.name ?? '';
+      if (key) requests.send({ verb: 'saveHeadvis', state: state.peek(), key, title });
     },
     stopMeasuring: () => requests.cancel('switchingOff'),
   };

@@ -107,6 +107,8 @@ export interface AtlasRequests {
   scannedHead: { state: AtlasState; key: string; layer: number; head: number };
   /** Measures the cost of switching one head off, over the passages of a map. */
   switchingOff: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
+  /** Writes a map with its pages as a folder of HeadVis, in a zip archive. title: of the model. */
+  saveHeadvis: { state: AtlasState; key: string; title: string };
 }
 
 /** The part of a state that says which model is meant. */
@@ -118,4 +120,5 @@ export interface AtlasParts {
   atlasEstimate: { milliseconds: number; tokens: number; passages: number };
   atlasHead: AtlasHead;
   atlasCost: AtlasCost;
+  headvisFile: { bytes: Uint8Array };
 }

@@ -17,6 +17,7 @@ export const texts = {
   again: 'scan again',
   demo: 'the passages of this page',
   own: 'your own texts…',
+  files: { headvis: 'Save for HeadVis, zip', csv: 'Save the numbers, CSV', svg: 'Save the map, SVG' },
   about: (/** @type {string} */ time) => `about ${time}`,
   left: (/** @type {string} */ time) => `about ${time} left`,
   seconds: (/** @type {number} */ n) => `${n} s`,

@@ -17,6 +17,7 @@ export const texts = {
   again: '重新扫描',
   demo: '本页自带的文字',
   own: '用自己的文字…',
+  files: { headvis: '保存为 HeadVis 文件夹（zip）', csv: '保存数据（CSV）', svg: '保存分布图（SVG）' },
   about: (/** @type {string} */ time) => `大约 ${time}`,
   left: (/** @type {string} */ time) => `大约还需 ${time}`,
   seconds: (/** @type {number} */ n) => `${n} 秒`,

@@ -3,11 +3,14 @@
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { saveCsv, saveSvg } from './exportMap.js';
 import { timeText } from './numbers.js';
 import { OwnTexts } from './ownTexts.jsx';
 import { useAtlasTexts } from './texts.js';
+import { useAxes } from './useAtlas.js';
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { Item } from '../../ui/menu.jsx' */
 
 /** @param {{ map: AtlasMap | null }} props */
 export function MapHeader({ map }) {
@@ -61,17 +64,35 @@ function BeforeScan() {
 function Corpus({ map }) {
   const session = useSession();
   const texts = useAtlasTexts();
+  const axes = useAxes(map);
   const { passages, done, tokens, title, state, longest, source } = map;
-  if (source === 'folder') return <>{texts.inFolder(passages, longest)}</>;
   const isRunning = state === 'running' || state === 'paused';
   const whole = isRunning || state === 'finished';
-  const label = whole ? texts.over(passages, isRunning ? tokens : tokens) : texts.overSome(done, passages);
-  const named = title ? `${label} ${texts.of(title)}` : label;
+  const label =
+    source === 'folder'
+      ? texts.inFolder(passages, longest)
+      : whole
+        ? texts.over(passages, tokens)
+        : texts.overSome(done, passages);
+  const named = title && source !== 'folder' ? `${label} ${texts.of(title)}` : label;
   if (isRunning) return <>{named}</>;
-  const again =
-    title === '' ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, true) }] : [];
-  const demo = title === '' ? [] : [{ key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) }];
-  return <Menu label={named} name={named} items={[...again, ...demo]} />;
+  const isDemo = title === '' && source !== 'folder';
+  /** @type {Item[]} */
+  const scans =
+    source === 'folder'
+      ? []
+      : isDemo
+        ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, true) }]
+        : [{ key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) }];
+  /** @type {Item[]} */
+  const files = [
+    ...(source === 'folder'
+      ? []
+      : [{ key: 'headvis', label: texts.files.headvis, act: () => session.atlas.saveHeadvis() }]),
+    { key: 'csv', label: texts.files.csv, act: () => saveCsv(map) },
+    { key: 'svg', label: texts.files.svg, act: () => saveSvg(map, axes, session.theme.peek(), texts) },
+  ];
+  return <Menu label={named} name={named} items={[...scans, ...files]} />;
 }
 
 /** @param {{ map: AtlasMap }} props */

@@ -84,16 +84,15 @@ function List({ shown, role, list }) {
   const open = (/** @type {AtlasSample} */ sample, /** @type {Arc} */ { t, s }) => {
     // The passages of a folder are its entries.
     if (about?.folder) {
-      session.update({ entry: sample.sequence, view: 'heatmap' });
-      return session.look({ cell: { t, s } });
+      session.update({ entry: sample.sequence, view: 'heatmap', cell: { t, s } });
+      return;
     }
     // Tokens that the tokenizer inserts are not in the text.
     const text = sample.tokens
       .filter((token, i) => i > 0 || !/^(<.+>|\[[A-Z]+\])$/.test(token))
       .join('')
       .trim();
-    session.update({ text, view: 'heatmap' });
-    session.look({ cell: { t, s } });
+    session.update({ text, view: 'heatmap', cell: { t, s } });
   };
   const walk = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

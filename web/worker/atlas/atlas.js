@@ -118,6 +118,15 @@ export class Atlas {
     }
   }
 
+  /** @param {RequestOf<'saveHeadvis'>} request @param {Reply} reply */
+  async save({ state, key, title }, reply) {
+    const scanned = await this.#find(key, await this.#sourceOf(state, reply));
+    if (!scanned) return;
+    const { headvisArchive } = await import('./headvisArchive.js');
+    const bytes = await headvisArchive(scanned, title);
+    reply.send('headvisFile', { bytes }, [/** @type {ArrayBuffer} */ (bytes.buffer)]);
+  }
+
   /** @param {Scanned} scanned */
   #keep(scanned) {
     this.#scanned.delete(scanned.map.key);

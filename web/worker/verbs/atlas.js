@@ -31,3 +31,6 @@ export const scannedHead = { answer: async (request, reply, worker) => (await at
 export const switchingOff = {
   answer: async (request, reply, worker) => (await atlasOf(worker)).switchingOff(request, reply),
 };
+
+/** @type {Handler<'saveHeadvis'>} */
+export const saveHeadvis = { answer: async (request, reply, worker) => (await atlasOf(worker)).save(request, reply) };

@@ -5,7 +5,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { assertAccessible, assertNoSidewaysScroll, faults, openAt, page, spoil } from '../../../support/page.js';
+import { readZip } from '../../../../src/js/io/zip.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  download,
+  faults,
+  openAt,
+  page,
+  spoil,
+} from '../../../support/page.js';
 
 const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
 /** Passages that repeat themselves, so that an induction head finds something. */
@@ -73,8 +82,8 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.waitForFunction(() => part('.matrix') && part('.page').dataset.busy === 'false');
   assert.match(await page.evaluate(() => location.hash), /text=/);
   // The role of the head in the instrument is that of the atlas.
-  assert.match(await textOf('.corner'), /induction/);
-  await page.goBack();
+  assert.match(await textOf('.corner'), /finds the same words earlier/);
+  await page.evaluate(() => history.back());
   await page.waitForFunction(() => part('.atlas-rule'));
   assert.deepEqual(faults, []);
 });
@@ -138,6 +147,28 @@ test('the slider shows weaker passages, a word its own arcs, and the axes can be
   assert.equal(await page.locator('.atlas-table tbody tr').count(), 20);
   assert.match(await textOf('.atlas-table tbody tr:nth-child(19)'), /^4\.2induction/);
   await assertAccessible();
+});
+
+test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that the page opens again', async () => {
+  await enter();
+  await page.click('text=your own texts…');
+  await page.fill('.own-texts textarea', TEXTS);
+  await page.click('.own-texts .scan');
+  await finished();
+  const save = (key) =>
+    download(async () => {
+      await page.click('.atlas-header .opens');
+      await page.click(`.atlas-header [data-key=${key}]`);
+    });
+  const csv = await save('csv');
+  const [names, ...rows] = csv.bytes.toString().trim().split('\n');
+  assert.deepEqual([csv.name, rows.length], ['headlight-heads.csv', 20]);
+  assert.equal(names, 'layer,head,role,distance,variation,spread,previous,itself,induction,duplicate,first');
+  assert.match(rows[4 * 4 + 2], /^4,2,induction,/);
+  const svg = await save('svg');
+  assert.match(svg.bytes.toString(), /^<svg.*<text[^>]*>4\.2<\/text>.*<\/svg>\n$/s);
+  const entries = readZip('test', (await save('headvis')).bytes);
+  assert.equal(entries.filter(({ name }) => /^data\/heads\/L\dH\d\.json$/.test(name)).length, 20);
 });
 
 test('a scan can be paused, and keeps what it has when it is stopped; the next visit opens a finished one', async () => {

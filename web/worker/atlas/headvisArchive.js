@@ -1,0 +1,44 @@
+// A map with the pages of its heads as a folder of HeadVis, in a zip archive.
+
+import { writeHeadvis } from '../../../src/js/analysis/headvis.js';
+import { writeZip } from '../../../src/js/io/zip.js';
+
+/** @import { HeadScan } from '../../../src/js/analysis/headScan.js' */
+/** @import { Scanned } from './atlas.js' */
+
+/**
+ * @param {Scanned} scanned
+ * @param {string} model its title
+ * @returns {Promise<Uint8Array>}
+ */
+export async function headvisArchive({ map, nameOf, read }, model) {
+  const { layers, heads, measures, passages, longest, title } = map;
+  const records = [];
+  for (let i = 0; i < layers * heads; i++) records.push(await read(Math.floor(i / heads), i % heads));
+  const named = records.map((record) => {
+    if (!record) throw new Error('the pages of this map are no longer stored: scan again');
+    const { samples, ...tables } = record;
+    const sequences = samples.map(({ ids, ...sample }) => ({
+      ...sample,
+      ids: Array.from(ids),
+      tokens: Array.from(ids, nameOf),
+    }));
+    return { ...tables, sequences };
+  });
+  const numbers = (/** @type {ArrayLike<number>} */ values) => ({
+    data: Float32Array.from(values),
+    shape: [layers, heads],
+  });
+  const { first: _first, duplicate: _duplicate, ...metrics } = measures;
+  const intervals = Math.max(2, ...named.flatMap(({ sequences }) => sequences.map(({ interval }) => interval)));
+  const scan = {
+    metrics: Object.fromEntries(Object.entries(metrics).map(([name, values]) => [name, numbers(values)])),
+    // Only their shapes are read.
+    maxima: { data: new Float32Array(0), shape: [passages, layers, heads] },
+    edges: { data: new Float32Array(0), shape: [layers, heads, intervals - 1] },
+    longest,
+    head: (/** @type {number} */ layer, /** @type {number} */ head) => named[layer * heads + head],
+  };
+  const files = writeHeadvis(/** @type {HeadScan} */ (/** @type {unknown} */ (scan)), { model, dataset: title });
+  return writeZip(Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`data/${name}`, bytes])));
+}
