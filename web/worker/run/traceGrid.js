@@ -6,7 +6,7 @@ import { measuresOf } from '../../features/trace/measures.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
-/** @import { PatchedModel } from '../../../src/js/analysis/patching.js' */
+/** @import { PatchedModel } from '../../../src/js/analysis/pairs.js' */
 /** @import { GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { AnswerIds, Measure } from '../../features/trace/measures.js' */
 /** @import { TraceControl, TracedCell, TraceRuns } from '../../store/traceProtocol.js' */
