@@ -1,7 +1,10 @@
 // Pairs of the tokens of two sentences: equal tokens from both ends; between them word by word, also from both ends.
 
 /** @import { Piece } from '../prompt/tokens.js' */
-/** Tokens of the upper and the lower sentence, −1 for a missing one. @typedef {{ from: number, into: number }} Column */
+/**
+ * Tokens of the upper and the lower sentence, −1 for a missing one.
+ * @typedef {{ from: number, into: number }} Column
+ */
 /** The first token of a word, and the token after its last. @typedef {[start: number, end: number]} Word */
 
 /** @param {Piece} piece */
@@ -40,7 +43,8 @@ const paired = (start, end, shift) =>
   Array.from({ length: end - start }, (_, i) => ({ from: start + i, into: start + i + shift }));
 
 /**
- * Words from both ends are pairs, the last first: it often is the noun. Those that are left in the middle of the longer list have none.
+ * Words from both ends are pairs, the last first: it often is the noun. Those that are left in the middle of the
+ * longer list have none.
  * @param {Word[]} from @param {Word[]} into @returns {Column[]}
  */
 function columnsBetween(from, into) {
@@ -83,7 +87,11 @@ export function alignWords(from, into) {
   return { columns, first };
 }
 
-/** True if the tokens of a column differ, or one is missing. @param {readonly Piece[]} from @param {readonly Piece[]} into */
+/**
+ * True if the tokens of a column differ, or one is missing.
+ * @param {readonly Piece[]} from
+ * @param {readonly Piece[]} into
+ */
 export const differsIn = (from, into) => (/** @type {Column} */ column) =>
   from[column.from]?.id !== into[column.into]?.id;
 

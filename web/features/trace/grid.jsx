@@ -87,7 +87,10 @@ function Layers({ trace: { layers }, step, short }) {
   );
 }
 
-/** The columns before the first word that differs. @param {{ trace: Trace, names: boolean, own: ReturnType<typeof textsIn> }} props */
+/**
+ * The columns before the first word that differs.
+ * @param {{ trace: Trace, names: boolean, own: ReturnType<typeof textsIn> }} props
+ */
 function Bare({ trace: { layers, first, cells }, names, own }) {
   return (
     <div class="trace-bare" aria-hidden="true">
@@ -165,7 +168,13 @@ function press(session, place) {
   else togglePatch(session, place);
 }
 
-/** @param {Trace} trace @param {Layout} layout @param {GridKeys} grid @param {Ref} area @param {'tokens' | 'heads'} kind */
+/**
+ * @param {Trace} trace
+ * @param {Layout} layout
+ * @param {GridKeys} grid
+ * @param {Ref} area
+ * @param {'tokens' | 'heads'} kind
+ */
 function useCellCanvas(trace, layout, { rows, shape }, area, kind) {
   const session = useSession();
   /** @type {Theme} */
@@ -216,7 +225,10 @@ function Frames({ layout, kind, heads }) {
 const styleOf = (/** @type {Box} */ { x, y, width, height }) =>
   px({ '--x': x, '--y': y, '--width': width, '--height': height });
 
-/** The numbers of the heads; if they are narrow, the first, a middle and the last one. @param {{ count: number, width: number }} props */
+/**
+ * The numbers of the heads; if they are narrow, the first, a middle and the last one.
+ * @param {{ count: number, width: number }} props
+ */
 function HeadNumbers({ count, width }) {
   const all = Array.from({ length: count }, (_, head) => head);
   const marks = width / count >= MIN_NUMBER ? all : [...new Set([0, Math.floor((count - 1) / 2), count - 1])];

@@ -37,7 +37,11 @@ export function measuresOf(row, [first, second]) {
   return { score: a - b, probability: both[0], log: a - all, both };
 }
 
-/** The id that a longer text adds to a shorter one; undefined if it is not exactly one. @param {number[]} ids @param {number[]} more */
+/**
+ * The id that a longer text adds to a shorter one; undefined if it is not exactly one.
+ * @param {number[]} ids
+ * @param {number[]} more
+ */
 function added(ids, more) {
   if (more.length !== ids.length + 1) return undefined;
   let at = 0;

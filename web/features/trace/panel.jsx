@@ -115,7 +115,10 @@ function When({ trace, place }) {
   );
 }
 
-/** Both answers: a bar for the patched run, a tick for the lower sentence. @param {{ trace: Trace, cell: Cell }} props */
+/**
+ * Both answers: a bar for the patched run, a tick for the lower sentence.
+ * @param {{ trace: Trace, cell: Cell }} props
+ */
 function Guesses({ trace: { answers, lower }, cell }) {
   const session = useSession();
   const own = textsIn(session);

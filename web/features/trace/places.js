@@ -22,7 +22,11 @@ const MIN_FIGURE = 0.1;
 /** The place as a key of state.patch. @param {GridPlace} place */
 export const keyOf = ({ part, layer, place }) => (part === 'head' ? `${layer}.${place}` : `${part}.${layer}.${place}`);
 
-/** The place of a key of state.patch; null if the key names more than one. @param {string} key @returns {GridPlace | null} */
+/**
+ * The place of a key of state.patch; null if the key names more than one.
+ * @param {string} key
+ * @returns {GridPlace | null}
+ */
 export function placeOf(key) {
   const [, part = 'head', layer, place] = /^(?:(stream|heads|mlp)\.)?(\d+)\.(\d+)$/.exec(key) ?? [];
   return layer === undefined

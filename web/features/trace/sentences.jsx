@@ -101,7 +101,10 @@ function Field({ side, sentence, close }) {
   );
 }
 
-/** Tokens before the first word that differs are one text; each of the others has a column. @param {{ side: Side, trace: Trace, narrow: boolean }} props */
+/**
+ * Tokens before the first word that differs are one text; each of the others has a column.
+ * @param {{ side: Side, trace: Trace, narrow: boolean }} props
+ */
 function Tokens({ side, trace, narrow }) {
   const { columns, first, upper, lower } = trace;
   const pieces = trace[side].pieces;

@@ -14,11 +14,14 @@ import { idsOfAnswer } from './measures.js';
 export const MAX_PAIRS = 8;
 
 const NAMES =
-  'Mary John, Anna Tom, Sarah James, Lisa Peter, Emma David, Kate Paul, Alice Mark, Rose Jack, Jane Bill, Helen George, Laura Henry, Susan Robert';
+  'Mary John, Anna Tom, Sarah James, Lisa Peter, Emma David, Kate Paul, Alice Mark, Rose Jack, ' +
+  'Jane Bill, Helen George, Laura Henry, Susan Robert';
 const NOUNS =
-  'ship whale, whale ship, boat captain, captain fire, gold oil, book table, hand head, sea land, night world, goose fox, king horse, house tree, dog woman, door letter, boy girl, river mountain';
+  'ship whale, whale ship, boat captain, captain fire, gold oil, book table, hand head, sea land, ' +
+  'night world, goose fox, king horse, house tree, dog woman, door letter, boy girl, river mountain';
 const COUNTED =
-  'keys key, doors door, roads road, ships ship, boats boat, men man, boys boy, kings king, horses horse, letters letter, houses house, whales whale, women woman, trees tree';
+  'keys key, doors door, roads road, ships ship, boats boat, men man, boys boy, kings king, ' +
+  'horses horse, letters letter, houses house, whales whale, women woman, trees tree';
 const PEOPLE = 'woman man, queen king, girl boy, mother father, sister brother, wife husband, daughter son, lady lord';
 /** A war of the upper sentence begins late, so that few years are later. */
 const YEARS =

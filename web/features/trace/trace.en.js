@@ -153,7 +153,7 @@ export const texts = {
     sameAnswer: (/** @type {string} */ word) => `Both give “${word}” the higher score. Choose other words to compare.`,
     close: 'Too close: the shares would be noise.',
     noAnswer: (/** @type {string} */ word) => `“${word}” is no single token here. Choose other words to compare.`,
-    noPlace: 'A sentence has no masked word: there is no answer to compare.',
+    noPlace: 'A sentence has no masked word: nothing can be compared.',
   },
   writeOther: 'Write another sentence',
   chooseWords: 'Choose two words',

@@ -119,7 +119,7 @@ export const texts = {
     sameAnswer: (word) => `两句都给“${word}”更高的分数。请换两个词来比较。`,
     close: '太接近了：份额只会是噪声。',
     noAnswer: (word) => `“${word}”在这里不是单个词元。请换两个词来比较。`,
-    noPlace: '有一句话没有被遮住的词：没有可比较的答案。',
+    noPlace: '有一句话没有被遮住的词：没有可比较的。',
   },
   writeOther: '改写句子',
   chooseWords: '选两个词',

@@ -16,122 +16,146 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
-const [SERIF, SANS] = ['Palatino, Georgia, serif', 'system-ui, sans-serif'];
-/** Units of the drawing: margin, names of layers, width of a column and of a head, height of a layer, gap of the blocks. */
+const SERIF = 'font-family="Palatino, Georgia, serif"';
+/** Units of the drawing: margin, names of layers, width of a column and of a head, height of a layer, gap of blocks. */
 const [MARGIN, SIDE, COLUMN, HEAD, LAYER, GAP] = [24, 74, 62, 16, 46, 28];
-/** Lines above the grid and below it, and the height of each. */
-const [ABOVE, BELOW, LINE] = [5, 4, 22];
-const STEPS = 60;
+/** Lines above the grid and below it, and the height of each; width of the scale, and its steps. */
+const [ABOVE, BELOW, LINE, SCALE, STEPS] = [5, 4, 22, 210, 60];
+/** Lower cells have no figure. */
+const MIN_FIGURE = 13;
+const MARKS = [-100, -25, 0, 25, 100];
 
-/** @param {Trace} trace @param {Shown} shown */
-export function drawTrace(trace, { state, own, theme }) {
-  const { columns, first, layers, heads, upper, lower, answers } = trace;
-  const parts = /** @type {GridPart[]} */ (ROWS.filter((part) => part in trace.cells));
+/** @param {number} x @param {number} y @param {number} width @param {number} height @param {string} fill */
+function rectangle(x, y, width, height, fill) {
+  const [left, top, across, down] = [x, y, width, height].map((length) => length.toFixed(1));
+  return `<rect x="${left}" y="${top}" width="${across}" height="${down}" fill="${fill}"/>`;
+}
+/** @param {string} words @param {number} x @param {number} y @param {string} more attributes */
+const textAt = (words, x, y, more) => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${xml(words)}</text>`;
+
+/**
+ * The places of the two blocks, and the layout of their cells.
+ * @param {Trace} trace
+ */
+function geometryOf({ cells, columns, first, layers, heads }) {
+  const parts = /** @type {GridPart[]} */ (ROWS.filter((part) => part in cells));
   const places = columns.slice(first).map(({ from, into }) => (from < 0 ? -1 : into));
-  const [width, height] = [places.length * COLUMN, layers * LAYER];
-  const headsWidth = heads * HEAD;
-  const layout = layoutOf({ layers, places, heads, rows: parts }, { width, height, headsWidth });
+  const [width, height, headsWidth] = [places.length * COLUMN, layers * LAYER, heads * HEAD];
   const [left, top] = [MARGIN + SIDE, MARGIN + ABOVE * LINE];
-  const total = {
-    width: left + width + GAP + Math.max(headsWidth, 180) + MARGIN,
-    height: top + height + BELOW * LINE + MARGIN,
+  return {
+    parts,
+    places,
+    left,
+    top,
+    headsLeft: left + width + GAP,
+    bottom: top + height,
+    layout: layoutOf({ layers, places, heads, rows: parts }, { width, height, headsWidth }),
+    whole: {
+      width: left + width + GAP + Math.max(headsWidth, 180) + MARGIN,
+      height: top + height + BELOW * LINE + MARGIN,
+    },
   };
-  const colours = SIGNED[theme];
-  const { bg, ink, ink2 } = PALETTE[theme];
-  const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, more = '', size = 13) =>
-    `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}" fill="${ink2}" ${more}>${xml(words)}</text>`;
-  const cellOf = (/** @type {GridPlace} */ place) => {
-    const box = layout.boxOf(place);
-    const cell = cellAt(trace, place);
-    if (!box || !cell) return '';
-    const isHead = place.part === 'head';
-    const [x, y] = [left + (isHead ? width + GAP : 0) + box.x, top + box.y];
-    const share = shownShare(cell.share);
-    const figure = figureOf(cell.share, place.part === parts[0]);
-    const fill = colours.isLight(share) ? '#1a181e' : '#ffffff';
-    return [
-      `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${box.width.toFixed(1)}" height="${box.height.toFixed(1)}" fill="${colours.css(share)}"/>`,
-      figure && box.height >= 13 && !isHead
-        ? `<text x="${(x + box.width / 2).toFixed(1)}" y="${(y + box.height / 2 + 4).toFixed(1)}" font-size="12" text-anchor="middle" fill="${fill}">${figure}</text>`
-        : '',
-    ].join('');
-  };
-  const sentence = (
-    /** @type {Trace['upper']} */ { pieces },
-    /** @type {'from' | 'into'} */ side,
-    /** @type {number} */ y,
-  ) =>
-    columns
-      .slice(first)
-      .map((column, i) =>
-        text(
-          pieces[column[side]]?.name ?? '·',
-          left + (i + 0.5) * COLUMN,
-          y,
-          `text-anchor="middle" font-family="${SERIF}"`,
-          15,
-        ),
-      )
-      .join('');
-  const shared = columns
-    .slice(0, first)
-    .map(({ into }) => lower.pieces[into])
-    .map(({ space, text: word }) => space + word);
-  const lines = [
-    text(shared.join(''), MARGIN, MARGIN + LINE, `font-family="${SERIF}"`, 15),
-    text(own.upper, MARGIN, MARGIN + 2 * LINE),
-    sentence(upper, 'from', MARGIN + 2 * LINE),
-    text(answers[0], left + width + GAP, MARGIN + 2 * LINE, `font-family="${SERIF}" font-style="italic"`, 15),
-    text(own.lower, MARGIN, MARGIN + 3 * LINE),
-    sentence(lower, 'into', MARGIN + 3 * LINE),
-    text(answers[1], left + width + GAP, MARGIN + 3 * LINE, `font-family="${SERIF}" font-style="italic"`, 15),
-    text(own.eachHead, left + width + GAP, MARGIN + 4.5 * LINE),
+}
+/** @typedef {ReturnType<typeof geometryOf>} Geometry */
+
+/** @param {Trace} trace @param {Geometry} geometry @param {GridPlace} place @param {Shown['theme']} theme */
+function cellOf(trace, { layout, parts, left, top, headsLeft }, place, theme) {
+  const [box, cell] = [layout.boxOf(place), cellAt(trace, place)];
+  if (!box || !cell) return '';
+  const isHead = place.part === 'head';
+  const [x, y] = [(isHead ? headsLeft : left) + box.x, top + box.y];
+  const share = shownShare(cell.share);
+  const figure = isHead || box.height < MIN_FIGURE ? '' : figureOf(cell.share, place.part === parts[0]);
+  const look = `font-size="12" text-anchor="middle" fill="${SIGNED[theme].isLight(share) ? '#1a181e' : '#ffffff'}"`;
+  return (
+    rectangle(x, y, box.width, box.height, SIGNED[theme].css(share)) +
+    (figure && textAt(figure, x + box.width / 2, y + box.height / 2 + 4, look))
+  );
+}
+
+/** All cells that have been measured. @param {Trace} trace @param {Geometry} geometry @param {Shown['theme']} theme */
+function cellsOf(trace, geometry, theme) {
+  const heads = Array.from({ length: trace.heads }, (_, head) => head);
+  const tokens = geometry.places.filter((place) => place >= 0);
+  return [...geometry.parts, /** @type {const} */ ('head')].flatMap((part) =>
+    Array.from({ length: trace.layers }, (_, layer) =>
+      (part === 'head' ? heads : tokens).map((place) => cellOf(trace, geometry, { part, layer, place }, theme)),
+    ).flat(),
+  );
+}
+
+/**
+ * Both sentences with their answers, and the names of layers.
+ * @param {Trace} trace
+ * @param {Geometry} geometry
+ * @param {Shown} shown
+ */
+function labelsOf({ answers, columns, first, layers, upper, lower }, { left, top, headsLeft }, { own, theme }) {
+  const { ink2 } = PALETTE[theme];
+  const [small, large] = [13, 15].map((size) => `font-size="${size}" fill="${ink2}"`);
+  const italic = `${SERIF} font-style="italic"`;
+  const rows = [
+    { name: own.upper, pieces: upper.pieces, side: /** @type {const} */ ('from'), answer: answers[0] },
+    { name: own.lower, pieces: lower.pieces, side: /** @type {const} */ ('into'), answer: answers[1] },
+  ];
+  const same = columns.slice(0, first).map(({ into }) => lower.pieces[into].space + lower.pieces[into].text);
+  return [
+    textAt(same.join(''), MARGIN, MARGIN + LINE, `${large} ${SERIF}`),
+    ...rows.flatMap(({ name, pieces, side, answer }, i) => {
+      const y = MARGIN + (2 + i) * LINE;
+      const words = columns.slice(first).map((column) => pieces[column[side]]?.name ?? '·');
+      return [
+        textAt(name, MARGIN, y, small),
+        ...words.map((word, j) => textAt(word, left + (j + 0.5) * COLUMN, y, `${large} ${SERIF} text-anchor="middle"`)),
+        textAt(answer, headsLeft, y, `${large} ${SERIF} font-style="italic"`),
+      ];
+    }),
+    textAt(own.eachHead, headsLeft, MARGIN + 4.5 * LINE, small),
     ...Array.from({ length: layers }, (_, layer) =>
-      text(
+      textAt(
         own.layer(layer),
         MARGIN,
         top + (layers - 1 - layer) * LAYER + 15,
-        `font-family="${SERIF}" font-style="italic"`,
+        `${small} ${SERIF} font-style="italic"`,
       ),
     ),
   ];
-  const cells = [...parts, /** @type {const} */ ('head')].flatMap((part) =>
-    Array.from({ length: layers }, (_, layer) =>
-      (part === 'head' ? Array.from({ length: heads }, (__, head) => head) : places.filter((place) => place >= 0)).map(
-        (place) => cellOf({ part, layer, place }),
-      ),
-    ).flat(),
-  );
-  const [scaleY, scaleWidth] = [top + height + 1.2 * LINE, 210];
-  const scale = Array.from({ length: STEPS }, (_, i) => {
+}
+
+/**
+ * The colours from −100 to 100 per cent, and the measure.
+ * @param {Trace} trace
+ * @param {Geometry} geometry
+ * @param {Shown} shown
+ */
+function scaleOf({ answers: [a, b] }, { left, bottom }, { own, state, theme }) {
+  const y = bottom + 1.2 * LINE;
+  const ink = `fill="${PALETTE[theme].ink2}"`;
+  const bars = Array.from({ length: STEPS }, (_, i) => {
     const at = (2 * (i + 0.5)) / STEPS - 1;
-    const colour = colours.css(Math.sign(at) * weightAt(Math.abs(at)));
-    return `<rect x="${(left + (i * scaleWidth) / STEPS).toFixed(1)}" y="${scaleY}" width="${(scaleWidth / STEPS + 0.3).toFixed(1)}" height="10" fill="${colour}"/>`;
+    const colour = SIGNED[theme].css(Math.sign(at) * weightAt(Math.abs(at)));
+    return rectangle(left + (i * SCALE) / STEPS, y, SCALE / STEPS + 0.3, 10, colour);
   });
-  const marks = [-100, -25, 0, 25, 100].map((mark) =>
-    text(
-      `${mark}`.replace('-', '−') + (mark === 100 ? '%' : ''),
-      left + scaleWidth * (0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark) / 100)),
-      scaleY + 25,
-      'text-anchor="middle"',
-      12,
-    ),
-  );
-  const about = own.by[state.trace.by](answers[0], answers[1]);
+  const marks = MARKS.map((mark) => {
+    const x = left + SCALE * (0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark) / 100));
+    const text = `${mark}${mark === 100 ? '%' : ''}`.replace('-', '−');
+    return textAt(text, x, y + 25, `font-size="12" text-anchor="middle" ${ink}`);
+  });
+  const measure = `${own.way(b, a).join('')} · ${own.by[state.trace.by](a, b)}`;
+  return [...bars, ...marks, textAt(measure, left + SCALE + 16, y + 10, `font-size="13" ${ink}`)];
+}
+
+/** @param {Trace} trace @param {Shown} shown */
+export function drawTrace(trace, shown) {
+  const geometry = geometryOf(trace);
+  const { width, height } = geometry.whole;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${total.width.toFixed(0)}" height="${total.height.toFixed(0)}" font-family="${SANS}">`,
-    `<title>${xml(own.title)}</title>`,
-    `<rect width="100%" height="100%" fill="${bg}"/>`,
-    ...lines,
-    ...cells,
-    ...scale,
-    ...marks,
-    text(
-      `${own.way(answers[1], answers[0]).join('')} · ${about}`,
-      left + scaleWidth + 16,
-      scaleY + 10,
-      `stroke="none" color="${ink}"`,
-    ),
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="system-ui, sans-serif">`,
+    `<title>${xml(shown.own.title)}</title>`,
+    `<rect width="100%" height="100%" fill="${PALETTE[shown.theme].bg}"/>`,
+    ...labelsOf(trace, geometry, shown),
+    ...cellsOf(trace, geometry, shown.theme),
+    ...scaleOf(trace, geometry, shown),
     '</svg>',
   ].join('\n');
 }

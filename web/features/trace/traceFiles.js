@@ -73,7 +73,7 @@ export function traceProgram(trace, state, about) {
   const edits = [pinned, state].map((run, i) => editsOf(run, { ...about, tokens: i === 0 ? from : into }));
   const changed = edits.some((list) => list.length > 0);
   const options = from === into ? '' : `, { align: ${literal(partnersOf(columns, first))} }`;
-  const comment = `// How much of “${answers[0]}” against “${answers[1]}” returns at each place: layers × tokens, layers × heads.`;
+  const comment = `// How much of “${answers[0]}” against “${answers[1]}” returns: layers × tokens, layers × heads.`;
   const names = Object.keys(trace.cells);
   return [
     comment.replace(/[\r\n\u2028\u2029]+/g, ' '),

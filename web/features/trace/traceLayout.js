@@ -1,4 +1,5 @@
-// The rectangles of the cells of a trace, in CSS pixels: layers go upward, each with its rows; the single heads of a layer
+// The rectangles of the cells of a trace, in CSS pixels: layers go upward, each with its rows; the single heads of a
+// layer
 // are as high as all of its rows.
 
 import { ROWS } from './places.js';
@@ -55,7 +56,12 @@ export function layoutOf({ layers, places, heads, rows }, { width, height, heads
   return {
     step,
     boxOf,
-    /** The place at a point of the first block; null in an empty column. @param {number} x @param {number} y @returns {GridPlace | null} */
+    /**
+     * The place at a point of the first block; null in an empty column.
+     * @param {number} x
+     * @param {number} y
+     * @returns {GridPlace | null}
+     */
     placeAt(x, y) {
       const column = Math.floor(x / side(places.length, width));
       const place = places[column] ?? -1;

@@ -17,7 +17,10 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 /** @param {Session} session */
 export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
 
-/** The place whose patch is on; null if there is none, or one of the page's other views patches several heads. @param {Session} session */
+/**
+ * The place whose patch is on; null if there is none, or one of the page's other views patches several heads.
+ * @param {Session} session
+ */
 export const chosenIn = ({ state }) => placesIn(state.value.patch).at(-1) ?? null;
 
 /** The pairs of the chosen task. @param {Session} session @returns {Pair[]} */
@@ -89,7 +92,13 @@ export function togglePatch(session, place) {
   if (trace && cell) session.announce(own.nowPatched(trace.answers[0], percent(trace.lower.both[0]), percent(cell.a)));
 }
 
-/** The key with the largest weight of a query. @param {Session} session @param {number} layer @param {number} head @param {number} t */
+/**
+ * The key with the largest weight of a query.
+ * @param {Session} session
+ * @param {number} layer
+ * @param {number} head
+ * @param {number} t
+ */
 function strongestKey(session, layer, head, t) {
   const run = session.run.value;
   if (!run || run.large || t >= run.T) return t;
@@ -116,7 +125,13 @@ export function openInstrument(session, place) {
   });
 }
 
-/** A place in words, with its result. @param {Session} session @param {Trace} trace @param {GridPlace} place @param {(share: number) => string} shareText */
+/**
+ * A place in words, with its result.
+ * @param {Session} session
+ * @param {Trace} trace
+ * @param {GridPlace} place
+ * @param {(share: number) => string} shareText
+ */
 export function spokenPlace(session, trace, place, shareText) {
   const own = textsIn(session);
   const cell = cellAt(trace, place);

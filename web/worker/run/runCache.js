@@ -57,6 +57,11 @@ export class RunCache {
   }
 }
 
-/** For each token of a run its partner in the pinned run, −1 for none. @param {TransformerSource} source @param {Run} run @param {Run} pinned */
+/**
+ * For each token of a run its partner in the pinned run, −1 for none.
+ * @param {TransformerSource} source
+ * @param {Run} run
+ * @param {Run} pinned
+ */
 export const partnersIn = (source, run, pinned) =>
   partnersOf(alignWords(readRun(source, pinned).pieces, readRun(source, run).pieces).columns, 0);

@@ -99,7 +99,11 @@ function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, 
   };
 }
 
-/** The partners of the tokens in the pinned run, if something is patched. @param {TransformerSource} source @param {State} state */
+/**
+ * The partners of the tokens in the pinned run, if something is patched.
+ * @param {TransformerSource} source
+ * @param {State} state
+ */
 const partnersFor = (source, state) =>
   state.pinned && source.about.edits && Object.keys(state.patch).length > 0
     ? { partners: partnersIn(source, runOf(state), state.pinned) }

@@ -149,7 +149,11 @@ function createOutbox(reply) {
   };
   return {
     flush,
-    /** A pair begins: `all` places of all pairs, of which some were measured before. @param {number} all @param {number} earlier */
+    /**
+     * A pair begins: `all` places of all pairs, of which some were measured before.
+     * @param {number} all
+     * @param {number} earlier
+     */
     expect(all, earlier) {
       total = all;
       before = earlier;

@@ -77,7 +77,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.deepEqual(faults, []);
 });
 
-test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes step by step', async () => {
+test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes', async () => {
   await openAt(hashOf(SHIP, WHALE, WORDS));
   await isWhole();
   await page.locator('#picture').focus();

@@ -118,7 +118,7 @@ test('with the patch of a cell the instrument shows the probabilities of the tra
   }
 });
 
-test('nothing is measured between equal sentences, equal answers, close measures and words that are no tokens', async () => {
+test('nothing is measured between equal sentences or answers, close measures, unknown words', async () => {
   for (const [upper, lower, answers, problem] of [
     [SHIP, SHIP, null, 'same'],
     [SHIP, `${SHIP}`, ['ship', 'whale'], 'same'],
@@ -148,7 +148,7 @@ test('the ready-made pairs change the answer of the demo model, and a mean is ov
   near(mean.cells.stream.share[i], shares.reduce((a, b) => a + b) / shares.length, 'mean');
 });
 
-test('the place under the pointer comes first, a pause ends with Continue, and a newer request ends the work', async () => {
+test('the place under the pointer comes first, the work pauses and continues, and a cancelled one ends', async () => {
   const state = stateOf(SHIP, WHALE);
   messages.length = 0;
   const id = ++count;
