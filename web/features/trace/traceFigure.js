@@ -107,7 +107,7 @@ function labelsOf({ answers, columns, first, layers, upper, lower }, { left, top
       return [
         textAt(name, MARGIN, y, small),
         ...words.map((word, j) => textAt(word, left + (j + 0.5) * COLUMN, y, `${large} ${SERIF} text-anchor="middle"`)),
-        textAt(answer, headsLeft, y, `${large} ${SERIF} font-style="italic"`),
+        textAt(answer, headsLeft, y, `${large} ${italic}`),
       ];
     }),
     textAt(own.eachHead, headsLeft, MARGIN + 4.5 * LINE, small),
