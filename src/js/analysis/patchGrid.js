@@ -31,10 +31,10 @@ import { readSteps } from './steps.js';
  *   to measure next. If it returns none, or one that is already known, the order is: stream, heads, mlp, head, each
  *   from the top layer down
  * @property {readonly number[]} [align] for each token of the corrupted input, the token of the clean one whose values
- *   replace its own, or −1 for none: such a token is not measured, and keeps its values in every run. Default: the token
- *   at the same place, of inputs of the same length
- * @property {(runs: PatchGrid<P>) => unknown} [onRuns] called once, before the first place is measured: the metrics of both
- *   runs and `same` are known. A promise is awaited; if it rejects, so does patchGrid
+ *   replace its own, or −1 for none: such a token is not measured, and keeps its values in every run. Default: the
+ *   token at the same place, of inputs of the same length
+ * @property {(runs: PatchGrid<P>) => unknown} [onRuns] called once, before the first place is measured: the metrics of
+ *   both runs and `same` are known. A promise is awaited; if it rejects, so does patchGrid
  * @property {(progress: GridProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patchGrid
  * @property {AbortSignal} [signal]
  */
@@ -63,7 +63,8 @@ const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
 
 /**
  * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
- * `patch` does. Each effect is exact. Both inputs are one sequence. Without `align` they have the same number of tokens.
+ * `patch` does. Each effect is exact. Both inputs are one sequence. Without `align` they have the same number of
+ * tokens.
  *
  * @template {GridPart} [P=GridPart]
  * @param {PatchedModel} model

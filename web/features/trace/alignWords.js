@@ -43,8 +43,8 @@ const paired = (start, end, shift) =>
   Array.from({ length: end - start }, (_, i) => ({ from: start + i, into: start + i + shift }));
 
 /**
- * Words from both ends are pairs, the last first: it often is the noun. Those that are left in the middle of the
- * longer list have none.
+ * Words from both ends are pairs, the last first: it often is the noun. In the middle of the longer list, the
+ * remaining words have none.
  * @param {Word[]} from @param {Word[]} into @returns {Column[]}
  */
 function columnsBetween(from, into) {

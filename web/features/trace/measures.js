@@ -6,7 +6,7 @@ export const MEASURES = /** @type {const} */ (['score', 'probability', 'log']);
 /** @typedef {typeof MEASURES[number]} Measure */
 /** @typedef {[first: number[], second: number[]]} AnswerIds */
 /**
- * What is needed of a tokenizer. mask: the token in the place of the answer, null if the answer follows the text.
+ * The needed part of a tokenizer. mask: the token in the place of the answer, null if the answer follows the text.
  * @typedef {object} Words
  * @property {(text: string) => number[]} encode
  * @property {(id: number) => string} decode

@@ -11,7 +11,7 @@ import { transformerOf } from '../sources/sources.js';
 /** @import { TraceControl } from '../../store/traceProtocol.js' */
 /** @import { Handler } from '../types.js' */
 
-/** Of models with fewer bytes, only the pairs that change the answer are offered, if there are any. */
+/** A model with fewer bytes is offered only the pairs that change its answer, if there are any. */
 const SMALL = 2e7;
 
 /** The place that is measured next, and whether the measurement pauses. @type {TraceControl} */
