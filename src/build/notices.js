@@ -148,8 +148,8 @@ export function makeLicences(bundled) {
       return `${name} ${version}, part of the view (view.js, its chunks) and the page (headlight.html)\n\n${licence}`;
     }),
     `Emscripten, in headlight.*.wasm and the files that contain them\n\n${LINKED_NOTICE}`,
-    `The whale (whale.safetensors, whale.tokenizer.json, and in headlight.html)\n\n` +
-      `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.`,
+    `The whale (whale.safetensors, whale.tokenizer.json, whale.passages.txt, and in headlight.html)\n\n` +
+      `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.\nThe passages are from this text.`,
   ];
   return `${parts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
 }

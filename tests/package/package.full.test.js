@@ -109,6 +109,7 @@ describe('the package', () => {
       'dist/sbom.cdx.json',
       'dist/view.js',
       'dist/view.worker.js',
+      'dist/whale.passages.txt',
       'dist/whale.safetensors',
       'dist/whale.tokenizer.json',
       'headlight.py',

@@ -8,6 +8,7 @@ import { createAnswerer } from '../worker/requests.js';
 const BESIDE = {
   'whale.safetensors': new URL('./whale.safetensors', import.meta.url),
   'whale.tokenizer.json': new URL('./whale.tokenizer.json', import.meta.url),
+  'whale.passages.txt': new URL('./whale.passages.txt', import.meta.url),
 };
 
 const answer = createAnswerer({
