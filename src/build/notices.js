@@ -149,7 +149,8 @@ export function makeLicences(bundled) {
     }),
     `Emscripten, in headlight.*.wasm and the files that contain them\n\n${LINKED_NOTICE}`,
     `The whale (whale.safetensors, whale.tokenizer.json, whale.passages.txt, and in headlight.html)\n\n` +
-      `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.\nThe passages are from this text.`,
+      `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.\n` +
+      'The passages are from this text.',
   ];
   return `${parts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
 }

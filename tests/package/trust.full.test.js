@@ -55,7 +55,8 @@ describe('the package', () => {
 
   test('is under 2 MB without the demo model, whose two copies have the same size again', () => {
     const whole = statSync(project.archive).size;
-    for (const name of ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt']) writeFileSync(inside(`dist/${name}`), '');
+    for (const name of ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt'])
+      writeFileSync(inside(`dist/${name}`), '');
     const html = readFileSync(inside('dist/headlight.html'), 'utf8');
     const without = html.replace(/<script type="text\/plain" id="whale\.[^"]*">[^<]*<\/script>\n/g, '');
     assert.ok(html.length - without.length > 1_000_000);

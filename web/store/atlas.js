@@ -30,8 +30,8 @@ export function createAtlas({ requests, state, about }) {
   const head = signal(/** @type {AtlasHead | null} */ (null));
   const cost = signal(/** @type {AtlasCost | null} */ (null));
   const estimate = signal(/** @type {AtlasParts['atlasEstimate'] | null} */ (null));
-  /** The costs that have been measured, by 'layer.head'. @type {import('@preact/signals').Signal<Record<string, number>>} */
-  const measured = signal({});
+  /** The costs that have been measured, by 'layer.head'. */
+  const measured = signal(/** @type {Record<string, number>} */ ({}));
   /** True while the map is shown as a table. */
   const table = signal(false);
   /** The model whose stored scan was asked for, with an estimate or without. */

@@ -22,7 +22,7 @@ export interface Corpus {
 
 /** A map of all heads. Arrays of heads are by l·H + h. */
 export interface AtlasMap {
-  /** Of the model, the corpus and the settings. */
+  /** A hash of the model, the corpus and the settings. */
   key: string;
   layers: number;
   heads: number;
@@ -46,7 +46,7 @@ export interface AtlasMap {
   near?: ArrayLike<number>;
   /** Bits per token that switching the head off costs; NaN where it is not measured. */
   costs?: ArrayLike<number>;
-  /** Of models with few heads: the mean weights of the first tokens, (L,H,P,P). */
+  /** The mean weights of the first tokens, (L,H,P,P), in models with few heads. */
   pictures?: Float32Array;
   state: 'running' | 'paused' | 'stopped' | 'finished';
   /** Milliseconds that the scan took so far. */
@@ -82,7 +82,7 @@ export interface AtlasHead {
   keyTokens: TokenWeight[];
 }
 
-/** What switching a head off costs, in bits per token. */
+/** The cost of switching a head off, in bits per token. */
 export interface AtlasCost {
   key: string;
   layer: number;

@@ -1,5 +1,5 @@
-// Writes the passages over which the demo model's heads are measured: web/demo/whale.passages.txt, one in a line. Half of
-// them are from the chapters that the model was not trained on.
+// Writes the passages over which the demo model's heads are measured: web/demo/whale.passages.txt, one in a line. Half
+// of them are from the chapters that the model was not trained on.
 //   node src/build/demo/passages.js
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,10 @@
 // The axes of the map of all heads: values of each head, and scales from values to pixels.
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
-/** @typedef {'distance' | 'variation' | 'spread' | 'previous' | 'itself' | 'induction' | 'duplicate' | 'first' | 'cost'}
- *   AxisName */
+/**
+ * @typedef {'distance' | 'variation' | 'spread' | 'previous' | 'itself' | 'induction' | 'duplicate' | 'first' |
+ *   'cost'} AxisName
+ */
 /** @typedef {{ value: number, at: number }} Tick */
 /** @typedef {{ at: (value: number) => number, ticks: Tick[], least: number, most: number }} Scale */
 

@@ -56,7 +56,8 @@ export function mapSvg(map, axes, theme, texts) {
     const [x, y] = [place(across, values[0][i]), place(up, values[1][i])];
     const look = role ? `fill="${data}"` : `fill="none" stroke="${ink2}" stroke-width="0.08"`;
     const name = `${Math.floor(i / map.heads)}.${i % map.heads}`;
-    return `<g transform="translate(${x} ${y})"><path transform="scale(${SHAPE})" d="${SHAPES[role ?? 'none']}" ${look}/>${text(10, 4, name, 'font-size="10"')}</g>`;
+    const shape = `<path transform="scale(${SHAPE})" d="${SHAPES[role ?? 'none']}" ${look}/>`;
+    return `<g transform="translate(${x} ${y})">${shape}${text(10, 4, name, 'font-size="10"')}</g>`;
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
@@ -80,6 +81,11 @@ export function mapSvg(map, axes, theme, texts) {
 /** @param {AtlasMap} map */
 export const saveCsv = (map) => download('headlight-heads.csv', 'text/csv', mapCsv(map));
 
-/** @param {AtlasMap} map @param {AxisName[]} axes @param {Theme} theme @param {{ axes: Record<string, string> }} texts */
+/**
+ * @param {AtlasMap} map
+ * @param {AxisName[]} axes
+ * @param {Theme} theme
+ * @param {{ axes: Record<string, string> }} texts
+ */
 export const saveSvg = (map, axes, theme, texts) =>
   download('headlight-heads.svg', 'image/svg+xml', mapSvg(map, axes, theme, texts));

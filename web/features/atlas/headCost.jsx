@@ -1,4 +1,4 @@
-// What switching the chosen head off costs: a fine line for each passage, and a mark at the mean.
+// The cost of switching the chosen head off: a fine line for each passage, and a mark at the mean.
 
 import { useSession } from '../../ui/context.js';
 import { scaleOf } from './axes.js';

@@ -80,7 +80,7 @@ function Picture({ drawn: { map }, head, chosen, pale, point }) {
     const weights = pictureOf(map.pictures, head);
     const causal = session.about.peek()?.causal ?? true;
     weights.forEach((weight, i) => {
-      // What comes later has no cell.
+      // A token that comes later has no cell.
       if (!causal || i % PICTURE <= Math.floor(i / PICTURE)) pixels[i] = RAMP[theme].pixel(weight);
     });
     context.putImageData(image, 0, 0);

@@ -1,5 +1,5 @@
-// The keyboard on the map: arrows go to the next head in a direction, brackets through the layers, Enter to the passages
-// of the head, and a slash to the search.
+// The keyboard on the map: arrows go to the next head in a direction, brackets through the layers, Enter to the
+// passages of the head, and a slash to the search.
 
 import { useSession } from '../../ui/context.js';
 import { valueText } from './numbers.js';

@@ -108,7 +108,8 @@ function usePaths(/** @type {{ current: HTMLElement | null }} */ line, /** @type
 function arcPath(/** @type {number} */ from, /** @type {number} */ to) {
   if (from === to) return `M${from - 6} ${RISE}C${from - 9} 4 ${from + 9} 4 ${from + 6} ${RISE}`;
   const bend = Math.sign(to - from) * Math.min(Math.abs(to - from) / 2, 50);
-  return `M${from} ${RISE}C${from} 5 ${from + bend / 2} 3 ${from + bend} 3L${to - bend} 3C${to - bend / 2} 3 ${to} 5 ${to} ${RISE}`;
+  const up = `M${from} ${RISE}C${from} 5 ${from + bend / 2} 3 ${from + bend} 3`;
+  return `${up}L${to - bend} 3C${to - bend / 2} 3 ${to} 5 ${to} ${RISE}`;
 }
 
 /**

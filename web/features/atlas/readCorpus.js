@@ -4,7 +4,10 @@
 import { readTable } from './readTable.js';
 
 /** @typedef {'empty' | 'notJson' | 'noText' | 'unclosed' | 'format' | 'unreadable'} ProblemCode */
-/** place: the line, row or passage, from 1. @typedef {{ code: ProblemCode, place: number, file?: string }} CorpusProblem */
+/**
+ * place: the line, row or passage, from 1.
+ * @typedef {{ code: ProblemCode, place: number, file?: string }} CorpusProblem
+ */
 /**
  * @typedef {object} ReadTexts
  * @property {string[]} passages

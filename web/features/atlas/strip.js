@@ -3,7 +3,8 @@
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 /**
  * A token of a strip, or a number of folded tokens.
- * @typedef {{ at: number, space: boolean, text: string, folded?: undefined } | { at: number, folded: number }} StripPart
+ * @typedef {{ at: number, space: boolean, text: string, folded?: undefined } |
+ *   { at: number, folded: number }} StripPart
  */
 /** @typedef {{ t: number, s: number, weight: number }} Arc */
 /** @typedef {{ arc: Arc, parts: StripPart[], next: string | null }} Strip */

@@ -1,4 +1,4 @@
-// The map that is shown, with the roles of its heads: that of a scan, or that of the one sentence before the first scan.
+// The map that is shown, with the roles of its heads: that of a scan, or before the first scan that of one sentence.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';

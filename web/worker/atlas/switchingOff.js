@@ -11,7 +11,7 @@ import { forward } from '../run/runModel.js';
 /** A cost is reported at most this often, in milliseconds. */
 const EVERY = 200;
 
-/** The bits by which a run is surprised at each token from the second on. @param {Values} values @param {Int32Array} ids */
+/** The surprise of a run at each token from the second on, in bits. @param {Values} values @param {Int32Array} ids */
 function surprises(values, ids) {
   return Float64Array.from({ length: ids.length - 1 }, (_, t) => {
     const row = rowOf(values, t);

@@ -74,7 +74,12 @@ export async function openHeadvis(name, files, title) {
   };
 }
 
-/** The samples of a head, the strongest first. @param {HeadvisScan} headvis @param {number} layer @param {number} head */
+/**
+ * The samples of a head, the strongest first.
+ * @param {HeadvisScan} headvis
+ * @param {number} layer
+ * @param {number} head
+ */
 async function samplesOf(headvis, layer, head) {
   const { sequences } = await detailsOf(headvis, layer, head);
   return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);
@@ -122,7 +127,13 @@ export function headvisMap({ about, headvis }, key) {
   };
 }
 
-/** @param {HeadvisSource} source @param {string} key @param {number} layer @param {number} head @returns {Promise<AtlasHead>} */
+/**
+ * @param {HeadvisSource} source
+ * @param {string} key
+ * @param {number} layer
+ * @param {number} head
+ * @returns {Promise<AtlasHead>}
+ */
 export async function headvisPage({ headvis }, key, layer, head) {
   const { distances, queryTokens, keyTokens } = await detailsOf(headvis, layer, head);
   const samples = (await samplesOf(headvis, layer, head)).map((sample, entry) => ({ ...sample, sequence: entry }));

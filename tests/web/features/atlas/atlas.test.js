@@ -127,7 +127,7 @@ test('by keyboard: own texts, the search for the induction head, its passages, a
   assert.deepEqual(faults, []);
 });
 
-test('the slider shows weaker passages, a word its own arcs, and the axes can be chosen; all is in a table too', async () => {
+test('the slider shows weaker passages, the axes can be chosen, and all is in a table too', async () => {
   await enter();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', TEXTS);
@@ -171,7 +171,7 @@ test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that t
   assert.equal(entries.filter(({ name }) => /^data\/heads\/L\dH\d\.json$/.test(name)).length, 20);
 });
 
-test('a scan can be paused, and keeps what it has when it is stopped; the next visit opens a finished one', async () => {
+test('a scan can be paused and stopped; the next visit opens a finished one', async () => {
   await enter();
   await page.click('.atlas-header .scan');
   await page.waitForFunction(() => part('.atlas-progress'));
