@@ -112,12 +112,7 @@ function labelsOf({ answers, columns, first, layers, upper, lower }, { left, top
     }),
     textAt(own.eachHead, headsLeft, MARGIN + 4.5 * LINE, small),
     ...Array.from({ length: layers }, (_, layer) =>
-      textAt(
-        own.layer(layer),
-        MARGIN,
-        top + (layers - 1 - layer) * LAYER + 15,
-        `${small} ${SERIF} font-style="italic"`,
-      ),
+      textAt(own.layer(layer), MARGIN, top + (layers - 1 - layer) * LAYER + 15, `${small} ${italic}`),
     ),
   ];
 }
