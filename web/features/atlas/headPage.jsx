@@ -1,5 +1,5 @@
-// The page of the chosen head: its usual role, how often the rule holds, how far back it looks, the tokens that it looks
-// from and at, and the cost of switching it off.
+// The page of the chosen head: its usual role, how often the rule holds, how far back it looks, the tokens that it
+// looks from and at, and the cost of switching it off.
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
