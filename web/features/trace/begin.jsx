@@ -1,8 +1,7 @@
 // Without two sentences: the questions of which one can be chosen.
 
 import { useSession } from '../../ui/context.js';
-import { OWN } from './settings.js';
-import { TASKS } from './tasks.js';
+import { OWN, TASKS } from './settings.js';
 import { beginOwn, showPair, textsIn } from './traceState.js';
 
 /** @import { TaskName } from './tasks.js' */

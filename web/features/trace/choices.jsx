@@ -6,8 +6,7 @@ import { Menu } from '../../ui/menu.jsx';
 import { TaskName } from './begin.jsx';
 import { MEASURES } from './measures.js';
 import { countIn } from './places.js';
-import { ALL, OWN } from './settings.js';
-import { TASKS } from './tasks.js';
+import { ALL, OWN, TASKS } from './settings.js';
 import { beginOwn, compareWords, pairsIn, showPair, textsIn } from './traceState.js';
 
 /** @import { Shared } from './sentences.jsx' */

@@ -1,14 +1,16 @@
 // The settings of a trace in the state of the page: which task, which of its pairs, and the measure.
 
 import { MEASURES } from './measures.js';
-import { TASKS } from './tasks.js';
 
 /** @import { Measure } from './measures.js' */
+/** @import { TaskName } from './tasks.js' */
 /**
  * pair: of the task, ALL for the mean of all. answers: null for the likeliest next word of each sentence.
  * @typedef {{ task: string, pair: number, by: Measure, answers: [string, string] | null }} TraceSettings
  */
 
+/** The ready-made tasks, in the order of the menu: tasks.js has their sentences. @type {TaskName[]} */
+export const TASKS = ['indirect', 'induction', 'greater', 'agreement', 'gender'];
 /** Two sentences of the visitor. */
 export const OWN = 'own';
 /** All pairs of a task. */

@@ -2,6 +2,7 @@
 // them can be used: the two sentences must have the same number of tokens, and each answer must be one token.
 
 import { idsOfAnswer } from './measures.js';
+import { TASKS } from './settings.js';
 
 /** @import { Words } from './measures.js' */
 /**
@@ -39,7 +40,7 @@ const pairsIn = (list) => list.split(', ').map((pair) => /** @type {[string, str
  */
 const pairOf = (sentence, [upper, lower], answers) => ({ upper: sentence(upper), lower: sentence(lower), answers });
 
-/** The candidates of each task, in the order of the menu. @type {Record<TaskName, () => Pair[]>} */
+/** The candidates of each task. @type {Record<TaskName, () => Pair[]>} */
 const CANDIDATES = {
   indirect: () =>
     pairsIn(NAMES).map(([a, b]) =>
@@ -69,7 +70,6 @@ const CANDIDATES = {
   gender: () =>
     pairsIn(PEOPLE).map((people) => pairOf((who) => `The ${who} went home, because`, people, ['she', 'he'])),
 };
-export const TASKS = /** @type {TaskName[]} */ (Object.keys(CANDIDATES));
 
 /**
  * The shape of a pair in tokens, null if it cannot be used. Pairs of one shape have a mean.

@@ -1,9 +1,6 @@
 // A trace: how much of the answer returns when one place of the model takes over its value from another run.
 
 import { ALL, OWN } from '../../features/trace/settings.js';
-import { fittingTasks, MAX_PAIRS } from '../../features/trace/tasks.js';
-import { hasEffect, traceRuns, wordsOf } from '../run/tracedPair.js';
-import { measureGrid } from '../run/traceGrid.js';
 import { transformerOf } from '../sources/sources.js';
 
 /** @import { Pair } from '../../features/trace/tasks.js' */
@@ -22,6 +19,10 @@ export const traceTasks = {
   async answer({ state }, reply, worker) {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
+    const [{ fittingTasks, MAX_PAIRS }, { hasEffect, wordsOf }] = await Promise.all([
+      import('../../features/trace/tasks.js'),
+      import('../run/tracedPair.js'),
+    ]);
     const tasks = fittingTasks(wordsOf(source));
     const effective = (/** @type {Pair[]} */ pairs) =>
       source.about.bytes < SMALL ? pairs.filter((pair) => hasEffect(hl, source, pair)) : [];
@@ -56,6 +57,10 @@ export const trace = {
   async answer({ state, pairs }, reply, worker) {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
+    const [{ traceRuns }, { measureGrid }] = await Promise.all([
+      import('../run/tracedPair.js'),
+      import('../run/traceGrid.js'),
+    ]);
     Object.assign(control, { place: null, paused: false });
     const { by, pair, task } = state.trace;
     const all = task !== OWN && pair === ALL && pairs.length > 0;

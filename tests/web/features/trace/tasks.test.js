@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { idsOfAnswer, measuresOf, problemOf } from '../../../../web/features/trace/measures.js';
-import { isTrace, readTrace, usualTrace, writeTrace } from '../../../../web/features/trace/settings.js';
-import { fittingTasks, TASKS } from '../../../../web/features/trace/tasks.js';
+import { isTrace, readTrace, TASKS, usualTrace, writeTrace } from '../../../../web/features/trace/settings.js';
+import { fittingTasks } from '../../../../web/features/trace/tasks.js';
 
 /** A tokenizer with one token for each word, and for two digits in a row; `split` words have two tokens. */
 function wordsOf({ split = [], digits = 2, mask = null } = {}) {
