@@ -38,12 +38,14 @@ export function createAtlas({ requests, state, about }) {
   let asked = '';
   /** The key of the page of a head that was asked for last. */
   let askedHead = '';
+  /** The key of the head whose cost is being measured, or has been. */
+  let measuring = '';
 
   /** Another model is chosen. */
   function clear() {
     map.value = head.value = cost.value = estimate.value = null;
     measured.value = {};
-    asked = askedHead = '';
+    asked = askedHead = measuring = '';
   }
   /** @param {boolean} estimating */
   function askStored(estimating) {
@@ -59,7 +61,7 @@ export function createAtlas({ requests, state, about }) {
       if (map.peek()?.key !== now.key) {
         head.value = cost.value = null;
         measured.value = {};
-        askedHead = '';
+        askedHead = measuring = '';
       }
       map.value = now;
       if (now.state === 'finished' && now.source === 'scan') remember(STORED, 'yes');
@@ -108,7 +110,7 @@ export function createAtlas({ requests, state, about }) {
     /** @param {Corpus} corpus @param {boolean} [again] also if its result is stored */
     scan(corpus, again = false) {
       map.value = head.value = cost.value = null;
-      askedHead = '';
+      askedHead = measuring = '';
       requests.send({ verb: 'scan', state: state.peek(), corpus, length: LENGTH, again });
     },
     /** @param {'pause' | 'continue' | 'stop'} action */
@@ -124,8 +126,9 @@ export function createAtlas({ requests, state, about }) {
     /** Measures the cost of switching a head off. @param {AtlasRole | null} role */
     measure(/** @type {number} */ layer, /** @type {number} */ number, role) {
       const key = map.peek()?.key;
-      const known = cost.peek();
-      if (!key || (known?.layer === layer && known.head === number)) return;
+      const wanted = `${key} ${layer}.${number}`;
+      if (!key || wanted === measuring) return;
+      measuring = wanted;
       cost.value = null;
       requests.send({ verb: 'switchingOff', state: state.peek(), key, layer, head: number, role });
     },
@@ -135,7 +138,14 @@ export function createAtlas({ requests, state, about }) {
       const title = about.peek()?.title ?? about.peek()?.name ?? '';
       if (key) requests.send({ verb: 'saveHeadvis', state: state.peek(), key, title });
     },
-    stopMeasuring: () => requests.cancel('switchingOff'),
+    /** Leaves a cost that is not complete. */
+    stopMeasuring() {
+      const now = cost.peek();
+      if (now && now.measured === now.total) return;
+      measuring = '';
+      cost.value = null;
+      requests.cancel('switchingOff');
+    },
   };
 }
 /** @typedef {ReturnType<typeof createAtlas>} AtlasStore */
