@@ -9,7 +9,6 @@ const MAX_TOKENS = 24;
  * @param {import('./requests.js').Requests} store.requests
  */
 export function createContinuation({ document, requests }) {
-  let seed = 0;
   /** The text that is continued, what has been written, and by which model. */
   let [base, written, model] = ['', '', ''];
   return {
@@ -17,7 +16,7 @@ export function createContinuation({ document, requests }) {
       const { text, model: current } = document.state.peek();
       [base, written, model] = [text, '', current];
       document.endGesture();
-      requests.send({ verb: 'generate', state: document.state.peek(), max: MAX_TOKENS, seed: ++seed });
+      requests.send({ verb: 'generate', state: document.state.peek(), max: MAX_TOKENS });
     },
     /** All that has been written until now. @param {string} text */
     receive(text) {

@@ -61,7 +61,7 @@ export interface Requests extends AtlasRequests {
   /** Changes the order of a trace, or pauses it. */
   traceControl: TraceControl;
   /** Continues the text. */
-  generate: { state: State; max: number; seed: number };
+  generate: { state: State; max: number };
   /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
   open: { name: string; title: string; files: UserFile[]; transposed?: boolean };
   /** Opens the input of the program that embeds the page. */
