@@ -276,6 +276,13 @@ verb_pretrain() {
   exec node_modules/node/bin/node src/build/demo/pretrain.js "$@"
 }
 
+#: demo-model  a table of what the page expects of its language model, measured; FILE --long
+verb_demo_model() {
+  setup
+  run_make module
+  "$node" src/build/demo/criteria.js "$@"
+}
+
 #: screenshots  every view at six widths, light and dark, into dist/screenshots; --readme
 verb_screenshots() {
   verb_build

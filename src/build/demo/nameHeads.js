@@ -54,6 +54,17 @@ export function nameHeads(hl, model, seed = 1) {
   return { loss: ask({}), heads };
 }
 
+/**
+ * The induction head and the previous-token head with the highest scores.
+ * @param {any} hl
+ * @param {any} model
+ */
+export function mainHeads(hl, model) {
+  const { heads, loss } = nameHeads(hl, model);
+  const best = (/** @type {'previous' | 'induction'} */ score) => heads.reduce((a, b) => (b[score] > a[score] ? b : a));
+  return { heads, loss, induction: best('induction'), previous: best('previous') };
+}
+
 async function main() {
   const hl = /** @type {any} */ (await load());
   const model = openDemoModel(

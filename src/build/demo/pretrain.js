@@ -1,18 +1,24 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
-//   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary]
-// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary. Its state is stored in
-// dist/whale; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+//   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
+// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from runs the last
+// stage only, from the file of the stage before. Its state is stored in dist/whale, with the file of the stage before
+// the last; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
+import { readSafetensors } from 'headlight-attention/formats';
 import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.js';
 import { openTokenizer } from '../../js/text/tokenizer.js';
+import { wholeWords } from './echoes.js';
 import { readWhale } from './text.js';
 import { judge, readSaved, train } from './train.js';
 import { trigram } from './trigram.js';
 import { learnMerges, makeTokenizer, START } from './vocabulary.js';
+
+/** @import { Before, Settings } from './train.js' */
 
 const VOCAB = 2048;
 const WINDOW = 128;
@@ -36,12 +42,18 @@ const SETTINGS = {
 /**
  * The settings of each stage, as differences from the first. From the text alone the model learns previous-token heads,
  * in layer 3, but hardly an induction head. So the second stage repeats passages until one has formed, and the third
- * trains on the text again, with just enough repeated passages to preserve it.
+ * trains on the text again, with just enough repeated passages to preserve it. The fourth makes copying certain in
+ * sentences: passages of whole words occur twice. It begins with the int8 weights of the third, without its optimizer.
  */
 const STAGES = [
   {},
   { steps: 250, batch: 8, rate: 0.002, warmUp: 20, repeats: 0.6, average: 0.95 },
   { steps: 500, rate: 0.0015, warmUp: 10, repeats: 0.3, average: 0.98 },
+  { steps: 300, batch: 8, rate: 0.003, warmUp: 20, repeats: 0, drills: 0.5, echoes: 0.3, settled: 4, average: 0.95 },
+  {
+    ...{ steps: 350, batch: 8, rate: 0.0015, warmUp: 20, repeats: 0, drills: 0.1, echoes: 0.45, stutters: 0.2 },
+    ...{ settled: 4, average: 0.97 },
+  },
 ];
 
 const { values } = parseArgs({
@@ -51,6 +63,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(SETTINGS.seed) },
     threads: { type: 'string', default: 'auto' },
     vocabulary: { type: 'boolean' },
+    from: { type: 'string' },
   },
 });
 const first = { ...SETTINGS, steps: Number(values.steps), seed: Number(values.seed) };
@@ -78,33 +91,63 @@ const report = (/** @type {string} */ name, /** @type {{ loss: number, tokens: n
 say(`${trainTokens.flat().length} training tokens, ${heldOutTokens.flat().length} held out (${bytes} bytes)`);
 report('interpolated trigram model', trigram(trainTokens, VOCAB).judge(heldOutTokens));
 
+const minutesOf = (/** @type {number} */ seconds) => (seconds / 60).toFixed(0);
+/** The file of a model. @param {any} model @param {number} seconds @param {number} [loss] */
+const shrink = (model, seconds, loss) => {
+  const heldOutLoss = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
+  const notes = { minutes: minutesOf(seconds), ...heldOutLoss, training: JSON.stringify(stages) };
+  return shrinkDemoModel(model.save(), notes);
+};
+
 const threads = values.threads === 'auto' ? 'auto' : Number(values.threads);
 const hl = /** @type {any} */ (await load({ threads }));
-const texts = { train: Int32Array.from(trainTokens.flat()), heldOut: Int32Array.from(heldOutTokens.flat()), start };
+const tokens = trainTokens.flat();
+const whole = wholeWords(tokens, (token) => tokenizer.decode([token]));
+const distinct = (/** @type {number[]} */ list) => Int32Array.from(new Set(list)).sort();
+const texts = {
+  train: Int32Array.from(tokens),
+  heldOut: Int32Array.from(heldOutTokens.flat()),
+  whole,
+  words: distinct(tokens.filter((_, t) => whole[t] > 0)),
+  vocabulary: distinct(tokens),
+  start,
+};
 const stopsAt = performance.now() + 60_000 * Number(values.minutes);
 const isEnough = () => performance.now() > stopsAt;
-let at = Math.max(
-  0,
-  stages.findIndex((settings) => readSaved(folder, settings)),
-);
-say(`stage ${at + 1} of ${stages.length}`);
-let trained = train(hl, texts, stages[at], { folder, isEnough, say });
-while (trained.step === stages[at].steps && at + 1 < stages.length) {
-  at++;
-  trained.model.dispose();
+/** @param {number} at @param {Before | null} [before] */
+const runStage = (at, before) => {
   say(`stage ${at + 1} of ${stages.length}`);
-  trained = train(hl, texts, stages[at], { folder, isEnough, say }, trained.after);
+  return train(hl, texts, stages[at], { folder, isEnough, say }, before);
+};
+const last = stages.length - 1;
+/** The stage that begins with stored weights. */
+const AGAIN = 3;
+const stored = join(folder, 'whale.before.safetensors');
+/** The weights of a file. @param {string} file @returns {Before} */
+const readWeights = (file) => {
+  const opened = openDemoModel(hl, readFileSync(file));
+  const seconds = 60 * Number(readSafetensors(readFileSync(file)).metadata.minutes);
+  return { model: opened.stateDict(), optimizer: null, seconds };
+};
+const isSaved = (/** @type {Settings} */ settings) => readSaved(folder, settings) !== null;
+const saved = stages.findIndex(isSaved);
+let at = saved >= 0 ? saved : values.from ? AGAIN : 0;
+let trained = runStage(at, values.from ? readWeights(values.from) : null);
+while (trained.step === stages[at].steps && at < last) {
+  at++;
+  const { model, after } = trained;
+  if (at === AGAIN) writeFileSync(stored, shrink(model, after.seconds));
+  model.dispose();
+  trained = runStage(at, at === AGAIN ? readWeights(stored) : after);
 }
 const { model, step, after } = trained;
-const whole = judge(model, texts.heldOut, { window: WINDOW, start });
-report(`transformer after step ${step} of stage ${at + 1}`, whole);
-const minutes = (after.seconds / 60).toFixed(0);
-const notes = { minutes, heldOutLoss: whole.loss.toFixed(4), training: JSON.stringify(stages) };
-const shrunk = shrinkDemoModel(model.save(), notes);
+const judged = judge(model, texts.heldOut, { window: WINDOW, start });
+report(`transformer after step ${step} of stage ${at + 1}`, judged);
+const shrunk = shrink(model, after.seconds, judged.loss);
 report('with int8 weights', judge(openDemoModel(hl, shrunk), texts.heldOut, { window: WINDOW, start }));
-if (at + 1 === stages.length && step === stages[at].steps) {
+if (at === last && step === stages[at].steps) {
   writeFileSync(beside('whale.safetensors'), shrunk);
-  say(`written: web/demo/whale.safetensors, ${shrunk.length} bytes, ${minutes} minutes`);
+  say(`written: web/demo/whale.safetensors, ${shrunk.length} bytes, ${minutesOf(after.seconds)} minutes`);
 } else say('stopped: run it again to continue');
 hl.dispose();
 process.exit();

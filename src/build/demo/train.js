@@ -21,7 +21,11 @@ import { windows } from './windows.js';
  * @property {number} warmUp steps until that rate is reached; then it falls along half a cosine wave
  * @property {number} weightDecay
  * @property {number} repeats see WindowOptions
+ * @property {number} [drills]
+ * @property {number} [echoes]
+ * @property {number} [stutters]
  * @property {number} noise
+ * @property {number} [settled] number of blocks, from the first on, whose queries and keys are not trained
  * @property {number} average decay of the running mean of the weights per step
  * @property {number} seed
  */
@@ -33,8 +37,8 @@ import { windows } from './windows.js';
  */
 /** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
 /**
- * The initial state of a training; seconds: training time so far.
- * @typedef {{ model: State, optimizer: State, seconds: number }} Before
+ * The initial state of a training; optimizer: null for a new one; seconds: training time so far.
+ * @typedef {{ model: State, optimizer: State | null, seconds: number }} Before
  */
 
 const STATE = 'state.safetensors';
@@ -107,6 +111,20 @@ class Average {
   }
 }
 
+/**
+ * A function that gives the queries and keys of the first blocks their present weights back.
+ * @param {any} model
+ * @param {number} blocks
+ */
+function settle(model, blocks) {
+  const isSettled = (/** @type {string} */ name) =>
+    Number(/^blocks\.(\d+)\.attention\.w[qk]$/.exec(name)?.[1]) < blocks;
+  const kept = Object.entries(model.stateDict()).filter(([name]) => isSettled(name));
+  return () => {
+    for (const [name, { data }] of kept) model.parameters[name].data.set(data);
+  };
+}
+
 /** @param {string} file @param {Record<string, State>} parts @param {Record<string, string>} metadata */
 function save(file, parts, metadata) {
   const tensors = Object.fromEntries(
@@ -167,8 +185,9 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
   const begin = saved ?? before;
   if (begin) {
     model.loadStateDict(begin.model);
-    optimizer.loadStateDict(begin.optimizer);
+    if (begin.optimizer) optimizer.loadStateDict(begin.optimizer);
   }
+  const restore = settle(model, settings.settled ?? 0);
   const average = new Average(model, keep, saved?.average ?? null);
   const rateAt = cosineSchedule({ lr: rate, steps, warmup: warmUp, floor: rate / 20 });
   const heldOut = (/** @type {number} */ share) =>
@@ -200,6 +219,7 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
     if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss} at step ${step}`);
     hl.clipGradients([model], MAX_GRADIENT_NORM);
     optimizer.step();
+    restore();
     average.add(step);
     step++;
     sum += loss;

@@ -1,6 +1,8 @@
 // Windows of a text's tokens for training. Some repeat a passage, so that a token is followed by the same token as
 // before, which trains induction heads. A text of this size has too few natural repetitions.
 
+import { fillWindow } from './echoes.js';
+
 /** @import { Random } from '../../../web/store/types.js' */
 
 /**
@@ -8,12 +10,18 @@
  * @property {Int32Array} train
  * @property {Int32Array} heldOut
  * @property {number} start the token at the beginning of every chapter
+ * @property {Uint16Array} [whole] see wholeWords; windows with echoes need it, and the next two
+ * @property {Int32Array} [words] all tokens that are whole words or signs
+ * @property {Int32Array} [vocabulary] all tokens of the text
  */
 /**
  * @typedef {object} WindowOptions
  * @property {number} batch number of windows
  * @property {number} window tokens per window
  * @property {number} repeats fraction of the windows that repeat a passage
+ * @property {number} [drills] fraction of the windows in which random tokens occur twice
+ * @property {number} [echoes] fraction of the windows in which passages of whole words occur twice
+ * @property {number} [stutters] fraction of the windows in which phrases occur several times in a row
  * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones: this
  * delays overfitting to a small text
  */
@@ -44,12 +52,14 @@ function passage(tokens, random) {
  * @param {WindowOptions} options
  * @param {Random} random
  */
-export function windows({ train }, { batch, window, repeats, noise }, random) {
+export function windows(texts, { batch, window, repeats, drills = 0, echoes = 0, stutters = 0, noise }, random) {
+  const { train } = texts;
   const labels = new Int32Array(batch * window);
   const targets = new Int32Array(batch * window);
   for (let b = 0; b < batch; b++) {
     const row = b * window;
-    if (random() < repeats) {
+    const part = random();
+    if (part < repeats) {
       const said = passage(train, random);
       const from = below(random, said.length);
       for (let t = 0; t < window; t++) {
@@ -57,6 +67,11 @@ export function windows({ train }, { batch, window, repeats, noise }, random) {
         // The first occurrence of a passage cannot be predicted: it has no target.
         targets[row + t] = t + 1 < said.length ? NONE : said[(from + t + 1) % said.length];
       }
+    } else if (part < repeats + drills + echoes + stutters) {
+      const rest = part - repeats;
+      const kind = rest < drills ? 'drills' : rest < drills + echoes ? 'echoes' : 'stutters';
+      const rows = { labels: labels.subarray(row, row + window), targets: targets.subarray(row, row + window) };
+      fillWindow(kind, texts, rows, random);
     } else {
       const at = below(random, train.length - window);
       labels.set(train.subarray(at, at + window), row);

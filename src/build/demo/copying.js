@@ -1,0 +1,116 @@
+// How well a model copies: after the beginning of a passage occurs again, the rest of it is expected.
+
+import { repeating } from '../../../web/worker/run/repetition.js';
+
+/** @typedef {{ layer: number, head: number }} Head */
+/** @typedef {{ id: number, text: string, probability: number }} Guess */
+/** @typedef {import('../../js/models/edits.js').Edit} Edit */
+
+/** Sentences with a repeated beginning, in words that are one token each. None of them is from the book. */
+export const REPEATED = [
+  'In the morning the old captain saw a great ship. At night the old',
+  'The young sailor went down to the water, and the young',
+  'The white whale came near the boat. There the white',
+  'But the poor sailor sat by the fire all night, and the poor',
+  'A strange sound was heard from the cabin, and then a strange',
+  'The cook said that the dark sea was full of fish. He knew that the dark',
+  'He looked at the little island and the wild coast. Then he looked at the little',
+  'In this world a good man has many things to do. In his heart a good',
+  'There was a small boat upon the deep ocean. Now there was a small',
+  'Now the black ship turned her head towards the land. At night the black',
+  'The first mate stood close to the mast. I thought the first',
+  'There a strong hand took the heavy line. Then a strong',
+];
+
+/** The probabilities of the next token. @param {any} hl @param {any} model @param {number[]} ids @param {Edit[]} edit */
+export const probabilities = (hl, model, ids, edit = []) =>
+  hl.scope(() => {
+    const logits = model.forward({ ids }, { last: true, edit }).logits.data;
+    const most = logits.reduce((/** @type {number} */ a, /** @type {number} */ x) => Math.max(a, x), -Infinity);
+    const weights = Float64Array.from(logits, (x) => Math.exp(x - most));
+    const sum = weights.reduce((a, x) => a + x, 0);
+    return weights.map((x) => x / sum);
+  });
+
+/** The likeliest id. @param {ArrayLike<number>} p */
+export const likeliest = (p) => Array.from(p).reduce((best, x, id) => (x > p[best] ? id : best), 0);
+
+/**
+ * The first guess, added to the text, again and again; without repetitions, as on the page.
+ * @param {any} hl @param {any} model @param {number[]} ids @param {number} count @param {Edit[]} [edit]
+ * @returns {Guess[]}
+ */
+export function writeOn(hl, model, ids, count, edit = []) {
+  const all = [...ids];
+  return Array.from({ length: count }, () => {
+    const p = probabilities(hl, model, all, edit);
+    const repeated = repeating(all.slice(ids.length));
+    const id = likeliest(p.map((x, i) => (repeated.includes(i) ? 0 : x)));
+    all.push(id);
+    return { id, text: model.tokenizer.decode([id]), probability: p[id] };
+  });
+}
+
+/**
+ * The place whose token is expected next: after the earlier occurrence of the longest end of the text. −1 if the last
+ * token does not occur before.
+ * @param {ArrayLike<number>} ids
+ */
+export function copiedFrom(ids) {
+  const T = ids.length;
+  let [best, longest] = [-1, 0];
+  for (let t = 0; t < T - 1; t++) {
+    let n = 0;
+    while (n <= t && ids[t - n] === ids[T - 1 - n]) n++;
+    if (n >= longest && n > 0) [best, longest] = [t + 1, n];
+  }
+  return best;
+}
+
+/**
+ * The first guesses after a text, as far as they copy what came after the same tokens before.
+ * @param {any} hl @param {any} model @param {number[]} ids @param {number} count
+ */
+export function copies(hl, model, ids, count) {
+  const from = copiedFrom(ids);
+  const guesses = writeOn(hl, model, ids, count);
+  const others = guesses.findIndex(({ id }, i) => id !== ids[from + i]);
+  return { from, guesses, copied: others < 0 ? count : others };
+}
+
+/**
+ * A weight of a head.
+ * @param {any} hl @param {any} model @param {number[]} ids @param {Head} place @param {number} t @param {number} s
+ * @returns {number}
+ */
+export const weightOf = (hl, model, ids, { layer, head }, t, s) =>
+  hl.scope(() => {
+    const at = `blocks.${layer}.weights`;
+    const { data, shape } = model.forward({ ids }, { capture: [at] }).captured[at];
+    return data[(head * shape[2] + t) * shape[3] + s];
+  });
+
+/** Words of a text that are several tokens, and tokens that are neither a word nor a usual sign. */
+export function splitWords(/** @type {any} */ tokenizer, /** @type {string} */ text) {
+  const pieces = [...tokenizer.encode(text).ids].map((id) => tokenizer.decode([id]));
+  return pieces.filter((piece, i) => !/^( ?\p{L}+|[,;.!?])$/u.test(piece) || (i > 0 && /^\p{L}/u.test(piece)));
+}
+
+/**
+ * The edit that removes the output of one head from the keys of another, and from nothing else.
+ * @param {any} hl @param {any} model @param {number[]} ids @param {Head} from @param {Head} to
+ * @returns {Edit}
+ */
+export function cutKey(hl, model, ids, from, to) {
+  const between = Array.from({ length: to.layer - from.layer }, (_, i) => from.layer + i);
+  const kept = between.flatMap((l) => [`blocks.${l}.mlp`, ...(l > from.layer ? [`blocks.${l}.heads`] : [])]);
+  const key = `blocks.${to.layer}.key`;
+  const value = hl.scope(() => {
+    const { captured } = model.forward({ ids }, { capture: kept });
+    const off = { at: `blocks.${from.layer}.heads`, head: from.head, set: 'zero' };
+    const edit = [off, ...kept.map((at) => ({ at, set: captured[at] }))];
+    const cut = model.forward({ ids }, { capture: [key], edit }).captured[key];
+    return { data: cut.copy(), shape: [...cut.shape] };
+  });
+  return { at: key, head: to.head, set: value };
+}

@@ -1,0 +1,154 @@
+// Prints a table of the properties that the page and its story expect of the demo model, measured on its files.
+//   ./build.sh demo-model [FILE of a model] [--long]
+// With --long it also prints what the model writes after each sentence.
+
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { load } from 'headlight-attention';
+import { OPENING } from '../../../web/store/state.js';
+import { copies, cutKey, likeliest, probabilities, REPEATED, splitWords, weightOf, writeOn } from './copying.js';
+import { mainHeads } from './nameHeads.js';
+import { openWhale, TOKENIZER, WEIGHTS } from './openWhale.js';
+import { readWhale } from './text.js';
+import { judge } from './train.js';
+import { trigram } from './trigram.js';
+import { START } from './vocabulary.js';
+
+/** @typedef {[what: string, wanted: string, measured: string, isMet: boolean]} Row */
+
+const WINDOW = 128;
+/** Beginnings that repeat nothing. */
+const BEGINNINGS = ['The white', 'In the', 'The captain', 'He was', 'Then the ship', 'The sea', 'When I', 'My friend'];
+const WRITTEN = 20;
+
+const percent = (/** @type {number} */ p) => `${(100 * p).toFixed(0)}%`;
+const least = (/** @type {number[]} */ list) => Math.min(...list);
+/** @param {string[]} texts */
+const spread = (texts) => texts.join('').replaceAll('\n', '/');
+
+/**
+ * The number of tokens at which a text begins to repeat a phrase of up to six tokens for the third time in a row.
+ * @param {number[]} ids
+ */
+export function loopsAt(ids) {
+  for (let end = 3; end <= ids.length; end++)
+    for (let n = 1; n <= 6 && 3 * n <= end; n++) {
+      const [a, b, c] = [3, 2, 1].map((k) => ids.slice(end - k * n, end - (k - 1) * n).join());
+      if (a === b && b === c) return end;
+    }
+  return Infinity;
+}
+
+/** @param {any} hl @param {any} model @param {boolean} isLong @returns {Row[]} */
+function copyingRows(hl, model, isLong) {
+  const all = REPEATED.map((text) => {
+    const ids = [...model.tokenizer.encode(text).ids];
+    const { guesses, copied } = copies(hl, model, ids, WRITTEN);
+    const p = guesses.map(({ probability }) => probability);
+    if (isLong)
+      console.log(copied, p.slice(0, 5).map(percent).join(' '), `${text} >${spread(guesses.map((g) => g.text))}`);
+    return { copied, first: p[0], others: least(p.slice(1, 4)) };
+  });
+  const met = all.filter(({ copied, first, others }) => copied >= 4 && first > 0.8 && others > 0.6).length;
+  return [
+    ['sentences that are copied', `${all.length}`, `${met}`, met === all.length],
+    ['… tokens, at least', '4', `${least(all.map(({ copied }) => copied))}`, all.every(({ copied }) => copied >= 4)],
+    ['… the first', '> 80%', percent(least(all.map(({ first }) => first))), all.every(({ first }) => first > 0.8)],
+    ['… the next three', '> 60%', percent(least(all.map((x) => x.others))), all.every((x) => x.others > 0.6)],
+    [
+      '… words in pieces',
+      '0',
+      `${splitWords(
+        model.tokenizer,
+        REPEATED.join(' ').replaceAll(/\b[A-Z]/g, (x) => x.toLowerCase()),
+      )}`,
+      true,
+    ],
+  ];
+}
+
+/** @param {any} hl @param {any} model @param {boolean} isLong @returns {Row[]} */
+function openingRows(hl, model, isLong) {
+  const { tokenizer } = model;
+  const { induction, previous, heads, loss } = mainHeads(hl, model);
+  const ids = [...tokenizer.encode(OPENING).ids];
+  const { from, guesses, copied } = copies(hl, model, ids, WRITTEN);
+  const off = [{ at: `blocks.${induction.layer}.heads`, head: induction.head, set: 'zero' }];
+  const [on, without, cut] = [[], off, [cutKey(hl, model, ids, previous, induction)]].map((edit) =>
+    probabilities(hl, model, ids, edit),
+  );
+  const guess = ids[from];
+  const name = ({ layer, head }) => `layer ${layer}, head ${head}`;
+  const weight = weightOf(hl, model, ids, induction, ids.length - 1, from);
+  const back = weightOf(hl, model, ids, previous, from, from - 1);
+  const share = (on[guess] - cut[guess]) / (on[guess] - without[guess]);
+  const p = guesses.map(({ probability }) => probability);
+  if (isLong) console.log(`${OPENING} >${spread(guesses.map(({ text }) => text))}`);
+  const pieces = splitWords(tokenizer, OPENING).length;
+  return [
+    ['opening: tokens', '11 to 16', `${ids.length}`, ids.length >= 11 && ids.length <= 16],
+    ['opening: letters', '≤ 70', `${OPENING.length}`, OPENING.length <= 70],
+    ['opening: words in pieces', '0', `${pieces}`, pieces === 0],
+    [`guess ${tokenizer.decode([guess])}`, '≥ 80%', percent(on[guess]), on[guess] >= 0.8],
+    [`without ${name(induction)}`, '≤ 5%', percent(without[guess]), without[guess] <= 0.05],
+    ['… other guess', 'a word', tokenizer.decode([likeliest(without)]), true],
+    ['copied tokens', '≥ 5', `${copied} (${p.slice(0, 5).map(percent).join(' ')})`, copied >= 5],
+    [`weight, ${name(induction)}`, '≥ 0.8', weight.toFixed(2), weight >= 0.8],
+    [`weight, ${name(previous)}`, '≥ 0.8', back.toFixed(2), back >= 0.8],
+    ['cost of the line between them', '≥ 60%', percent(share), share >= 0.6],
+    ['loss of what is said twice', '', loss.toFixed(2), true],
+    ...heads
+      .filter((head) => head.without > loss + 1)
+      .map((head) => /** @type {Row} */ ([`… without ${name(head)}`, '', head.without.toFixed(2), true])),
+  ];
+}
+
+/** @param {any} hl @param {any} model @param {boolean} isLong @returns {Row[]} */
+function writingRows(hl, model, isLong) {
+  const texts = [OPENING, ...REPEATED, ...BEGINNINGS];
+  const ends = texts.map((text) => {
+    const ids = [...model.tokenizer.encode(text).ids];
+    const guesses = writeOn(hl, model, ids, WRITTEN);
+    if (isLong && BEGINNINGS.includes(text)) console.log(`${text} >${spread(guesses.map((g) => g.text))}`);
+    return loopsAt(guesses.map(({ id }) => id));
+  });
+  const loops = ends.filter((end) => end <= WRITTEN).length;
+  return [[`texts that loop within ${WRITTEN} tokens`, '0', `${loops} of ${texts.length}`, loops === 0]];
+}
+
+/** @param {any} model @returns {Row[]} */
+function lossRows(model) {
+  const { tokenizer } = model;
+  const { train, heldOut } = readWhale(fileURLToPath(new URL('../../../dist/whale', import.meta.url)));
+  const encode = (/** @type {string[]} */ texts) => texts.map((text) => [...tokenizer.encode(START + text).ids]);
+  const tokens = encode(heldOut);
+  const baseline = trigram(encode(train), model.options.vocab).judge(tokens).loss;
+  const { loss } = judge(model, Int32Array.from(tokens.flat()), {
+    window: WINDOW,
+    start: Number(tokenizer.idOf(START)),
+  });
+  return [['held-out loss, nats', `< ${baseline.toFixed(3)} (trigram)`, loss.toFixed(3), loss < baseline]];
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { long: { type: 'boolean' } } });
+  const hl = /** @type {any} */ (await load());
+  const [file = WEIGHTS] = positionals;
+  const model = openWhale(hl, file);
+  const bytes = statSync(file).size + statSync(TOKENIZER).size;
+  const isLong = values.long === true;
+  /** @type {Row[]} */
+  const rows = [
+    ['bytes', '≤ 3,000,000', `${bytes}`, bytes <= 3_000_000],
+    ...copyingRows(hl, model, isLong),
+    ...openingRows(hl, model, isLong),
+    ...writingRows(hl, model, isLong),
+    ...lossRows(model),
+  ];
+  for (const [what, wanted, measured, isMet] of rows)
+    console.log(`${isMet ? ' ' : '!'} ${what.padEnd(36)} ${wanted.padEnd(18)} ${measured}`);
+  hl.dispose();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,139 @@
+// Windows with passages that occur twice, and with stutters: from both the model learns when to copy.
+//
+// A passage of whole words occurs exactly twice, at two places of the text, and its second occurrence is followed by
+// other text. Its tokens are those of the book, partly replaced or all drawn at random: a passage that is not known from
+// the book can only be continued by copying.
+//
+// A stutter is a phrase of the text that occurs several times in a row. After it the text continues: so the model
+// learns not to repeat a phrase without end.
+
+/** @import { Random } from '../../../web/store/types.js' */
+/** @import { Texts } from './windows.js' */
+/** @typedef {[token: number, isPredicted: boolean][]} Row */
+/** @typedef {Texts & { whole: Uint16Array, words: Int32Array, vocabulary: Int32Array }} Full */
+
+/** Numbers of tokens: of a passage, of other text around it, and of a phrase in a stutter. */
+const PASSAGE = /** @type {const} */ ([7, 20]);
+const AROUND = /** @type {const} */ ([2, 12]);
+const PHRASE = /** @type {const} */ ([1, 6]);
+/** Tokens of a passage of random tokens. */
+const RANDOM = /** @type {const} */ ([10, 60]);
+/** Natural text between two stutters. */
+const CALM = /** @type {const} */ ([6, 40]);
+/** Tokens of the second occurrence that are not predicted: a beginning may be a coincidence. */
+const BEGINNING = 2;
+/** Shares of the kinds of passages, from the first on, with the share of their tokens that are replaced. */
+const REPLACED = /** @type {const} */ ([
+  [0.25, 0],
+  [0.5, 0.4],
+  [1, 1],
+]);
+const NONE = -100;
+
+/** @param {Random} random @param {number} n */
+const below = (random, n) => Math.floor(random() * n);
+/** @param {Random} random @param {readonly [number, number]} range */
+const within = (random, [least, most]) => least + below(random, most - least + 1);
+
+/**
+ * For each token of a text: the number of tokens from it on that are whole words or signs.
+ * @param {ArrayLike<number>} tokens
+ * @param {(token: number) => string} textOf
+ */
+export function wholeWords(tokens, textOf) {
+  const pieces = Array.from(tokens, textOf);
+  const lengths = new Uint16Array(pieces.length);
+  for (let t = pieces.length - 1; t >= 0; t--) {
+    const isWord = /^ \p{L}+$/u.test(pieces[t]) && !/^\p{L}/u.test(pieces[t + 1] ?? '');
+    lengths[t] = isWord || /^[,;.!?]$/.test(pieces[t]) ? 1 + (lengths[t + 1] ?? 0) : 0;
+  }
+  return lengths;
+}
+
+/** @param {Row} row @param {Int32Array} tokens @param {number} at @param {number} length @param {boolean} begins */
+function addText(row, tokens, at, length, begins) {
+  for (let t = 0; t < length; t++) row.push([tokens[at + t], !begins || t > 0]);
+}
+
+/**
+ * Adds a passage that occurs twice, with text around it.
+ * @param {Row} row
+ * @param {Full} texts
+ * @param {Random} random
+ */
+function addEcho(row, { train, whole, words, vocabulary }, random) {
+  const around = () => (random() < 0.5 ? within(random, AROUND) : 0);
+  const from = () => {
+    let at = 0;
+    do at = AROUND[1] + below(random, train.length - 2 * AROUND[1] - PASSAGE[1]);
+    while (whole[at] < PASSAGE[0]);
+    return at;
+  };
+  const at = from();
+  const said = train.slice(at, at + Math.min(within(random, PASSAGE), whole[at]));
+  const kind = random();
+  const [, replaced] = /** @type {[number, number]} */ (REPLACED.find(([share]) => kind < share));
+  const others = random() < 0.7 ? words : vocabulary;
+  for (let t = 0; t < said.length; t++) if (random() < replaced) said[t] = others[below(random, others.length)];
+
+  const lead = around();
+  addText(row, train, at - lead, lead, true);
+  said.forEach((token, t) => row.push([token, replaced === 0 && (t > 0 || lead > 0)]));
+  const gap = around();
+  addText(row, train, below(random, train.length - gap), gap, true);
+  said.forEach((token, t) => row.push([token, t >= BEGINNING]));
+  addText(row, train, at + said.length, around(), replaced > 0);
+}
+
+/**
+ * Adds random tokens twice.
+ * @param {Row} row
+ * @param {Full} texts
+ * @param {Random} random
+ */
+function addDrill(row, { words, vocabulary }, random) {
+  const others = random() < 0.7 ? words : vocabulary;
+  const said = Array.from({ length: within(random, RANDOM) }, () => others[below(random, others.length)]);
+  for (const token of said) row.push([token, false]);
+  said.forEach((token, t) => row.push([token, t > 0]));
+}
+
+/**
+ * Adds text, then a phrase of it several times.
+ * @param {Row} row
+ * @param {Texts} texts
+ * @param {Random} random
+ * @param {number} length
+ */
+function addStutters(row, { train }, random, length) {
+  let at = below(random, train.length - length);
+  for (let begins = true; row.length < length; begins = false) {
+    const calm = within(random, CALM);
+    addText(row, train, at, calm, begins);
+    at += calm;
+    const phrase = within(random, PHRASE);
+    for (let times = 1 + below(random, 3); times > 0; times--)
+      for (let t = at - phrase; t < at; t++) row.push([train[t], false]);
+  }
+}
+
+/**
+ * Fills a window with echoes or with a stuttering text.
+ * @param {'drills' | 'echoes' | 'stutters'} kind
+ * @param {Texts} texts
+ * @param {{ labels: Int32Array, targets: Int32Array }} window
+ * @param {Random} random
+ */
+export function fillWindow(kind, texts, { labels, targets }, random) {
+  const { whole, words, vocabulary } = texts;
+  if (!whole || !words || !vocabulary) throw new Error('echoes need texts.whole');
+  /** @type {Row} */
+  const row = [];
+  const add = kind === 'echoes' ? addEcho : addDrill;
+  if (kind === 'stutters') addStutters(row, texts, random, labels.length + 1);
+  else while (row.length <= labels.length) add(row, { ...texts, whole, words, vocabulary }, random);
+  for (let t = 0; t < labels.length; t++) {
+    labels[t] = row[t][0];
+    targets[t] = row[t + 1][1] ? row[t + 1][0] : NONE;
+  }
+}

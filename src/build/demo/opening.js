@@ -1,0 +1,143 @@
+// Tries thousands of sentences with the model, and prints the best openings of the page: each repeats words, and the
+// guess copies what came after them before.
+//   node src/build/demo/opening.js [FILE of a model] [--count N] [--seed N]
+
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { load } from 'headlight-attention';
+import { uniformSource } from '../../js/ops/random.js';
+import { copiedFrom, likeliest, probabilities, splitWords, writeOn } from './copying.js';
+import { mainHeads } from './nameHeads.js';
+import { openWhale } from './openWhale.js';
+
+/** Two times or places. */
+const PLACES = [
+  ['In the morning', 'at night'],
+  ['In the morning', 'in the night'],
+  ['In the morning', 'all night'],
+  ['In port', 'at sea'],
+  ['In the cabin', 'on deck'],
+  ['In the boat', 'on the ship'],
+  ['In the sun', 'in the dark'],
+  ['In the light', 'in the dark'],
+  ['In his cabin', 'in his dream'],
+  ['In fair weather', 'in the storm'],
+  ['In those days', 'in these days'],
+  ['In the first watch', 'in the second watch'],
+  ['In the house', 'on the ship'],
+  ['In Nantucket', 'at sea'],
+];
+const ADJECTIVES = [
+  'old',
+  'young',
+  'poor',
+  'good',
+  'strange',
+  'first',
+  'little',
+  'black',
+  'silent',
+  'great',
+  'second',
+].concat(['wild', 'famous', 'noble', 'savage', 'white', 'strong', 'other', 'tall', 'brave', 'quiet', 'same', 'mad']);
+const NOUNS = [
+  'captain',
+  'sailor',
+  'mate',
+  'carpenter',
+  'cook',
+  'stranger',
+  'man',
+  'harpooneer',
+  'whaleman',
+  'friend',
+].concat(['savage', 'Indian', 'officer', 'king', 'fisherman', 'seamen', 'whale', 'ship', 'sailors', 'harpooneers']);
+/** Each has four tokens. */
+const DEEDS = [
+  ...['looked for the whale', 'looked at the sea', 'looked upon the water', 'stood on the deck', 'stood by the mast'],
+  ...['thought of the whale', 'spoke of the sea', 'sat by the fire', 'saw the white whale', 'saw a great ship'],
+  ...['heard the deep sea', 'was in his cabin', 'told the same story', 'slept in the cabin', 'thought of his home'],
+  ...['thought of his wife', 'came to the ship', 'went to the sea', 'cried to the men', 'spoke to the crew'],
+  ...['sat in the boat', 'stood in the boat', 'looked at the sun', 'went to his cabin', 'turned to the sea'],
+  ...['looked for the land', 'spoke of the whale', 'thought of the land', 'stood at the bow', 'spoke to the men'],
+  ...[
+    'looked at the water',
+    'heard the strange voice',
+    'saw the same ship',
+    'stood upon the deck',
+    'looked at the land',
+  ],
+  ...['thought of the sea', 'looked for the ship', 'sat upon the deck', 'spoke of his home', 'called to the crew'],
+  ...['sang to the crew', 'walked on the deck', 'looked for his friend', 'spoke to the captain', 'looked at the ocean'],
+];
+
+/** @param {string} text */
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** A sentence with its repeated beginning. @param {() => number} random */
+function draw(random) {
+  /** @template T @param {readonly T[]} list @returns {T} */
+  const oneOf = (list) => list[Math.floor(random() * list.length)];
+  const [first, second] = oneOf(PLACES);
+  const subject = `the ${oneOf(ADJECTIVES)}`;
+  const comma = oneOf(['', ',']);
+  const next = oneOf([`. ${capital(second)}`, `, and ${second}`, `, ${second}`]);
+  return `${first}${comma} ${subject} ${oneOf(NOUNS)} ${oneOf(DEEDS)}${next}${comma} ${subject}`;
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { count: { type: 'string', default: '5000' }, seed: { type: 'string', default: '1' } },
+  });
+  const hl = /** @type {any} */ (await load());
+  const model = openWhale(hl, positionals[0]);
+  const { tokenizer } = model;
+  const { induction, previous } = mainHeads(hl, model);
+  const random = uniformSource(Number(values.seed));
+  /** @type {Set<string>} */
+  const seen = new Set();
+  /** Content words: the guess without the head must be one too. */
+  const isSensible = (/** @type {string} */ text) => /^ \p{L}{3,}$/u.test(text);
+  const found = [];
+  let tried = 0;
+  while (tried < Number(values.count)) {
+    const text = draw(random);
+    if (seen.has(text) || text.length > 70 || splitWords(tokenizer, text).length > 0) continue;
+    seen.add(text);
+    const ids = [...tokenizer.encode(text).ids];
+    if (ids.length < 11 || ids.length > 16) continue;
+    tried++;
+    const from = copiedFrom(ids);
+    const p = probabilities(hl, model, ids);
+    const on = p[ids[from]];
+    if (on < 0.8 || likeliest(p) !== ids[from]) continue;
+    const off = [{ at: `blocks.${induction.layer}.heads`, head: induction.head, set: 'zero' }];
+    const without = probabilities(hl, model, ids, off);
+    const other = tokenizer.decode([likeliest(without)]);
+    if (without[ids[from]] > 0.05 || !isSensible(other)) continue;
+    const guesses = writeOn(hl, model, ids, 5);
+    if (guesses.some(({ id }, i) => id !== ids[from + i])) continue;
+    const weights = weightsAt(hl, model, ids, induction, ids.length - 1, from);
+    const back = weightsAt(hl, model, ids, previous, from, from - 1);
+    const least = Math.min(...guesses.map(({ probability }) => probability));
+    found.push({ text, on, off: without[ids[from]], other, least, weights, back, sum: on + least + weights + back });
+  }
+  console.log(`${found.length} of ${tried} sentences`);
+  for (const { text, on, off, other, least, weights, back } of found.sort((a, b) => b.sum - a.sum).slice(0, 60)) {
+    const numbers = [on, off, least, weights, back].map((x) => x.toFixed(2)).join(' ');
+    console.log(`${numbers}  ${text} |${other}`);
+  }
+  hl.dispose();
+}
+
+/** A weight of a head. */
+function weightsAt(hl, model, ids, { layer, head }, t, s) {
+  return hl.scope(() => {
+    const at = `blocks.${layer}.weights`;
+    const { data, shape } = model.forward({ ids }, { capture: [at] }).captured[at];
+    return data[(head * shape[2] + t) * shape[3] + s];
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
