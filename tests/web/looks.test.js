@@ -6,6 +6,7 @@ import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/store/state.js';
 import { families } from '../support/families.js';
+import { GUESS, LONGER, NAMES } from '../support/opening.js';
 import {
   assertAccessible,
   chooseKind,
@@ -471,7 +472,7 @@ test('the sequence of training is in one line next to its note, from 1024 to 192
 
 for (const share of LETTERS)
   test(`two runs, letters of ${share}: no label overlaps a head or a cell of the other picture`, async () => {
-    const longer = encodeURIComponent('To the last we all grapple with thee, Moby Dick. To the last');
+    const longer = encodeURIComponent(LONGER);
     await openInLetters(share, 1440, `view=compare&text=${longer}&${PINNED_OPENING}`);
     await page.waitForFunction(() => part('.comparing .row-table'));
     const covered = await page.evaluate(() => {
@@ -700,14 +701,14 @@ test('1280 × 800: the reading fits, with the help open too; in a lower window t
 test('tokens within a sentence are quoted', async () => {
   await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
   await page.waitForFunction(() => part('.comparing .row-table'));
-  assert.equal(await page.locator('.comparing h3 .query').textContent(), 'last');
+  assert.equal(await page.locator('.comparing h3 .query').textContent(), NAMES.at(-1));
   assert.equal(await page.locator('.comparing [data-name=adds] th i').count(), 1);
   await open('', 1440);
   spoil();
   await page.locator('.sort button').click();
   await page.locator('[data-key=ablate]').click();
   await page.waitForFunction(() => part('.ablation li'));
-  assert.equal(await page.locator('.ablation .how i').textContent(), 'I');
+  assert.equal(await page.locator('.ablation .how i').textContent(), GUESS);
 });
 
 test('the buttons of the views stay in place, whichever is chosen', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { OPENING } from '../../web/store/state.js';
+import { FROM, GUESS, LAST, NAMES, nameOf, TOKENS } from '../support/opening.js';
 import {
   assertAccessible,
   chooseMore,
@@ -59,7 +60,7 @@ test('the page opens with the demo model, its picture and its guess, without err
   await openPage();
   assert.equal(await page.locator('.thumbnail').count(), 20);
   assert.match(await text('.corner h2'), /^Layer 4, head 2/);
-  assert.equal(await page.locator('.guess').textContent(), 'I');
+  assert.equal(await page.locator('.guess').textContent(), GUESS);
   assert.deepEqual(faults, []);
 });
 
@@ -78,7 +79,7 @@ test("numbers on the screen equal the module's: guesses, and the weights of a ro
   figures.forEach((figure, i) => {
     assert.ok(Math.abs(Number(figure) - large[i]) <= 0.00501, `${i}: ${figure}`);
   });
-  assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, T - 1, 4).toFixed(2));
+  assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, T - 1, FROM).toFixed(2));
 });
 
 test('a head is switched off: the guess falls as with the same edit; Ctrl+Z undoes it', async () => {
@@ -107,19 +108,19 @@ test('the pointer over a token makes it the query, over a cell reads it; a click
   const { weight } = run(OPENING);
   const word = await page.locator('[data-t="8"]').boundingBox();
   await page.mouse.move(word.x + 5, word.y + 10);
-  await page.waitForFunction(() => part('.title .query').textContent === 'with');
+  await page.waitForFunction((name) => part('.title .query').textContent === name, NAMES[8]);
   const box = await page.locator('.matrix').boundingBox();
   const at = async (t, s) =>
-    page.mouse.move(box.x + ((s + 0.5) * box.width) / 17, box.y + ((t + 0.5) * box.height) / 17);
+    page.mouse.move(box.x + ((s + 0.5) * box.width) / TOKENS, box.y + ((t + 0.5) * box.height) / TOKENS);
   await at(11, 10);
-  await page.waitForFunction(() => part('.title .key').textContent === ',');
+  await page.waitForFunction((name) => part('.title .key').textContent === name, NAMES[10]);
   assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, 11, 10).toFixed(2));
   await page.mouse.down();
   await page.mouse.up();
   await page.mouse.move(5, 5);
-  assert.equal(await text('.title .key'), ',');
+  assert.equal(await text('.title .key'), NAMES[10]);
   await press('Escape');
-  await page.waitForFunction(() => part('.title .query').textContent === 'last');
+  await page.waitForFunction((name) => part('.title .query').textContent === name, NAMES[LAST]);
 });
 
 test('the keyboard moves between cells, heads and layers, and each is announced', async () => {
@@ -128,14 +129,17 @@ test('the keyboard moves between cells, heads and layers, and each is announced'
   await page.locator('#picture').focus();
   await press('ArrowUp', 'Home', 'ArrowRight');
   const said = () => text('.spoken');
-  assert.equal(await said(), `Attention from the (15) to o: ${weight(4, 2, 15, 1).toFixed(2)}`);
+  assert.equal(
+    await said(),
+    `Attention from ${nameOf(LAST - 1)} to ${nameOf(1)}: ${weight(4, 2, LAST - 1, 1).toFixed(2)}`,
+  );
   await press(']');
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 3'));
   await press('[', '{');
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 3, head 2'));
   assert.equal(await said(), 'Layer 3, head 2');
   await settle();
-  assert.ok(Math.abs(Number(await text('.reading [data-name=weight]')) - weight(3, 2, 15, 1)) <= 0.00501);
+  assert.ok(Math.abs(Number(await text('.reading [data-name=weight]')) - weight(3, 2, LAST - 1, 1)) <= 0.00501);
   await page.locator('.thumbnail[aria-checked=true]').focus();
   await press('ArrowUp', 'ArrowLeft');
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 1'));
@@ -227,7 +231,7 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
   await page.waitForFunction(() => part('.corner.above') !== null);
   await settle();
   const { weight } = run(OPENING, [{ at: 'blocks.*.scores', mask: 'none' }]);
-  assert.ok(Math.abs(Number(await text('.figure.here')) - weight(4, 2, 16, 4)) <= 0.00501);
+  assert.ok(Math.abs(Number(await text('.figure.here')) - weight(4, 2, LAST, FROM)) <= 0.00501);
   assert.match(await text('.other'), /in the pinned run/);
 });
 
@@ -289,9 +293,9 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet shows it
   const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.equal(await sideways(), 0);
   const box = await page.locator('.matrix').boundingBox();
-  const cell = box.width / 17;
+  const cell = box.width / TOKENS;
   await page.touchscreen.tap(box.x + 2.5 * cell, box.y + 6.5 * cell);
-  await page.waitForFunction(() => part('.sheet .query').textContent === 'ap');
+  await page.waitForFunction((name) => part('.sheet .query').textContent === name, NAMES[6]);
   await page.locator('.sheet-line').tap();
   assert.equal(await page.locator('.sheet .strip').count(), 5);
   assert.equal(await sideways(), 0);
@@ -334,8 +338,8 @@ test('a phone held sideways: reading, rarely used controls and story are next to
   const [width, height] = SIDEWAYS[1];
   await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
   const box = await page.locator('.matrix').boundingBox();
-  await page.touchscreen.tap(box.x + (2.5 * box.width) / 17, box.y + (6.5 * box.width) / 17);
-  await page.waitForFunction(() => part('.sheet .query').textContent === 'ap');
+  await page.touchscreen.tap(box.x + (2.5 * box.width) / TOKENS, box.y + (6.5 * box.width) / TOKENS);
+  await page.waitForFunction((name) => part('.sheet .query').textContent === name, NAMES[6]);
   await page.locator('.sheet-line').tap();
   const apart = () =>
     page.evaluate(() => {
@@ -419,9 +423,18 @@ test('exported files contain the shown numbers', async () => {
   const csv = String(await take(/CSV/))
     .trim()
     .split('\r\n');
-  assert.equal(csv.length, 18);
+  assert.equal(csv.length, TOKENS + 1);
   const { weight } = run(OPENING);
-  assert.ok(Math.abs(Number(csv.at(-1).split(',').at(5)) - weight(4, 2, 16, 4)) < 1e-6);
+  assert.ok(
+    Math.abs(
+      Number(
+        csv
+          .at(-1)
+          .split(',')
+          .at(FROM + 1),
+      ) - weight(4, 2, LAST, FROM),
+    ) < 1e-6,
+  );
   assert.match(String(await take(/SVG$/)), /Layer 4, head 2/);
   assert.deepEqual([...(await take(/PNG/)).subarray(1, 4)], [...Buffer.from('PNG')]);
 });

@@ -9,9 +9,9 @@ import { OPENING } from '../../web/store/state.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
 import { crc32 } from '../support/files.js';
+import { LONGER } from '../support/opening.js';
 import { attentions } from '../support/weights_file.js';
 
-const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
 /** Two sentences of a trace. */
 const PAIR = ['They gave the ship to me. They gave the', 'They gave the whale to me. They gave the'];
 const traced = (page) => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));

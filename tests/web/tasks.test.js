@@ -24,6 +24,7 @@ import { writeNpy } from '../../src/js/io/formats.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { openLesson } from '../support/course.js';
 import { keyboard, mouse, touch } from '../support/hands.js';
+import { FROM, GUESS, LAST, NAMES } from '../support/opening.js';
 import { download, faults, openEmpty, page, server } from '../support/page.js';
 import { follow } from '../support/story.js';
 import { inTier } from '../support/tier.js';
@@ -89,8 +90,8 @@ const TASKS = {
     await hand.head(4, 2);
     await says('.corner h2', 'Layer 4, head 2');
     await says('.corner', 'looks at the word after them');
-    await hand.read(16, 4);
-    await says('.title', /last16 looks at I: 0\.\d\d/);
+    await hand.read(LAST, FROM);
+    await says('.title', new RegExp(`${NAMES[LAST]}${LAST} looks at ${GUESS}: [01]\\.\\d\\d`));
   },
 
   async 'it is switched off, and the guess falls; on again, it is as before'(hand) {

@@ -8,18 +8,18 @@ import { repeating } from '../../../web/worker/run/repetition.js';
 
 /** Sentences with a repeated beginning, in words that are one token each. None of them is from the book. */
 export const REPEATED = [
-  'In the morning the old captain saw a great ship. At night the old',
-  'The young sailor went down to the water, and the young',
-  'The white whale came near the boat. There the white',
-  'But the poor sailor sat by the fire all night, and the poor',
-  'A strange sound was heard from the cabin, and then a strange',
-  'The cook said that the dark sea was full of fish. He knew that the dark',
-  'He looked at the little island and the wild coast. Then he looked at the little',
-  'In this world a good man has many things to do. In his heart a good',
-  'There was a small boat upon the deep ocean. Now there was a small',
-  'Now the black ship turned her head towards the land. At night the black',
-  'The first mate stood close to the mast. I thought the first',
-  'There a strong hand took the heavy line. Then a strong',
+  'In Nantucket, the first mate stood on deck alone. At sea, the first',
+  'In port the second mate looked for his friend. At sea the second',
+  'There lay our little island in deep water, and our little',
+  'And his whole body lay under water, while his whole',
+  'There stood a famous carpenter with one leg, and a famous',
+  'There a mortal fear came upon our captain, and a mortal',
+  'What dark thought made him speak so? What dark',
+  'In the boat his general manner was gentle. On deck his general',
+  'No living creature could help them, and no living',
+  'There a complete stranger told us so, and a complete',
+  'But that wondrous light went out again, and that wondrous',
+  'There was a sudden cry from aloft, and then a sudden',
 ];
 
 /** The probabilities of the next token. @param {any} hl @param {any} model @param {number[]} ids @param {Edit[]} edit */

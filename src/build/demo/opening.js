@@ -53,23 +53,20 @@ const NOUNS = [
   'friend',
 ].concat(['savage', 'Indian', 'officer', 'king', 'fisherman', 'seamen', 'whale', 'ship', 'sailors', 'harpooneers']);
 /** Each has four tokens. */
-const DEEDS = [
-  ...['looked for the whale', 'looked at the sea', 'looked upon the water', 'stood on the deck', 'stood by the mast'],
-  ...['thought of the whale', 'spoke of the sea', 'sat by the fire', 'saw the white whale', 'saw a great ship'],
-  ...['heard the deep sea', 'was in his cabin', 'told the same story', 'slept in the cabin', 'thought of his home'],
-  ...['thought of his wife', 'came to the ship', 'went to the sea', 'cried to the men', 'spoke to the crew'],
-  ...['sat in the boat', 'stood in the boat', 'looked at the sun', 'went to his cabin', 'turned to the sea'],
-  ...['looked for the land', 'spoke of the whale', 'thought of the land', 'stood at the bow', 'spoke to the men'],
-  ...[
-    'looked at the water',
-    'heard the strange voice',
-    'saw the same ship',
-    'stood upon the deck',
-    'looked at the land',
-  ],
-  ...['thought of the sea', 'looked for the ship', 'sat upon the deck', 'spoke of his home', 'called to the crew'],
-  ...['sang to the crew', 'walked on the deck', 'looked for his friend', 'spoke to the captain', 'looked at the ocean'],
-];
+const DEEDS = `
+  went to his cabin, slept in his cabin, looked for his boat, stood by his boat, sat by his fire,
+  thought of his home, thought of his wife, spoke of his home, looked for his friend, looked at his men,
+  spoke to his men, took his long lance, told a strange story, had a strange dream, saw a great ship,
+  saw a strange ship, saw a small boat, saw a black ship, heard a strange sound, heard a strange voice,
+  heard a wild cry, spoke of a whale, looked like a king, thought of a storm, read a great book,
+  cried to his men, called to his crew, looked at his ship, thought of his ship, came on deck again,
+  stood alone on deck, was seen on deck, stood on deck alone, never said a word, thought of his soul,
+  sat down on deck, looked at his watch, spoke of his dream, turned to his boat, looked for the whale,
+  thought of the whale, looked at the sea, spoke to the crew, sat by the fire, saw the white whale,
+  stood by the mast, told the same story
+`
+  .split(',')
+  .map((deed) => deed.trim());
 
 /** @param {string} text */
 const capital = (text) => text[0].toUpperCase() + text.slice(1);

@@ -1,8 +1,8 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
-// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from runs the last
-// stage only, from the file of the stage before. Its state is stored in dist/whale, with the file of the stage before
-// the last; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from skips
+// the first three stages, whose result is FILE. Its state is stored in dist/whale, with the result of the third stage;
+// its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.js';
 import { openTokenizer } from '../../js/text/tokenizer.js';
+import { makeLouder } from './changeHeads.js';
 import { wholeWords } from './echoes.js';
 import { readWhale } from './text.js';
 import { judge, readSaved, train } from './train.js';
@@ -39,22 +40,43 @@ const SETTINGS = {
   seed: 1,
 };
 
+/** The induction head, and heads that would look one token back as well, besides head 3 of layer 3: [layer, head]. */
+const INDUCTION = [[4, 2]];
+const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]));
+
 /**
  * The settings of each stage, as differences from the first. From the text alone the model learns previous-token heads,
  * in layer 3, but hardly an induction head. So the second stage repeats passages until one has formed, and the third
- * trains on the text again, with just enough repeated passages to preserve it. The fourth makes copying certain in
- * sentences: passages of whole words occur twice. It begins with the int8 weights of the third, without its optimizer.
+ * trains on the text again, with just enough repeated passages to preserve it.
+ *
+ * After the third stage the induction head attends to the right token, but its output hardly says which token it is. So
+ * the fourth stage mostly repeats random tokens, and the next two mostly passages of whole words. The fourth begins with
+ * the int8 weights of the third, without its optimizer. Without vague heads, four heads of layers 2 and 3 would come to
+ * look one token back, and none of them alone would matter.
  */
 const STAGES = [
   {},
   { steps: 250, batch: 8, rate: 0.002, warmUp: 20, repeats: 0.6, average: 0.95 },
   { steps: 500, rate: 0.0015, warmUp: 10, repeats: 0.3, average: 0.98 },
-  { steps: 300, batch: 8, rate: 0.003, warmUp: 20, repeats: 0, drills: 0.5, echoes: 0.3, settled: 4, average: 0.95 },
   {
-    ...{ steps: 350, batch: 8, rate: 0.0015, warmUp: 20, repeats: 0, drills: 0.1, echoes: 0.45, stutters: 0.2 },
-    ...{ settled: 4, average: 0.97 },
+    ...{ steps: 240, batch: 8, rate: 0.003, warmUp: 20, repeats: 0, drills: 0.5, echoes: 0.3, average: 0.95 },
+    vague: { heads: OTHERS, scale: 0.1 },
+  },
+  {
+    ...{ steps: 300, batch: 8, rate: 0.0015, warmUp: 20, repeats: 0, drills: 0.15, echoes: 0.5, stutters: 0.1 },
+    ...{ average: 0.97, vague: { heads: OTHERS, scale: 1 }, louder: { heads: INDUCTION, scale: 3 } },
+  },
+  {
+    ...{ steps: 200, batch: 8, rate: 0.001, warmUp: 20, repeats: 0, drills: 0.1, echoes: 0.6, stutters: 0.05 },
+    ...{ average: 0.97, vague: { heads: OTHERS, scale: 1 } },
   },
 ];
+
+/**
+ * At last the output of the induction head is multiplied. Training on a text makes it quieter again, because in a text
+ * the token after an equal one is usually another: this raises the loss on the text a little.
+ */
+const LOUDER = 1.5;
 
 const { values } = parseArgs({
   options: {
@@ -95,7 +117,7 @@ const minutesOf = (/** @type {number} */ seconds) => (seconds / 60).toFixed(0);
 /** The file of a model. @param {any} model @param {number} seconds @param {number} [loss] */
 const shrink = (model, seconds, loss) => {
   const heldOutLoss = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
-  const notes = { minutes: minutesOf(seconds), ...heldOutLoss, training: JSON.stringify(stages) };
+  const notes = { minutes: minutesOf(seconds), ...heldOutLoss, training: JSON.stringify(stages), louder: `${LOUDER}` };
   return shrinkDemoModel(model.save(), notes);
 };
 
@@ -120,9 +142,9 @@ const runStage = (at, before) => {
   return train(hl, texts, stages[at], { folder, isEnough, say }, before);
 };
 const last = stages.length - 1;
-/** The stage that begins with stored weights. */
+/** The stage that begins with the weights of a file. */
 const AGAIN = 3;
-const stored = join(folder, 'whale.before.safetensors');
+const stored = join(folder, 'whale.third.safetensors');
 /** The weights of a file. @param {string} file @returns {Before} */
 const readWeights = (file) => {
   const opened = openDemoModel(hl, readFileSync(file));
@@ -141,11 +163,13 @@ while (trained.step === stages[at].steps && at < last) {
   trained = runStage(at, at === AGAIN ? readWeights(stored) : after);
 }
 const { model, step, after } = trained;
+const isComplete = at === last && step === stages[at].steps;
+if (isComplete) makeLouder(model, INDUCTION, LOUDER);
 const judged = judge(model, texts.heldOut, { window: WINDOW, start });
 report(`transformer after step ${step} of stage ${at + 1}`, judged);
 const shrunk = shrink(model, after.seconds, judged.loss);
 report('with int8 weights', judge(openDemoModel(hl, shrunk), texts.heldOut, { window: WINDOW, start }));
-if (at === last && step === stages[at].steps) {
+if (isComplete) {
   writeFileSync(beside('whale.safetensors'), shrunk);
   say(`written: web/demo/whale.safetensors, ${shrunk.length} bytes, ${minutesOf(after.seconds)} minutes`);
 } else say('stopped: run it again to continue');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { cosineSchedule } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../js/ops/random.js';
+import { makeLouder, makeVague } from './changeHeads.js';
 import { windows } from './windows.js';
 
 /** @import { Hl } from '../../../web/store/types.js' */
@@ -25,7 +26,8 @@ import { windows } from './windows.js';
  * @property {number} [echoes]
  * @property {number} [stutters]
  * @property {number} noise
- * @property {number} [settled] number of blocks, from the first on, whose queries and keys are not trained
+ * @property {{ heads: number[][], scale: number }} [vague] see makeVague
+ * @property {{ heads: number[][], scale: number }} [louder] see makeLouder
  * @property {number} average decay of the running mean of the weights per step
  * @property {number} seed
  */
@@ -111,20 +113,6 @@ class Average {
   }
 }
 
-/**
- * A function that gives the queries and keys of the first blocks their present weights back.
- * @param {any} model
- * @param {number} blocks
- */
-function settle(model, blocks) {
-  const isSettled = (/** @type {string} */ name) =>
-    Number(/^blocks\.(\d+)\.attention\.w[qk]$/.exec(name)?.[1]) < blocks;
-  const kept = Object.entries(model.stateDict()).filter(([name]) => isSettled(name));
-  return () => {
-    for (const [name, { data }] of kept) model.parameters[name].data.set(data);
-  };
-}
-
 /** @param {string} file @param {Record<string, State>} parts @param {Record<string, string>} metadata */
 function save(file, parts, metadata) {
   const tensors = Object.fromEntries(
@@ -187,7 +175,8 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
     model.loadStateDict(begin.model);
     if (begin.optimizer) optimizer.loadStateDict(begin.optimizer);
   }
-  const restore = settle(model, settings.settled ?? 0);
+  if (settings.louder && !saved) makeLouder(model, settings.louder.heads, settings.louder.scale);
+  const restore = makeVague(model, settings.vague?.heads ?? [], saved ? 1 : (settings.vague?.scale ?? 1));
   const average = new Average(model, keep, saved?.average ?? null);
   const rateAt = cosineSchedule({ lr: rate, steps, warmup: warmUp, floor: rate / 20 });
   const heldOut = (/** @type {number} */ share) =>

@@ -13,6 +13,7 @@ import { change, initialState, OPENING } from '../../../web/store/state.js';
 import { createAnswerer } from '../../../web/worker/requests.js';
 import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
 import { transformerSource } from '../../../web/worker/sources/sources.js';
+import { GUESS } from '../../support/opening.js';
 
 const FILES = {
   'whale.safetensors': 'whale.safetensors',
@@ -153,7 +154,7 @@ test('a window still hides later keys', async () => {
 });
 
 test('a head is patched from the pinned run: all tokens if there are equally many, otherwise the last', async () => {
-  const pinned = runOf({ ...initialState, text: 'To the last you grapple with me, Moby Dick. To the last' });
+  const pinned = runOf({ ...initialState, text: OPENING.replace(` ${GUESS}`, ' sea') });
   const heads = (text) =>
     hl.scope(() => {
       const { ids } = tokenizer.encode(text);

@@ -30,13 +30,16 @@ const BEGIN = {
   ...UNCHANGED,
 };
 
+/** A text with words of several tokens. The opening has none. */
+const SPLIT = 'To the last I grapple with thee, Moby Dick.';
+
 /** @type {Step[]} */
 export const STEPS = [
   { name: 'next', shows: ['prediction'], begin: { text: 'The white' } },
-  { name: 'tokens', shows: [] },
+  { name: 'tokens', shows: [], begin: { text: SPLIT } },
   { name: 'back', shows: ['picture'] },
-  { name: 'why', shows: ['whatif'], begin: { cell: { t: 16, s: 4 }, scope: 'head' } },
-  { name: 'fetched', shows: ['prediction'], begin: { cell: { t: 16, s: 4 } } },
+  { name: 'why', shows: ['whatif'], begin: { cell: { t: 15, s: 5 }, scope: 'head' } },
+  { name: 'fetched', shows: ['prediction'], begin: { cell: { t: 15, s: 5 } } },
   { name: 'ahead', shows: ['picture', 'whatif'] },
   { name: 'many', shows: ['model'], begin: { layer: 0, head: 0 } },
   { name: 'matter', shows: ['model', 'prediction', 'whatif'] },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
+import { FROM, GUESS, LAST, LONGER, NAMES, nameOf, TOKENS } from '../../../support/opening.js';
 import {
   assertAccessible,
   assertNoSidewaysScroll,
@@ -14,7 +15,6 @@ import {
 } from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
-const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
 const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -57,15 +57,15 @@ test('with a head switched off, side by side shows both runs, and the difference
   const edit = [{ at: 'blocks.3.heads', head: 1, set: 'zero' }];
   const [now, old] = [weightsOf(OPENING, edit), weightsOf(OPENING)];
   for (const versus of ['beside', 'difference']) {
-    await open(`view=compare&versus=${versus}&scale=3.1%3A0&pinned=head%3D2&cell=16.4`);
+    await open(`view=compare&versus=${versus}&scale=3.1%3A0&pinned=head%3D2&cell=${LAST}.${FROM}`);
     await page.waitForFunction(() => part('.comparing') !== null);
-    const [a, b] = [now.at(16, 4), old.at(16, 4)];
+    const [a, b] = [now.at(LAST, FROM), old.at(LAST, FROM)];
     assert.deepEqual(await cells('weight'), [a.toFixed(2), b.toFixed(2), signed(a - b)]);
   }
   const figures = await page.locator('.figure').allTextContents();
-  assert.equal(figures.length, 17);
-  const d = now.at(16, 4) - old.at(16, 4);
-  assert.ok(Math.abs(Number(figures[4].replace('−', '-')) - d) <= 0.00501, `${figures[4]}, ${d}`);
+  assert.equal(figures.length, TOKENS);
+  const d = now.at(LAST, FROM) - old.at(LAST, FROM);
+  assert.ok(Math.abs(Number(figures[FROM].replace('−', '-')) - d) <= 0.00501, `${figures[FROM]}, ${d}`);
   await page.locator('.prediction .tick').first().waitFor();
   assert.match(await page.textContent('.other'), /in the pinned run/);
 });
@@ -78,29 +78,32 @@ test('texts of different length: rows are aligned, a pointer on either picture r
   const boxes = await page.locator('.compare .matrix').evaluateAll((all) =>
     all.map((one) => {
       const { left, top, width, height } = one.getBoundingClientRect();
-      return { left, top, cell: width / 18, height };
+      return { left, top, width, height };
     }),
   );
   assert.equal(boxes[0].top, boxes[1].top);
   assert.equal(boxes[0].height, boxes[1].height);
   // Row 10 and column 3 have the same name in both texts.
-  const hover = async ({ left, top, cell }, r, c) => page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
+  const hover = async ({ left, top, width }, r, c) => {
+    const cell = width / now.T;
+    await page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
+  };
   const expected = [now.at(10, 3), old.at(9, 3)];
   for (const box of boxes) {
     await hover(box, 10, 3);
-    await page.waitForFunction(() => part('.comparing .query').textContent === 'thee');
+    await page.waitForFunction((name) => part('.comparing .query').textContent === name, NAMES[9]);
     assert.deepEqual(
       (await cells('weight')).slice(0, 2),
       expected.map((w) => w.toFixed(2)),
     );
   }
   // A cell of the pinned text only is read there.
-  await hover(boxes[1], 17, 4);
-  await page.waitForFunction(() => part('.comparing .key').textContent === 'I');
-  assert.deepEqual(await cells('weight'), ['–', old.at(16, 4).toFixed(2), '']);
+  await hover(boxes[1], LAST + 1, FROM);
+  await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES[FROM]);
+  assert.deepEqual(await cells('weight'), ['–', old.at(LAST, FROM).toFixed(2), '']);
   // The next tokens of both are in the list.
   const guesses = await page.locator('.prediction .token').allTextContents();
-  assert.ok(guesses.includes('I') && guesses.includes('we'), `${guesses}`);
+  assert.ok(guesses.includes(GUESS) && guesses.includes('white'), `${guesses}`);
   await assertAccessible();
 });
 
@@ -111,10 +114,14 @@ test('arrow keys walk either picture, and both weights are announced', async () 
   const said = (text) => page.waitForFunction((text) => part('.spoken').textContent === text, text);
   await page.locator('.compare .matrix').first().focus();
   for (const key of ['Home', 'ArrowUp']) await page.keyboard.press(key);
-  await said(`Attention from the (16) to T: ${now.at(16, 0).toFixed(2)} now, ${old.at(15, 0).toFixed(2)} pinned`);
+  await said(
+    `Attention from ${NAMES[LAST - 1]} (${LAST}) to ${nameOf(0)}: ${now.at(LAST, 0).toFixed(2)} now, ${old.at(LAST - 1, 0).toFixed(2)} pinned`,
+  );
   await page.locator('.compare .matrix').last().focus();
-  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
-  await said(`Attention from the (15) to I: not in it now, ${old.at(15, 4).toFixed(2)} pinned`);
+  for (let i = 0; i < FROM; i++) await page.keyboard.press('ArrowRight');
+  await said(
+    `Attention from ${nameOf(LAST - 1)} to ${nameOf(FROM)}: not in it now, ${old.at(LAST - 1, FROM).toFixed(2)} pinned`,
+  );
   await assertAccessible();
 });
 
@@ -138,9 +145,9 @@ test('the SVG file has both pictures with their titles, or the difference with i
   await open(`${PINNED}&view=compare&scale=4.2%3A0`);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
   const beside = String(await save(/SVG$/));
-  assert.match(beside, />Now: guesses “,” 13%<.*>Pinned: guesses “I” 86%</s);
+  assert.match(beside, new RegExp(`>Now: guesses “.*>Pinned: guesses “${GUESS}” \\d\\d%<`, 's'));
   const count = (svg) => svg.match(/<rect /g).length;
-  const cells = (17 * 18) / 2;
+  const cells = (TOKENS * (TOKENS + 1)) / 2;
   assert.ok(count(beside) >= 2 * cells, `${count(beside)} rectangles`);
   const png = await save('The picture at 3 times its size');
   const [, width] = /width="(\d+)"/.exec(beside);
@@ -162,8 +169,8 @@ test('at 360 px the pictures are one below the other, and nothing scrolls horizo
   const [a, b] = [await first.boundingBox(), await second.boundingBox()];
   assert.equal(a.x, b.x);
   assert.ok(b.y >= a.y + a.height);
-  await page.touchscreen.tap(a.x + 3.5 * (a.width / 18), a.y + 10.5 * (a.height / 18));
-  await page.waitForFunction(() => part('.sheet .query').textContent === 'thee');
+  await page.touchscreen.tap(a.x + 3.5 * (a.width / (TOKENS + 1)), a.y + 10.5 * (a.height / (TOKENS + 1)));
+  await page.waitForFunction((name) => part('.sheet .query').textContent === name, NAMES[9]);
   await page.locator('.sheet-line').tap();
   await page.waitForFunction(() => part('.sheet .comparing') !== null);
   await assertAccessible();

@@ -5,9 +5,10 @@ import test from 'node:test';
 import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.js';
 import { weightsOf } from '../../../../web/features/reading/derivation.js';
 import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState } from '../../../../web/store/state.js';
+import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { hl } from '../../../support/headlight.js';
+import { GUESS } from '../../../support/opening.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 
 const parts = {};
@@ -41,7 +42,7 @@ async function outputOf(program) {
   return printed;
 }
 
-const pinned = runOf({ ...initialState, text: 'To the first I grapple with thee, Moby Dick. To the last' });
+const pinned = runOf({ ...initialState, text: OPENING.replace(` ${GUESS}`, ' sea') });
 for (const [name, patch] of Object.entries({
   'as it is': {},
   'with a head off, a temperature and a mask painted by hand': {

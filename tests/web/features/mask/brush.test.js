@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
+import { FROM, LAST, NAMES, TOKENS } from '../../../support/opening.js';
 import { assertAccessible, faults, openPage, page, settle } from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
-const TOKENS = 17;
 const { hl, whale, tokenizer } = await loadWhale();
 
 async function takeBrush() {
@@ -43,18 +43,18 @@ function best(cells, heads) {
 test('a fast stroke has no gaps, is one step of undo, and has the result of the same mask', async () => {
   await openPage();
   await takeBrush();
-  await page.mouse.move(...(await at(16, 0)));
+  await page.mouse.move(...(await at(LAST, 0)));
   await page.mouse.down();
   // Only the end of the movement is an event.
-  await page.mouse.move(...(await at(16, 8)));
+  await page.mouse.move(...(await at(LAST, 8)));
   await page.mouse.up();
-  await hidden(/painted=all%3A16\.0-8$/);
+  await hidden(new RegExp(`painted=all%3A${LAST}\\.0-8$`));
   await settle();
-  const cells = Array.from({ length: 9 }, (_, s) => [16, s]);
+  const cells = Array.from({ length: 9 }, (_, s) => [LAST, s]);
   const expected = best(cells, [['blocks.*.scores', [0, 1, 2, 3]]]);
   await page.waitForFunction((now) => part('.prediction .option b').textContent === now, `${expected}%`);
   assert.match(await text('.other'), /before the change/);
-  await page.mouse.move(...(await at(16, 4)));
+  await page.mouse.move(...(await at(LAST, FROM)));
   await page.waitForFunction(() => part('.title').textContent.includes('cannot look at'));
   assert.equal(await text('.reading .how'), 'It is hidden.');
   await page.keyboard.press('Control+z');
@@ -93,11 +93,11 @@ test('by keyboard space hides and shows the cell, and Escape ends the brush', as
   await takeBrush();
   await page.waitForFunction(() => part('.page').getRootNode().activeElement?.id === 'picture');
   for (const key of ['ArrowUp', 'Home', 'ArrowRight', 'Space']) await page.keyboard.press(key);
-  await hidden(/painted=all%3A15\.1$/);
-  assert.equal(await text('.spoken'), 'the no longer sees o');
+  await hidden(new RegExp(`painted=all%3A${LAST - 1}\\.1$`));
+  assert.equal(await text('.spoken'), `${NAMES[LAST - 1]} no longer sees ${NAMES[1]}`);
   await page.keyboard.press('Space');
   await nothing();
-  assert.equal(await text('.spoken'), 'the sees o again');
+  assert.equal(await text('.spoken'), `${NAMES[LAST - 1]} sees ${NAMES[1]} again`);
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => part('canvas.brush') === null);
   await page.keyboard.press('Space');
@@ -107,7 +107,7 @@ test('by keyboard space hides and shows the cell, and Escape ends the brush', as
 test('touch paints only while the brush is on', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   await page.touchscreen.tap(...(await at(9, 4)));
-  await page.waitForFunction(() => part('.sheet .key')?.textContent === 'I');
+  await page.waitForFunction((name) => part('.sheet .key')?.textContent === name, NAMES[4]);
   assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
   await takeBrush();
   await page.touchscreen.tap(...(await at(9, 4)));
@@ -116,11 +116,11 @@ test('touch paints only while the brush is on', async () => {
 });
 
 test('a painted mask remains when text is added, and a note says if it is too long for a link', async () => {
-  await openPage({}, '#painted=all%3A16.0-8');
+  await openPage({}, `#painted=all%3A${LAST}.0-8`);
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
-  await field.fill(`${OPENING} I`);
+  await field.fill(`${OPENING} ${NAMES[FROM]}`);
   await settle();
-  await hidden(/painted=all%3A16\.0-8/);
+  await hidden(new RegExp(`painted=all%3A${LAST}\\.0-8`));
   const rows = Array.from({ length: 400 }, (_, t) => `${t + 1}.1`).join('_');
   await takeBrush();
   assert.match(await text('.brush-note'), /^Paint in the picture/);
@@ -133,7 +133,7 @@ for (const [locale, colorScheme] of [
   ['zh-CN', 'dark'],
 ])
   test(`axe has no findings while the brush is on: ${locale}, ${colorScheme}`, async () => {
-    await openPage({ locale, colorScheme }, '#painted=all%3A16.0-8');
+    await openPage({ locale, colorScheme }, `#painted=all%3A${LAST}.0-8`);
     await takeBrush();
     await assertAccessible();
   });
