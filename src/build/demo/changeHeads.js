@@ -41,3 +41,17 @@ export function makeLouder(model, heads, scale) {
       for (let i = head * columns; i < (head + 1) * columns; i++) data[row * width + i] *= scale;
   }
 }
+
+/**
+ * Multiplies the queries of heads, so that each row of their weights is closer to one key.
+ * @param {any} model
+ * @param {number[][]} heads [layer, head]
+ * @param {number} scale
+ */
+export function makeSharper(model, heads, scale) {
+  const rows = model.options.dModel / model.options.numHeads;
+  for (const [layer, head] of heads) {
+    const { data, shape } = model.parameters[`blocks.${layer}.attention.wq`];
+    for (let i = head * rows * shape[1]; i < (head + 1) * rows * shape[1]; i++) data[i] *= scale;
+  }
+}

@@ -6,17 +6,17 @@ import { repeating } from '../../../web/worker/run/repetition.js';
 /** @typedef {{ id: number, text: string, probability: number }} Guess */
 /** @typedef {import('../../js/models/edits.js').Edit} Edit */
 
-/** Sentences with a repeated beginning, in words that are one token each. None of them is from the book. */
+/** Sentences with a repeated beginning, in words that are one token each. None of them is from the book. The model
+ * also copies other sentences, but often with lower probabilities. */
 export const REPEATED = [
   'In Nantucket, the first mate stood on deck alone. At sea, the first',
   'In port the second mate looked for his friend. At sea the second',
   'There lay our little island in deep water, and our little',
   'And his whole body lay under water, while his whole',
   'There stood a famous carpenter with one leg, and a famous',
-  'There a mortal fear came upon our captain, and a mortal',
+  'There was a noble ship called Pequod, and it was a noble',
   'What dark thought made him speak so? What dark',
-  'In the boat his general manner was gentle. On deck his general',
-  'No living creature could help them, and no living',
+  'He made a quick turn towards us, and then a quick',
   'There a complete stranger told us so, and a complete',
   'But that wondrous light went out again, and that wondrous',
   'There was a sudden cry from aloft, and then a sudden',

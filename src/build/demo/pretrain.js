@@ -12,7 +12,7 @@ import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.js';
 import { openTokenizer } from '../../js/text/tokenizer.js';
-import { makeLouder } from './changeHeads.js';
+import { makeLouder, makeSharper } from './changeHeads.js';
 import { wholeWords } from './echoes.js';
 import { readWhale } from './text.js';
 import { judge, readSaved, train } from './train.js';
@@ -50,8 +50,8 @@ const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]))
  * trains on the text again, with just enough repeated passages to preserve it.
  *
  * After the third stage the induction head attends to the right token, but its output hardly says which token it is. So
- * the fourth stage mostly repeats random tokens, and the next two mostly passages of whole words. The fourth begins with
- * the int8 weights of the third, without its optimizer. Without vague heads, four heads of layers 2 and 3 would come to
+ * the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the last one mostly
+ * trains on the text again. The fourth begins with the int8 weights of the third, without its optimizer. Without vague heads, four heads of layers 2 and 3 would come to
  * look one token back, and none of them alone would matter.
  */
 const STAGES = [
@@ -70,13 +70,17 @@ const STAGES = [
     ...{ steps: 200, batch: 8, rate: 0.001, warmUp: 20, repeats: 0, drills: 0.1, echoes: 0.6, stutters: 0.05 },
     ...{ average: 0.97, vague: { heads: OTHERS, scale: 1 } },
   },
+  {
+    ...{ steps: 160, batch: 8, rate: 0.001, warmUp: 10, repeats: 0, echoes: 0.25, stutters: 0.2, noise: 0.02 },
+    ...{ average: 0.97, vague: { heads: OTHERS, scale: 1 } },
+  },
 ];
 
 /**
- * At last the output of the induction head is multiplied. Training on a text makes it quieter again, because in a text
- * the token after an equal one is usually another: this raises the loss on the text a little.
+ * At last the output of the induction head and its queries are multiplied. Training on a text makes it quieter, because
+ * in a text the token after an equal one is usually another. So this raises the loss on the text a little.
  */
-const LOUDER = 1.5;
+const [LOUDER, SHARPER] = [1.7, 1.4];
 
 const { values } = parseArgs({
   options: {
@@ -117,7 +121,13 @@ const minutesOf = (/** @type {number} */ seconds) => (seconds / 60).toFixed(0);
 /** The file of a model. @param {any} model @param {number} seconds @param {number} [loss] */
 const shrink = (model, seconds, loss) => {
   const heldOutLoss = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
-  const notes = { minutes: minutesOf(seconds), ...heldOutLoss, training: JSON.stringify(stages), louder: `${LOUDER}` };
+  const notes = {
+    minutes: minutesOf(seconds),
+    ...heldOutLoss,
+    training: JSON.stringify(stages),
+    louder: `${LOUDER}`,
+    sharper: `${SHARPER}`,
+  };
   return shrinkDemoModel(model.save(), notes);
 };
 
@@ -164,7 +174,10 @@ while (trained.step === stages[at].steps && at < last) {
 }
 const { model, step, after } = trained;
 const isComplete = at === last && step === stages[at].steps;
-if (isComplete) makeLouder(model, INDUCTION, LOUDER);
+if (isComplete) {
+  makeLouder(model, INDUCTION, LOUDER);
+  makeSharper(model, INDUCTION, SHARPER);
+}
 const judged = judge(model, texts.heldOut, { window: WINDOW, start });
 report(`transformer after step ${step} of stage ${at + 1}`, judged);
 const shrunk = shrink(model, after.seconds, judged.loss);

@@ -54,7 +54,7 @@ const near = (a, b, limit = 1e-5) => assert.ok(Math.abs(a - b) <= limit, `${a} i
 
 test('the first text has a likely prediction that becomes unlikely without the first head', async () => {
   const { run, comparison } = await ask('show');
-  assert.equal(run.top[0].text, ' I');
+  assert.equal(run.top[0].text, ` ${GUESS}`);
   assert.ok(run.top[0].now > 0.8 && comparison.top[0] < 0.05);
   assert.deepEqual([run.layer, run.head, comparison.kind], [4, 2, 'without']);
 });
@@ -139,8 +139,8 @@ test('a changed run equals forward with the same edits', async () => {
     const all = predictions(initialState.text, edit);
     for (const { id, now } of run.top) near(now, all[id]);
     assert.equal(run.top[0].id, all.indexOf(Math.max(...all)));
-    assert.equal(run.chosen.text, ' I', 'the prediction before the change is followed');
-    assert.ok(run.top.some(({ text }) => text === ' I'));
+    assert.equal(run.chosen.text, ` ${GUESS}`, 'the prediction before the change is followed');
+    assert.ok(run.top.some(({ text }) => text === ` ${GUESS}`));
   }
 });
 
@@ -246,5 +246,5 @@ test('the stored first answer equals the answer of the worker', async () => {
     for (const name of Object.keys(b)) if (b[name] !== undefined) assertSame(a[name], b[name], `${at}.${name}`);
   };
   for (const [name, { id, ...part }] of Object.entries(now)) if (name in first) assertSame(first[name], part, name);
-  assert.ok(numbers > 9000, `${numbers}`);
+  assert.ok(numbers > 8000, `${numbers}`);
 });
