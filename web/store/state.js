@@ -30,8 +30,8 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * text that it learns, if that is its task. first: the step of the first visit, null once it is over.
  */
 
-/** The model gives the next word a probability of 96%, and 3% without the head that is shown first. */
-export const OPENING = 'In Nantucket, the first mate stood on deck alone. At sea, the first';
+/** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
+export const OPENING = 'In port the first mate cried to his men. At sea the first';
 /** The model that a program has passed to the page. */
 export const PROGRAM_MODEL = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);

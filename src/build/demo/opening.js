@@ -1,6 +1,6 @@
 // Tries thousands of sentences with the model, and prints the best openings of the page: each repeats words, and the
 // guess copies what came after them before.
-//   node src/build/demo/opening.js [FILE of a model] [--count N] [--seed N]
+//   node src/build/demo/opening.js [FILE of a model] [--count N] [--seed N] [--letters N]
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -85,7 +85,11 @@ function draw(random) {
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { count: { type: 'string', default: '5000' }, seed: { type: 'string', default: '1' } },
+    options: {
+      count: { type: 'string', default: '5000' },
+      seed: { type: 'string', default: '1' },
+      letters: { type: 'string', default: '70' },
+    },
   });
   const hl = /** @type {any} */ (await load());
   const model = openWhale(hl, positionals[0]);
@@ -100,7 +104,7 @@ async function main() {
   let tried = 0;
   while (tried < Number(values.count)) {
     const text = draw(random);
-    if (seen.has(text) || text.length > 70 || splitWords(tokenizer, text).length > 0) continue;
+    if (seen.has(text) || text.length > Number(values.letters) || splitWords(tokenizer, text).length > 0) continue;
     seen.add(text);
     const ids = [...tokenizer.encode(text).ids];
     if (ids.length < 11 || ids.length > 16) continue;

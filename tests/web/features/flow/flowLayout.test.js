@@ -188,11 +188,11 @@ test('for the demo model, the worker returns the results of attribution, composi
   const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
   const result = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { capture });
   const expected = attribution(model, result, { label: chosen.id });
-  // The worker captures weights and scores too, and so computes in another order: the last bit of a logit near 10 is
+  // The worker captures weights and scores too, and so computes in another order: the last bit of a number near 10 is
   // 9.5e-7.
   for (const name of ['embed', 'bias', 'sum']) assert.ok(Math.abs(added[name] - expected[name]) < 4e-6, name);
   for (const name of ['heads', 'mlps'])
-    expected[name].data.forEach((value, i) => assert.ok(Math.abs(added[name][i] - value) < 1e-6, `${name} ${i}`));
+    expected[name].data.forEach((value, i) => assert.ok(Math.abs(added[name][i] - value) < 4e-6, `${name} ${i}`));
   const logits = result.logits.copy();
   const row = logits.subarray((ids.length - 1) * result.logits.shape[2]);
   const parts = allParts(added, { layers: 5, heads: 4, mlps: true }).reduce((sum, { value }) => sum + value, 0);
