@@ -6,8 +6,10 @@ import { repeating } from '../../../web/worker/run/repetition.js';
 /** @typedef {{ id: number, text: string, probability: number }} Guess */
 /** @typedef {import('../../js/models/edits.js').Edit} Edit */
 
-/** Sentences with a repeated beginning, in words that are one token each. None of them is from the book. The model
- * also copies other sentences, but often with lower probabilities. */
+/**
+ * Sentences with a repeated beginning, in words that are one token each. None of them is from the book. The model also
+ * copies other sentences, but often with lower probabilities.
+ */
 export const REPEATED = [
   'In Nantucket, the first mate stood on deck alone. At sea, the first',
   'In port the second mate looked for his friend. At sea the second',

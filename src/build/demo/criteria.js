@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
 import { OPENING } from '../../../web/store/state.js';
+import { uniformSource } from '../../js/ops/random.js';
 import { copies, cutKey, likeliest, probabilities, REPEATED, splitWords, weightOf, writeOn } from './copying.js';
 import { mainHeads } from './nameHeads.js';
+import { draw } from './opening.js';
 import { openWhale, TOKENIZER, WEIGHTS } from './openWhale.js';
 import { readWhale } from './text.js';
 import { judge } from './train.js';
@@ -21,6 +23,7 @@ const WINDOW = 128;
 /** Beginnings that repeat nothing. */
 const BEGINNINGS = ['The white', 'In the', 'The captain', 'He was', 'Then the ship', 'The sea', 'When I', 'My friend'];
 const WRITTEN = 20;
+const DRAWN = 300;
 
 const percent = (/** @type {number} */ p) => `${(100 * p).toFixed(0)}%`;
 const least = (/** @type {number[]} */ list) => Math.min(...list);
@@ -50,6 +53,11 @@ function copyingRows(hl, model, isLong) {
       console.log(copied, p.slice(0, 5).map(percent).join(' '), `${text} >${spread(guesses.map((g) => g.text))}`);
     return { copied, first: p[0], others: least(p.slice(1, 4)) };
   });
+  const random = uniformSource(1);
+  const drawn = Array.from({ length: DRAWN }, () => draw(random)).filter(
+    (text) => splitWords(model.tokenizer, text).length === 0,
+  );
+  const alsoCopied = drawn.filter((text) => copies(hl, model, [...model.tokenizer.encode(text).ids], 4).copied === 4);
   const pieces = REPEATED.flatMap((text) => splitWords(model.tokenizer, text)).length;
   const met = all.filter(({ copied, first, others }) => copied >= 4 && first > 0.8 && others > 0.6).length;
   return [
@@ -58,6 +66,7 @@ function copyingRows(hl, model, isLong) {
     ['… the first', '> 80%', percent(least(all.map(({ first }) => first))), all.every(({ first }) => first > 0.8)],
     ['… the next three', '> 60%', percent(least(all.map((x) => x.others))), all.every((x) => x.others > 0.6)],
     ['… words in pieces', '0', `${pieces}`, pieces === 0],
+    ['sentences drawn at random, copied', '', `${alsoCopied.length} of ${drawn.length}`, true],
   ];
 }
 

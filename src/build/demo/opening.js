@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
 import { uniformSource } from '../../js/ops/random.js';
-import { copiedFrom, likeliest, probabilities, splitWords, writeOn } from './copying.js';
+import { copiedFrom, likeliest, probabilities, splitWords, weightOf, writeOn } from './copying.js';
 import { mainHeads } from './nameHeads.js';
 import { openWhale } from './openWhale.js';
 
@@ -27,31 +27,12 @@ const PLACES = [
   ['In the house', 'on the ship'],
   ['In Nantucket', 'at sea'],
 ];
-const ADJECTIVES = [
-  'old',
-  'young',
-  'poor',
-  'good',
-  'strange',
-  'first',
-  'little',
-  'black',
-  'silent',
-  'great',
-  'second',
-].concat(['wild', 'famous', 'noble', 'savage', 'white', 'strong', 'other', 'tall', 'brave', 'quiet', 'same', 'mad']);
-const NOUNS = [
-  'captain',
-  'sailor',
-  'mate',
-  'carpenter',
-  'cook',
-  'stranger',
-  'man',
-  'harpooneer',
-  'whaleman',
-  'friend',
-].concat(['savage', 'Indian', 'officer', 'king', 'fisherman', 'seamen', 'whale', 'ship', 'sailors', 'harpooneers']);
+const ADJECTIVES =
+  'old young poor good strange first little black silent great second wild famous noble savage white strong other tall ' +
+  'brave quiet same mad';
+const NOUNS =
+  'captain sailor mate carpenter cook stranger man harpooneer whaleman friend savage Indian officer king fisherman ' +
+  'seamen whale ship sailors harpooneers';
 /** Each has four tokens. */
 const DEEDS = `
   went to his cabin, slept in his cabin, looked for his boat, stood by his boat, sat by his fire,
@@ -72,14 +53,14 @@ const DEEDS = `
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** A sentence with its repeated beginning. @param {() => number} random */
-function draw(random) {
+export function draw(random) {
   /** @template T @param {readonly T[]} list @returns {T} */
   const oneOf = (list) => list[Math.floor(random() * list.length)];
   const [first, second] = oneOf(PLACES);
-  const subject = `the ${oneOf(ADJECTIVES)}`;
+  const subject = `the ${oneOf(ADJECTIVES.split(' '))}`;
   const comma = oneOf(['', ',']);
   const next = oneOf([`. ${capital(second)}`, `, and ${second}`, `, ${second}`]);
-  return `${first}${comma} ${subject} ${oneOf(NOUNS)} ${oneOf(DEEDS)}${next}${comma} ${subject}`;
+  return `${first}${comma} ${subject} ${oneOf(NOUNS.split(' '))} ${oneOf(DEEDS)}${next}${comma} ${subject}`;
 }
 
 async function main() {
@@ -119,8 +100,8 @@ async function main() {
     if (without[ids[from]] > 0.05 || !isSensible(other)) continue;
     const guesses = writeOn(hl, model, ids, 5);
     if (guesses.some(({ id }, i) => id !== ids[from + i])) continue;
-    const weights = weightsAt(hl, model, ids, induction, ids.length - 1, from);
-    const back = weightsAt(hl, model, ids, previous, from, from - 1);
+    const weights = weightOf(hl, model, ids, induction, ids.length - 1, from);
+    const back = weightOf(hl, model, ids, previous, from, from - 1);
     const least = Math.min(...guesses.map(({ probability }) => probability));
     found.push({ text, on, off: without[ids[from]], other, least, weights, back, sum: on + least + weights + back });
   }
@@ -130,15 +111,6 @@ async function main() {
     console.log(`${numbers}  ${text} |${other}`);
   }
   hl.dispose();
-}
-
-/** A weight of a head. */
-function weightsAt(hl, model, ids, { layer, head }, t, s) {
-  return hl.scope(() => {
-    const at = `blocks.${layer}.weights`;
-    const { data, shape } = model.forward({ ids }, { capture: [at] }).captured[at];
-    return data[(head * shape[2] + t) * shape[3] + s];
-  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -51,8 +51,8 @@ const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]))
  *
  * After the third stage the induction head attends to the right token, but its output hardly says which token it is. So
  * the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the last one mostly
- * trains on the text again. The fourth begins with the int8 weights of the third, without its optimizer. Without vague heads, four heads of layers 2 and 3 would come to
- * look one token back, and none of them alone would matter.
+ * trains on the text again. The fourth begins with the int8 weights of the third, without its optimizer. Without vague
+ * heads, four heads of layers 2 and 3 would come to look one token back, and none of them alone would matter.
  */
 const STAGES = [
   {},
