@@ -91,9 +91,7 @@ function long() {
 }
 
 export const settle = (page) =>
-  page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
-  );
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'));
 
 async function choose(page, files) {
   await page.evaluate(() => part('.model-menu > button').click());

@@ -11,9 +11,20 @@ import { runOf } from './runInput.js';
 /** @import { State } from './state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const NOT_ASKED = new Set(
-  ['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'axes', 'scope', 'first', 'trace'],
-);
+const NOT_ASKED = new Set([
+  'cell',
+  'view',
+  'versus',
+  'colours',
+  'mean',
+  'panel',
+  'step',
+  'hide',
+  'axes',
+  'scope',
+  'first',
+  'trace',
+]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>

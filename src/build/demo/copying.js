@@ -24,7 +24,10 @@ export const REPEATED = [
   'There was a sudden cry from aloft, and then a sudden',
 ];
 
-/** The probabilities of the next token. @param {any} hl @param {any} model @param {number[]} ids @param {Edit[]} edit */
+/**
+ * The probabilities of the next token.
+ * @param {any} hl @param {any} model @param {number[]} ids @param {Edit[]} edit
+ */
 export const probabilities = (hl, model, ids, edit = []) =>
   hl.scope(() => {
     const logits = model.forward({ ids }, { last: true, edit }).logits.data;

@@ -115,7 +115,8 @@ test('arrow keys walk either picture, and both weights are announced', async () 
   await page.locator('.compare .matrix').first().focus();
   for (const key of ['Home', 'ArrowUp']) await page.keyboard.press(key);
   await said(
-    `Attention from ${NAMES[LAST - 1]} (${LAST}) to ${nameOf(0)}: ${now.at(LAST, 0).toFixed(2)} now, ${old.at(LAST - 1, 0).toFixed(2)} pinned`,
+    `Attention from ${NAMES[LAST - 1]} (${LAST}) to ${nameOf(0)}: ` +
+      `${now.at(LAST, 0).toFixed(2)} now, ${old.at(LAST - 1, 0).toFixed(2)} pinned`,
   );
   await page.locator('.compare .matrix').last().focus();
   for (let i = 0; i < FROM; i++) await page.keyboard.press('ArrowRight');
