@@ -1,8 +1,8 @@
 // Windows with passages that occur twice, and with stutters: from both the model learns when to copy.
 //
 // A passage of whole words occurs exactly twice, at two places of the text, and its second occurrence is followed by
-// other text. Its tokens are those of the book, partly replaced or all drawn at random: a passage that is not known from
-// the book can only be continued by copying.
+// other text. Its tokens are those of the book, partly replaced or all drawn at random: a passage that is not known
+// from the book can only be continued by copying.
 //
 // A stutter is a phrase of the text that occurs several times in a row. After it the text continues: so the model
 // learns not to repeat a phrase without end.

@@ -28,8 +28,8 @@ const PLACES = [
   ['In Nantucket', 'at sea'],
 ];
 const ADJECTIVES =
-  'old young poor good strange first little black silent great second wild famous noble savage white strong other tall ' +
-  'brave quiet same mad';
+  'old young poor good strange first little black silent great second wild famous noble savage white strong other ' +
+  'tall brave quiet same mad';
 const NOUNS =
   'captain sailor mate carpenter cook stranger man harpooneer whaleman friend savage Indian officer king fisherman ' +
   'seamen whale ship sailors harpooneers';
