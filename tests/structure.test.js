@@ -108,9 +108,9 @@ test('web: neither the store nor the worker imports a component, and parts of ui
   assert.deepEqual([...reachedFrom(...ui)].filter(isIn('features')), []);
 });
 
-/** Files of features that draw, save or read files, or define hooks, and so may use the DOM. */
+/** Files of features that draw, move, save or read files, or define hooks, and so may use the DOM. */
 const USES_DOCUMENT =
-  /(paintWeights|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
+  /(paintWeights|paintAligned|savePicture|textWidth|use[A-Z]\w+|droppedFiles|twoRuns|embedSnippet|unfold)\.js$/;
 
 test('web: computations of features use no document, window or worker', () => {
   for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {
