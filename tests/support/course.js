@@ -13,7 +13,7 @@ export async function makeCourse() {
   const folder = await mkdtemp(join(tmpdir(), 'headlight-view-'));
   await cp(join(dist, 'view'), join(folder, 'dist/view'), { recursive: true });
   for (const name of await readdir(dist))
-    if (/^view.*\.js$|\.wasm$|^whale|^headlight\.worker\.js$/.test(name))
+    if (/^view.*\.js$|\.wasm$|^whale\.|^headlight\.worker\.js$/.test(name))
       await cp(join(dist, name), join(folder, 'dist', name));
   await writeFile(join(folder, 'favicon.ico'), '');
   return folder;
