@@ -210,7 +210,6 @@ describe('the documentation', () => {
     await openDocs('index.html');
     await page.getByRole('link', { name: 'Open Headlight' }).first().click();
     await page.waitForFunction(() => document.querySelector('body > div')?.shadowRoot?.querySelector('header'));
-    await page.getByRole('button', { name: 'Skip' }).first().click();
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: /^Help/ }).click();
     await page.getByRole('link', { name: 'Documentation' }).click();
