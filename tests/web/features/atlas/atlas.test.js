@@ -175,6 +175,19 @@ test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that t
   assert.equal(entries.filter(({ name }) => /^data\/heads\/L\dH\d\.json$/.test(name)).length, 20);
 });
 
+/** Whether the browser stores a scan of so many passages. Runs in the page. @param {number} passages */
+const isStored = (passages) =>
+  new Promise((resolve) => {
+    const request = indexedDB.open('headlight-atlas');
+    request.onsuccess = () => {
+      const all = request.result.transaction('scans').objectStore('scans').getAll();
+      all.onsuccess = () => {
+        request.result.close();
+        resolve(all.result.some(({ map }) => map.passages === passages));
+      };
+    };
+  });
+
 test('a scan can be paused and stopped; the next visit opens a finished one', async () => {
   await enter();
   await page.click('.atlas-header .scan');
@@ -190,19 +203,7 @@ test('a scan can be paused and stopped; the next visit opens a finished one', as
   await page.fill('.own-texts textarea', TEXTS.split('\n\n').slice(0, 2).join('\n\n'));
   await page.click('.own-texts .scan');
   await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('over 2 passages'));
-  await page.waitForFunction(
-    () =>
-      new Promise((resolve) => {
-        const request = indexedDB.open('headlight-atlas');
-        request.onsuccess = () => {
-          const all = request.result.transaction('scans').objectStore('scans').getAll();
-          all.onsuccess = () => {
-            request.result.close();
-            resolve(all.result.some(({ map }) => map.passages === 2));
-          };
-        };
-      }),
-  );
+  while (!(await page.evaluate(isStored, 2)));
   await page.reload();
   await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('over 2 passages'));
   await page.waitForFunction(() => part('.strip-line'));
