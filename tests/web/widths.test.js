@@ -51,7 +51,7 @@ const TEXTS = [
   '.layer-name, .layer-word, .role-name, .sort .word',
   '.adding li button > span, .adding li button > b',
   '.plot .waiting, .plot .at-end',
-  '.corner > *, .words .line',
+  '.corner .head-name, .corner > p, .words .line',
   '.whatif .word, .whatif .slider > span',
 ];
 
