@@ -1,7 +1,7 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
 // Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from skips
-// the first three stages, whose result is FILE. Its state is stored in dist/whale, with the result of the third stage;
+// the first three stages, whose result is FILE. Its state is stored in dist/whale, with the results of two stages;
 // its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -50,9 +50,10 @@ const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]))
  * trains on the text again, with just enough repeated passages to preserve it.
  *
  * After the third stage the induction head attends to the right token, but its output hardly says which token it is. So
- * the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the last one mostly
- * trains on the text again. The fourth begins with the int8 weights of the third, without its optimizer. Without vague
- * heads, four heads of layers 2 and 3 would come to look one token back, and none of them alone would matter.
+ * the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the seventh mostly
+ * trains on the text again. Without vague heads, four heads of layers 2 and 3 would come to look one token back, and
+ * none of them alone would matter. By then the induction head finds tokens only nearby, so the eighth stage repeats
+ * passages at all distances.
  */
 const STAGES = [
   {},
@@ -74,13 +75,22 @@ const STAGES = [
     ...{ steps: 160, batch: 8, rate: 0.001, warmUp: 10, repeats: 0, echoes: 0.25, stutters: 0.2, noise: 0.02 },
     ...{ average: 0.97, vague: { heads: OTHERS, scale: 1 } },
   },
+  {
+    ...{ steps: 300, batch: 8, rate: 0.001, warmUp: 10, repeats: 0.1, drills: 0.1, echoes: 0.5, stutters: 0.1 },
+    ...{ noise: 0.02, average: 0.97, vague: { heads: OTHERS, scale: 1 } },
+  },
 ];
 
 /**
- * At last the output of the induction head and its queries are multiplied. Training on a text makes it quieter, because
- * in a text the token after an equal one is usually another. So this raises the loss on the text a little.
+ * Factors of the induction head's output and of its queries after the last stages, by stage. Training on a text makes
+ * the head quieter, because in a text the token after an equal one is usually another. So they raise the loss on the
+ * text a little.
+ * @type {Map<number, [louder: number, sharper: number]>}
  */
-const [LOUDER, SHARPER] = [1.7, 1.4];
+const FACTORS = new Map([
+  [6, [1.7, 1.4]],
+  [7, [1.6, 1]],
+]);
 
 const { values } = parseArgs({
   options: {
@@ -125,8 +135,7 @@ const shrink = (model, seconds, loss) => {
     minutes: minutesOf(seconds),
     ...heldOutLoss,
     training: JSON.stringify(stages),
-    louder: `${LOUDER}`,
-    sharper: `${SHARPER}`,
+    factors: JSON.stringify([...FACTORS]),
   };
   return shrinkDemoModel(model.save(), notes);
 };
@@ -152,9 +161,15 @@ const runStage = (at, before) => {
   return train(hl, texts, stages[at], { folder, isEnough, say }, before);
 };
 const last = stages.length - 1;
-/** The stage that begins with the weights of a file. */
-const AGAIN = 3;
-const stored = join(folder, 'whale.third.safetensors');
+/** Multiplies the induction head after a stage. @param {any} model @param {number} stage */
+const scaleInduction = (model, stage) => {
+  const [louder, sharper] = FACTORS.get(stage) ?? [1, 1];
+  makeLouder(model, INDUCTION, louder);
+  makeSharper(model, INDUCTION, sharper);
+};
+/** The stages that begin with int8 weights, without an optimizer. */
+const AGAIN = [3, 7];
+const stored = (/** @type {number} */ stage) => join(folder, `whale.${stage}.safetensors`);
 /** The weights of a file. @param {string} file @returns {Before} */
 const readWeights = (file) => {
   const opened = openDemoModel(hl, readFileSync(file));
@@ -163,21 +178,20 @@ const readWeights = (file) => {
 };
 const isSaved = (/** @type {Settings} */ settings) => readSaved(folder, settings) !== null;
 const saved = stages.findIndex(isSaved);
-let at = saved >= 0 ? saved : values.from ? AGAIN : 0;
+let at = saved >= 0 ? saved : values.from ? AGAIN[0] : 0;
 let trained = runStage(at, values.from ? readWeights(values.from) : null);
 while (trained.step === stages[at].steps && at < last) {
-  at++;
   const { model, after } = trained;
-  if (at === AGAIN) writeFileSync(stored, shrink(model, after.seconds));
+  scaleInduction(model, at);
+  at++;
+  const isAgain = AGAIN.includes(at);
+  if (isAgain) writeFileSync(stored(at), shrink(model, after.seconds));
   model.dispose();
-  trained = runStage(at, at === AGAIN ? readWeights(stored) : after);
+  trained = runStage(at, isAgain ? readWeights(stored(at)) : after);
 }
 const { model, step, after } = trained;
 const isComplete = at === last && step === stages[at].steps;
-if (isComplete) {
-  makeLouder(model, INDUCTION, LOUDER);
-  makeSharper(model, INDUCTION, SHARPER);
-}
+if (isComplete) scaleInduction(model, at);
 const judged = judge(model, texts.heldOut, { window: WINDOW, start });
 report(`transformer after step ${step} of stage ${at + 1}`, judged);
 const shrunk = shrink(model, after.seconds, judged.loss);

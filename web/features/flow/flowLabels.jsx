@@ -3,6 +3,7 @@
 import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { textWidth } from '../heatmap/textWidth.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { feetOf, isSlanted } from './flowTokens.js';
@@ -18,6 +19,14 @@ const MAX_OTHERS = 4;
 /** Pixels that the title needs next to the token, and the other guesses on its right. */
 const TITLE_ROOM = 420;
 const OTHERS_ROOM = 330;
+/** Pixels between the middle of the token and the other guesses, and around each of them; the size of their letters. */
+const [BESIDE, AROUND, LETTERS] = [84, 22, 16];
+
+/** The first guesses, as many as fit into a width. @param {Guess[]} guesses @param {number} room */
+function fitting(guesses, room) {
+  let used = 0;
+  return guesses.filter(({ text }) => (used += textWidth(`${text} 10%`, LETTERS) + AROUND) <= room);
+}
 
 /**
  * The title, and the chosen next token with the other guesses.
@@ -31,11 +40,12 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
   /** @type {Guess[]} */
   const top = run.top;
   const p = top.find(({ id }) => id === chosen.id)?.now ?? Number.NaN;
-  const others = narrow ? [] : top.filter(({ id }) => id !== chosen.id).slice(0, MAX_OTHERS);
   // The title is on the side with more room.
   const left = target.x < 0.46 * width;
   const room = left ? width - target.x : target.x;
   const toLeft = !left && target.x >= width - OTHERS_ROOM;
+  const beside = toLeft ? target.x - BESIDE : width - Math.max(target.x + BESIDE, 160);
+  const others = narrow ? [] : fitting(top.filter(({ id }) => id !== chosen.id).slice(0, MAX_OTHERS), beside);
   return (
     <div class="flow-head">
       {!narrow && room > TITLE_ROOM && (

@@ -175,7 +175,7 @@ test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that t
   assert.equal(entries.filter(({ name }) => /^data\/heads\/L\dH\d\.json$/.test(name)).length, 20);
 });
 
-/** Whether the browser stores a scan of so many passages. Runs in the page. @param {number} passages */
+/** Tells whether the browser stores a scan of so many passages. Runs in the page. @param {number} passages */
 const isStored = (passages) =>
   new Promise((resolve) => {
     const request = indexedDB.open('headlight-atlas');
