@@ -9,7 +9,7 @@ import { useClosing } from '../../ui/useOpening.js';
 import { goToFirst } from '../first/firstSteps.js';
 import { Opening } from '../open/opening.jsx';
 import { goTo } from '../story/goTo.js';
-import { STEPS } from '../story/steps.js';
+import { COUNT, numberedStep } from '../story/steps.js';
 import { isOpen } from '../train/settings.js';
 import { OtherLanguage } from './otherLanguage.jsx';
 
@@ -245,7 +245,7 @@ function StoryButton() {
       onClick={() => toggleStory(session)}
     >
       {open ? <b>{words.name}</b> : words.name}
-      {open && <span class="of"> {`${step + 1}/${STEPS.length}`}</span>}
+      {open && <span class="of"> {`${numberedStep(step) + 1}/${COUNT}`}</span>}
     </button>
   );
 }

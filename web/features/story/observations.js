@@ -24,8 +24,10 @@ export const WARM = 2;
 /** Changes of a probability in percentage points: from FALL on it counts as a fall, up to SAME as no difference. */
 const FALL = 20;
 const SAME = 2;
-/** From this weight on a token attends mostly to a key. */
-const MOSTLY = 0.5;
+/** From this weight on a token attends mostly to a key; from this distance on the key is far back. */
+const [MOSTLY, FAR] = [0.5, 6];
+/** A flipped number is at most this share of the number before. */
+const FLIPPED = -0.99;
 
 /** @param {Run} run @param {number} t */
 function rowAt({ weights, about, T, layer, head }, t) {
@@ -82,18 +84,29 @@ const OBSERVE = {
   back(seen, _, { run, cell }) {
     if (!cell || cell.t >= run.T) return seen;
     const row = rowAt(run, cell.t);
-    if (!(row[cell.t] >= MOSTLY)) return seen;
+    const s = row.reduce((best, weight, i) => (weight > row[best] ? i : best), 0);
+    const distance = cell.t - s;
+    // Rows that find nothing look at the first token.
+    if (s === 0 || !(row[s] >= MOSTLY) || distance < FAR) return seen;
     const total = row.reduce((/** @type {number} */ sum, /** @type {number} */ w) => sum + w, 0);
-    return { token: run.pieces[cell.t].name, weight: row[cell.t], total, first: cell.t === 0 };
+    return { token: run.pieces[cell.t].name, key: run.pieces[s].name, distance, weight: row[s], total, all: run.T };
   },
   why(seen, state, { run, cell }) {
     if (!cell || !run.values || cell.t >= run.T || cell.s > cell.t) return seen;
     const temperature = effective(state.temperature, run.layer, run.head, 1);
     const place = [state.text, run.layer, run.head, cell.t, cell.s].join();
-    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: rowAt(run, cell.t)[cell.s] };
-    if (temperature === 1) return { ...seen, place, from: now };
-    if (temperature < WARM || seen?.place !== place) return seen;
-    return { ...seen, temperature, before: seen.from, to: now };
+    const row = rowAt(run, cell.t);
+    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: row[cell.s] };
+    const [[changed, value] = ['', 0]] = Object.entries(state.trial);
+    if (temperature !== 1) {
+      if (temperature < WARM || seen?.place !== place) return seen;
+      return { ...seen, temperature, before: seen.from, to: now };
+    }
+    if (changed === '') return { ...seen, place, from: now, base: now, number: strongestPair(run, cell) };
+    if (seen?.place !== place) return seen;
+    const isFlipped = value / seen.number.query <= FLIPPED;
+    const largest = row.every((weight) => weight <= row[cell.s]);
+    return { ...seen, from: now, ...(isFlipped && { flipped: { before: seen.base, to: now, largest } }) };
   },
   fetched(seen, state, { run }) {
     if (!hasContributions(run)) return seen;
@@ -121,7 +134,8 @@ const OBSERVE = {
     const role = roles?.[state.layer]?.[state.head];
     if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
     const score = run.scores?.[state.layer]?.[state.head]?.[role];
-    return { ...seen, [role]: { layer: state.layer, head: state.head, score } };
+    const count = roles.flat().filter((other) => other === role).length;
+    return { ...seen, [role]: { layer: state.layer, head: state.head, score, count, heads: roles.flat().length } };
   },
   matter(seen, state, { run }) {
     if (!hasPredictions(run)) return seen;
@@ -148,8 +162,40 @@ const OBSERVE = {
       ...(Math.abs(points) <= SAME ? { same: found } : {}),
     };
   },
+  cut(seen, state, { run, cell }) {
+    if (!hasPredictions(run) || !cell) return seen;
+    const { id, text } = seen?.base ?? run.chosen;
+    const weight = rowAt(run, cell.t)[cell.s];
+    const p = run.top.find((guess) => guess.id === id)?.now;
+    if (p === undefined || !isUnchanged(state)) return seen;
+    if (!(CUT_LINE in state.trial)) return { ...seen, base: { id, text, weight, p } };
+    return seen?.base ? { ...seen, after: { weight, p } } : seen;
+  },
   train: (seen) => seen,
 };
+
+/** The line between the two heads, as a key of state.trial. */
+export const CUT_LINE = '3.3-4.2';
+
+/** @param {State} state */
+const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>
+  model === 'whale' &&
+  text === OPENING &&
+  [temperature, mask, scale, patch].every((map) => Object.keys(map).length === 0);
+
+/**
+ * The number of a query whose product with that of the key is the largest of those with two positive numbers.
+ * @param {Run} run @param {Cell} cell
+ */
+function strongestPair({ values }, { t, s }) {
+  const { query, key, width } = /** @type {import('../../store/protocol.js').HeadValues} */ (values);
+  let best = { index: 0, query: 0, key: 0, width };
+  for (let i = 0; i < width; i++) {
+    const [q, k] = [query[t * width + i], key[s * width + i]];
+    if (q > 0 && k > 0 && q * k > best.query * best.key) best = { index: i, query: q, key: k, width };
+  }
+  return best;
+}
 
 /**
  * The log after an answer; the same object if there is nothing new.
@@ -166,31 +212,88 @@ export function observe(log, step, state, answers) {
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
-/** For each task of a step: true if it is done. @type {Record<string, ((seen: any) => boolean)[]>} */
-const TASKS_DONE = {
+/** For each act of a step: true if its result was observed. @type {Record<string, ((seen: any) => boolean)[]>} */
+const OBSERVED = {
   next: [(seen) => Boolean(seen)],
   tokens: [(seen) => Boolean(seen)],
   back: [(seen) => Boolean(seen)],
-  why: [(seen) => Boolean(seen?.to)],
+  why: [(seen) => Boolean(seen?.flipped), (seen) => Boolean(seen?.to)],
   fetched: [(seen) => Boolean(seen?.other)],
   ahead: [(seen) => Boolean(seen)],
   many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
   matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
+  cut: [(seen) => Boolean(seen?.after)],
   train: [(seen) => Boolean(seen?.opened)],
 };
 
-/** For each task of a step: true if it is done. @param {number} step @param {Log} log @returns {boolean[]} */
-export const tasksDone = (step, log) => TASKS_DONE[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
+/** The index of the first bound that a number is below; the number of bounds if there is none. */
+const below = (/** @type {number} */ x, /** @type {number[]} */ ...bounds) => {
+  const at = bounds.findIndex((bound) => x < bound);
+  return at < 0 ? bounds.length : at;
+};
+/** What became of a number: it stayed, it fell, it is almost nothing. */
+const fallOf = (/** @type {number} */ from, /** @type {number} */ to) => 2 - below(to / from, 0.2, 0.9);
 
 /**
- * True if a step is done, with the answers now and before.
- * @param {number} step
- * @param {State} state
- * @param {Answers} answers
- * @param {Log} log
+ * For each act with a question, the index of the choice that came true.
+ * @type {Record<string, (((seen: any) => number) | null)[]>}
  */
-export const done = (step, state, answers, log) =>
-  tasksDone(step, observe(log, step, state, answers)).every((isDone) => isDone);
+const CAME_TRUE = {
+  next: [({ p }) => below(p, 0.1, 0.5)],
+  tokens: [({ word, parts }) => (parts.length === 2 ? 0 : parts.length < word.length ? 1 : 2)],
+  back: [({ distance, all }) => (distance === 1 ? 0 : below(distance, all / 2) + 1)],
+  why: [
+    ({ flipped: { before, to, largest } }) => (to.weight / before.weight > 0.98 ? 0 : largest ? 1 : 2),
+    ({ before, to }) => (to.weight < before.weight - 0.01 ? 1 : to.weight > before.weight + 0.01 ? 2 : 0),
+  ],
+  fetched: [({ one, other }) => (other.adds <= 0 ? 2 : other.adds < 0.9 * one.adds ? 1 : 0)],
+  ahead: [({ meanFrom, meanTo }) => below(meanTo / meanFrom, 1.5, 4)],
+  many: [({ previous: { count, heads } }) => below(count, 1, heads / 2), null],
+  matter: [({ fell }) => fallOf(fell.from, fell.to), ({ fell, costs }) => below(othersOf(fell, costs), 1, 4), null],
+  cut: [({ base, after }) => (after.weight / base.weight < 0.5 ? 1 : after.p / base.p < 0.9 ? 2 : 0)],
+  train: [({ right }) => (right === undefined ? -1 : below(right, 0.25, 0.75))],
+};
+
+/**
+ * The number of other heads without which the guess falls.
+ * @param {{ place: string }} fell @param {Record<string, number>} costs
+ */
+const othersOf = ({ place }, costs) =>
+  Object.entries(costs).filter(([other, points]) => other !== place && points <= -FALL).length;
+
+/** @param {number} step @param {number} act */
+const keyOf = (step, act) => `${STEPS[step].name}.${act}`;
+/** The visitor's choice in an act; undefined if there is none. @param {number} step @param {number} act @param {Log} log */
+export const saidIn = (step, act, log) => log.said?.[keyOf(step, act)];
+/** True if an act begins with a question. @param {number} step @param {number} act */
+export const asks = (step, act) => CAME_TRUE[STEPS[step].name][act] !== null;
+
+/** The log after a prediction. @param {Log} log @param {number} step @param {number} act @param {number} choice */
+export const predicted = (log, step, act, choice) => ({ ...log, said: { ...log.said, [keyOf(step, act)]: choice } });
+
+/** The choice that came true in an act that is done; null without a question. @param {number} step @param {number} act @param {Log} log */
+export function cameTrue(step, act, log) {
+  const { name } = STEPS[step];
+  return CAME_TRUE[name][act]?.(log[name]) ?? null;
+}
+
+/** For each act of a step: true if it is done, with a prediction before its result. @param {number} step @param {Log} log */
+export const actsDone = (step, log) => {
+  const { name } = STEPS[step];
+  return OBSERVED[name].map(
+    (isObserved, act) => isObserved(log[name]) && (!asks(step, act) || saidIn(step, act, log) !== undefined),
+  );
+};
 
 /** The log after the visitor has opened training. @param {Log} log @returns {Log} */
 export const opened = (log) => ({ ...log, train: { opened: true } });
+
+/**
+ * The log after a return from training.
+ * @param {Log} log @param {{ steps: number, right: number | undefined }} trained
+ * @returns {Log}
+ */
+export const trained = (log, { steps, right }) => ({
+  ...log,
+  train: { opened: true, ...(steps > 0 && { steps, right }) },
+});

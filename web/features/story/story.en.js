@@ -19,4 +19,7 @@ export const story = {
     n === 0 ? 'nothing else' : n === 1 ? 'plus one other value' : `plus ${n} other values`,
   score: 'score',
   weight: 'weight',
+  you: 'you',
+  seen: 'seen',
+  said: (/** @type {string} */ choice) => `Your prediction: ${choice}`,
 };

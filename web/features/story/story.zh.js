@@ -18,4 +18,7 @@ export const story = {
   others: (n) => (n === 0 ? '别无其他' : `加上另外 ${n} 个值`),
   score: '分数',
   weight: '权重',
+  you: '你的预测',
+  seen: '结果',
+  said: (choice) => `你的预测：${choice}`,
 };
