@@ -125,7 +125,7 @@ function Score({ reading, width }) {
 }
 
 /** The same in one line: sum 36.14 ÷ √32 = 6.39 @param {{ reading: CellReading, width: number }} props */
-function ShortScore({ reading, width }) {
+export function ShortScore({ reading, width }) {
   const words = useSession().words.value;
   const [sum, ...steps] = linesOf(words.steps, reading, width);
   return (

@@ -1,5 +1,6 @@
 // The acts of a step. In each the visitor predicts, does something, and sees the result next to the prediction.
 
+import { Fragment } from 'preact';
 import { useId } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { actsDone, asks, cameTrue, opened, predicted, saidIn } from './observations.js';
@@ -7,6 +8,7 @@ import { questionValues, resultText } from './observationTexts.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { Filled, Values } from './observationTexts.js' */
 /** @typedef {{ ask?: string, choices?: string[], task: string, taskOnPhone?: string, seen: string, other?: string,
@@ -27,41 +29,39 @@ export function resultsOf(session, texts) {
   );
 }
 
-/** @param {{ texts: StepTexts, values: Values, phone: boolean }} props */
-export function Acts({ texts, values, phone }) {
+/**
+ * The results of the acts that are done, and the act that comes next, with the figure that belongs to it.
+ * @param {{ texts: StepTexts, values: Values, phone: boolean, figure: ComponentChildren }} props
+ */
+export function Acts({ texts, values, phone, figure }) {
   const session = useSession();
   const { step } = session.state.value;
-  const log = session.storyLog.value;
-  const done = actsDone(step, log);
+  const done = actsDone(step, session.storyLog.value);
   const now = done.includes(false) ? done.indexOf(false) : done.length - 1;
-  return texts.acts
-    .slice(0, now + 1)
-    .map((act, i) => (
-      <Act key={i} act={i} texts={texts} values={values} isPast={i < now} isDone={done[i]} phone={phone} text={act} />
-    ));
+  const result = (/** @type {number} */ act) => (
+    <Result key={`seen${act}`} act={act} texts={texts} isPast={act < now} />
+  );
+  // The figure keeps its place among keyed elements: it may have the focus when the next act begins.
+  return [
+    ...done.slice(0, now).map((_, act) => result(act)),
+    <Task key={`task${now}`} act={now} text={texts.acts[now]} values={values} isDone={done[now]} phone={phone} />,
+    <Fragment key="figure">{figure}</Fragment>,
+    done[now] && result(now),
+  ];
 }
 
 /**
- * @param {object} props
- * @param {number} props.act
- * @param {StepTexts} props.texts
- * @param {ActTexts} props.text
- * @param {Values} props.values
- * @param {boolean} props.isPast another act follows: only its result is shown
- * @param {boolean} props.isDone
- * @param {boolean} props.phone
+ * The question of an act, and what to do once it is answered.
+ * @param {{ act: number, text: ActTexts, values: Values, isDone: boolean, phone: boolean }} props
  */
-function Act({ act, texts, text, values, isPast, isDone, phone }) {
+function Task({ act, text, values, isDone, phone }) {
   const session = useSession();
-  const words = session.words.value;
   const { step } = session.state.value;
   const log = session.storyLog.value;
-  const { name } = STEPS[step];
-  const said = saidIn(step, act, log);
-  const isReady = !asks(step, act) || said !== undefined;
+  const isReady = !asks(step, act) || saidIn(step, act, log) !== undefined;
   return (
     <>
-      {!isPast && text.choices && (
+      {text.choices && (
         <Question act={act} text={text} values={values} came={isDone ? cameTrue(step, act, log) : null} />
       )}
       {isReady && !isDone && (
@@ -71,16 +71,25 @@ function Act({ act, texts, text, values, isPast, isDone, phone }) {
           </p>
         </div>
       )}
-      {isDone && (
-        <p class="seen">
-          <Rich {...resultText(words, texts, name, act, log[name])} />
-          {isPast && text.choices && said !== undefined && (
-            <span class="said">{words.story.said(text.choices[said])}</span>
-          )}
-        </p>
-      )}
       {isReady && text.act && <TrainLink text={text.act} />}
     </>
+  );
+}
+
+/** @param {{ act: number, texts: StepTexts, isPast: boolean }} props isPast: the question is not shown any more */
+function Result({ act, texts, isPast }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { step } = session.state.value;
+  const log = session.storyLog.value;
+  const { name } = STEPS[step];
+  const said = saidIn(step, act, log);
+  const { choices } = texts.acts[act];
+  return (
+    <p class="seen">
+      <Rich {...resultText(words, texts, name, act, log[name])} />
+      {isPast && choices && said !== undefined && <span class="said">{words.story.said(choices[said])}</span>}
+    </p>
   );
 }
 
@@ -103,7 +112,7 @@ function Question({ act, text, values, came }) {
         <Rich of={text.ask ?? ''} values={values} />
       </legend>
       {text.choices?.map((choice, i) => (
-        <label key={choice} class={`choice ${came === i ? 'came' : ''}`}>
+        <label key={choice} class={`answer ${came === i ? 'came' : ''}`}>
           <input
             type="radio"
             name={id}

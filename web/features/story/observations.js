@@ -5,6 +5,7 @@ import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
 import { effective } from '../whatif/modelEdits.js';
 import { STEPS } from './steps.js';
+import { lineKey, readTrial, TRICK } from './trial.js';
 
 /** @import { Cell, State } from '../../store/state.js' */
 /** @import { Run } from '../../store/types.js' */
@@ -39,15 +40,21 @@ const isOff = (/** @type {number} */ scale) => scale === 0;
 /** Heads that are off, not as a part of a layer. @param {State} state */
 const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
+/** True if a number is tried that is not shown. @param {State} state */
+const isElsewhere = ({ trial, layer, head, cell }) =>
+  readTrial(trial).numbers.some((one) => one.layer !== layer || one.head !== head || one.token !== cell?.t);
+
 /**
- * Corrections to the state during the step about ablation: the same guess stays chosen however its probability falls,
- * and only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
+ * Corrections to the state. In the step about ablation the same guess stays chosen however its probability falls, and
+ * only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
  * @param {State} state
  * @param {Log} log
  * @returns {Partial<State> | null}
  */
 export function corrections(state, log) {
-  if (STEPS[state.step].name !== 'matter') return null;
+  const { name } = STEPS[state.step];
+  if (name === 'why') return isElsewhere(state) ? { trial: {} } : null;
+  if (name !== 'matter') return null;
   const off = offHeads(state);
   const place = `${state.layer}.${state.head}`;
   const base = log.matter?.base;
@@ -168,14 +175,11 @@ const OBSERVE = {
     const weight = rowAt(run, cell.t)[cell.s];
     const p = run.top.find((guess) => guess.id === id)?.now;
     if (p === undefined || !isUnchanged(state)) return seen;
-    if (!(CUT_LINE in state.trial)) return { ...seen, base: { id, text, weight, p } };
+    if (!(lineKey(TRICK) in state.trial)) return { ...seen, base: { id, text, weight, p } };
     return seen?.base ? { ...seen, after: { weight, p } } : seen;
   },
   train: (seen) => seen,
 };
-
-/** The line between the two heads, as a key of state.trial. */
-export const CUT_LINE = '3.3-4.2';
 
 /** @param {State} state */
 const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>
@@ -187,7 +191,7 @@ const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>
  * The number of a query whose product with that of the key is the largest of those with two positive numbers.
  * @param {Run} run @param {Cell} cell
  */
-function strongestPair({ values }, { t, s }) {
+export function strongestPair({ values }, { t, s }) {
   const { query, key, width } = /** @type {import('../../store/protocol.js').HeadValues} */ (values);
   let best = { index: 0, query: 0, key: 0, width };
   for (let i = 0; i < width; i++) {

@@ -8,8 +8,8 @@ import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
 /**
- * Observations by the name of a step. said: the choices of the visitor, by step and act.
- * @typedef {Record<string, any> & { said?: Record<string, number> }} Log
+ * Observations by the name of a step. said: the choices of the visitor, by step and act. held: a knob is pressed.
+ * @typedef {Record<string, any> & { said?: Record<string, number>, held?: boolean }} Log
  */
 /**
  * @typedef {object} Step
@@ -68,6 +68,8 @@ export const neighbours = (step) => {
   const at = ROUTE.indexOf(step);
   return { before: ROUTE[at - 1] ?? null, after: ROUTE[at + 1] ?? null };
 };
+/** True if the numbers inside the head take the place of the model. @param {State} state */
+export const hasInside = ({ panel, step }) => panel === 'story' && Boolean(STEPS[step].inside);
 /** The numbered step that a step belongs to. @param {number} step */
 export const numberedStep = (step) => STEPS[step].half ?? step;
 

@@ -22,4 +22,10 @@ export const story = {
   you: 'you',
   seen: 'seen',
   said: (/** @type {string} */ choice) => `Your prediction: ${choice}`,
+  inside: (/** @type {number} */ layer, /** @type {number} */ head) => `Inside layer ${layer}, head ${head}`,
+  knob: (/** @type {string} */ token) => `A number of the query of ${token}`,
+  from: (/** @type {string} */ token) => `from “${token}”`,
+  otherPairs: (/** @type {number} */ n, /** @type {string} */ sum) => `${n} other pairs: ${sum}`,
+  was: (/** @type {string} */ weight) => `(was ${weight})`,
+  ofWholeRow: 'of the whole row',
 };

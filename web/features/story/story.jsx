@@ -6,6 +6,7 @@ import { useSession } from '../../ui/context.js';
 import { Acts, resultsOf, valuesOf } from './acts.jsx';
 import { Fetched, Tokens } from './figures.jsx';
 import { goTo } from './goTo.js';
+import { Inside } from './inside.jsx';
 import { actsDone } from './observations.js';
 import { Rich } from './richText.jsx';
 import { steps as inEnglish } from './steps.en.js';
@@ -18,7 +19,11 @@ export { default as styles } from './story.css';
 /** @type {Record<string, Record<string, any>>} */
 const STORIES = { en: inEnglish, zh: inChinese };
 
-export function Story({ compact = false, phone = false }) {
+/**
+ * `wide`: figures that are as large as the model have its place in the left column.
+ * @param {{ compact?: boolean, phone?: boolean, wide?: boolean }} props
+ */
+export function Story({ compact = false, phone = false, wide = false }) {
   const session = useSession();
   const words = session.words.value;
   const { step } = session.state.value;
@@ -32,6 +37,8 @@ export function Story({ compact = false, phone = false }) {
     // After a change of the step the title has the focus, but not if the story was opened by an address.
     if (session.storyMoved.value) title.current?.focus();
   }, [step]);
+  /** @type {Record<string, import('preact').ComponentChildren>} */
+  const figures = { why: !wide && <Inside row />, fetched: <Fetched /> };
   const dense = compact || name === 'why' || name === 'fetched' || name === 'matter';
   return (
     <section
@@ -50,8 +57,7 @@ export function Story({ compact = false, phone = false }) {
           </p>
         ))}
       {name === 'tokens' && <Tokens />}
-      {values && <Acts key={step} texts={texts} values={values} phone={phone} />}
-      {name === 'fetched' && <Fetched />}
+      {values && <Acts key={step} texts={texts} values={values} phone={phone} figure={figures[name]} />}
       <Steps />
       <p class="free">{words.story.free}</p>
     </section>

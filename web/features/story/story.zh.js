@@ -21,4 +21,10 @@ export const story = {
   you: '你的预测',
   seen: '结果',
   said: (choice) => `你的预测：${choice}`,
+  inside: (layer, head) => `第 ${layer} 层第 ${head} 个头的内部`,
+  knob: (token) => `${token} 的查询中的一个数`,
+  from: (token) => `来自“${token}”`,
+  otherPairs: (n, sum) => `另外 ${n} 对：${sum}`,
+  was: (weight) => `（原为 ${weight}）`,
+  ofWholeRow: '占整行',
 };

@@ -25,16 +25,18 @@ export function useWatch() {
   const real = session.tokenProbabilities.value;
   const roles = session.roles.value;
   const cell = useRested(session.cell.value, state.cell !== null);
+  const { held } = session.storyLog.value;
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
     if (busy || !run?.T || state.model !== 'whale') return;
     const log = session.storyLog.peek();
+    if (log.held) return;
     const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
     if (next !== log) session.setStoryLog(next);
     const patch = corrections(state, next);
     if (patch) session.look(patch);
     if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
-  }, [busy, run, cell, roles, real, state]);
+  }, [busy, run, cell, roles, real, state, held]);
   useTrained(step);
 }
 
