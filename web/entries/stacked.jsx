@@ -9,7 +9,7 @@ import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { Sheet } from '../features/reading/bottomSheet.jsx';
-import { STEPS } from '../features/story/steps.js';
+import { gapIn, STEPS } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
@@ -153,7 +153,9 @@ function modelSize(session, room) {
   return {
     tiles,
     width: alone || tiles ? room : Math.min(STREAM_WIDTH + 39 * heads, 0.56 * room),
-    height: tiles ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows) : rowHeight * rows,
+    height: tiles
+      ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows)
+      : rowHeight * rows + gapIn(session.state.value),
   };
 }
 

@@ -20,7 +20,7 @@ const RowReading = later(() => import('./rowReading.jsx'), 'RowReading');
 
 /**
  * `title`: true if the cell is named above the strips. Views that have a reading of their own get more props.
- * @param {{ compact?: boolean, title?: boolean, spread?: boolean, phone?: boolean }} props
+ * @param {{ compact?: boolean, title?: boolean, spread?: boolean, phone?: boolean, wide?: boolean }} props
  */
 export function Reading({ compact = false, title = true }) {
   const session = useSession();

@@ -18,6 +18,7 @@ import { ROLES } from '../heads/roles.js';
  * @property {Partial<State>} [begin] differences from BEGIN when the step begins
  * @property {boolean} [inside] true if the numbers inside the head take the place of the model
  * @property {number} [half] the step that it is the second half of
+ * @property {number} [gap] CSS pixels that open in the model for the line between two heads
  */
 
 /** @type {Partial<State>} */
@@ -55,7 +56,7 @@ export const STEPS = [
   { name: 'many', shows: ['model'], begin: { layer: 0, head: 0 } },
   { name: 'matter', shows: ['model', 'prediction', 'whatif'] },
   { name: 'train', shows: ['model'] },
-  { name: 'cut', shows: ['model', 'prediction'], begin: { cell: COPIED }, half: 7 },
+  { name: 'cut', shows: ['model', 'prediction'], begin: { cell: COPIED }, half: 7, gap: 64 },
 ];
 export const COUNT = 9;
 
@@ -70,6 +71,8 @@ export const neighbours = (step) => {
 };
 /** True if the numbers inside the head take the place of the model. @param {State} state */
 export const hasInside = ({ panel, step }) => panel === 'story' && Boolean(STEPS[step].inside);
+/** The gap in the model for the line between two heads. @param {State} state */
+export const gapIn = ({ panel, step }) => (panel === 'story' && STEPS[step].gap) || 0;
 /** The numbered step that a step belongs to. @param {number} step */
 export const numberedStep = (step) => STEPS[step].half ?? step;
 

@@ -28,4 +28,7 @@ export const story = {
   otherPairs: (/** @type {number} */ n, /** @type {string} */ sum) => `${n} other pairs: ${sum}`,
   was: (/** @type {string} */ weight) => `(was ${weight})`,
   ofWholeRow: 'of the whole row',
+  line: (/** @type {string} */ from, /** @type {string} */ to) => `line from head ${from} to the keys of ${to}`,
+  feeds: (/** @type {string} */ to) => `feeds the keys of ${to}`,
+  isCut: 'cut',
 };

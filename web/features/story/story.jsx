@@ -39,7 +39,7 @@ export function Story({ compact = false, phone = false, wide = false }) {
   }, [step]);
   /** @type {Record<string, import('preact').ComponentChildren>} */
   const figures = { why: !wide && <Inside row />, fetched: <Fetched /> };
-  const dense = compact || name === 'why' || name === 'fetched' || name === 'matter';
+  const dense = compact || name === 'why' || name === 'fetched' || name === 'matter' || name === 'cut';
   return (
     <section
       class={`story ${dense ? 'dense' : ''} ${compact ? 'short' : ''}`}

@@ -27,4 +27,7 @@ export const story = {
   otherPairs: (n, sum) => `另外 ${n} 对：${sum}`,
   was: (weight) => `（原为 ${weight}）`,
   ofWholeRow: '占整行',
+  line: (from, to) => `从 ${from} 到 ${to} 的键的线`,
+  feeds: (to) => `进入 ${to} 的键`,
+  isCut: '已切断',
 };
