@@ -4,6 +4,7 @@ import { hasContributions, hasPredictions } from '../../store/runParts.js';
 import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
 import { effective } from '../whatif/modelEdits.js';
+import { observeQuiz, QUESTIONS } from './quiz.js';
 import { STEPS } from './steps.js';
 import { lineKey, readTrial, TRICK } from './trial.js';
 
@@ -179,6 +180,8 @@ const OBSERVE = {
     return seen?.base ? { ...seen, after: { weight, p } } : seen;
   },
   train: (seen) => seen,
+  before: observeQuiz,
+  after: observeQuiz,
 };
 
 /** @param {State} state */
@@ -216,6 +219,9 @@ export function observe(log, step, state, answers) {
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
+/** @param {import('./quiz.js').Quiz | undefined} quiz */
+const isAnswered = (quiz) => quiz?.answers.length === QUESTIONS.length;
+
 /** For each act of a step: true if its result was observed. @type {Record<string, ((seen: any) => boolean)[]>} */
 const OBSERVED = {
   next: [(seen) => Boolean(seen)],
@@ -228,6 +234,8 @@ const OBSERVED = {
   matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
   cut: [(seen) => Boolean(seen?.after)],
   train: [(seen) => Boolean(seen?.opened)],
+  before: [isAnswered],
+  after: [isAnswered],
 };
 
 /** The index of the first bound that a number is below; the number of bounds if there is none. */
@@ -256,6 +264,8 @@ const CAME_TRUE = {
   matter: [({ fell }) => fallOf(fell.from, fell.to), ({ fell, costs }) => below(othersOf(fell, costs), 1, 4), null],
   cut: [({ base, after }) => (after.weight / base.weight < 0.5 ? 1 : after.p / base.p < 0.9 ? 2 : 0)],
   train: [({ right }) => (right === undefined ? -1 : below(right, 0.25, 0.75))],
+  before: [null],
+  after: [null],
 };
 
 /**

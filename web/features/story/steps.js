@@ -18,6 +18,7 @@ import { ROLES } from '../heads/roles.js';
  * @property {Partial<State>} [begin] differences from BEGIN when the step begins
  * @property {boolean} [inside] true if the numbers inside the head take the place of the model
  * @property {number} [half] the step that it is the second half of
+ * @property {boolean} [quiz] true for the questions before and after the story
  * @property {number} [gap] CSS pixels that open in the model for the line between two heads
  */
 
@@ -57,12 +58,16 @@ export const STEPS = [
   { name: 'matter', shows: ['model', 'prediction', 'whatif'] },
   { name: 'train', shows: ['model'] },
   { name: 'cut', shows: ['model', 'prediction'], begin: { cell: COPIED }, half: 7, gap: 64 },
+  { name: 'before', shows: [], begin: { cell: OWN }, quiz: true },
+  { name: 'after', shows: [], begin: { cell: OWN }, quiz: true },
 ];
 export const COUNT = 9;
 
 const indexOf = (/** @type {string} */ name) => STEPS.findIndex((step) => step.name === name);
 /** The steps in their order. */
-export const ROUTE = [0, 1, 2, 3, 4, 5, 6, 7, indexOf('cut'), 8];
+const ROUTE = [indexOf('before'), 0, 1, 2, 3, 4, 5, 6, 7, indexOf('cut'), 8, indexOf('after')];
+/** The questions before the story. */
+export const BEFORE = ROUTE[0];
 
 /** The step before and the step after one; null at the ends. @param {number} step */
 export const neighbours = (step) => {
@@ -73,8 +78,16 @@ export const neighbours = (step) => {
 export const hasInside = ({ panel, step }) => panel === 'story' && Boolean(STEPS[step].inside);
 /** The gap in the model for the line between two heads. @param {State} state */
 export const gapIn = ({ panel, step }) => (panel === 'story' && STEPS[step].gap) || 0;
-/** The numbered step that a step belongs to. @param {number} step */
-export const numberedStep = (step) => STEPS[step].half ?? step;
+/** The numbered step that a step belongs to; null for the questions. @param {number} step */
+export const numberedStep = (step) => (STEPS[step].quiz ? null : (STEPS[step].half ?? step));
+
+/** The parts that a phone shows in each question. */
+const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
+/** The parts of the page that a phone shows besides the text. @param {number} step @param {Log} log @returns {string[]} */
+export const shownParts = (step, log) => {
+  const { name, quiz, shows } = STEPS[step];
+  return quiz ? ['quiz', ...(SHOWN_IN_QUIZ[log[name]?.answers.length ?? 0] ?? [])] : shows;
+};
 
 /** The changes to the state when a step begins. @param {number} step @returns {Partial<State>} */
 export function beginning(step) {
@@ -115,12 +128,12 @@ export function readLink(link) {
 export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
 
 /**
- * False for a role that the step asks to find, until it is found.
+ * False for a role that the step asks to find, until it is found, and during the questions.
  * @param {number} step
  * @param {Log} log
  * @param {string | null | undefined} role
  */
 export const isRevealed = (step, log, role) =>
-  STEPS[step].name !== 'many' ||
+  (STEPS[step].name !== 'many' && !STEPS[step].quiz) ||
   !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
   Boolean(log.many?.[/** @type {string} */ (role)]);

@@ -8,16 +8,20 @@ import { Fetched, Tokens } from './figures.jsx';
 import { goTo } from './goTo.js';
 import { Inside } from './inside.jsx';
 import { actsDone } from './observations.js';
+import { QUIZ, Quiz } from './quiz.jsx';
 import { Rich } from './richText.jsx';
 import { steps as inEnglish } from './steps.en.js';
 import { COUNT, neighbours, numberedStep, STEPS } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
 import { useSpeech, useWatch } from './useStory.js';
 
+/** @import { Session } from '../../store/session.js' */
+
 export { default as styles } from './story.css';
 
-/** @type {Record<string, Record<string, any>>} */
 const STORIES = { en: inEnglish, zh: inChinese };
+/** The texts of all steps by name. @param {Session} session @returns {Record<string, any>} */
+const textsOf = ({ language: { value: language } }) => ({ ...STORIES[language], ...QUIZ[language] });
 
 /**
  * `wide`: figures that are as large as the model have its place in the left column.
@@ -28,11 +32,12 @@ export function Story({ compact = false, phone = false, wide = false }) {
   const words = session.words.value;
   const { step } = session.state.value;
   const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
-  const { name } = STEPS[step];
-  const texts = STORIES[session.language.value][name];
+  const { name, quiz } = STEPS[step];
+  const texts = textsOf(session)[name];
+  const number = numberedStep(step);
   const values = valuesOf(session);
   useWatch();
-  useSpeech(step, resultsOf(session, texts));
+  useSpeech(step, quiz ? [] : resultsOf(session, texts));
   useLayoutEffect(() => {
     // After a change of the step the title has the focus, but not if the story was opened by an address.
     if (session.storyMoved.value) title.current?.focus();
@@ -46,18 +51,20 @@ export function Story({ compact = false, phone = false, wide = false }) {
       aria-labelledby="story-title"
       data-step={step + 1}
     >
-      <p class="story-of">{words.story.of(numberedStep(step) + 1, COUNT)}</p>
+      <p class="story-of">{number === null ? words.story.name : words.story.of(number + 1, COUNT)}</p>
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
       </h2>
+      {quiz && <Quiz key={step} />}
       {values &&
+        !quiz &&
         texts.text.map((/** @type {string} */ text) => (
           <p key={text}>
             <Rich of={text} values={values} />
           </p>
         ))}
       {name === 'tokens' && <Tokens />}
-      {values && <Acts key={step} texts={texts} values={values} phone={phone} figure={figures[name]} />}
+      {values && !quiz && <Acts key={step} texts={texts} values={values} phone={phone} figure={figures[name]} />}
       <Steps />
       <p class="free">{words.story.free}</p>
     </section>
@@ -67,11 +74,12 @@ export function Story({ compact = false, phone = false, wide = false }) {
 function Steps() {
   const session = useSession();
   const words = session.words.value.story;
-  const texts = STORIES[session.language.value];
+  const texts = textsOf(session);
   const { step } = session.state.value;
   const log = session.storyLog.value;
   const isDone = actsDone(step, log).every((one) => one);
   const { before, after } = neighbours(step);
+  const number = numberedStep(step) ?? (before === null ? -1 : COUNT);
   const next = after === null ? null : texts[STEPS[after].name];
   return (
     <nav class="steps" aria-label={words.dots}>
@@ -83,8 +91,8 @@ function Steps() {
             <li key={name}>
               <button
                 type="button"
-                class={ready || i < numberedStep(step) ? 'past' : ''}
-                aria-current={i === numberedStep(step) ? 'step' : undefined}
+                class={ready || i < number ? 'past' : ''}
+                aria-current={i === number ? 'step' : undefined}
                 aria-label={label}
                 title={label}
                 onClick={() => goTo(session, i)}
