@@ -22,6 +22,7 @@ import { OPENING } from '../../store/state.js';
 
 /** @type {Question[]} */
 export const QUESTIONS = ['most', 'previous', 'guess'];
+export const TIMES = /** @type {const} */ (['before', 'after']);
 /** The token of the opening that the first question is about. */
 export const ASKED_TOKEN = 12;
 /** Tries that are kept for a question. */
@@ -40,7 +41,7 @@ const ACTS = {
     const first = ((layer * run.about.heads + head) * run.T + cell.t) * run.T;
     const row = run.weights.subarray(first, first + run.T);
     const isMost = row.every((weight) => weight <= row[cell.s]);
-    const nameAt = (/** @type {number} */ t) => `${run.pieces[t].name}${t}`;
+    const nameAt = (/** @type {number} */ t) => `${run.pieces[t].name}${subscript(t)}`;
     return { what: `${nameAt(cell.t)} → ${nameAt(cell.s)}`, right: cell.t === ASKED_TOKEN && isMost };
   },
   previous(_, { layer, head }, { roles }) {
@@ -54,6 +55,8 @@ const ACTS = {
     return { what: `${changes.join(', ')} → ${text.trim()}`, right: state.text === OPENING && id !== base };
   },
 };
+
+const subscript = (/** @type {number} */ n) => String(n).replace(/\d/g, (digit) => '₀₁₂₃₄₅₆₇₈₉'[Number(digit)]);
 
 /** The changes of the model and its text, each in a few signs. @param {State} state */
 function changesOf({ text, scale, temperature, mask, painted }) {
@@ -136,7 +139,7 @@ export function answerText({ questions, none }, answer) {
 /** All answers as plain text. @param {ResultTexts} texts @param {Stored} stored */
 export function plainResult(texts, stored) {
   const lines = (/** @type {number} */ i) =>
-    /** @type {const} */ (['before', 'after']).map((when) => {
+    TIMES.map((when) => {
       const answer = stored[when][i];
       const tried = answer && answer.tries.length > 0 ? ` ${texts.tried(answer.tries.join('; '))}` : '';
       return `   ${texts.when[when]}${texts.colon}${answerText(texts, answer)}${tried}`;

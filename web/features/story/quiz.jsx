@@ -5,7 +5,17 @@ import { recall, remember } from '../../store/storage.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { goTo } from './goTo.js';
 import { quiz as inEnglish } from './quiz.en.js';
-import { answered, answerText, plainResult, QUESTIONS, readAnswers, START, STORED, writeAnswers } from './quiz.js';
+import {
+  answered,
+  answerText,
+  plainResult,
+  QUESTIONS,
+  readAnswers,
+  START,
+  STORED,
+  TIMES,
+  writeAnswers,
+} from './quiz.js';
 import { quiz as inChinese } from './quiz.zh.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
@@ -86,27 +96,22 @@ function Results() {
     );
   return (
     <>
-      <table class="quiz-results">
-        <thead>
-          <tr>
-            <th scope="col">{texts.question}</th>
-            <th scope="col">{texts.when.before}</th>
-            <th scope="col">{texts.when.after}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {QUESTIONS.map((question, i) => (
-            <tr key={question}>
-              <th scope="row">
-                <Rich of={texts.questions[question].ask} />
-              </th>
-              <td>{answerText(texts, stored.before[i])}</td>
-              <td>{answerText(texts, stored.after[i])}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <button type="button" class="word strong" onClick={copy}>
+      <ol class="quiz-results">
+        {QUESTIONS.map((question, i) => (
+          <li key={question}>
+            <Rich of={texts.questions[question].ask} />
+            <dl>
+              {TIMES.map((when) => (
+                <div key={when}>
+                  <dt>{texts.when[when]}</dt>
+                  <dd>{answerText(texts, stored[when][i])}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        ))}
+      </ol>
+      <button type="button" class="word strong copy" onClick={copy}>
         {copied ? texts.copied : texts.copy}
       </button>
       {copied === false && (

@@ -128,12 +128,13 @@ export function readLink(link) {
 export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
 
 /**
- * False for a role that the step asks to find, until it is found, and during the questions.
+ * False for a role that the step asks to find, until it is found, and for all during the questions.
  * @param {number} step
  * @param {Log} log
  * @param {string | null | undefined} role
  */
 export const isRevealed = (step, log, role) =>
-  (STEPS[step].name !== 'many' && !STEPS[step].quiz) ||
-  !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
-  Boolean(log.many?.[/** @type {string} */ (role)]);
+  !STEPS[step].quiz &&
+  (STEPS[step].name !== 'many' ||
+    !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
+    Boolean(log.many?.[/** @type {string} */ (role)]));

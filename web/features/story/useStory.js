@@ -29,13 +29,19 @@ export function useWatch() {
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
     if (busy || !run?.T || state.model !== 'whale') return;
-    const log = session.storyLog.peek();
-    if (log.held) return;
-    const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
-    if (next !== log) session.setStoryLog(next);
-    const patch = corrections(state, next);
-    if (patch) session.look(patch);
+    const note = () => {
+      const log = session.storyLog.peek();
+      if (log.held) return;
+      const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
+      if (next !== log) session.setStoryLog(next);
+      const patch = corrections(state, next);
+      if (patch) session.look(patch);
+    };
     if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
+    if (!STEPS[step].quiz) return note();
+    // Arrow keys pass cells and heads on their way to the one that is chosen.
+    const timer = setTimeout(note, REST);
+    return () => clearTimeout(timer);
   }, [busy, run, cell, roles, real, state, held]);
   useTrained(step);
 }
