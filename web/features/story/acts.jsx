@@ -43,7 +43,7 @@ export function Acts({ texts, values, phone, figure }) {
   );
   // The figure keeps its place among keyed elements: it may have the focus when the next act begins.
   return [
-    ...done.slice(0, now).map((_, act) => result(act)),
+    ...done.map((isDone, act) => act !== now && isDone && result(act)),
     <Task key={`task${now}`} act={now} text={texts.acts[now]} values={values} isDone={done[now]} phone={phone} />,
     <Fragment key="figure">{figure}</Fragment>,
     done[now] && result(now),

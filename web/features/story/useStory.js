@@ -7,7 +7,7 @@ import { corrections, observe, trained } from './observations.js';
 import { plainText } from './richText.jsx';
 import { STEPS } from './steps.js';
 
-/** @import { Cell } from '../../store/state.js' */
+/** @import { Cell, State } from '../../store/state.js' */
 /** @import { Filled } from './observationTexts.js' */
 
 /** Milliseconds that the pointer must rest on a cell: a pointer that only passes a cell does not choose it. */
@@ -24,7 +24,8 @@ export function useWatch() {
   const run = session.run.value;
   const real = session.tokenProbabilities.value;
   const roles = session.roles.value;
-  const cell = useRested(session.cell.value, state.cell !== null);
+  const pointed = session.hover.value !== null || state.cell !== null;
+  const cell = useRested(pointed ? session.cell.value : null, state);
   const { held } = session.storyLog.value;
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
@@ -47,18 +48,20 @@ export function useWatch() {
 }
 
 /**
- * The cell, once it is locked or the pointer has rested on it.
+ * The cell, once it is locked or the pointer has rested on it. A cell of another step or text is none.
  * @param {Cell | null} cell
- * @param {boolean} locked
+ * @param {State} state
  */
-function useRested(cell, locked) {
-  const [rested, setRested] = useState(cell);
+function useRested(cell, { cell: locked, step, text }) {
+  const place = `${step} ${text}`;
+  const [rested, setRested] = useState({ cell, place });
   useEffect(() => {
-    if (locked) return setRested(cell);
-    const timer = setTimeout(() => setRested(cell), REST);
+    const rest = () => setRested({ cell, place });
+    if (locked) return rest();
+    const timer = setTimeout(rest, REST);
     return () => clearTimeout(timer);
-  }, [cell?.t, cell?.s, locked]);
-  return rested;
+  }, [cell?.t, cell?.s, locked !== null, place]);
+  return rested.place === place ? rested.cell : null;
 }
 
 /** Notes how far the training is, after a return from it. @param {number} step */

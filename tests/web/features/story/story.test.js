@@ -40,6 +40,8 @@ test('after a link to step 7 no head is found yet, even if the link was copied a
     await settled();
     await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
     assert.equal(await page.locator('.story .seen').count(), 0);
+    assert.match(await page.locator('.story .ask legend').textContent(), /just before/);
+    await page.locator('.answer').first().click();
     assert.match(await page.locator('.story .do').textContent(), /just before/);
     await page.locator("[data-head='4.2']").click();
     await page.locator('.story .seen').waitFor();
@@ -62,4 +64,81 @@ test('query and key move onto their product once, and not at all with reduced mo
   await settled();
   await page.waitForSelector('.strips');
   assert.equal(await page.locator('.ghost').count(), 0);
+});
+
+test('step 4: the row changes while the knob is dragged, and the result is shown once it is released', async () => {
+  await openEmpty({ ...SCREEN, locale: 'en-GB' });
+  await page.goto(`${server.url}#panel=story&step=4`);
+  await settled();
+  await page.locator('.answer').nth(1).click();
+  const { x, y, width } = await page.locator('.pair-area input').boundingBox();
+  const at = (share) => [x + 11 + share * (width - 22), y + 22];
+  const weight = () => page.locator('[data-name=story-weight]').textContent();
+  const first = await weight();
+  await page.mouse.move(...at(0.9));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.5));
+  await page.waitForFunction((before) => part('[data-name=story-weight]').textContent !== before, first);
+  const half = await weight();
+  await page.mouse.move(...at(0.1), { steps: 4 });
+  await page.waitForFunction((before) => part('[data-name=story-weight]').textContent !== before, half);
+  await settled();
+  assert.equal(await page.locator('.seen').count(), 0, 'the knob is still held');
+  assert.match(await page.locator('.times').textContent(), /^−.* = −/);
+  assert.equal(await page.locator('.pair-area .below-zero').count(), 1, 'below zero the area is an outline');
+  await page.mouse.up();
+  await page.locator('.seen').waitFor();
+  assert.match(await page.locator('.seen').textContent(), new RegExp(`${first} became ${await weight()}`));
+  assert.match(await page.locator('.said').textContent(), /stays the largest/);
+  await page.locator('.steps > button:last-of-type').click();
+  await stepIs(5);
+  await settled();
+  await page.locator('.steps > .word').click();
+  await stepIs(4);
+  await settled();
+  assert.equal(await weight(), first, 'the trial has ended with the step');
+});
+
+test('the questions note wrong actions, keep the answers in the browser, and compare and copy them', async () => {
+  await openEmpty({ ...SCREEN, locale: 'en-GB', permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.goto(server.url);
+  await settled();
+  await page.click('.story-word');
+  await stepIs(11);
+  const says = (text) => page.locator('.current').filter({ hasText: text }).waitFor();
+  await page.locator('.quiz-buttons .word').click();
+  for (const head of ['0.1', '3.3', '2.0']) {
+    await page.locator(`[data-head='${head}']`).click();
+    await says(head);
+  }
+  assert.equal(await page.locator('.corner p').first().isVisible(), false, 'no role is named');
+  await page.locator('.quiz-buttons .go').click();
+  await page.locator('.corner .switch').click();
+  await says('4.2 × 0 → place');
+  await page.locator('.quiz-buttons .go').click();
+  await page.locator('.steps .go.filled').waitFor();
+  const stored = JSON.parse(await page.evaluate(() => localStorage.getItem('story')));
+  assert.equal(stored.version, 1);
+  assert.deepEqual(stored.before, [
+    { question: 'most', what: null, right: false, tries: [] },
+    { question: 'previous', what: '2.0', right: false, tries: ['0.1', '3.3', '2.0'] },
+    { question: 'guess', what: '4.2 × 0 → place', right: true, tries: ['4.2 × 0 → place'] },
+  ]);
+  await page.goto(`${server.url}#panel=story&step=12`);
+  await page.reload();
+  await stepIs(12);
+  for (let i = 0; i < 3; i++) {
+    await page
+      .locator('.story-of')
+      .filter({ hasText: `Question ${i + 1}` })
+      .waitFor();
+    await page.locator('.quiz-buttons .word').click();
+  }
+  await page.locator('.copy').click();
+  await page.locator('.copy').filter({ hasText: 'Copied' }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(
+    copied,
+    /2\. Choose a head.*\n {3}before: another head \(2\.0\) tried: 0\.1; 3\.3; 2\.0\n {3}after: no answer/,
+  );
 });
