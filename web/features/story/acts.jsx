@@ -3,8 +3,9 @@
 import { Fragment } from 'preact';
 import { useId } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { actsDone, asks, cameTrue, opened, predicted, saidIn } from './observations.js';
+import { opened } from './observations.js';
 import { questionValues, resultText } from './observationTexts.js';
+import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
 

@@ -3,8 +3,10 @@
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { Switch } from '../whatif/headSwitch.jsx';
-import { saidIn } from './observations.js';
+import { saidIn } from './predictions.js';
 import { lineKey, TRICK } from './trial.js';
+
+export { default as styles } from './cutLine.css';
 
 /** @typedef {import('../heads/headGrid.jsx').Layout} Layout */
 

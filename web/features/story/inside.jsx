@@ -10,10 +10,13 @@ import { useSize } from '../../ui/useSize.js';
 import { readingOf } from '../reading/derivation.js';
 import { Bars } from '../reading/numberBars.jsx';
 import { ShortScore, Strip } from '../reading/reading.jsx';
-import { saidIn, strongestPair } from './observations.js';
+import { strongestPair } from './observations.js';
 import { PairArea } from './pairArea.jsx';
+import { saidIn } from './predictions.js';
 import { STEPS } from './steps.js';
 import { numberKey } from './trial.js';
+
+export { default as styles } from './inside.css';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Cell, RunWithValues } from '../heatmap/types.js' */

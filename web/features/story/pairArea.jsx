@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 /** @typedef {{ query: number, key: number }} Pair */
 
 /** Steps of the knob from zero to the number before; steps to each end. */
-const [STEPS_TO_NUMBER, MOST_STEPS] = [20, 25];
+const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
 /** CSS pixels: height above the axis and below it, room at the sides, half of the knob. */
 const [ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
@@ -24,11 +24,11 @@ const [ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 export function PairArea({ width, pair, value, names, isReady, onInput, onHold }) {
   const words = useSession().words.value.story;
   const knobStep = pair.query / STEPS_TO_NUMBER;
-  const unit = Math.min((width / 2 - SIDE) / (MOST_STEPS * knobStep), ABOVE / pair.key);
+  const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), ABOVE / pair.key);
   const [middle, axis] = [width / 2, ABOVE + 4];
   const [side, height] = [value * unit, pair.key * unit];
   const [left, isNegative] = [Math.min(side, 0), value < 0];
-  const reach = MOST_STEPS * knobStep * unit;
+  const reach = MAX_STEPS * knobStep * unit;
   return (
     <div class={`pair-area ${isReady ? '' : 'waits'}`} style={px({ height: axis + BELOW })}>
       <svg width={width} height={axis + BELOW} aria-hidden="true">
@@ -69,8 +69,8 @@ export function PairArea({ width, pair, value, names, isReady, onInput, onHold }
         type="range"
         aria-label={words.knob(names.query)}
         aria-valuetext={plain(value)}
-        min={-MOST_STEPS}
-        max={MOST_STEPS}
+        min={-MAX_STEPS}
+        max={MAX_STEPS}
         step="1"
         value={Math.round(value / knobStep)}
         disabled={!isReady}

@@ -10,7 +10,10 @@ import { OPENING } from '../../store/state.js';
  * An action that answers a question. what: in words of no language, such as 4.2 or a12 → b3.
  * @typedef {{ what: string, right: boolean }} Act
  */
-/** @typedef {{ question: Question, what: string | null, right: boolean, tries: string[] }} Answer what: null for none */
+/**
+ * what: null for none.
+ * @typedef {{ question: Question, what: string | null, right: boolean, tries: string[] }} Answer
+ */
 /**
  * @typedef {object} Quiz
  * @property {Answer[]} answers so far
@@ -86,7 +89,11 @@ export function observeQuiz(before, state, answers) {
   return { ...quiz, base, now, tries: isNew ? [...quiz.tries, now.what] : quiz.tries };
 }
 
-/** The quiz after an answer, which is the current action or none. @param {Quiz} quiz @param {Act | null} act @returns {Quiz} */
+/**
+ * The quiz after an answer, which is the current action or none.
+ * @param {Quiz} quiz @param {Act | null} act
+ * @returns {Quiz}
+ */
 export function answered({ answers, tries, base }, act) {
   const question = QUESTIONS[answers.length];
   const answer = { question, what: act?.what ?? null, right: act?.right ?? false, tries };

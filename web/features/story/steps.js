@@ -83,7 +83,11 @@ export const numberedStep = (step) => (STEPS[step].quiz ? null : (STEPS[step].ha
 
 /** The parts that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
-/** The parts of the page that a phone shows besides the text. @param {number} step @param {Log} log @returns {string[]} */
+/**
+ * The parts of the page that a phone shows besides the text.
+ * @param {number} step @param {Log} log
+ * @returns {string[]}
+ */
 export const shownParts = (step, log) => {
   const { name, quiz, shows } = STEPS[step];
   return quiz ? ['quiz', ...(SHOWN_IN_QUIZ[log[name]?.answers.length ?? 0] ?? [])] : shows;

@@ -1,13 +1,13 @@
-// The story in the reading column: a title, a short text, and acts. It sets the state of the page when a step begins and
-// observes the visitor's actions; the rest of the page continues to work.
+// The story in the reading column: a title, a short text, and acts. It sets the state of the page when a step begins,
+// and observes the visitor's actions; the rest of the page continues to work.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { Acts, resultsOf, valuesOf } from './acts.jsx';
 import { Fetched, Tokens } from './figures.jsx';
 import { goTo } from './goTo.js';
-import { Inside } from './inside.jsx';
-import { actsDone } from './observations.js';
+import { actsDone } from './predictions.js';
 import { QUIZ, Quiz } from './quiz.jsx';
 import { Rich } from './richText.jsx';
 import { steps as inEnglish } from './steps.en.js';
@@ -19,6 +19,7 @@ import { useSpeech, useWatch } from './useStory.js';
 
 export { default as styles } from './story.css';
 
+const Inside = later(() => import('./inside.jsx'), 'Inside');
 const STORIES = { en: inEnglish, zh: inChinese };
 /** The texts of all steps by name. @param {Session} session @returns {Record<string, any>} */
 const textsOf = ({ language: { value: language } }) => ({ ...STORIES[language], ...QUIZ[language] });

@@ -3,17 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wordAt } from '../../../../web/features/prompt/tokens.js';
-import {
-  actsDone,
-  asks,
-  cameTrue,
-  corrections,
-  observe,
-  opened,
-  predicted,
-  trained,
-} from '../../../../web/features/story/observations.js';
+import { corrections, observe, opened, trained } from '../../../../web/features/story/observations.js';
 import { resultText } from '../../../../web/features/story/observationTexts.js';
+import { actsDone, asks, cameTrue, predicted } from '../../../../web/features/story/predictions.js';
 import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.js';
 import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';

@@ -43,7 +43,7 @@ test('a number of a query is changed: score and weights follow, and the other ro
   assert.notDeepEqual(weightsOf(flipped), weightsOf(base));
 });
 
-test('a cut line: the keys of the head are computed from the stream without the other head, nothing else changes', () => {
+test('a cut line: the keys of a head are computed without the other head, and nothing else changes', () => {
   const base = run([], 3);
   const { data: output, shape } = base.captured['blocks.3.heads'];
   const projection = model.stateDict()['blocks.3.attention.wo'].data;
