@@ -2,12 +2,13 @@
 
 import { Fragment } from 'preact';
 import { useId } from 'preact/hooks';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { opened } from './observations.js';
 import { questionValues, resultText } from './observationTexts.js';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
+import { TEXTS } from './texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../store/session.js' */
@@ -80,7 +81,7 @@ function Task({ act, text, values, isDone, phone }) {
 /** @param {{ act: number, texts: StepTexts, isPast: boolean }} props isPast: the question is not shown any more */
 function Result({ act, texts, isPast }) {
   const session = useSession();
-  const words = session.words.value;
+  const words = useTexts(TEXTS);
   const { step } = session.state.value;
   const log = session.storyLog.value;
   const { name } = STEPS[step];
@@ -88,8 +89,8 @@ function Result({ act, texts, isPast }) {
   const { choices } = texts.acts[act];
   return (
     <p class="seen">
-      <Rich {...resultText(words, texts, name, act, log[name])} />
-      {isPast && choices && said !== undefined && <span class="said">{words.story.said(choices[said])}</span>}
+      <Rich {...resultText(session.words.value, texts, name, act, log[name])} />
+      {isPast && choices && said !== undefined && <span class="said">{words.said(choices[said])}</span>}
     </p>
   );
 }
@@ -100,7 +101,7 @@ function Result({ act, texts, isPast }) {
  */
 function Question({ act, text, values, came }) {
   const session = useSession();
-  const words = session.words.value.story;
+  const words = useTexts(TEXTS);
   const { step } = session.state.value;
   const log = session.storyLog.value;
   const said = saidIn(step, act, log);

@@ -1,9 +1,10 @@
 // The line from one head to the keys of another one, in the gap that opens between their layers, with its switch.
 
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { Switch } from '../whatif/headSwitch.jsx';
 import { saidIn } from './predictions.js';
+import { TEXTS } from './texts.js';
 import { lineKey, TRICK } from './trial.js';
 
 export { default as styles } from './cutLine.css';
@@ -18,7 +19,7 @@ const [SWITCH, TEXT, FRAME] = [22, 150, 3];
  */
 export function CutLine({ layout, order, width }) {
   const session = useSession();
-  const words = session.words.value.story;
+  const words = useTexts(TEXTS);
   const { trial, step } = session.state.value;
   const { size, left, across, down, named, inset, rowTop } = layout;
   const { from, to } = TRICK;

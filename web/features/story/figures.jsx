@@ -2,10 +2,11 @@
 
 import { hasContributions, hasValues } from '../../store/runParts.js';
 import { signed, weightText } from '../../texts/numbers.js';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { shown, wordAt } from '../prompt/tokens.js';
 import { readingOf } from '../reading/derivation.js';
 import { Strip } from '../reading/reading.jsx';
+import { TEXTS } from './texts.js';
 
 /** @import { Piece } from '../prompt/tokens.js' */
 
@@ -15,7 +16,7 @@ const MAX_TOKENS = 60;
 /** The tokens of the text, each with its number below it. */
 export function Tokens() {
   const session = useSession();
-  const words = session.words.value.story;
+  const words = useTexts(TEXTS);
   const run = session.run.value;
   const cell = session.cell.value;
   if (!run?.T) return null;
@@ -56,6 +57,7 @@ export function Tokens() {
 export function Fetched() {
   const session = useSession();
   const words = session.words.value;
+  const texts = useTexts(TEXTS);
   const run = session.run.value;
   const cell = session.cell.value;
   if (!cell || !hasValues(run) || cell.s > cell.t || cell.t >= run.T) return null;
@@ -67,7 +69,7 @@ export function Fetched() {
         {weightText(r.weight)} {words.of} <i class="key">{key}</i>
       </Strip>
       <Strip name={words.mixture} kind="value" values={r.mixture}>
-        {words.story.others(r.others.length)}
+        {texts.others(r.others.length)}
       </Strip>
       {hasContributions(run) && (
         <p class="adds">

@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { hasValues } from '../../store/runParts.js';
 import { plain, weightText } from '../../texts/numbers.js';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { reducedMotion } from '../../ui/motion.js';
 import { useSize } from '../../ui/useSize.js';
 import { readingOf } from '../reading/derivation.js';
@@ -14,6 +14,7 @@ import { strongestPair } from './observations.js';
 import { PairArea } from './pairArea.jsx';
 import { saidIn } from './predictions.js';
 import { STEPS } from './steps.js';
+import { TEXTS } from './texts.js';
 import { numberKey } from './trial.js';
 
 export { default as styles } from './inside.css';
@@ -27,7 +28,7 @@ const STEP = STEPS.findIndex(({ inside }) => inside);
 /** @param {{ row?: boolean }} props row: true if the row is not shown elsewhere */
 export function Inside({ row = false }) {
   const session = useSession();
-  const words = session.words.value.story;
+  const texts = useTexts(TEXTS);
   const run = session.run.value;
   const { cell: kept, trial } = session.state.value;
   const cell = kept ?? session.cell.value;
@@ -41,7 +42,7 @@ export function Inside({ row = false }) {
   const key = numberKey({ ...run, token: cell.t, index: pair.index });
   return (
     <div class={`inside ${row ? 'in-panel' : ''}`} ref={area}>
-      {!row && <h2>{words.inside(run.layer, run.head)}</h2>}
+      {!row && <h2>{texts.inside(run.layer, run.head)}</h2>}
       <Products run={run} cell={cell} index={pair.index} />
       {width > 0 && (
         <PairArea
@@ -126,6 +127,7 @@ function Marked({ name, kind, values }) {
  */
 function Sums({ run, cell, pair: { index }, before, row }) {
   const words = useSession().words.value;
+  const texts = useTexts(TEXTS);
   const reading = readingOf(run, cell);
   const { q, k, product, sum, weight, weights } = reading;
   const isChanged = before !== null && weightText(before) !== weightText(weight);
@@ -135,13 +137,13 @@ function Sums({ run, cell, pair: { index }, before, row }) {
         <span class="query">{plain(q[index])}</span> × <span class="key">{plain(k[index])}</span> ={' '}
         <span class="data">{plain(product[index])}</span>
       </p>
-      <p class="others">{words.story.otherPairs(q.length - 1, plain(sum - product[index]))}</p>
+      <p class="others">{texts.otherPairs(q.length - 1, plain(sum - product[index]))}</p>
       <p class="sum">
         <ShortScore reading={reading} width={run.values.width} />
       </p>
       <p>
-        {words.story.weight} <b data-name="story-weight">{weightText(weight)}</b>{' '}
-        <small>{isChanged ? words.story.was(weightText(before)) : words.story.ofWholeRow}</small>
+        {texts.weight} <b data-name="story-weight">{weightText(weight)}</b>{' '}
+        <small>{isChanged ? texts.was(weightText(before)) : texts.ofWholeRow}</small>
       </p>
       {row && <Strip name={words.softmax} kind="softmax" values={weights} mark={cell.s} />}
     </div>

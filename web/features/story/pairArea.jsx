@@ -1,8 +1,9 @@
 // One number of the query and one of the key as the sides of an area. Below zero the area is an outline.
 
 import { plain } from '../../texts/numbers.js';
-import { useSession } from '../../ui/context.js';
+import { useTexts } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { TEXTS } from './texts.js';
 
 /** @typedef {{ query: number, key: number }} Pair */
 
@@ -22,7 +23,7 @@ const [ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
  * @param {(is: boolean) => void} props.onHold the knob is pressed, or released
  */
 export function PairArea({ width, pair, value, names, isReady, onInput, onHold }) {
-  const words = useSession().words.value.story;
+  const words = useTexts(TEXTS);
   const knobStep = pair.query / STEPS_TO_NUMBER;
   const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), ABOVE / pair.key);
   const [middle, axis] = [width / 2, ABOVE + 4];

@@ -2,7 +2,7 @@
 // and observes the visitor's actions; the rest of the page continues to work.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Acts, resultsOf, valuesOf } from './acts.jsx';
 import { Fetched, Tokens } from './figures.jsx';
@@ -13,6 +13,7 @@ import { Rich } from './richText.jsx';
 import { steps as inEnglish } from './steps.en.js';
 import { COUNT, neighbours, numberedStep, STEPS } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
+import { TEXTS } from './texts.js';
 import { useSpeech, useWatch } from './useStory.js';
 
 /** @import { Session } from '../../store/session.js' */
@@ -30,7 +31,7 @@ const textsOf = ({ language: { value: language } }) => ({ ...STORIES[language], 
  */
 export function Story({ compact = false, phone = false, wide = false }) {
   const session = useSession();
-  const words = session.words.value;
+  const words = useTexts(TEXTS);
   const { step } = session.state.value;
   const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   const { name, quiz } = STEPS[step];
@@ -52,7 +53,7 @@ export function Story({ compact = false, phone = false, wide = false }) {
       aria-labelledby="story-title"
       data-step={step + 1}
     >
-      <p class="story-of">{number === null ? words.story.name : words.story.of(number + 1, COUNT)}</p>
+      <p class="story-of">{number === null ? session.words.value.story.name : words.of(number + 1, COUNT)}</p>
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
       </h2>
@@ -67,14 +68,14 @@ export function Story({ compact = false, phone = false, wide = false }) {
       {name === 'tokens' && <Tokens />}
       {values && !quiz && <Acts key={step} texts={texts} values={values} phone={phone} figure={figures[name]} />}
       <Steps />
-      <p class="free">{words.story.free}</p>
+      <p class="free">{words.free}</p>
     </section>
   );
 }
 
 function Steps() {
   const session = useSession();
-  const words = session.words.value.story;
+  const words = useTexts(TEXTS);
   const texts = textsOf(session);
   const { step } = session.state.value;
   const log = session.storyLog.value;

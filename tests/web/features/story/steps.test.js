@@ -20,6 +20,7 @@ import {
   writeLink,
 } from '../../../../web/features/story/steps.js';
 import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
+import { TEXTS } from '../../../../web/features/story/texts.js';
 import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
 
@@ -60,8 +61,8 @@ test('there are nine steps; each begins with a valid state, and the address cont
 
 test('both languages have every text, with the same placeholders', () => {
   const [en, zh] = [
-    { ...LANGUAGES.en.story, steps: inEnglish, quiz: quizInEnglish },
-    { ...LANGUAGES.zh.story, steps: inChinese, quiz: quizInChinese },
+    { ...LANGUAGES.en.story, ...TEXTS.en, steps: inEnglish, quiz: quizInEnglish },
+    { ...LANGUAGES.zh.story, ...TEXTS.zh, steps: inChinese, quiz: quizInChinese },
   ];
   const places = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
   const shape = (x) =>
