@@ -9,8 +9,8 @@ import { TEXTS } from './texts.js';
 
 /** Steps of the knob from zero to the number before; steps to each end. */
 const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
-/** CSS pixels: height above the axis and below it, room at the sides, half of the knob. */
-const [ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
+/** CSS pixels: the largest height above the axis, room below it and at the sides, half of the knob. */
+const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
 /**
  * @param {object} props
@@ -25,8 +25,8 @@ const [ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 export function PairArea({ width, pair, value, names, isReady, onInput, onHold }) {
   const words = useTexts(TEXTS);
   const knobStep = pair.query / STEPS_TO_NUMBER;
-  const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), ABOVE / pair.key);
-  const [middle, axis] = [width / 2, ABOVE + 4];
+  const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), MAX_ABOVE / pair.key);
+  const [middle, axis] = [width / 2, pair.key * unit + 4];
   const [side, height] = [value * unit, pair.key * unit];
   const [left, isNegative] = [Math.min(side, 0), value < 0];
   const reach = MAX_STEPS * knobStep * unit;

@@ -1,7 +1,7 @@
 // The story in the reading column: a title, a short text, and acts. It sets the state of the page when a step begins,
 // and observes the visitor's actions; the rest of the page continues to work.
 
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Acts, resultsOf, valuesOf } from './acts.jsx';
@@ -40,6 +40,11 @@ export function Story({ compact = false, phone = false, wide = false }) {
   const values = valuesOf(session);
   useWatch();
   useSpeech(step, quiz ? [] : resultsOf(session, texts));
+  useEffect(() => {
+    // In a low column what is to be done, and the result, would be below the edge.
+    const all = wide ? (title.current?.parentElement?.querySelectorAll('.do, .seen') ?? []) : [];
+    all[all.length - 1]?.scrollIntoView({ block: 'nearest' });
+  }, [session.storyLog.value]);
   useLayoutEffect(() => {
     // After a change of the step the title has the focus, but not if the story was opened by an address.
     if (session.storyMoved.value) title.current?.focus();
