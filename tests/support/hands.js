@@ -87,6 +87,12 @@ function pointing({ name, screen, tap, point, drag }) {
     async read(/** @type {number} */ t, /** @type {number} */ s) {
       await point(page.locator('#picture'), { position: await cellAt(t, s) });
     },
+    /** Chooses a cell until another one is chosen. */
+    async keep(/** @type {number} */ t, /** @type {number} */ s) {
+      await tap(page.locator('#picture'), { position: await cellAt(t, s) });
+    },
+    /** Chooses one of several answers. */
+    choose: (/** @type {string} */ list, /** @type {number} */ i) => tap(page.locator(list).nth(i)),
     /** Selects the cells of a row, from one to another. */
     async paint(/** @type {number} */ t, /** @type {number} */ from, /** @type {number} */ to) {
       const [a, b] = [await cellAt(t, from), await cellAt(t, to)];
@@ -97,6 +103,12 @@ function pointing({ name, screen, tap, point, drag }) {
     async slide(/** @type {string} */ slider) {
       const { width, height } = /** @type {any} */ (await page.locator(slider).boundingBox());
       await tap(page.locator(slider), { position: { x: width - 8, y: height / 2 } });
+    },
+    /** Moves a slider to its beginning. */
+    async slideBack(/** @type {string} */ slider) {
+      await page.locator(slider).scrollIntoViewIfNeeded();
+      const { height } = /** @type {any} */ (await page.locator(slider).boundingBox());
+      await tap(page.locator(slider), { position: { x: 8, y: height / 2 } });
     },
   };
   return { ...hand, ...common(hand) };
@@ -233,9 +245,18 @@ const KEYBOARD = {
     await keys('Space');
     for (let s = from; s < to; s++) await keys('ArrowRight', 'Space');
   },
+  keep: (/** @type {number} */ t, /** @type {number} */ s) => KEYBOARD.read(t, s),
+  async choose(/** @type {string} */ list, /** @type {number} */ i) {
+    await reach(`${list} input`);
+    await keys('Space', ...times(i, 'ArrowDown'));
+  },
   async slide(/** @type {string} */ slider) {
     await reach(slider);
     await keys('End');
+  },
+  async slideBack(/** @type {string} */ slider) {
+    await reach(slider);
+    await keys('Home');
   },
 };
 export const keyboard = { ...KEYBOARD, ...common(KEYBOARD) };

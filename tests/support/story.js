@@ -2,7 +2,7 @@
 // the page.
 
 import assert from 'node:assert/strict';
-import { GUESS, NAMES } from './opening.js';
+import { FROM, GUESS, LAST, NAMES } from './opening.js';
 import { assertAccessible, assertNoSidewaysScroll, page } from './page.js';
 
 export const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
@@ -28,6 +28,10 @@ const percentOf = async (token) =>
     token,
   );
 
+/** The steps in their order, as the address numbers them: the questions, and the second half of step 8. */
+const [BEFORE, AFTER, CUT] = [11, 12, 10];
+const ROUTE = [BEFORE, 1, 2, 3, 4, 5, 6, 7, 8, CUT, 9, AFTER];
+
 /** Inspects every step at its beginning and at its end. */
 export async function follow(hand) {
   const begun = async (step) => {
@@ -38,8 +42,15 @@ export async function follow(hand) {
   const next = async (step) => {
     await looksRight(step, true);
     await hand.press('.steps > button:last-of-type');
-    await begun(step + 1);
+    await begun(ROUTE[ROUTE.indexOf(step) + 1]);
   };
+  /** Chooses an answer, and waits for what is to be done. */
+  const predict = async (i) => {
+    assert.equal(await page.locator('.do').count(), 0, 'first a prediction, then an action');
+    await hand.choose('.answer', i);
+    await page.waitForFunction((at) => part('.ask')?.querySelectorAll('input')[at].checked && part('.do'), i);
+  };
+  const marks = async (i) => (await page.locator('.answer').nth(i).locator('small').allTextContents()).join('');
   // On a phone a step may show no picture: then the switch is in the list of changes.
   const turnOff = async () => {
     if (await page.locator('.corner .switch').isVisible()) return hand.press('.corner .switch');
@@ -48,29 +59,32 @@ export async function follow(hand) {
     await hand.fold();
   };
   await hand.enter('story');
-  await begun(1);
+  await begun(BEFORE);
+  await answerQuiz(hand, turnOff, false);
+  await next(BEFORE);
 
+  await predict(1);
   await hand.write(' whale');
   await seen();
   assert.ok((await textOf('.seen')).includes(await textOf('.prediction .option:first-child .token')));
+  assert.notEqual(await marks(1), '', 'the prediction is next to the result');
   await next(1);
 
+  await predict(0);
   await hand.among('.tokens button', 7);
   await seen(1, /grapple.*3.*gr · ap · ple.*\d+ · \d+ · \d+/);
+  assert.notEqual(await marks(1), '', 'three tokens are marked');
   await next(2);
 
-  await hand.read(0, 0);
-  await seen(1, new RegExp(`${NAMES[0]}.*1\\.00`));
+  await predict(2);
+  await hand.read(LAST, FROM);
+  await seen(1, new RegExp(`${NAMES[LAST]}.*${GUESS}.*${LAST - FROM}`));
   await next(3);
 
-  const before = await textOf('[data-name=story-weight]');
-  await hand.slide('.whatif input');
-  await seen();
-  const after = await textOf('[data-name=story-weight]');
-  assert.ok((await textOf('.seen')).includes(before) && (await textOf('.seen')).includes(after));
-  assert.ok(Number(after) < Number(before) / 2);
+  await flipAndHeat(hand, predict);
   await next(4);
 
+  await predict(1);
   const first = await textOf('[data-name=head-adds]');
   await hand.among('.prediction .option', 1);
   await seen();
@@ -79,6 +93,7 @@ export async function follow(hand) {
   assert.ok((await textOf('.seen')).includes(first) && (await textOf('.seen')).includes(second));
   await next(5);
 
+  await predict(2);
   await hand.unfold();
   await hand.pick('.settings .menu > button', '.settings [data-key=none]');
   await hand.fold();
@@ -90,18 +105,67 @@ export async function follow(hand) {
     null,
     'no name before it is found',
   );
+  await predict(1);
   await hand.head(3, 3);
   await seen(1);
   await hand.head(4, 2);
   await seen(2);
   await next(7);
 
+  await switchOff(hand, predict, turnOff);
+  await next(8);
+
+  await predict(1);
+  const before = await percentOf(GUESS);
+  await hand.press('.cut-line .switch');
+  await seen(1, /0\.\d\d.*0\.\d\d.*\d%.*\d%/);
+  assert.ok((await textOf('.seen')).includes(before) && (await textOf('.seen')).includes(await percentOf(GUESS)));
+  assert.equal(await page.locator('.thumbnail.off').count(), 0, 'both heads are on');
+  await next(CUT);
+
+  await predict(1);
+  await hand.press('.act');
+  await page.waitForFunction(() => !part('.story'));
+  await page.waitForFunction(() => /panel=train/.test(location.hash));
+  await hand.enter('story');
+  await stepIs(9);
+  await seen();
+  await next(9);
+
+  await answerQuiz(hand, turnOff, true);
+  await page.waitForFunction(() => part('.quiz-results'));
+  await looksRight(AFTER, true);
+  await hand.press('.steps > button:last-of-type');
+  await page.waitForFunction(() => !part('.story'));
+}
+
+/** Step 4: one number of the query is flipped, then the temperature is raised. */
+async function flipAndHeat(hand, predict) {
+  const weight = () => textOf('[data-name=story-weight]');
+  assert.ok(await page.locator('.pair-area input').isDisabled(), 'first a prediction, then the knob');
+  const before = await weight();
+  await predict(1);
+  await hand.slideBack('.pair-area input');
+  await seen(1, new RegExp(before.replace('.', '\\.')));
+  const flipped = await weight();
+  assert.ok((await textOf('.seen')).includes(flipped) && Number(flipped) < Number(before) - 0.1);
+  await predict(1);
+  await hand.slide('.whatif input');
+  await seen(2);
+  const after = await weight();
+  assert.ok((await textOf('.seen')).includes(after) && Number(after) < Number(flipped) / 2);
+}
+
+/** Step 8: a head is switched off that the guess needs, another one, and one that makes no difference. */
+async function switchOff(hand, predict, turnOff) {
   const whole = await percentOf(GUESS);
+  await predict(2);
   await turnOff();
   await seen(1);
   const fallen = await percentOf(GUESS);
   assert.ok((await textOf('.seen')).includes(whole) && (await textOf('.seen')).includes(fallen));
   assert.match(await textOf("[data-head='4.2'] .role-name"), /^−[89]\d$/);
+  await predict(1);
   await hand.head(3, 3);
   await turnOff();
   await seen(2);
@@ -111,22 +175,30 @@ export async function follow(hand) {
   await seen(3);
   assert.equal(await textOf("[data-head='1.2'] .role-name"), '0');
   assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
-  await next(8);
+}
 
-  await hand.press('.act');
-  await page.waitForFunction(() => !part('.story'));
-  await page.waitForFunction(() => /panel=train/.test(location.hash));
-  await hand.enter('story');
-  await stepIs(9);
-  await seen();
-  await looksRight(9, true);
-  await hand.press('.steps > button:last-of-type');
-  await page.waitForFunction(() => !part('.story'));
+/** The three questions: the first time one is not answered, and one wrongly. */
+async function answerQuiz(hand, turnOff, isRight) {
+  const confirm = async (wanted) => {
+    await page.waitForFunction((text) => part('.current')?.textContent.includes(text), wanted);
+    await hand.press('.quiz-buttons .go');
+    await settled();
+  };
+  if (isRight) {
+    await hand.keep(12, 3);
+    await confirm('₃');
+  } else await hand.press('.quiz-buttons .word');
+  await hand.head(1, 2);
+  await page.waitForFunction(() => part('.current')?.textContent.includes('1.2'));
+  if (isRight) await hand.head(3, 3);
+  await confirm(isRight ? '3.3' : '1.2');
+  await turnOff();
+  await confirm('4.2 × 0');
 }
 
 /** Checks that axe finds no fault and that the button to continue is visible. */
 async function looksRight(step, isDone) {
-  if (isDone || step === 1) await assertAccessible();
+  if (isDone || step === 1 || step === 4) await assertAccessible();
   await assertNoSidewaysScroll(`step ${step}`);
   const [bottom, height] = await page.evaluate(() =>
     ['.steps', '.right'].map((selector) => part(selector)?.getBoundingClientRect().bottom),

@@ -652,11 +652,11 @@ for (const width of [1440, 360])
   });
 
 for (const width of [2560, 1920, 1440, 1024])
-  test(`${width} px: score and weight of the story’s strips are in one line each`, async () => {
+  test(`${width} px: product, sum and weight of step 4 are in one line each`, async () => {
     await open('panel=story&step=4', width);
-    await page.waitForFunction(() => part('.strips [data-name=score]'));
-    const heights = (await textBoxes('.strips .strip > p')).map(({ height }) => height);
-    assert.ok(Math.max(...heights) < 2 * Math.min(...heights), `${heights}`);
+    await page.waitForFunction(() => part('.sums [data-name=score]'));
+    const heights = (await textBoxes('.sums > p')).map(({ height }) => height);
+    assert.ok(heights.length === 4 && Math.max(...heights) < 2 * Math.min(...heights), `${heights}`);
   });
 
 test('a head that is off: the reading says that its output is zero, and 0.00 has no sign', async () => {

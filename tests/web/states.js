@@ -91,7 +91,9 @@ function long() {
 }
 
 export const settle = (page) =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'));
+  page.waitForFunction(
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .inside'),
+  );
 
 async function choose(page, files) {
   await page.evaluate(() => part('.model-menu > button').click());
@@ -125,6 +127,34 @@ const each =
   async (page) => {
     for (const act of acts) await act(page);
   };
+/** Chooses an answer of the story. */
+const predict = (i) => async (page) => {
+  await page.waitForFunction(() => part('.answer'));
+  await page.evaluate((i) => part('.ask').querySelectorAll('input')[i].click(), i);
+  await page.waitForFunction(() => part('.do, .seen'));
+};
+const seen = (n) => (page) => page.waitForFunction((n) => part('.story').querySelectorAll('.seen').length >= n, n);
+const slideTo = (selector, value) => (page) =>
+  page.evaluate(
+    ([selector, value]) => {
+      const input = part(selector);
+      input.value = value;
+      for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
+    },
+    [selector, value],
+  );
+const flip = async (page) => {
+  await page.waitForFunction(() => part('.pair-area input:enabled'));
+  await slideTo('.pair-area input', '-20')(page);
+};
+const warm = slideTo('.whatif input', '1');
+const cut = (page) => page.evaluate(() => part('.cut-line .switch').click());
+const skipQuestion = async (page) => {
+  await page.waitForFunction(() => part('.quiz-buttons'));
+  const number = await page.evaluate(() => part('.story .story-of + .do, .do').textContent);
+  await page.evaluate(() => part('.quiz-buttons .word').click());
+  await page.waitForFunction((before) => part('.story .do')?.textContent !== before, number);
+};
 const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
 
 /** @type {Record<string, { hash?: string, act?: (page: any) => Promise<void>, locale?: string, fresh?: boolean }>} */
@@ -163,9 +193,25 @@ export const STATES = {
   },
   table: { hash: 'panel=table' },
   story1: { hash: 'panel=story' },
+  story3: { hash: 'panel=story&step=3' },
+  story3do: { hash: 'panel=story&step=3', act: predict(2) },
+  story3seen: { hash: 'panel=story&step=3&cell=13.4', act: each(predict(2), seen(1)) },
   story4: { hash: 'panel=story&step=4' },
+  story4do: { hash: 'panel=story&step=4', act: predict(2) },
+  story4seen: { hash: 'panel=story&step=4', act: each(predict(2), flip, seen(1)) },
+  story4warm: { hash: 'panel=story&step=4', act: each(predict(2), flip, seen(1), predict(1), warm, seen(2)) },
   story8: { hash: 'panel=story&step=8' },
+  story8do: { hash: 'panel=story&step=8', act: predict(1) },
+  story8seen: {
+    hash: 'panel=story&step=8',
+    act: each(predict(2), (page) => page.evaluate(() => part('.corner .switch').click()), seen(1)),
+  },
+  storyCut: { hash: 'panel=story&step=10' },
+  storyCutDo: { hash: 'panel=story&step=10', act: predict(1) },
+  storyCutSeen: { hash: 'panel=story&step=10', act: each(predict(1), cut, seen(1)) },
   story9: { hash: 'panel=story&step=9' },
+  quiz: { hash: 'panel=story&step=11' },
+  quizResult: { hash: 'panel=story&step=12', act: each(...Array(3).fill(skipQuestion)) },
   beside: { hash: `view=compare&scale=4.2%3A0&${pinned(OPENING)}` },
   difference: { hash: `view=compare&versus=difference&scale=4.2%3A0&${pinned(OPENING)}` },
   prompts: { hash: `view=compare&${pinned(LONGER)}` },
@@ -256,5 +302,7 @@ export const STATES = {
   chineseFirst1: { hash: 'first=1', locale: 'zh-CN' },
   chineseFirst2: { hash: 'first=2', locale: 'zh-CN' },
   chineseFirst3: { hash: 'first=3', locale: 'zh-CN' },
-  chineseStory: { hash: 'panel=story&step=4', locale: 'zh-CN' },
+  chineseStory: { hash: 'panel=story&step=4', act: each(predict(2), flip, seen(1)), locale: 'zh-CN' },
+  chineseCut: { hash: 'panel=story&step=10', act: each(predict(1), cut, seen(1)), locale: 'zh-CN' },
+  chineseQuiz: { hash: 'panel=story&step=11', locale: 'zh-CN' },
 };

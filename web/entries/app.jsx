@@ -6,7 +6,7 @@ import { isSentence } from '../features/first/firstSteps.js';
 import { Header } from '../features/header/header.jsx';
 import { useDrop } from '../features/open/opening.jsx';
 import { Sentence } from '../features/prompt/prompt.jsx';
-import { STEPS } from '../features/story/steps.js';
+import { shownParts } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { WhatIf } from '../features/whatif/whatif.jsx';
@@ -62,7 +62,7 @@ export function App({ host, height = 0, controls = true }) {
       class={`${look} ${firstLook(session)}`}
       style={px({ '--vw': (width || 1) / 100, '--height': height || undefined })}
       data-busy={session.busy.value}
-      data-shows={state.panel === 'story' ? STEPS[state.step].shows.join(' ') : undefined}
+      data-shows={state.panel === 'story' ? shownParts(state.step, session.storyLog.value).join(' ') : undefined}
     >
       {alone ? (
         <FirstSentence />

@@ -7,6 +7,7 @@ import { Legend } from '../features/heatmap/legend.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
+import { hasInside } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
@@ -16,6 +17,7 @@ import { useColumns, useSize } from '../ui/useSize.js';
 import { Beam } from './beam.jsx';
 import { Instrument, isGrown } from './instrument.jsx';
 
+const Inside = later(() => import('../features/story/inside.jsx'), 'Inside');
 const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
 
 /** In lower columns the view, the panel and the lesson are shorter, and no reading is above its pictures. */
@@ -43,7 +45,12 @@ export function Columns() {
   const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} area={area}>
-      {!grows && (
+      {!grows && hasInside(state) ? (
+        <div class="left">
+          <Inside />
+        </div>
+      ) : null}
+      {!grows && !hasInside(state) && (
         <LeftColumn width={Math.floor(model)} height={Math.max(height - legend, 0)} isLow={height < LOW_LESSON} />
       )}
       <div class="middle">
@@ -57,7 +64,7 @@ export function Columns() {
         />
       </div>
       <div class="right">
-        <Panel compact={height < LOW_PANEL} spread={spread} />
+        <Panel compact={height < LOW_PANEL} spread={spread} wide />
       </div>
       {!grows && <Beam />}
     </Instrument>

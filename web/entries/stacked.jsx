@@ -9,7 +9,7 @@ import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { Sheet } from '../features/reading/bottomSheet.jsx';
-import { STEPS } from '../features/story/steps.js';
+import { gapIn, shownParts } from '../features/story/steps.js';
 import { isOpen } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
@@ -147,13 +147,15 @@ function modelSize(session, room) {
   const tiles = heads > MAX_NAMED;
   const story = panel === 'story';
   // A step of the story that shows no guesses has room for a larger model, and for the texts under its heads.
-  const alone = story && !STEPS[step].shows.includes('prediction');
+  const alone = story && !shownParts(step, session.storyLog.value).includes('prediction');
   // The loss without a head is under its thumbnail.
   const rowHeight = story || session.ablation.value ? 56 : 39;
   return {
     tiles,
     width: alone || tiles ? room : Math.min(STREAM_WIDTH + 39 * heads, 0.56 * room),
-    height: tiles ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows) : rowHeight * rows,
+    height: tiles
+      ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows)
+      : rowHeight * rows + gapIn(session.state.value),
   };
 }
 

@@ -21,13 +21,14 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
- *   trace: import('../features/trace/settings.js').TraceSettings,
+ *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
  * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
  * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
  * text that it learns, if that is its task. first: the step of the first visit, null once it is over.
+ * trial: changes inside a head that a step of the story tries, see trial.js; it is not in the address.
  */
 
 /** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
@@ -69,9 +70,13 @@ export const initialState = {
   lesson: '',
   first: null,
   trace: usualTrace,
+  trial: {},
 };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
+
+/** A change of these ends a trial. */
+const ENDS_TRIAL = /** @type {const} */ (['model', 'text', 'panel', 'step']);
 
 const HUB_NAME = /^[\w./-]{1,200}@[\w./-]{1,200}$/;
 const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
@@ -118,7 +123,7 @@ const FIELDS = {
   colours: (x) => SCALES.includes(x),
   mean: (x) => ['head', 'layer', 'all', 'rollout'].includes(x),
   panel: isWord,
-  step: (x) => isCount(x) && x < 9,
+  step: (x) => isCount(x) && x < 12,
   hide: isNumber(0, 100),
   axes: (x) => typeof x === 'string' && /^\w{1,20}\.\w{1,20}$/.test(x),
   scope: (x) => SCOPES.includes(x),
@@ -127,6 +132,7 @@ const FIELDS = {
   lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
   first: (x) => x === null || (isCount(x) && x < 4),
   trace: isTrace,
+  trial: (map) => Object.values(map).every(isNumber(-1000, 1000)),
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -154,6 +160,7 @@ export function change(state, patch) {
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
   // A head that is chosen is shown alone.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
+  const tries = panel === 'story' && ENDS_TRIAL.every((name) => (patch[name] ?? state[name]) === state[name]);
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
   const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
   return withinTraining({
@@ -162,6 +169,7 @@ export function change(state, patch) {
     ...other,
     .../** @type {Partial<State>} */ (chosen),
     first: stays ? state.first : null,
+    trial: tries ? state.trial : {},
     ...patch,
     model,
     panel,

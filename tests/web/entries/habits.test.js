@@ -37,12 +37,12 @@ test('Back and Forward go through views, panels and steps of the story', async (
   await chooseKind('lines');
   await page.waitForFunction(() => part('svg.lines') !== null);
   await word('Story').click();
-  await shows('.story-of', '1');
+  await shows('.story h2', 'Three questions');
   await page.evaluate(() => [...part('.steps').querySelectorAll('button')].at(-1).click());
-  await page.waitForFunction(() => location.hash.includes('step=2'));
+  await page.waitForFunction(() => part('.story')?.dataset.step === '1');
   assert.equal(await entries(), before + 3);
   await page.goBack();
-  await page.waitForFunction(() => part('.story')?.dataset.step === '1');
+  await page.waitForFunction(() => part('.story')?.dataset.step === '11');
   await page.goBack();
   await page.waitForFunction(() => part('.story') === null && part('svg.lines') !== null);
   await page.goBack();

@@ -8,8 +8,8 @@ import { Menu } from '../../ui/menu.jsx';
 import { useClosing } from '../../ui/useOpening.js';
 import { goToFirst } from '../first/firstSteps.js';
 import { Opening } from '../open/opening.jsx';
-import { goTo } from '../story/goTo.js';
-import { STEPS } from '../story/steps.js';
+import { openStory } from '../story/goTo.js';
+import { COUNT, numberedStep } from '../story/steps.js';
 import { isOpen } from '../train/settings.js';
 import { OtherLanguage } from './otherLanguage.jsx';
 
@@ -227,7 +227,7 @@ function MoreMenu({ phone }) {
 function toggleStory(session) {
   const { panel, step } = session.state.peek();
   if (panel === 'story') session.update({ panel: 'reading' });
-  else goTo(session, step);
+  else openStory(session, step);
 }
 
 /** Opens and closes the story; while it is open, shows the current step. */
@@ -236,6 +236,7 @@ function StoryButton() {
   const words = session.words.value.story;
   const { panel, step } = session.state.value;
   const open = panel === 'story';
+  const number = numberedStep(step);
   return (
     <button
       type="button"
@@ -245,7 +246,7 @@ function StoryButton() {
       onClick={() => toggleStory(session)}
     >
       {open ? <b>{words.name}</b> : words.name}
-      {open && <span class="of"> {`${step + 1}/${STEPS.length}`}</span>}
+      {open && number !== null && <span class="of"> {`${number + 1}/${COUNT}`}</span>}
     </button>
   );
 }

@@ -6,6 +6,8 @@ import { MIN_PICTURE, namesWithRoom, nameWidth, rowsOf, TEXT_HEIGHTS } from '../
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { shownRole } from '../story/shownRoles.js';
+import { gapIn } from '../story/steps.js';
+import { TRICK } from '../story/trial.js';
 import { isEmpty } from '../viewRules.js';
 import { SortMenu, useOrder } from './headOrder.jsx';
 import { NUMBER_WIDTH, ResidualStream, STREAM_WIDTH } from './residualStream.jsx';
@@ -16,6 +18,7 @@ import { Thumbnail, walkHeads } from './thumbnail.jsx';
 /** @import { Session } from '../../store/session.js' */
 /** @import { PointedHead } from '../heatmap/lens.jsx' */
 
+const CutLine = later(() => import('../story/cutLine.jsx'), 'CutLine');
 const HeadsLens = later(() => import('../heatmap/lens.jsx'), 'HeadsLens');
 
 /** Height of the line above the heads. */
@@ -88,6 +91,18 @@ function layoutOf(session, { layers, heads, terms }, { width, height, names, let
 }
 
 /**
+ * The layout with a gap below a layer.
+ * @param {Layout} layout @param {number} gap @param {number} below the layer
+ * @returns {Layout}
+ */
+const opened = (layout, gap, below) => ({
+  ...layout,
+  height: layout.height + gap,
+  rowTop: (layer, place) => layout.rowTop(layer, place) + (layer < below ? gap : 0),
+  middle: (layer) => layout.middle(layer) + (layer < below ? gap : 0),
+});
+
+/**
  * @param {object} props
  * @param {number} props.width
  * @param {number} props.height of the room: the bottom of the model is aligned with the bottom of the picture
@@ -103,7 +118,9 @@ export function Model({ width, height, names = true, letter = 12 }) {
   if (!about || !(width > 0 && height > 0)) return <section class="model" style={px({ height })} />;
   // The roles of the lowest row are below the base of the picture.
   const below = names ? (TEXT_HEIGHTS.role * letter) / 12 : 0;
-  const layout = layoutOf(session, about, { width, height: height + below, names, letter });
+  const gap = gapIn(session.state.value);
+  const closed = layoutOf(session, about, { width, height: height + below - gap, names, letter });
+  const layout = gap > 0 ? opened(closed, gap, TRICK.to.layer) : closed;
   const { middle } = layout;
   return (
     <section
@@ -119,6 +136,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
         label={words.stream}
       />
       <Heads about={about} layout={layout} order={order} letter={letter} width={width} />
+      {gap > 0 && <CutLine layout={layout} order={order} width={width} />}
       {layout.isNumbered && (
         <span class="layer-word" aria-hidden="true">
           {words.layerWord}

@@ -20,7 +20,7 @@ const RowReading = later(() => import('./rowReading.jsx'), 'RowReading');
 
 /**
  * `title`: true if the cell is named above the strips. Views that have a reading of their own get more props.
- * @param {{ compact?: boolean, title?: boolean, spread?: boolean, phone?: boolean }} props
+ * @param {{ compact?: boolean, title?: boolean, spread?: boolean, phone?: boolean, wide?: boolean }} props
  */
 export function Reading({ compact = false, title = true }) {
   const session = useSession();
@@ -125,7 +125,7 @@ function Score({ reading, width }) {
 }
 
 /** The same in one line: sum 36.14 ÷ √32 = 6.39 @param {{ reading: CellReading, width: number }} props */
-function ShortScore({ reading, width }) {
+export function ShortScore({ reading, width }) {
   const words = useSession().words.value;
   const [sum, ...steps] = linesOf(words.steps, reading, width);
   return (

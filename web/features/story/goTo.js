@@ -1,6 +1,7 @@
 // Opens the story at one of its steps.
 
-import { beginning } from './steps.js';
+import { recall } from '../../store/storage.js';
+import { BEFORE, beginning } from './steps.js';
 
 /** @import { Session } from '../../store/session.js' */
 
@@ -10,3 +11,10 @@ export function goTo(session, step) {
   session.setHover(null);
   session.update(beginning(step));
 }
+
+/**
+ * Opens the story where it was left: the first time with its questions. `story` is the name under which their answers
+ * are stored.
+ * @param {Session} session @param {number} step
+ */
+export const openStory = (session, step) => goTo(session, step === 0 && recall('story') === undefined ? BEFORE : step);

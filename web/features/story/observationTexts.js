@@ -2,11 +2,14 @@
 
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { shown } from '../prompt/tokens.js';
+import { weightsOf } from '../reading/derivation.js';
 
+/** @import { Cell } from '../../store/state.js' */
+/** @import { Run } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @typedef {Record<string, string>} Values for the placeholders of a text, by name */
 /** @typedef {{ of: string, values: Values }} Filled a text with its values */
-/** @typedef {{ seen: string[], first?: string }} StepTexts first: for the first token, if it differs */
+/** @typedef {{ acts: { seen: string, other?: string }[] }} StepTexts other: the text if there are no values */
 /** @typedef {{ layer: number, head: number }} Place */
 
 const tokenOf = (/** @type {string} */ text) => shown(text).trim() || '␣';
@@ -25,8 +28,15 @@ const VALUES = {
   tokens: ({ word, parts, ids }) => [
     { word, count: String(parts.length), parts: parts.join(' · '), ids: ids.join(' · ') },
   ],
-  back: ({ token, weight, total }) => [{ token, weight: weightText(weight), total: weightText(total) }],
-  why: ({ temperature, before, to }) => [
+  back: ({ token, key, distance, weight, total }) => [
+    { token, key, distance: String(distance), weight: weightText(weight), total: weightText(total) },
+  ],
+  why: ({ flipped, number, temperature, before, to }) => [
+    flipped && {
+      from: weightText(flipped.before.weight),
+      to: weightText(flipped.to.weight),
+      width: String(number.width),
+    },
     to && {
       temperature: weightText(temperature),
       scoreFrom: plain(before.score),
@@ -54,27 +64,63 @@ const VALUES = {
   ],
   many: (seen) =>
     ['previous', 'induction'].map(
-      (role) => seen[role] && { ...placeOf(seen[role]), score: weightText(seen[role].score) },
+      (role) =>
+        seen[role] && {
+          ...placeOf(seen[role]),
+          score: weightText(seen[role].score),
+          count: String(seen[role].count),
+          heads: String(seen[role].heads),
+        },
     ),
   matter({ fell, too, same }, words) {
     const { percent } = words;
     const fall = fell && { text: tokenOf(fell.text), from: percent(fell.from), to: percent(fell.to) };
     return [fell ? { ...placeOf(fell), ...fall } : null, too && costOf(words, too), same && costOf(words, same)];
   },
-  train: () => [{}],
+  cut: ({ base, after }, { percent }) => [
+    after && {
+      from: weightText(base.weight),
+      to: weightText(after.weight),
+      text: tokenOf(base.text),
+      pFrom: percent(base.p),
+      pTo: percent(after.p),
+    },
+  ],
+  train: ({ steps, right }, { percent }) => [
+    right === undefined ? null : { steps: String(steps), right: percent(right) },
+  ],
 };
 
 /**
- * The observations of a step, for each task.
+ * The result of an act that is done.
  * @param {Strings} words
  * @param {StepTexts} texts
  * @param {string} name of the step
+ * @param {number} act
  * @param {any} seen the step's observations in the log
- * @returns {Filled[]}
+ * @returns {Filled}
  */
-export function observationTexts(words, { seen: texts, first }, name, seen) {
-  if (!seen) return [];
-  return VALUES[name](seen, words).flatMap((values, i) =>
-    values ? [{ of: seen.first && first ? first : texts[i], values }] : [],
-  );
+export function resultText(words, { acts }, name, act, seen) {
+  const values = VALUES[name](seen, words)[act];
+  return values ? { of: acts[act].seen, values } : { of: acts[act].other ?? '', values: {} };
+}
+
+/**
+ * The values of the texts and questions of a step; null if they are not known yet.
+ * @param {string} name of the step
+ * @param {any} seen
+ * @param {{ run: Run | null, cell: Cell | null }} shown
+ * @returns {Values | null}
+ */
+export function questionValues(name, seen, { run, cell }) {
+  if (name === 'many') return run && { heads: String(run.about.layers * run.about.heads) };
+  if (name === 'matter') return run?.chosen ? { guess: tokenOf(run.chosen.text) } : null;
+  if (name !== 'why') return {};
+  if (!run?.values || !cell || cell.t >= run.T) return null;
+  return {
+    query: run.pieces[cell.t].name,
+    key: run.pieces[cell.s].name,
+    width: String(run.values.width),
+    weight: weightText(seen?.base?.weight ?? weightsOf(run, run.layer, run.head)?.[cell.t * run.S + cell.s]),
+  };
 }

@@ -4,7 +4,9 @@ import { hasContributions, hasPredictions } from '../../store/runParts.js';
 import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
 import { effective } from '../whatif/modelEdits.js';
+import { observeQuiz } from './quiz.js';
 import { STEPS } from './steps.js';
+import { lineKey, readTrial, TRICK } from './trial.js';
 
 /** @import { Cell, State } from '../../store/state.js' */
 /** @import { Run } from '../../store/types.js' */
@@ -22,10 +24,12 @@ import { STEPS } from './steps.js';
 /** At this temperature the weights have clearly changed. */
 export const WARM = 2;
 /** Changes of a probability in percentage points: from FALL on it counts as a fall, up to SAME as no difference. */
-const FALL = 20;
+export const FALL = 20;
 const SAME = 2;
-/** From this weight on a token attends mostly to a key. */
-const MOSTLY = 0.5;
+/** From this weight on a token attends mostly to a key; from this distance on the key is far back. */
+const [MOSTLY, FAR] = [0.5, 6];
+/** A flipped number is at most this share of the number before. */
+const FLIPPED = -0.99;
 
 /** @param {Run} run @param {number} t */
 function rowAt({ weights, about, T, layer, head }, t) {
@@ -37,15 +41,21 @@ const isOff = (/** @type {number} */ scale) => scale === 0;
 /** Heads that are off, not as a part of a layer. @param {State} state */
 const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
+/** True if a number is tried that is not shown. @param {State} state */
+const isElsewhere = ({ trial, layer, head, cell }) =>
+  readTrial(trial).numbers.some((one) => one.layer !== layer || one.head !== head || one.token !== cell?.t);
+
 /**
- * Corrections to the state during the step about ablation: the same guess stays chosen however its probability falls,
- * and only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
+ * Corrections to the state. In the step about ablation the same guess stays chosen however its probability falls, and
+ * only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
  * @param {State} state
  * @param {Log} log
  * @returns {Partial<State> | null}
  */
 export function corrections(state, log) {
-  if (STEPS[state.step].name !== 'matter') return null;
+  const { name } = STEPS[state.step];
+  if (name === 'why') return isElsewhere(state) ? { trial: {} } : null;
+  if (name !== 'matter') return null;
   const off = offHeads(state);
   const place = `${state.layer}.${state.head}`;
   const base = log.matter?.base;
@@ -82,18 +92,29 @@ const OBSERVE = {
   back(seen, _, { run, cell }) {
     if (!cell || cell.t >= run.T) return seen;
     const row = rowAt(run, cell.t);
-    if (!(row[cell.t] >= MOSTLY)) return seen;
+    const s = row.reduce((best, weight, i) => (weight > row[best] ? i : best), 0);
+    const distance = cell.t - s;
+    // Rows that find nothing look at the first token.
+    if (s === 0 || !(row[s] >= MOSTLY) || distance < FAR) return seen;
     const total = row.reduce((/** @type {number} */ sum, /** @type {number} */ w) => sum + w, 0);
-    return { token: run.pieces[cell.t].name, weight: row[cell.t], total, first: cell.t === 0 };
+    return { token: run.pieces[cell.t].name, key: run.pieces[s].name, distance, weight: row[s], total, all: run.T };
   },
   why(seen, state, { run, cell }) {
     if (!cell || !run.values || cell.t >= run.T || cell.s > cell.t) return seen;
     const temperature = effective(state.temperature, run.layer, run.head, 1);
     const place = [state.text, run.layer, run.head, cell.t, cell.s].join();
-    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: rowAt(run, cell.t)[cell.s] };
-    if (temperature === 1) return { ...seen, place, from: now };
-    if (temperature < WARM || seen?.place !== place) return seen;
-    return { ...seen, temperature, before: seen.from, to: now };
+    const row = rowAt(run, cell.t);
+    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: row[cell.s] };
+    const [[changed, value] = ['', 0]] = Object.entries(state.trial);
+    if (temperature !== 1) {
+      if (temperature < WARM || seen?.place !== place) return seen;
+      return { ...seen, temperature, before: seen.from, to: now };
+    }
+    if (changed === '') return { ...seen, place, from: now, base: now, number: strongestPair(run, cell) };
+    if (seen?.place !== place) return seen;
+    const isFlipped = value / seen.number.query <= FLIPPED;
+    const largest = row.every((weight) => weight <= row[cell.s]);
+    return { ...seen, from: now, ...(isFlipped && { flipped: { before: seen.base, to: now, largest } }) };
   },
   fetched(seen, state, { run }) {
     if (!hasContributions(run)) return seen;
@@ -121,7 +142,8 @@ const OBSERVE = {
     const role = roles?.[state.layer]?.[state.head];
     if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
     const score = run.scores?.[state.layer]?.[state.head]?.[role];
-    return { ...seen, [role]: { layer: state.layer, head: state.head, score } };
+    const count = roles.flat().filter((other) => other === role).length;
+    return { ...seen, [role]: { layer: state.layer, head: state.head, score, count, heads: roles.flat().length } };
   },
   matter(seen, state, { run }) {
     if (!hasPredictions(run)) return seen;
@@ -148,8 +170,39 @@ const OBSERVE = {
       ...(Math.abs(points) <= SAME ? { same: found } : {}),
     };
   },
+  cut(seen, state, { run, cell }) {
+    if (!hasPredictions(run) || !cell) return seen;
+    const { id, text } = seen?.base ?? run.chosen;
+    const weight = rowAt(run, cell.t)[cell.s];
+    const p = run.top.find((guess) => guess.id === id)?.now;
+    if (p === undefined || !isUnchanged(state)) return seen;
+    if (!(lineKey(TRICK) in state.trial)) return { ...seen, base: { id, text, weight, p } };
+    return seen?.base ? { ...seen, after: { weight, p } } : seen;
+  },
   train: (seen) => seen,
+  before: observeQuiz,
+  after: observeQuiz,
 };
+
+/** @param {State} state */
+const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>
+  model === 'whale' &&
+  text === OPENING &&
+  [temperature, mask, scale, patch].every((map) => Object.keys(map).length === 0);
+
+/**
+ * The number of a query whose product with that of the key is the largest of those with two positive numbers.
+ * @param {Run} run @param {Cell} cell
+ */
+export function strongestPair({ values }, { t, s }) {
+  const { query, key, width } = /** @type {import('../../store/protocol.js').HeadValues} */ (values);
+  let best = { index: 0, query: 0, key: 0, width };
+  for (let i = 0; i < width; i++) {
+    const [q, k] = [query[t * width + i], key[s * width + i]];
+    if (q > 0 && k > 0 && q * k > best.query * best.key) best = { index: i, query: q, key: k, width };
+  }
+  return best;
+}
 
 /**
  * The log after an answer; the same object if there is nothing new.
@@ -166,31 +219,15 @@ export function observe(log, step, state, answers) {
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
-/** For each task of a step: true if it is done. @type {Record<string, ((seen: any) => boolean)[]>} */
-const TASKS_DONE = {
-  next: [(seen) => Boolean(seen)],
-  tokens: [(seen) => Boolean(seen)],
-  back: [(seen) => Boolean(seen)],
-  why: [(seen) => Boolean(seen?.to)],
-  fetched: [(seen) => Boolean(seen?.other)],
-  ahead: [(seen) => Boolean(seen)],
-  many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
-  matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
-  train: [(seen) => Boolean(seen?.opened)],
-};
-
-/** For each task of a step: true if it is done. @param {number} step @param {Log} log @returns {boolean[]} */
-export const tasksDone = (step, log) => TASKS_DONE[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
-
-/**
- * True if a step is done, with the answers now and before.
- * @param {number} step
- * @param {State} state
- * @param {Answers} answers
- * @param {Log} log
- */
-export const done = (step, state, answers, log) =>
-  tasksDone(step, observe(log, step, state, answers)).every((isDone) => isDone);
-
 /** The log after the visitor has opened training. @param {Log} log @returns {Log} */
 export const opened = (log) => ({ ...log, train: { opened: true } });
+
+/**
+ * The log after a return from training.
+ * @param {Log} log @param {{ steps: number, right: number | undefined }} trained
+ * @returns {Log}
+ */
+export const trained = (log, { steps, right }) => ({
+  ...log,
+  train: { opened: true, ...(steps > 0 && { steps, right }) },
+});

@@ -1,22 +1,9 @@
-// The texts around the steps of the story, in English.
+// The texts of the story that the rest of the page shows, in English.
 
 export const story = {
   name: 'Story',
-  of: (/** @type {number} */ step, /** @type {number} */ all) => `Story, step ${step} of ${all}`,
-  dots: 'Steps of the story',
-  dot: (/** @type {number} */ step, /** @type {string} */ title, /** @type {boolean} */ done) =>
-    `Step ${step}: ${title}${done ? ', done' : ''}`,
   open: 'Open the story',
   leave: 'Leave the story',
-  back: 'Back',
-  next: (/** @type {string} */ title) => `Next: ${title}`,
-  end: 'Continue alone',
-  free: 'Everything on the page works while you read.',
-  tokens: 'The text in tokens, each with its number',
   points: (/** @type {number} */ points) => `${points} percentage ${Math.abs(points) === 1 ? 'point' : 'points'}`,
   cost: 'Change of the guess when this head is off, in percentage points',
-  others: (/** @type {number} */ n) =>
-    n === 0 ? 'nothing else' : n === 1 ? 'plus one other value' : `plus ${n} other values`,
-  score: 'score',
-  weight: 'weight',
 };

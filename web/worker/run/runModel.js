@@ -10,7 +10,7 @@ import { editsOf, patchedHeads } from '../../features/whatif/forwardEdits.js';
 /** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null }} Values */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
-const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
+export const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
 
 /**
  * @param {Hl} hl

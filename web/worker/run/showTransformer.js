@@ -1,5 +1,6 @@
 // The parts of the answer to `show` for a transformer: its run, the comparison, the pinned run and the heads' roles.
 
+import { hasTrial } from '../../features/story/trial.js';
 import { effective, otherCase } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
@@ -34,8 +35,15 @@ export async function showTransformer(hl, source, state, reply, worker) {
   if (await reply.checkCancelled()) return;
   /** @type {ValuesOf} */
   const valuesOf = (run) => worker.runs.values(hl, source, run, { layer, pinned: state.pinned, part });
-  const now = valuesOf(runOf(state));
+  const now = hasTrial(state) ? await trialOf() : valuesOf(runOf(state));
   const other = otherCaseOf(source, state, chosen, now, valuesOf);
+  async function trialOf() {
+    const { trialRun } = await import('./trialRun.js');
+    const [run, { pinned }] = [runOf(state), state];
+    const edits = worker.runs.edits(hl, source, run, { layer, pinned, T: read.ids.length });
+    const before = (/** @type {number} */ at) => worker.runs.values(hl, source, run, { layer: at, pinned });
+    return trialRun(hl, source, state, { layer, edits, before });
+  }
   // The prediction before a change is followed, and stays listed however unlikely it is now.
   const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
   const before = isFollowed ? other.probabilities() : null;
@@ -118,7 +126,9 @@ const partnersFor = (source, state) =>
  * @param {ValuesOf} valuesOf
  */
 function otherCaseOf(source, state, { part, layer, head }, now, valuesOf) {
-  const { kind, run } = otherCase({ ...state, layer, head });
+  const { kind, run } = hasTrial(state)
+    ? { kind: /** @type {const} */ ('before'), run: runOf(state) }
+    : otherCase({ ...state, layer, head });
   return {
     kind,
     /** Null if nothing is predicted: a model of pictures may have no logits. */

@@ -3,10 +3,24 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wordAt } from '../../../../web/features/prompt/tokens.js';
-import { corrections, done, observe, opened, tasksDone } from '../../../../web/features/story/observations.js';
+import { corrections, observe, opened, trained } from '../../../../web/features/story/observations.js';
+import { resultText } from '../../../../web/features/story/observationTexts.js';
+import { actsDone, asks, cameTrue, predicted } from '../../../../web/features/story/predictions.js';
+import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.js';
+import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
-import { beginning, costsOf, isRevealed, readLink, STEPS, writeLink } from '../../../../web/features/story/steps.js';
+import {
+  beginning,
+  COUNT,
+  costsOf,
+  isRevealed,
+  neighbours,
+  readLink,
+  STEPS,
+  writeLink,
+} from '../../../../web/features/story/steps.js';
 import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
+import { TEXTS } from '../../../../web/features/story/texts.js';
 import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
 
@@ -28,33 +42,42 @@ function runOf({ layer = 0, head = 0, rows = {}, ...more } = {}) {
   return { T, layer, head, weights, pieces: PIECES, about: { layers: 2, heads: 2 }, ...more };
 }
 const seen = (name, state, answers, log = {}) => observe(log, stepOf(name), state, { cell: null, ...answers });
-const isDone = (name, log) => tasksDone(stepOf(name), log).every((one) => one);
+/** A log in which every question of a step was answered. */
+const said = (name, log, choice = 1) =>
+  actsDone(stepOf(name), log).reduce((all, _, act) => predicted(all, stepOf(name), act, choice), log);
+const doneIn = (name, log) => actsDone(stepOf(name), said(name, log));
+const isDone = (name, log) => doneIn(name, log).every((one) => one);
 
 test('there are nine steps; each begins with a valid state, and the address contains the step', () => {
-  assert.equal(STEPS.length, 9);
+  assert.equal(COUNT, 9);
   STEPS.forEach((_, step) => {
     const state = change(initialState, beginning(step));
     assert.deepEqual([state.panel, state.step], ['story', step]);
     assert.deepEqual(readLink(writeLink(state)), state);
-    assert.equal(done(step, state, { run: null, cell: null }, {}), false);
+    assert.ok(!actsDone(step, observe({}, step, state, { run: null, cell: null })).includes(true));
   });
-  assert.throws(() => change(initialState, { step: 9 }), RangeError);
+  assert.throws(() => change(initialState, { step: 12 }), RangeError);
 });
 
 test('both languages have every text, with the same placeholders', () => {
   const [en, zh] = [
-    { ...LANGUAGES.en.story, steps: inEnglish },
-    { ...LANGUAGES.zh.story, steps: inChinese },
+    { ...LANGUAGES.en.story, ...TEXTS.en, steps: inEnglish, quiz: quizInEnglish },
+    { ...LANGUAGES.zh.story, ...TEXTS.zh, steps: inChinese, quiz: quizInChinese },
   ];
   const places = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
   const shape = (x) =>
     typeof x === 'string' ? places(x) : typeof x === 'function' ? x.length : Array.isArray(x) ? x.map(shape) : keys(x);
   const keys = (x) => Object.fromEntries(Object.entries(x).map(([name, value]) => [name, shape(value)]));
   assert.deepEqual(keys(zh), keys(en));
-  for (const { name } of STEPS)
-    for (const { steps } of [en, zh]) {
-      assert.ok(steps[name].title && steps[name].text[0] && steps[name].seen.length === steps[name].tasks.length, name);
-      assert.equal(steps[name].tasks.length, tasksDone(stepOf(name), {}).length);
+  for (const { name, quiz } of STEPS)
+    for (const { steps } of quiz ? [] : [en, zh]) {
+      const { title, text, acts } = steps[name];
+      assert.ok(title && text[0] && acts[0].choices, name);
+      assert.equal(acts.length, actsDone(stepOf(name), {}).length);
+      acts.forEach(({ ask, choices = [], task, seen }, act) => {
+        assert.equal(Boolean(ask), asks(stepOf(name), act), `${name}: a question is answered`);
+        assert.ok(task && seen.includes('**') && (!ask || choices.length === 3), `${name}: ${task}`);
+      });
     }
 });
 
@@ -103,30 +126,92 @@ test('step 2 is done at a word of several tokens', () => {
   assert.deepEqual(tokens, { word: 'To', parts: ['T', 'o'], ids: [7, 8] });
 });
 
-test('step 3 is done at a token that attends mostly to itself, including the first', () => {
-  const run = runOf({ rows: { 2: [0.25, 0.125, 0.625] } });
-  assert.deepEqual(seen('back', at('back'), { run, cell: { t: 1, s: 0 } }), {});
-  assert.deepEqual(seen('back', at('back'), { run, cell: { t: 2, s: 0 } }).back, {
-    token: 'the',
-    weight: 0.625,
-    total: 1,
-    first: false,
-  });
-  assert.equal(seen('back', at('back'), { run, cell: { t: 0, s: 0 } }).back.first, true);
+test('an act is done when it was observed and predicted, and its result is compared with the prediction', () => {
+  const step = stepOf('next');
+  const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
+  const log = seen('next', at('next', { text: 'the old' }), { run });
+  assert.deepEqual(actsDone(step, log), [false], 'nothing was predicted');
+  assert.deepEqual(actsDone(step, predicted({}, step, 0, 2)), [false], 'nothing was done');
+  assert.deepEqual(actsDone(step, predicted(log, step, 0, 2)), [true]);
+  assert.deepEqual(
+    [0.05, 0.25, 0.75].map((p) => cameTrue(step, 0, { next: { p } })),
+    [0, 1, 2],
+  );
+});
+
+test('step 3 is done at a token that looks far back, but not at the first one', () => {
+  const T = 9;
+  const pieces = Array.from({ length: T }, (_, i) => piece(' ', `t${i}`, i));
+  const weights = new Float32Array(T * T);
+  const look = (t, s, weight) => {
+    weights.fill(0, t * T, (t + 1) * T);
+    weights[t * T + s] = weight;
+    weights[t * T + t] = 1 - weight;
+    const run = { T, layer: 0, head: 0, weights, pieces, about: { layers: 1, heads: 1 } };
+    return seen('back', at('back'), { run, cell: { t, s: 0 } });
+  };
+  for (const [t, s, weight] of [
+    [8, 0, 0.9],
+    [8, 3, 0.9],
+    [8, 2, 0.4],
+  ])
+    assert.deepEqual(look(t, s, weight), {});
+  const { back } = look(8, 2, 0.75);
+  assert.deepEqual(back, { token: 't8', key: 't2', distance: 6, weight: 0.75, total: 1, all: T });
+  assert.equal(cameTrue(stepOf('back'), 0, { back }), 2);
+  assert.equal(cameTrue(stepOf('back'), 0, { back: { distance: 6, all: 17 } }), 1);
+});
+
+/** A run whose second token gives the first this weight. */
+const weighted = (weight, score, [q, k] = [2, 3]) => ({
+  run: runOf({
+    rows: { 1: [weight, 1 - weight] },
+    values: {
+      width: 2,
+      scores: new Float32Array(16).fill(score),
+      query: Float32Array.of(0, 0, -9, q, 0, 0, 0, 0),
+      key: Float32Array.of(-9, k, 0, 0, 0, 0, 0, 0),
+    },
+  }),
+  cell: { t: 1, s: 0 },
+});
+
+test('step 4 flips a number of the query, and compares the weight before and after', () => {
+  const before = seen('why', at('why'), weighted(0.75, 6));
+  assert.deepEqual(before.why.number, { index: 1, query: 2, key: 3, width: 2 }, 'a pair of two positive numbers');
+  const trial = (value) => at('why', { trial: { '0.0.1.1': value } });
+  const half = seen('why', trial(0.1), weighted(0.5, 3), before);
+  assert.deepEqual(doneIn('why', half), [false, false], 'its sign is not flipped');
+  const flipped = seen('why', trial(-2), weighted(0.375, 2), half);
+  assert.deepEqual(doneIn('why', flipped), [true, false]);
+  const { flipped: seenFlip } = flipped.why;
+  assert.deepEqual([seenFlip.before.weight, seenFlip.to.weight, seenFlip.largest], [0.75, 0.375, false]);
+  assert.equal(cameTrue(stepOf('why'), 0, flipped), 2);
+  assert.equal(cameTrue(stepOf('why'), 0, seen('why', trial(-2), weighted(0.5, 2), half)), 1);
+  const { of, values } = resultText(LANGUAGES.en, inEnglish.why, 'why', 0, flipped.why);
+  assert.match(of, /\{from\} became \*\*\{to\}\*\*/);
+  assert.deepEqual(values, { from: '0.75', to: '0.38', width: '2' });
 });
 
 test('step 4 compares the cell with the same cell at temperature 1', () => {
-  const answer = (weight, score) => ({
-    run: runOf({ layer: 0, rows: { 1: [weight, 1 - weight] }, values: { scores: new Float32Array(16).fill(score) } }),
-    cell: { t: 1, s: 0 },
-  });
   const cold = at('why', { temperature: { '0.0': 3 } });
-  assert.ok(!isDone('why', seen('why', cold, answer(0.5, 2))), 'nothing to compare with');
-  const before = seen('why', at('why'), answer(0.75, 6));
-  assert.ok(!isDone('why', before));
-  assert.ok(!isDone('why', seen('why', at('why', { temperature: { '0.0': 1.5 } }), answer(0.6, 4), before)));
-  const { why } = seen('why', cold, answer(0.5, 2), before);
+  assert.ok(!doneIn('why', seen('why', cold, weighted(0.5, 2)))[1], 'nothing to compare with');
+  const before = seen('why', at('why'), weighted(0.75, 6));
+  assert.ok(!doneIn('why', before)[1]);
+  assert.ok(!doneIn('why', seen('why', at('why', { temperature: { '0.0': 1.5 } }), weighted(0.6, 4), before))[1]);
+  const log = seen('why', cold, weighted(0.5, 2), before);
+  assert.ok(doneIn('why', log)[1]);
+  const { why } = log;
   assert.deepEqual([why.before, why.to, why.temperature], [{ score: 6, weight: 0.75 }, { score: 2, weight: 0.5 }, 3]);
+  assert.equal(cameTrue(stepOf('why'), 1, log), 1);
+});
+
+test('a trial ends with its step, its text, its model and the story', () => {
+  const state = at('why', { trial: { '4.2.13.29': -2.5 } });
+  assert.deepEqual(change(state, { temperature: { 4.2: 2 }, cell: { t: 1, s: 0 } }).trial, state.trial);
+  for (const patch of [{ step: 4 }, { text: 'so' }, { panel: 'reading' }, { model: 'opened-1' }])
+    assert.deepEqual(change(state, patch).trial, {});
+  assert.ok(!writeLink(state).includes('trial'));
 });
 
 test('step 5 compares the contributions of the head to two guesses', () => {
@@ -163,14 +248,14 @@ test('step 7 asks for two heads, in any order, and hides their roles until they 
   const look = (layer, head, log) => seen('many', at('many', { layer, head }), { run: runOf({ scores }), roles }, log);
   assert.deepEqual(look(0, 1), {});
   const one = look(1, 1);
-  assert.deepEqual(tasksDone(stepOf('many'), one), [false, true]);
+  assert.deepEqual(doneIn('many', one), [false, true]);
   const step = stepOf('many');
   assert.deepEqual(
     ['previous', 'induction', 'itself'].map((role) => isRevealed(step, one, role)),
     [false, true, true],
   );
   const both = look(0, 0, one);
-  assert.deepEqual(both.many.previous, { layer: 0, head: 0, score: 0.9 });
+  assert.deepEqual(both.many.previous, { layer: 0, head: 0, score: 0.9, count: 1, heads: 4 });
   assert.ok(isDone('many', both));
   assert.equal(isRevealed(stepOf('matter'), {}, 'induction'), true);
 });
@@ -183,13 +268,15 @@ test('step 8 measures the effect of each head alone, and keeps one head off at a
   assert.deepEqual(costsOf(step, without('1.1', 0.1)), null, 'nothing to compare with');
   const base = seen('matter', at('matter'), answer(0.86));
   const fallen = without('1.1', 0.01, base);
-  assert.deepEqual(tasksDone(step, fallen), [true, false, false]);
+  assert.deepEqual(doneIn('matter', fallen), [true, false, false]);
+  assert.deepEqual([cameTrue(step, 0, fallen), cameTrue(step, 1, fallen)], [2, 0]);
   assert.deepEqual([fallen.matter.fell.from, fallen.matter.fell.to], [0.86, 0.01]);
   const same = without('0.1', 0.853, fallen);
   assert.deepEqual(costsOf(step, same), { 1.1: -85, 0.1: -1 });
   assert.ok(!isDone('matter', same), 'one head is not enough: another is needed as well');
   const both = without('0.0', 0.02, same);
   assert.equal(both.matter.too.place, '0.0');
+  assert.equal(cameTrue(step, 1, both), 1);
   assert.ok(isDone('matter', both));
   // Effects measured on another text are discarded.
   const other = seen('matter', at('matter', { text: 'another' }), answer(0.5), same);
@@ -201,7 +288,39 @@ test('step 8 measures the effect of each head alone, and keeps one head off at a
   assert.equal(corrections(at('back', { scale: { 1.1: 0, 0.1: 0 } }), base), null);
 });
 
-test('step 9 is done when training was opened', () => {
+test('the second half of step 8 compares the run before and after the cut of the line', () => {
+  const step = stepOf('cut');
+  assert.deepEqual(neighbours(step), { before: stepOf('matter'), after: stepOf('train') });
+  const answer = (weight, p) => ({
+    run: runOf({
+      rows: { 3: [weight, 1 - weight, 0, 0] },
+      top: [{ id: 5, text: ' I', now: p }],
+      chosen: { id: 5, text: ' I' },
+    }),
+    cell: { t: 3, s: 0 },
+  });
+  const cut = at('cut', { trial: { '3.3-4.2': 0 } });
+  assert.ok(!isDone('cut', seen('cut', cut, answer(0.1, 0.1))), 'nothing to compare with');
+  const before = seen('cut', at('cut'), answer(0.75, 0.9));
+  assert.ok(!isDone('cut', before));
+  assert.deepEqual(seen('cut', at('cut', { scale: { 4.2: 0 } }), answer(0.1, 0.1)), {}, 'another change');
+  const after = seen('cut', cut, answer(0.125, 0.05), before);
+  assert.ok(isDone('cut', after));
+  assert.deepEqual(after.cut.after, { weight: 0.125, p: 0.05 });
+  assert.equal(cameTrue(step, 0, after), 1);
+  assert.equal(cameTrue(step, 0, seen('cut', cut, answer(0.75, 0.05), before)), 2);
+  assert.equal(cameTrue(step, 0, seen('cut', cut, answer(0.75, 0.9), before)), 0);
+});
+
+test('step 9 is done when training was opened, and says how often the model is right then', () => {
   assert.ok(!isDone('train', {}));
   assert.ok(isDone('train', opened({})));
+  assert.equal(
+    resultText(LANGUAGES.en, inEnglish.train, 'train', 0, opened({}).train).of,
+    inEnglish.train.acts[0].other,
+  );
+  const log = trained(opened({}), { steps: 300, right: 0.5 });
+  assert.equal(cameTrue(stepOf('train'), 0, log), 1);
+  const { values } = resultText(LANGUAGES.en, inEnglish.train, 'train', 0, log.train);
+  assert.deepEqual(values, { steps: '300', right: '50%' });
 });

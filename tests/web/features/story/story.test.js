@@ -40,6 +40,8 @@ test('after a link to step 7 no head is found yet, even if the link was copied a
     await settled();
     await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
     assert.equal(await page.locator('.story .seen').count(), 0);
+    assert.match(await page.locator('.story .ask legend').textContent(), /just before/);
+    await page.locator('.answer').first().click();
     assert.match(await page.locator('.story .do').textContent(), /just before/);
     await page.locator("[data-head='4.2']").click();
     await page.locator('.story .seen').waitFor();
@@ -62,4 +64,37 @@ test('query and key move onto their product once, and not at all with reduced mo
   await settled();
   await page.waitForSelector('.strips');
   assert.equal(await page.locator('.ghost').count(), 0);
+});
+
+test('step 4: the row changes while the knob is dragged, and the result is shown once it is released', async () => {
+  await openEmpty({ ...SCREEN, locale: 'en-GB' });
+  await page.goto(`${server.url}#panel=story&step=4`);
+  await settled();
+  await page.locator('.answer').nth(1).click();
+  const { x, y, width } = await page.locator('.pair-area input').boundingBox();
+  const at = (share) => [x + 11 + share * (width - 22), y + 22];
+  const weight = () => page.locator('[data-name=story-weight]').textContent();
+  const first = await weight();
+  await page.mouse.move(...at(0.9));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.5));
+  await page.waitForFunction((before) => part('[data-name=story-weight]').textContent !== before, first);
+  const half = await weight();
+  await page.mouse.move(...at(0.1), { steps: 4 });
+  await page.waitForFunction((before) => part('[data-name=story-weight]').textContent !== before, half);
+  await settled();
+  assert.equal(await page.locator('.seen').count(), 0, 'the knob is still held');
+  assert.match(await page.locator('.times').textContent(), /^−.* = −/);
+  assert.equal(await page.locator('.pair-area .below-zero').count(), 1, 'below zero the area is an outline');
+  await page.mouse.up();
+  await page.locator('.seen').waitFor();
+  assert.match(await page.locator('.seen').textContent(), new RegExp(`${first} became ${await weight()}`));
+  assert.match(await page.locator('.said').textContent(), /stays the largest/);
+  await page.locator('.steps > button:last-of-type').click();
+  await stepIs(5);
+  await settled();
+  await page.locator('.steps > .word').click();
+  await stepIs(4);
+  await settled();
+  assert.equal(await weight(), first, 'the trial has ended with the step');
 });

@@ -1,0 +1,151 @@
+// The numbers inside a head, from query and key to the weight. One pair is drawn as an area, of which the visitor moves
+// one side once a prediction is made.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { hasValues } from '../../store/runParts.js';
+import { plain, weightText } from '../../texts/numbers.js';
+import { useSession, useTexts } from '../../ui/context.js';
+import { reducedMotion } from '../../ui/motion.js';
+import { useSize } from '../../ui/useSize.js';
+import { readingOf } from '../reading/derivation.js';
+import { Bars } from '../reading/numberBars.jsx';
+import { ShortScore, Strip } from '../reading/reading.jsx';
+import { strongestPair } from './observations.js';
+import { PairArea } from './pairArea.jsx';
+import { saidIn } from './predictions.js';
+import { STEPS } from './steps.js';
+import { TEXTS } from './texts.js';
+import { numberKey } from './trial.js';
+
+export { default as styles } from './inside.css';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { Cell, RunWithValues } from '../heatmap/types.js' */
+/** @typedef {ReturnType<typeof strongestPair>} Pair */
+
+const STEP = STEPS.findIndex(({ inside }) => inside);
+
+/** @param {{ row?: boolean }} props row: true if the row is not shown elsewhere */
+export function Inside({ row = false }) {
+  const session = useSession();
+  const texts = useTexts(TEXTS);
+  const run = session.run.value;
+  const { cell: kept, trial } = session.state.value;
+  const cell = kept ?? session.cell.value;
+  const area = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const { width } = useSize(area);
+  if (!cell || !hasValues(run) || cell.s > cell.t || cell.t >= run.T) return <div class="inside" ref={area} />;
+  const seen = session.storyLog.value.why;
+  const known = seen?.place === [session.state.value.text, run.layer, run.head, cell.t, cell.s].join();
+  /** @type {Pair} */
+  const pair = known ? seen.number : strongestPair(run, cell);
+  const key = numberKey({ ...run, token: cell.t, index: pair.index });
+  return (
+    <div class={`inside ${row ? 'in-panel' : ''}`} ref={area}>
+      {!row && <h2>{texts.inside(run.layer, run.head)}</h2>}
+      <Products run={run} cell={cell} index={pair.index} />
+      {width > 0 && (
+        <PairArea
+          width={width}
+          pair={pair}
+          value={trial[key] ?? pair.query}
+          names={{ query: run.pieces[cell.t].name, key: run.pieces[cell.s].name }}
+          isReady={saidIn(STEP, 0, session.storyLog.value) !== undefined}
+          onInput={(value) => session.update({ trial: value === pair.query ? {} : { [key]: value } }, 'trial')}
+          onHold={(held) => hold(session, held)}
+        />
+      )}
+      <Sums run={run} cell={cell} pair={pair} before={known ? seen.base.weight : null} row={row} />
+    </div>
+  );
+}
+
+/**
+ * A result is not noted while the knob is held.
+ * @param {Session} session @param {boolean} held
+ */
+function hold(session, held) {
+  if (!held) session.endGesture();
+  session.setStoryLog({ ...session.storyLog.peek(), held });
+}
+
+/**
+ * Query, key and their products, with one pair marked. Once, an animation moves the two onto their product.
+ * @param {{ run: RunWithValues, cell: Cell, index: number }} props
+ */
+function Products({ run, cell, index }) {
+  const session = useSession();
+  const words = session.words.value;
+  const falls = useRef(!session.productAnimated.peek() && !reducedMotion());
+  useEffect(() => {
+    session.markProductAnimated();
+  }, []);
+  const { q, k, product } = readingOf(run, cell);
+  return (
+    <div
+      class={`strips ${falls.current ? 'falls' : ''}`}
+      style={{ '--from-left': String(index / q.length), '--share': String(1 / q.length) }}
+    >
+      <Marked name={words.query} kind="query" values={q} />
+      <Marked name={words.key} kind="key" values={k} />
+      <div class="product">
+        <Marked name={words.product} kind="data" values={product} />
+        {falls.current && (
+          <div class="ghosts" aria-hidden="true">
+            <div class="ghost strip query">
+              <Bars kind="query" values={q} mark={-1} />
+            </div>
+            <div class="ghost strip key">
+              <Bars kind="key" values={k} mark={-1} />
+            </div>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/**
+ * Numbers as pale bars, with one at full strength.
+ * @param {{ name: string, kind: 'query' | 'key' | 'data', values: Float32Array }} props
+ */
+function Marked({ name, kind, values }) {
+  return (
+    <div class={`strip ${kind}`}>
+      <span class="name">{name}</span>
+      <span class="marked">
+        <Bars kind={kind} values={values} />
+        <Bars kind={kind} values={values} />
+      </span>
+    </div>
+  );
+}
+
+/**
+ * The product of the pair, the sum of all products, the score and the weight.
+ * @param {{ run: RunWithValues, cell: Cell, pair: Pair, before: number | null, row: boolean }} props
+ */
+function Sums({ run, cell, pair: { index }, before, row }) {
+  const words = useSession().words.value;
+  const texts = useTexts(TEXTS);
+  const reading = readingOf(run, cell);
+  const { q, k, product, sum, weight, weights } = reading;
+  const isChanged = before !== null && weightText(before) !== weightText(weight);
+  return (
+    <div class="sums">
+      <p class="times">
+        <span class="query">{plain(q[index])}</span> × <span class="key">{plain(k[index])}</span> ={' '}
+        <span class="data">{plain(product[index])}</span>
+      </p>
+      <p class="others">{texts.otherPairs(q.length - 1, plain(sum - product[index]))}</p>
+      <p class="sum">
+        <ShortScore reading={reading} width={run.values.width} />
+      </p>
+      <p>
+        {texts.weight} <b data-name="story-weight">{weightText(weight)}</b>{' '}
+        <small>{isChanged ? texts.was(weightText(before)) : texts.ofWholeRow}</small>
+      </p>
+      {row && <Strip name={words.softmax} kind="softmax" values={weights} mark={cell.s} />}
+    </div>
+  );
+}

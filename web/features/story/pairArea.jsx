@@ -1,0 +1,90 @@
+// One number of the query and one of the key as the sides of an area. Below zero the area is an outline.
+
+import { plain } from '../../texts/numbers.js';
+import { useTexts } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { TEXTS } from './texts.js';
+
+/** @typedef {{ query: number, key: number }} Pair */
+
+/** Steps of the knob from zero to the number before; steps to each end. */
+const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
+/** CSS pixels: the largest height above the axis, room below it and at the sides, half of the knob. */
+const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
+
+/**
+ * @param {object} props
+ * @param {number} props.width
+ * @param {Pair} props.pair before a change
+ * @param {number} props.value of the query's number now
+ * @param {{ query: string, key: string }} props.names of the two tokens
+ * @param {boolean} props.isReady false until a prediction is made
+ * @param {(value: number) => void} props.onInput
+ * @param {(is: boolean) => void} props.onHold the knob is pressed, or released
+ */
+export function PairArea({ width, pair, value, names, isReady, onInput, onHold }) {
+  const words = useTexts(TEXTS);
+  const knobStep = pair.query / STEPS_TO_NUMBER;
+  const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), MAX_ABOVE / pair.key);
+  const [middle, axis] = [width / 2, pair.key * unit + 4];
+  const [side, height] = [value * unit, pair.key * unit];
+  const [left, isNegative] = [Math.min(side, 0), value < 0];
+  const reach = MAX_STEPS * knobStep * unit;
+  return (
+    <div class={`pair-area ${isReady ? '' : 'waits'}`} style={px({ height: axis + BELOW })}>
+      <svg width={width} height={axis + BELOW} aria-hidden="true">
+        <path class="axis" d={`M${middle - reach} ${axis + 0.5}H${middle + reach}`} />
+        <rect
+          class={isNegative ? 'below-zero' : 'area'}
+          x={middle + left}
+          y={axis - height}
+          width={Math.abs(side)}
+          height={height}
+        />
+        <path class="key" d={`M${middle} ${axis}v${-height}`} />
+        <path class="query" d={`M${middle} ${axis}h${side}`} />
+        {value !== pair.query && <circle class="knob-before" cx={middle + pair.query * unit} cy={axis} r="6" />}
+        <circle class="knob" cx={middle + side} cy={axis} r={KNOB} />
+        <path class="arrows" d={`M${middle + side - 2} ${axis - 4}l-4 4l4 4m4 -8l4 4l-4 4`} />
+        {Math.abs(side) > 44 && (
+          <text class={isNegative ? 'product-below' : 'product-area'} x={middle + side / 2} y={axis - height / 2 + 6}>
+            {plain(value * pair.key)}
+          </text>
+        )}
+        <text class="query" x={middle + side / 2} y={axis + 30}>
+          {plain(value)}
+        </text>
+        <text class="token" x={middle + side / 2} y={axis + 48}>
+          {words.from(names.query)}
+        </text>
+        <g class={isNegative ? 'key-after' : 'key-before'}>
+          <text class="key" x={middle + (isNegative ? 10 : -10)} y={axis - height / 2}>
+            {plain(pair.key)}
+          </text>
+          <text class="token" x={middle + (isNegative ? 10 : -10)} y={axis - height / 2 + 18}>
+            {words.from(names.key)}
+          </text>
+        </g>
+      </svg>
+      <input
+        type="range"
+        aria-label={words.knob(names.query)}
+        aria-valuetext={plain(value)}
+        min={-MAX_STEPS}
+        max={MAX_STEPS}
+        step="1"
+        value={Math.round(value / knobStep)}
+        disabled={!isReady}
+        style={px({ left: middle - reach - KNOB, width: 2 * (reach + KNOB), top: axis - 22 })}
+        onInput={({ currentTarget }) => {
+          const steps = Number(currentTarget.value);
+          onInput(steps === STEPS_TO_NUMBER ? pair.query : steps * knobStep);
+        }}
+        onPointerDown={() => onHold(true)}
+        onPointerUp={() => onHold(false)}
+        onPointerCancel={() => onHold(false)}
+        onChange={() => onHold(false)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+// The visitor's predictions: what was chosen in each act, whether the act is done, and which choice came true.
+
+import { FALL } from './observations.js';
+import { QUESTIONS } from './quiz.js';
+import { STEPS } from './steps.js';
+
+/** @import { Log } from './steps.js' */
+
+/** @param {import('./quiz.js').Quiz | undefined} quiz */
+const isAnswered = (quiz) => quiz?.answers.length === QUESTIONS.length;
+
+/** For each act of a step: true if its result was observed. @type {Record<string, ((seen: any) => boolean)[]>} */
+const OBSERVED = {
+  next: [(seen) => Boolean(seen)],
+  tokens: [(seen) => Boolean(seen)],
+  back: [(seen) => Boolean(seen)],
+  why: [(seen) => Boolean(seen?.flipped), (seen) => Boolean(seen?.to)],
+  fetched: [(seen) => Boolean(seen?.other)],
+  ahead: [(seen) => Boolean(seen)],
+  many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
+  matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
+  cut: [(seen) => Boolean(seen?.after)],
+  train: [(seen) => Boolean(seen?.opened)],
+  before: [isAnswered],
+  after: [isAnswered],
+};
+
+/** The index of the first bound that a number is below; the number of bounds if there is none. */
+const below = (/** @type {number} */ x, /** @type {number[]} */ ...bounds) => {
+  const at = bounds.findIndex((bound) => x < bound);
+  return at < 0 ? bounds.length : at;
+};
+/** The index of a choice about a number: 0 it stayed, 1 it fell, 2 it is almost nothing. */
+const fallOf = (/** @type {number} */ from, /** @type {number} */ to) => 2 - below(to / from, 0.2, 0.9);
+
+/**
+ * For each act with a question, the index of the choice that came true.
+ * @type {Record<string, (((seen: any) => number) | null)[]>}
+ */
+const CAME_TRUE = {
+  next: [({ p }) => below(p, 0.1, 0.5)],
+  tokens: [({ word, parts }) => (parts.length === 2 ? 0 : parts.length < word.length ? 1 : 2)],
+  back: [({ distance, all }) => (distance === 1 ? 0 : below(distance, all / 2) + 1)],
+  why: [
+    ({ flipped: { before, to, largest } }) => (to.weight / before.weight > 0.98 ? 0 : largest ? 1 : 2),
+    ({ before, to }) => (to.weight < before.weight - 0.01 ? 1 : to.weight > before.weight + 0.01 ? 2 : 0),
+  ],
+  fetched: [({ one, other }) => (other.adds <= 0 ? 2 : other.adds < 0.9 * one.adds ? 1 : 0)],
+  ahead: [({ meanFrom, meanTo }) => below(meanTo / meanFrom, 1.5, 4)],
+  many: [({ previous: { count, heads } }) => below(count, 1, heads / 2), null],
+  matter: [({ fell }) => fallOf(fell.from, fell.to), ({ fell, costs }) => below(othersOf(fell, costs), 1, 4), null],
+  cut: [({ base, after }) => (after.weight / base.weight < 0.5 ? 1 : after.p / base.p < 0.9 ? 2 : 0)],
+  train: [({ right }) => (right === undefined ? -1 : below(right, 0.25, 0.75))],
+  before: [null],
+  after: [null],
+};
+
+/**
+ * The number of other heads without which the guess falls.
+ * @param {{ place: string }} fell @param {Record<string, number>} costs
+ */
+const othersOf = ({ place }, costs) =>
+  Object.entries(costs).filter(([other, points]) => other !== place && points <= -FALL).length;
+
+/** @param {number} step @param {number} act */
+const keyOf = (step, act) => `${STEPS[step].name}.${act}`;
+/**
+ * The visitor's choice in an act; undefined if there is none.
+ * @param {number} step @param {number} act @param {Log} log
+ */
+export const saidIn = (step, act, log) => log.said?.[keyOf(step, act)];
+/** True if an act begins with a question. @param {number} step @param {number} act */
+export const asks = (step, act) => CAME_TRUE[STEPS[step].name][act] !== null;
+
+/** The log after a prediction. @param {Log} log @param {number} step @param {number} act @param {number} choice */
+export const predicted = (log, step, act, choice) => ({ ...log, said: { ...log.said, [keyOf(step, act)]: choice } });
+
+/**
+ * The choice that came true in an act that is done; null without a question.
+ * @param {number} step @param {number} act @param {Log} log
+ */
+export function cameTrue(step, act, log) {
+  const { name } = STEPS[step];
+  return CAME_TRUE[name][act]?.(log[name]) ?? null;
+}
+
+/**
+ * For each act of a step: true if it is done, with a prediction before its result.
+ * @param {number} step @param {Log} log
+ */
+export const actsDone = (step, log) => {
+  const { name } = STEPS[step];
+  return OBSERVED[name].map(
+    (isObserved, act) => isObserved(log[name]) && (!asks(step, act) || saidIn(step, act, log) !== undefined),
+  );
+};

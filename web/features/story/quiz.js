@@ -1,0 +1,158 @@
+// The three questions before and after the story. The visitor answers by acting on the page: what was tried is noted,
+// the wrong actions too. The answers stay in this browser's storage.
+
+import { OPENING } from '../../store/state.js';
+
+/** @import { State } from '../../store/state.js' */
+/** @import { Answers } from './observations.js' */
+/** @typedef {'most' | 'previous' | 'guess'} Question */
+/**
+ * An action that answers a question. what: in words of no language, such as 4.2 or a12 → b3.
+ * @typedef {{ what: string, right: boolean }} Act
+ */
+/**
+ * what: null for none.
+ * @typedef {{ question: Question, what: string | null, right: boolean, tries: string[] }} Answer
+ */
+/**
+ * @typedef {object} Quiz
+ * @property {Answer[]} answers so far
+ * @property {string[]} tries what was done for the current question
+ * @property {Act | null} now the action that would be the answer
+ * @property {number | null} base the likeliest token of the unchanged model
+ */
+/** @typedef {{ before: Answer[], after: Answer[] }} Stored */
+
+/** @type {Question[]} */
+export const QUESTIONS = ['most', 'previous', 'guess'];
+export const TIMES = /** @type {const} */ (['before', 'after']);
+/** The token of the opening that the first question is about. */
+export const ASKED_TOKEN = 12;
+/** Tries that are kept for a question. */
+const MAX_TRIES = 40;
+/** The name under which the answers are stored, and the version of their form. */
+export const STORED = 'story';
+const VERSION = 1;
+
+/** @type {Quiz} */
+export const START = { answers: [], tries: [], now: null, base: null };
+
+/** @type {Record<Question, (quiz: Quiz, state: State, answers: Answers) => Act | null>} */
+const ACTS = {
+  most(_, { cell, layer, head, text }, { run }) {
+    if (!cell || cell.t >= run.T || cell.t === cell.s || text !== OPENING) return null;
+    const first = ((layer * run.about.heads + head) * run.T + cell.t) * run.T;
+    const row = run.weights.subarray(first, first + run.T);
+    const isMost = row.every((weight) => weight <= row[cell.s]);
+    const nameAt = (/** @type {number} */ t) => `${run.pieces[t].name}${subscript(t)}`;
+    return { what: `${nameAt(cell.t)} → ${nameAt(cell.s)}`, right: cell.t === ASKED_TOKEN && isMost };
+  },
+  previous(_, { layer, head }, { roles }) {
+    if (layer === 4 && head === 2) return null;
+    return { what: `${layer}.${head}`, right: roles?.[layer]?.[head] === 'previous' };
+  },
+  guess({ base }, state, { run }) {
+    const changes = changesOf(state);
+    if (changes.length === 0 || !run.top || base === null) return null;
+    const [{ id, text }] = run.top;
+    return { what: `${changes.join(', ')} → ${text.trim()}`, right: state.text === OPENING && id !== base };
+  },
+};
+
+const subscript = (/** @type {number} */ n) => String(n).replace(/\d/g, (digit) => '₀₁₂₃₄₅₆₇₈₉'[Number(digit)]);
+
+/** The changes of the model and its text, each in a few signs. @param {State} state */
+function changesOf({ text, scale, temperature, mask, painted }) {
+  const each = (/** @type {Record<string, unknown>} */ map, /** @type {string} */ sign) =>
+    Object.entries(map).map(([place, value]) => `${place} ${sign} ${value}`);
+  return [
+    ...each(scale, '×'),
+    ...each(temperature, 'T ='),
+    ...each(mask, 'mask'),
+    ...each(painted, 'mask'),
+    ...(text === OPENING ? [] : [`“${text.slice(0, 80)}”`]),
+  ];
+}
+
+/**
+ * The quiz after what the visitor does now; the same object if there is nothing new.
+ * @param {Quiz | undefined} before @param {State} state @param {Answers} answers
+ * @returns {Quiz | undefined}
+ */
+export function observeQuiz(before, state, answers) {
+  const quiz = before ?? START;
+  const question = QUESTIONS[quiz.answers.length];
+  if (!question) return before;
+  const base = quiz.base ?? (changesOf(state).length === 0 ? (answers.run.top?.[0].id ?? null) : null);
+  const now = ACTS[question]({ ...quiz, base }, state, answers);
+  const isNew = now && !quiz.tries.includes(now.what) && quiz.tries.length < MAX_TRIES;
+  return { ...quiz, base, now, tries: isNew ? [...quiz.tries, now.what] : quiz.tries };
+}
+
+/**
+ * The quiz after an answer, which is the current action or none.
+ * @param {Quiz} quiz @param {Act | null} act
+ * @returns {Quiz}
+ */
+export function answered({ answers, tries, base }, act) {
+  const question = QUESTIONS[answers.length];
+  const answer = { question, what: act?.what ?? null, right: act?.right ?? false, tries };
+  return { answers: [...answers, answer], tries: [], now: null, base };
+}
+
+/** @param {Stored} stored */
+export const writeAnswers = ({ before, after }) => JSON.stringify({ version: VERSION, before, after });
+
+const isList = (/** @type {any} */ list) =>
+  Array.isArray(list) &&
+  list.length <= QUESTIONS.length &&
+  list.every(
+    (one, i) =>
+      one?.question === QUESTIONS[i] &&
+      (one.what === null || typeof one.what === 'string') &&
+      typeof one.right === 'boolean' &&
+      Array.isArray(one.tries) &&
+      one.tries.every((/** @type {unknown} */ what) => typeof what === 'string'),
+  );
+
+/** Stored answers; none if they have another form. @param {string | undefined} text @returns {Stored} */
+export function readAnswers(text) {
+  try {
+    const { version, before, after } = JSON.parse(text ?? '');
+    if (version === VERSION && isList(before) && isList(after)) return { before, after };
+  } catch {
+    // Nothing has been stored, or it is damaged.
+  }
+  return { before: [], after: [] };
+}
+
+/**
+ * @typedef {object} ResultTexts
+ * @property {string} result
+ * @property {Record<'before' | 'after', string>} when
+ * @property {Record<Question, { ask: string, right: string, wrong: string }>} questions
+ * @property {string} none
+ * @property {(tries: string) => string} tried
+ * @property {string} colon
+ */
+
+/** An answer in words. @param {ResultTexts} texts @param {Answer | undefined} answer */
+export function answerText({ questions, none }, answer) {
+  if (!answer || answer.what === null) return none;
+  const { right, wrong } = questions[answer.question];
+  return `${answer.right ? right : wrong} (${answer.what})`;
+}
+
+/** All answers as plain text. @param {ResultTexts} texts @param {Stored} stored */
+export function plainResult(texts, stored) {
+  const lines = (/** @type {number} */ i) =>
+    TIMES.map((when) => {
+      const answer = stored[when][i];
+      const tried = answer && answer.tries.length > 0 ? ` ${texts.tried(answer.tries.join('; '))}` : '';
+      return `   ${texts.when[when]}${texts.colon}${answerText(texts, answer)}${tried}`;
+    });
+  const each = QUESTIONS.map((question, i) =>
+    [`${i + 1}. ${texts.questions[question].ask.replaceAll('*', '')}`, ...lines(i)].join('\n'),
+  );
+  return `${[texts.result, ...each].join('\n')}\n`;
+}

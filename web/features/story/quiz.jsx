@@ -1,0 +1,125 @@
+// The three questions before and after the story, and the comparison of their answers.
+
+import { useState } from 'preact/hooks';
+import { recall, remember } from '../../store/storage.js';
+import { useSession, useTexts } from '../../ui/context.js';
+import { goTo } from './goTo.js';
+import { quiz as inEnglish } from './quiz.en.js';
+import {
+  answered,
+  answerText,
+  plainResult,
+  QUESTIONS,
+  readAnswers,
+  START,
+  STORED,
+  TIMES,
+  writeAnswers,
+} from './quiz.js';
+import { quiz as inChinese } from './quiz.zh.js';
+import { Rich } from './richText.jsx';
+import { STEPS } from './steps.js';
+
+/** @import { Act, Quiz as QuizLog } from './quiz.js' */
+
+export const QUIZ = { en: inEnglish, zh: inChinese };
+
+export function Quiz() {
+  const session = useSession();
+  const texts = useTexts(QUIZ);
+  const { step } = session.state.value;
+  const when = /** @type {'before' | 'after'} */ (STEPS[step].name);
+  const stored = readAnswers(recall(STORED));
+  /** @type {QuizLog} */
+  const log = session.storyLog.value[when] ?? { ...START, answers: stored[when] };
+  const question = QUESTIONS[log.answers.length];
+  const set = (/** @type {QuizLog} */ next) => {
+    remember(STORED, writeAnswers({ ...stored, [when]: next.answers }));
+    session.setStoryLog({ ...session.storyLog.peek(), [when]: next });
+    goTo(session, step);
+  };
+  const answer = (/** @type {Act | null} */ act) => set(answered(log, act));
+  if (question)
+    return (
+      <>
+        {texts[when].text.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        <p class="story-of">{texts.number(log.answers.length + 1, QUESTIONS.length)}</p>
+        <div class="do">
+          <p>
+            <Rich of={texts.questions[question].ask} />
+          </p>
+        </div>
+        <p class="current" role="status">
+          {log.now && texts.current(log.now.what)}
+        </p>
+        <div class="quiz-buttons">
+          <button
+            type="button"
+            class={`go ${log.now ? 'filled' : ''}`}
+            disabled={!log.now}
+            onClick={() => answer(log.now)}
+          >
+            {texts.confirm}
+          </button>
+          <button type="button" class="word" onClick={() => answer(null)}>
+            {texts.skip}
+          </button>
+        </div>
+        <p class="free">{texts.stays}</p>
+      </>
+    );
+  return (
+    <>
+      <p>{texts[when].done}</p>
+      {when === 'after' && <Results />}
+      <button type="button" class="word" onClick={() => set(START)}>
+        {texts.again}
+      </button>
+    </>
+  );
+}
+
+/** The answers before and after, and a button that copies them. */
+function Results() {
+  const texts = useTexts(QUIZ);
+  const stored = readAnswers(recall(STORED));
+  const [copied, setCopied] = useState(/** @type {boolean | null} */ (null));
+  const text = plainResult(texts, stored);
+  const copy = async () =>
+    setCopied(
+      (await navigator.clipboard?.writeText(text).then(
+        () => true,
+        () => false,
+      )) ?? false,
+    );
+  return (
+    <>
+      <ol class="quiz-results">
+        {QUESTIONS.map((question, i) => (
+          <li key={question}>
+            <Rich of={texts.questions[question].ask} />
+            <dl>
+              {TIMES.map((when) => (
+                <div key={when}>
+                  <dt>{texts.when[when]}</dt>
+                  <dd>{answerText(texts, stored[when][i])}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        ))}
+      </ol>
+      <button type="button" class="word strong copy" onClick={copy}>
+        {copied ? texts.copied : texts.copy}
+      </button>
+      {copied === false && (
+        <label class="not-copied">
+          {texts.notCopied}
+          <textarea readOnly value={text} rows={6} />
+        </label>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+// Observes the visitor's actions during the story, and speaks what they show.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { runOf } from '../../store/runInput.js';
+import { useSession } from '../../ui/context.js';
+import { corrections, observe, trained } from './observations.js';
+import { plainText } from './richText.jsx';
+import { STEPS } from './steps.js';
+
+/** @import { Cell, State } from '../../store/state.js' */
+/** @import { Filled } from './observationTexts.js' */
+
+/** Milliseconds that the pointer must rest on a cell: a pointer that only passes a cell does not choose it. */
+const REST = 350;
+/** Milliseconds without a change before an observation is spoken. */
+const SPEAK = 700;
+
+/** Observes the visitor's actions, once the answer to them is complete. */
+export function useWatch() {
+  const session = useSession();
+  const state = session.state.value;
+  const { step } = state;
+  const busy = session.busy.value || session.writing.value;
+  const run = session.run.value;
+  const real = session.tokenProbabilities.value;
+  const roles = session.roles.value;
+  const pointed = session.hover.value !== null || state.cell !== null;
+  const cell = useRested(pointed ? session.cell.value : null, state);
+  const { held } = session.storyLog.value;
+  const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
+  useEffect(() => {
+    if (busy || !run?.T || state.model !== 'whale') return;
+    const note = () => {
+      const log = session.storyLog.peek();
+      if (log.held) return;
+      const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
+      if (next !== log) session.setStoryLog(next);
+      const patch = corrections(state, next);
+      if (patch) session.look(patch);
+    };
+    if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
+    if (!STEPS[step].quiz) return note();
+    // Arrow keys pass cells and heads on their way to the one that is chosen.
+    const timer = setTimeout(note, REST);
+    return () => clearTimeout(timer);
+  }, [busy, run, cell, roles, real, state, held]);
+  useTrained(step);
+}
+
+/**
+ * The cell, once it is locked or the pointer has rested on it. A cell of another step or text is none.
+ * @param {Cell | null} cell
+ * @param {State} state
+ */
+function useRested(cell, { cell: locked, step, text }) {
+  const place = `${step} ${text}`;
+  const [rested, setRested] = useState({ cell, place });
+  useEffect(() => {
+    const rest = () => setRested({ cell, place });
+    if (locked) return rest();
+    const timer = setTimeout(rest, REST);
+    return () => clearTimeout(timer);
+  }, [cell?.t, cell?.s, locked !== null, place]);
+  return rested.place === place ? rested.cell : null;
+}
+
+/** Notes how far the training is, after a return from it. @param {number} step */
+function useTrained(step) {
+  const session = useSession();
+  useEffect(() => {
+    const log = session.storyLog.peek();
+    if (STEPS[step].name !== 'train' || !log.train) return;
+    const steps = session.training.progress.peek()?.steps ?? 0;
+    const right = session.training.curves.peek().right.at(-1)?.[1];
+    session.setStoryLog(trained(log, { steps, right }));
+  }, [step]);
+}
+
+/** Speaks each observation once. @param {number} step @param {Filled[]} seen */
+export function useSpeech(step, seen) {
+  const session = useSession();
+  const said = useRef('');
+  const text = seen.map(plainText).join(' ');
+  useEffect(() => {
+    if (text === '' || said.current === text) return;
+    const timer = setTimeout(() => {
+      said.current = text;
+      session.announce(text);
+    }, SPEAK);
+    return () => clearTimeout(timer);
+  }, [step, text]);
+}
