@@ -25,7 +25,7 @@ export interface CircuitParts {
  * Why there is no circuit. refused: the parts of this model do not add up. packed: its weights have no gradients.
  * length: the sentences have different numbers of tokens. noAnswer: a word is not a single token.
  */
-export type CircuitProblem = 'refused' | 'packed' | 'length' | 'sameAnswer' | 'close' | 'noAnswer' | 'noPlace';
+export type CircuitProblem = 'refused' | 'packed' | 'length' | 'close' | 'noAnswer' | 'noPlace';
 
 /** value: what is explained, the lead of the first answer or its probability. both: the probabilities of the answers. */
 export interface CircuitValue {
@@ -36,6 +36,8 @@ export interface CircuitValue {
 export interface CircuitBegun {
   layers: number;
   heads: number;
+  /** Heads with the same keys. */
+  perGroup: number;
   pieces: Piece[];
   /** The guess; with another sentence, also its guess. */
   answers: string[];
@@ -49,7 +51,7 @@ export interface CircuitBegun {
   /** The family that is refused, or the word that is no token. */
   cause?: string;
   /** Numbers of tokens of both sentences. */
-  lengths?: [number, number];
+  lengths?: number[];
 }
 
 /** left: seconds that the rest will probably take. */

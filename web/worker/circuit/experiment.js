@@ -69,7 +69,7 @@ export async function prepare(source, state, worker, reply, onCorpus) {
   const { pieces } = readRun(source, runOf(state));
   /** @type {CircuitBegun} */
   const nothing = {
-    ...{ layers: source.about.layers, heads: source.about.heads, pieces },
+    ...{ layers: source.about.layers, heads: source.about.heads, perGroup: perGroupOf(source), pieces },
     ...{ answers: [], paired: false, carries: 'mean', whole: { value: 0, both: [] }, total: 0, problem: null },
   };
   try {
@@ -92,6 +92,9 @@ export async function prepare(source, state, worker, reply, onCorpus) {
     return { begun: { ...nothing, ...error.fields, problem: error.problem }, experiment: null };
   }
 }
+
+const perGroupOf = (/** @type {TransformerSource} */ { model: { options } }) =>
+  options.numHeads / (options.kvHeads ?? options.numHeads);
 
 /** @typedef {{ ids: number[], input: any, edits: Edit[], text: string }} Given */
 
@@ -169,7 +172,7 @@ function carriesOf({ about }, { circuit }, given) {
   if (wanted === 'mean') return alone;
   if (wanted === 'zero' || lengths[0] === lengths[1]) return wanted;
   if (lengths.length === 1) return alone;
-  throw new NoCircuit('length', { lengths: /** @type {[number, number]} */ (lengths) });
+  throw new NoCircuit('length', { lengths });
 }
 
 /**
