@@ -116,6 +116,7 @@ function Phone({ screen }) {
   const [state, run] = [session.state.value, session.run.value];
   const training = isOpen(state);
   const story = state.panel === 'story';
+  const circuit = state.view === 'flow' && state.circuit !== null;
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
@@ -129,7 +130,11 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story || state.first !== null || viewOf(state.view, run).titled ? <Panel phone /> : !training && <Sheet />}
+      {story || circuit || state.first !== null || viewOf(state.view, run).titled ? (
+        <Panel phone />
+      ) : (
+        !training && <Sheet />
+      )}
     </Instrument>
   );
 }

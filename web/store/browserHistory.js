@@ -4,9 +4,10 @@
 
 /** Fields by kind of change; the first kind that differs counts. @type {Record<string, (state: State) => unknown>} */
 const KINDS = {
-  page: ({ model, view, versus, panel, step, first }) => [
+  page: ({ model, view, versus, panel, step, first, circuit }) => [
     model,
     view,
+    view === 'flow' && circuit !== null,
     view === 'compare' && versus,
     panel,
     panel === 'story' && step,
@@ -14,7 +15,7 @@ const KINDS = {
     first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
-  change: ({ temperature, mask, painted, scale, patch, pinned, trace }) => [
+  change: ({ temperature, mask, painted, scale, patch, pinned, trace, circuit }) => [
     temperature,
     mask,
     painted,
@@ -22,6 +23,8 @@ const KINDS = {
     patch,
     pinned,
     trace,
+    circuit?.carries,
+    circuit?.cut,
   ],
   cell: ({ cell }) => cell,
 };

@@ -3,6 +3,7 @@
 import { readLink } from '../features/story/steps.js';
 import { createAnswers } from './answers.js';
 import { createAtlas } from './atlas.js';
+import { createCircuitStore } from './circuit.js';
 import { createContinuation } from './continuation.js';
 import { createDocument } from './document.js';
 import { createFailures } from './failures.js';
@@ -35,6 +36,7 @@ export function compose(options) {
       ui.setPinnedHover(null);
       requests.leaveModel();
       atlas.clear();
+      circuit.clear();
     },
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
@@ -44,6 +46,7 @@ export function compose(options) {
       }
       requests.showComposition();
       tracing.follow(now);
+      circuit.follow(now);
       follow(before, now);
     },
   });
@@ -59,6 +62,7 @@ export function compose(options) {
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const tracing = createTracing({ requests, state, answers });
+  const circuit = createCircuitStore({ requests, state });
   const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
@@ -91,6 +95,7 @@ export function compose(options) {
     opening,
     training,
     tracing,
+    circuit,
     atlas,
     continuation,
     program,

@@ -8,6 +8,7 @@ import type { Pair } from '../features/trace/tasks.js';
 import type { Curves } from '../features/train/curves.js';
 import type { ProgramInput } from '../worker/sources/programInput.js';
 import type { AtlasParts, AtlasRequests } from './atlasProtocol.js';
+import type { CircuitPart, CircuitRequests } from './circuitProtocol.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
@@ -45,7 +46,7 @@ export interface HoldLockRequest {
 export type MessageToWorker = Request | CancelRequest | HoldLockRequest;
 
 /** The fields of each request, by verb. */
-export interface Requests extends AtlasRequests {
+export interface Requests extends AtlasRequests, CircuitRequests {
   /** Everything that the screen shows of a state. */
   show: { state: State };
   /** The probability of the chosen token without each head in turn. */
@@ -164,6 +165,7 @@ export interface Parts extends AtlasParts {
   traceTasks: TraceTasks;
   traceRuns: TraceRuns;
   traceCells: TraceCells;
+  circuit: CircuitPart;
   composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
   /** All of the text that has been generated. */

@@ -19,10 +19,11 @@ import { initialState } from './state.js';
  * @param {import('./atlas.js').AtlasStore} store.atlas
  * @param {import('./continuation.js').Continuation} store.continuation
  * @param {import('./tracing.js').Tracing} store.tracing
+ * @param {import('./circuit.js').CircuitStore} store.circuit
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, atlas, continuation, tracing },
+  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -57,6 +58,7 @@ export function createReceiver(
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
     roles: ({ roles }) => answers.setRoles(roles),
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
+    circuit: circuit.receive,
     composition: (composition) => answers.set({ composition }),
     ablation: (ablation) => answers.set({ ablation }),
     generated: ({ text }) => continuation.receive(text),

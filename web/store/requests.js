@@ -24,6 +24,7 @@ const NOT_ASKED = new Set([
   'scope',
   'first',
   'trace',
+  'circuit',
 ]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
@@ -43,6 +44,8 @@ const ABOUT_MODEL = [
   'generate',
   'trace',
   'traceTasks',
+  'circuit',
+  'circuitCut',
   'scan',
   'storedScan',
   'scannedHead',
@@ -51,13 +54,14 @@ const ABOUT_MODEL = [
 
 /** Signals of the requests whose answers are awaited. */
 function createPending() {
-  const [busy, writing, ablating, tracing] = [signal(false), signal(false), signal(false), signal(false)];
+  const [busy, writing, ablating, tracing, cutting] = [0, 1, 2, 3, 4].map(() => signal(false));
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
   const byVerb = new Map([
     ['show', busy],
     ['generate', writing],
     ['ablate', ablating],
     ['trace', tracing],
+    ['circuit', cutting],
   ]);
   return {
     signals: {
@@ -66,6 +70,8 @@ function createPending() {
       writing: readOnly(writing),
       ablating: readOnly(ablating),
       tracing: readOnly(tracing),
+      /** A circuit is measured. */
+      cutting: readOnly(cutting),
     },
     /** @param {Verb} verb @param {boolean} is */
     set(verb, is) {

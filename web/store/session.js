@@ -9,7 +9,8 @@ import { isOfHub } from './state.js';
 /** @param {import('../entries/mount.jsx').MountOptions} options */
 export function createSession(options) {
   const parts = compose(options);
-  const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, continuation } = parts;
+  const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, circuit, continuation } =
+    parts;
   const { program, failures } = parts;
   const { state } = document;
   const { words } = preferences;
@@ -22,6 +23,7 @@ export function createSession(options) {
   parts.showAgain();
   requests.showComposition();
   tracing.follow(document.state.peek());
+  circuit.follow(document.state.peek());
   options.first?.then(parts.receiver.showStored);
 
   return {
@@ -36,6 +38,7 @@ export function createSession(options) {
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
     atlas,
+    circuit,
     opening,
 
     state,

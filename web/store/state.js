@@ -5,6 +5,7 @@
 // Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'.
 
 import { cut, quote } from '../../src/js/check/quote.js';
+import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../features/circuit/settings.js';
 import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
 import { isTrace, readTrace, usualTrace, writeTrace } from '../features/trace/settings.js';
@@ -22,13 +23,15 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
  *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
+ *   circuit: import('../features/circuit/settings.js').CircuitSettings | null,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
  * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
  * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
- * text that it learns, if that is its task. first: the step of the first visit, null once it is over.
- * trial: changes inside a head that a step of the story tries, see trial.js; it is not in the address.
+ * text that it learns, if that is its task. first: the step of the first visit, null once it is over. circuit: null if
+ * flow shows contributions. trial: changes inside a head that a step of the story tries, see trial.js; it is not in the
+ * address.
  */
 
 /** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
@@ -71,6 +74,7 @@ export const initialState = {
   first: null,
   trace: usualTrace,
   trial: {},
+  circuit: null,
 };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
@@ -133,6 +137,7 @@ const FIELDS = {
   first: (x) => x === null || (isCount(x) && x < 4),
   trace: isTrace,
   trial: (map) => Object.values(map).every(isNumber(-1000, 1000)),
+  circuit: isCircuit,
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -162,7 +167,8 @@ export function change(state, patch) {
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const tries = panel === 'story' && ENDS_TRIAL.every((name) => (patch[name] ?? state[name]) === state[name]);
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
-  const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
+  const circuit = state.circuit && usualCircuit;
+  const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, circuit, ...UNCHANGED };
   return withinTraining({
     ...state,
     ...moved,
@@ -238,6 +244,7 @@ const WRITTEN = {
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],
   trace: [writeTrace, readTrace],
+  circuit: [writeCircuit, readCircuit],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
   first: [String, Number],
 };

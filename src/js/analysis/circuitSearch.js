@@ -2,18 +2,15 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { connectedEdges } from './connectedEdges.js';
-import { addMean, between, estimate } from './edgeScores.js';
-import { contributionsOf } from './edges.js';
-import { capturedBy, differentiated, measured, readMetric } from './pairs.js';
+import { cutScores } from './cutScores.js';
+import { capturedBy, measured, readMetric } from './pairs.js';
 import { checkSingle, offOf, runActive } from './runEdges.js';
 
-/** @import { Numbers } from './arrays.js' */
+/** @import { Run } from './cutScores.js' */
 /** @import { Edges } from './edges.js' */
 /** @import { Circuit, CircuitOptions, CircuitPair, CircuitPoint } from './findCircuit.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Off } from './runEdges.js' */
-
-/** Runs one step of the search. @typedef {<R>(step: () => R) => Promise<R>} Run */
 
 export class CircuitSearch {
   #caller;
@@ -51,19 +48,8 @@ export class CircuitSearch {
       checkSingle(caller, 'clean', values.embed);
       return { values, off: offOf(caller, model, edges, cut === 'corrupted' ? { run: corrupted } : cut, values.embed) };
     });
-    /** @type {Record<string, Numbers>} */
-    const gradients = {};
-    const start = { data: off.rows[0], shape: values.embed.shape };
-    for (const share of shares) {
-      const edit = [{ at: 'embed', set: between(start, values.embed, share) }];
-      await this.#run(() => {
-        const found = differentiated(caller, model, clean, { of: metric, at: edges.inputs, edit });
-        addMean(gradients, found.gradients, shares.length);
-      });
-    }
-    const read = contributionsOf(caller, model);
-    const changes = edges.sources.map((source, u) => read(source, values).map((x, i) => x - off.rows[u][i]));
-    const { scores } = estimate(edges, model.options.layers, changes, gradients);
+    const experiment = { input: clean, metric, values, off, shares };
+    const { scores } = await cutScores(caller, model, edges, experiment, this.#run);
     scores.forEach((score, i) => void (this.#sums[i] += score));
     this.#pairs.push({ input: clean, metric, off });
   }

@@ -10,7 +10,7 @@ import { checkGradient, checkLogits } from './pairs.js';
 import { readSteps } from './steps.js';
 
 /** @import { Numbers } from './arrays.js' */
-/** @import { Run } from './circuitSearch.js' */
+/** @import { Run } from './cutScores.js' */
 /** @import { Node } from './edges.js' */
 /** @import { Rule } from './edgeScores.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */

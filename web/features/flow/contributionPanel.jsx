@@ -4,6 +4,7 @@
 import { hasContributions, hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
@@ -19,10 +20,19 @@ import { useFlowTexts } from './texts.js';
 
 export { default as styles } from './contributionPanel.css';
 
+const CircuitPanel = later(() => import('../circuit/circuit.jsx'), 'CircuitPanel');
+
 /** Parts in the list, in a compact column and in a normal one. */
 const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 
-export function ContributionPanel({ compact = false, title = true }) {
+/** @param {{ compact?: boolean, title?: boolean }} props */
+export function ContributionPanel(props) {
+  const { circuit } = useSession().state.value;
+  return circuit ? <CircuitPanel /> : <Contributions {...props} />;
+}
+
+/** @param {{ compact?: boolean, title?: boolean }} props */
+function Contributions({ compact = false, title = true }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useFlowTexts();

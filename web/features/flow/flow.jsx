@@ -3,7 +3,9 @@
 
 import { hasContributions } from '../../store/runParts.js';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
+import { Ways } from '../circuit/ways.jsx';
 import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
 import { Drawing } from './flowDrawing.jsx';
 import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
@@ -18,6 +20,10 @@ import { useFlowTexts } from './texts.js';
 /** @typedef {ReturnType<typeof flowOf> & FlowSize} FlowDrawing */
 
 export { default as styles } from './flow.css';
+
+const [Circuit, CircuitMarks] = ['Circuit', 'CircuitMarks'].map((name) =>
+  later(() => import('../circuit/circuit.jsx'), name),
+);
 
 /** Pixels of the title above the ribbons, of the tokens below the rows, and of the layers' names. */
 const TOP = 54;
@@ -53,7 +59,13 @@ function useFlow({ width, height }) {
 }
 
 /** @param {{ width: number, height: number, compact?: boolean }} props */
-export function Flow({ width, height, compact = false }) {
+export function Flow(props) {
+  const { circuit } = useSession().state.value;
+  return circuit ? <Circuit {...props} /> : <Contributions {...props} />;
+}
+
+/** @param {{ width: number, height: number, compact?: boolean }} props */
+function Contributions({ width, height, compact = false }) {
   const session = useSession();
   const texts = useFlowTexts();
   const narrow = width < NARROW;
@@ -128,11 +140,19 @@ function Heads({ flow: { run, parts, lines, size } }) {
 }
 
 /** The legend of flow: the colours of lines, and contributions against the token. */
-export function FlowMarks() {
+/** alone: flow is all of the view. @param {{ alone?: boolean }} props */
+export function FlowMarks({ alone = false }) {
+  const { circuit } = useSession().state.value;
+  return circuit ? <CircuitMarks /> : <ContributionMarks alone={alone} />;
+}
+
+/** @param {{ alone: boolean }} props */
+function ContributionMarks({ alone }) {
   const words = useSession().words.value;
   const texts = useFlowTexts();
   return (
     <>
+      {!alone && <Ways />}
       <span class="composition-label">{texts.inputTo}</span>
       {Object.entries(COLOURS).map(([kind, name]) => (
         <span key={kind} class={`sample composition ${name}`}>

@@ -9,6 +9,7 @@ import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './contro
 import { Share } from './share.jsx';
 
 const Patched = later(() => import('../trace/patched.jsx'), 'Patched');
+const CutLine = later(() => import('../circuit/circuit.jsx'), 'CutLine');
 const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 /** @import { About } from '../../store/protocol.js' */
@@ -21,14 +22,17 @@ export function WhatIf({ kind }) {
   const about = session.about.value;
   if (session.brush.value) return <BrushLine kind={kind} />;
   if (about && !about.edits) return <Unchangeable about={about} />;
-  const flow = state.view === 'flow';
+  const circuit = state.view === 'flow' && state.circuit !== null;
+  const flow = state.view === 'flow' && !circuit;
+  const isCut = circuit && (state.circuit?.cut.length ?? 0) > 0;
   const phone = kind === 'phone';
   const isPatched = placesIn(state.patch).length > 0;
   return (
     <section class="whatif" aria-label={words.whatIf}>
       {!phone && <span class="lead">{words.whatIf}</span>}
       {isPatched && <Patched />}
-      {!(phone && isPatched) && <Temperature />}
+      {circuit && <CutLine kind={kind} />}
+      {!(phone && (isPatched || isCut)) && <Temperature />}
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>
       {!phone && isChanged(runOf(state)) && <Reset />}

@@ -1,0 +1,41 @@
+// Scores of the edges of one input: what the values of cut edges take away, estimated from a few gradients.
+
+import { addMean, between, estimate } from './edgeScores.js';
+import { contributionsOf } from './edges.js';
+import { differentiated } from './pairs.js';
+
+/** @import { Numbers } from './arrays.js' */
+/** @import { Edges } from './edges.js' */
+/** @import { DifferentiableModel, Metric } from './pairs.js' */
+/** @import { Off } from './runEdges.js' */
+
+/** Runs one step of a longer work. @typedef {<R>(step: () => R) => Promise<R>} Run */
+
+/**
+ * The estimates of metric(whole run) − metric(run with this edge cut), and their terms by token.
+ * @param {string} caller
+ * @param {DifferentiableModel} model
+ * @param {Edges} edges
+ * @param {object} experiment
+ * @param {any} experiment.input
+ * @param {Metric} experiment.metric with a gradient
+ * @param {Readonly<Record<string, Numbers>>} experiment.values of the whole run, as edges.capture names them
+ * @param {Off} experiment.off the values of cut edges
+ * @param {readonly number[]} experiment.shares of the way from cut edges to the whole run at which gradients are taken
+ * @param {Run} run
+ */
+export async function cutScores(caller, model, edges, { input, metric, values, off, shares }, run) {
+  /** @type {Record<string, Numbers>} */
+  const gradients = {};
+  const start = { data: off.rows[0], shape: values.embed.shape };
+  for (const share of shares) {
+    const edit = [{ at: 'embed', set: between(start, values.embed, share) }];
+    await run(() => {
+      const found = differentiated(caller, model, input, { of: metric, at: edges.inputs, edit });
+      addMean(gradients, found.gradients, shares.length);
+    });
+  }
+  const read = contributionsOf(caller, model);
+  const changes = edges.sources.map((source, u) => read(source, values).map((x, i) => x - off.rows[u][i]));
+  return estimate(edges, model.options.layers, changes, gradients);
+}

@@ -1,0 +1,33 @@
+// The choice of what a cut line carries.
+
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { change, textsIn } from './circuitState.js';
+import { CARRIES } from './settings.js';
+
+/** @param {{ up?: boolean }} props */
+export function CarriesMenu({ up = false }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { pinned, circuit } = session.state.value;
+  const begun = session.circuit.shown.value?.begun;
+  const carries = (begun && !begun.problem ? begun.carries : circuit?.carries) ?? 'mean';
+  return (
+    <span class="group carries">
+      <span class="label">{own.carries}</span>
+      <Menu
+        up={up}
+        label={own.values[carries]}
+        name={`${own.carries}: ${own.values[carries]}`}
+        items={CARRIES.map((value) => ({
+          key: value,
+          label: own.values[value],
+          about: value === 'other' && !pinned ? own.needsOther : own.valuesAbout[value],
+          chosen: value === carries,
+          disabled: value === 'other' && !pinned,
+          act: () => change(session, { carries: value, lines: null }),
+        }))}
+      />
+    </span>
+  );
+}

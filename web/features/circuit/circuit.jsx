@@ -1,0 +1,94 @@
+// The circuit: the lines between the parts of a model that carry its guess, in place of the contributions of flow.
+
+import { useLayoutEffect } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { CircuitDrawing } from './circuitDrawing.jsx';
+import { change, onKey, textsIn, useCircuit } from './circuitState.js';
+import { Ways } from './ways.jsx';
+
+/** @import { ViewProps } from '../heatmap/types.js' */
+/** @import { CircuitBegun } from '../../store/circuitProtocol.js' */
+
+export { default as styles } from './circuit.css';
+export { CircuitPanel } from './circuitPanel.jsx';
+export { CutLine } from './cutLine.jsx';
+
+/** @param {ViewProps} props */
+export function Circuit({ width, height, compact = false }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const shown = useCircuit();
+  useAnnouncedCut();
+  /** @param {KeyboardEvent} event */
+  const press = (event) => {
+    if (!shown || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    if (!onKey(session, shown, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const begun = shown?.circuit.begun;
+  return (
+    <section class="circuit" style={px({ width, height })} aria-label={own.title} onKeyDown={press}>
+      {begun?.problem ? (
+        <Problem begun={begun} />
+      ) : shown ? (
+        <CircuitDrawing {...shown} width={width} height={height} compact={compact} />
+      ) : (
+        <p class="circuit-note">{own.running}</p>
+      )}
+    </section>
+  );
+}
+
+/** Says the guess once it is known with the cuts. */
+function useAnnouncedCut() {
+  const session = useSession();
+  const circuit = session.circuit.shown.value;
+  const cuts = circuit?.cuts;
+  const said = cuts && `${cuts.cut} ${cuts.now.both[0]}`;
+  useLayoutEffect(() => {
+    if (!circuit || !cuts) return;
+    const { percent } = session.words.value;
+    const [before, now] = [circuit.begun.whole.both[0], cuts.now.both[0]].map(percent);
+    session.announce(textsIn(session).isCut(circuit.begun.answers[0], before, now));
+  }, [said]);
+}
+
+/** @param {{ begun: CircuitBegun }} props */
+function Problem({ begun: { problem, cause = '', lengths = [] } }) {
+  const session = useSession();
+  const own = textsIn(session);
+  if (!problem) return null;
+  return (
+    <div class="circuit-note">
+      <p role="status">{own.problems[problem](cause, lengths)}</p>
+      {problem === 'length' && (
+        <button type="button" class="word strong" onClick={() => change(session, { carries: 'mean' })}>
+          {own.useMean}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The legend: what flow shows, and the colours of lines. */
+export function CircuitMarks() {
+  const own = textsIn(useSession());
+  return (
+    <>
+      <Ways />
+      <span class="composition-label">{own.feeds}</span>
+      {
+        /** @type {const} */ (['query', 'key', 'value', 'data']).map((colour) => (
+          <span key={colour} class="sample circuit-sample">
+            <svg viewBox="0 0 22 10" aria-hidden="true" class="wide-sample">
+              <path class={`line ${colour}`} d="M0 5H22" stroke-width="4" />
+            </svg>
+            {colour === 'data' ? own.guess : own.inputs[colour]}
+          </span>
+        ))
+      }
+    </>
+  );
+}

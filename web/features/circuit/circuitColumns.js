@@ -1,0 +1,82 @@
+// The columns of a circuit, one for each token: wide below parts of the circuit, narrow elsewhere.
+
+/** @import { Part } from './circuitNodes.js' */
+/**
+ * x: the middle of its heads and of its word. before: room for pills on the left of them. text: false if there is no
+ * room for it.
+ * @typedef {{ t: number, x: number, before: number, width: number, text: boolean }} Column
+ */
+/** @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: runs of tokens that are "…" */
+
+/** Pixels between parts of one column, around a word, and of a run without words. */
+const [APART, AROUND, DOTS] = [14, 12, 26];
+
+/** Width of parts side by side. @param {readonly number[]} widths */
+export const widthOf = (widths) => widths.reduce((sum, w) => sum + w, 0) + APART * Math.max(widths.length - 1, 0);
+
+/**
+ * @param {object} input
+ * @param {number[]} input.words widths of the tokens' texts
+ * @param {Part[]} input.parts
+ * @param {readonly number[]} input.feet tokens where lines begin
+ * @param {(part: Part) => number} input.widthOfPart
+ * @param {number} input.left
+ * @param {number} input.right
+ * @returns {Columns}
+ */
+export function columnsOf({ words, parts, feet, widthOfPart, left, right }) {
+  /** @type {Map<number, Map<string, number[]>>} */
+  const byToken = new Map(feet.map((t) => [t, new Map()]));
+  for (const part of parts) {
+    const rows = byToken.get(part.token) ?? new Map();
+    const row = `${part.kind}${part.layer}`;
+    rows.set(row, [...(rows.get(row) ?? []), widthOfPart(part)]);
+    byToken.set(part.token, rows);
+  }
+  const needed = words.map((word, t) => {
+    const rows = [...(byToken.get(t) ?? [])];
+    const widest = (/** @type {string} */ kind) =>
+      Math.max(0, ...rows.filter(([row]) => row.startsWith(kind)).map(([, widths]) => widthOf(widths)));
+    const [heads, pills] = [widest('head'), widest('mlp')];
+    // Pills are on the left of heads, so that lines from the heads can go straight up.
+    const before = heads > 0 && pills > 0 ? pills + APART : 0;
+    const right = Math.max(word + AROUND, Math.max(heads, before ? 0 : pills) + 2 * APART);
+    return { t, used: byToken.has(t), before, width: before + right, text: true };
+  });
+  const total = () => needed.reduce((sum, { width }) => sum + width, 0);
+  // Unused tokens next to each other become "…", the longest run first.
+  const runs = runsOf(needed).sort((a, b) => b.width - a.width);
+  for (const run of runs) {
+    if (total() <= right - left) break;
+    run.list.forEach((column, i) => {
+      column.text = false;
+      column.width = i === 0 ? DOTS : 0;
+    });
+  }
+  const used = needed.filter(({ width }) => width > 0);
+  const spare = right - left - total();
+  const scale = spare < 0 ? (right - left) / total() : 1;
+  const more = spare > 0 ? spare / used.length : 0;
+  let x = left;
+  const columns = needed.map(({ t, before, width, text }) => {
+    const whole = width > 0 ? width * scale + more : 0;
+    x += whole;
+    return { t, x: x - (whole - before * scale) / 2, before: before * scale, width: whole, text };
+  });
+  const rest = columns.filter(({ text, width }) => !text && width > 0).map(({ x: at, width }) => ({ x: at, width }));
+  return { columns, rest };
+}
+
+/** @param {{ t: number, used: boolean, before: number, width: number, text: boolean }[]} columns */
+function runsOf(columns) {
+  /** @type {{ list: typeof columns, width: number }[]} */
+  const runs = [];
+  columns.forEach((column, i) => {
+    if (column.used) return;
+    if (i === 0 || columns[i - 1].used) runs.push({ list: [], width: 0 });
+    const run = runs[runs.length - 1];
+    run.list.push(column);
+    run.width += column.width;
+  });
+  return runs;
+}

@@ -1,0 +1,265 @@
+// The drawing of a circuit: title and guess, layers, parts, lines, tokens.
+
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { roleName } from '../heads/roles.js';
+import { Thumbnail } from '../heads/thumbnail.jsx';
+import { textWidth } from '../heatmap/textWidth.js';
+import { shownRole } from '../story/shownRoles.js';
+import { layoutOf } from './circuitLayout.js';
+import { pointsText, textsIn, toggleCut } from './circuitState.js';
+
+/** @import { Box, CircuitLayout, DrawnLine } from './circuitLayout.js' */
+/** @import { Circuit, ShownLine } from './shownLines.js' */
+
+/** Pixels of title and guess, of the tokens, of the layers' names; on a phone. */
+const [TOP, BOTTOM, SIDE] = [96, 44, 72];
+const [NARROW_TOP, NARROW_SIDE] = [70, 22];
+/** Below this width layers have numbers only, and at most so many lines are drawn. */
+const [NARROW, MAX_NARROW] = [560, 6];
+const [PILL, NARROW_PILL] = [108, 44];
+/** Pixels that the title needs next to the guess. */
+const TITLE_ROOM = 360;
+
+/**
+ * @param {{ circuit: Circuit, lines: ShownLine[], width: number, height: number, compact: boolean }} props
+ */
+export function CircuitDrawing({ circuit, lines, width, height, compact }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { begun } = circuit;
+  const narrow = width < NARROW;
+  const drawn = narrow ? lines.slice(0, MAX_NARROW) : lines;
+  const fontSize = narrow ? 14 : 15;
+  const layout = layoutOf({
+    lines: drawn,
+    all: lines,
+    roleOf: ({ layer, head }) => {
+      const role = shownRole(session, layer, head);
+      const text = role ? roleName(session, role) : '';
+      return text ? { text, width: textWidth(text, fontSize) + 4 } : null;
+    },
+    layers: begun.layers,
+    perGroup: begun.perGroup,
+    words: begun.pieces.map(({ name }) => textWidth(name, fontSize)),
+    ...{ width, height, bottom: BOTTOM },
+    top: narrow ? NARROW_TOP : TOP,
+    side: narrow ? NARROW_SIDE : SIDE,
+    pill: narrow ? NARROW_PILL : PILL,
+  });
+  return (
+    // The keys of a drawing are those of the picture.
+    <div
+      id="picture"
+      class={`circuit-drawing ${narrow ? 'narrow' : ''}`}
+      role="group"
+      aria-label={own.drawing(lines.length)}
+      tabIndex={0}
+      onBlur={() => session.circuit.point(null)}
+    >
+      <Top circuit={circuit} layout={layout} width={width} narrow={narrow} compact={compact} />
+      {layout.rows.map(({ layer, y, isThin }) => (
+        <LayerName key={layer} layer={layer} y={y} isThin={isThin} narrow={narrow} />
+      ))}
+      <svg width={width} height={height} aria-hidden="true">
+        {layout.rows.map(({ layer, y, isThin }) => (
+          <path key={layer} class="row-line" d={`M${narrow ? NARROW_SIDE : SIDE} ${y}H${width}`} data-thin={isThin} />
+        ))}
+        {[...layout.lines].sort(byPointed(session.circuit.pointed.value)).map((line) => (
+          <Line key={line.name} line={line} />
+        ))}
+      </svg>
+      <Parts circuit={circuit} layout={layout} narrow={narrow} />
+      {layout.roles.map(({ key, text, x, y }) => (
+        <span key={key} class="circuit-role" style={px({ left: x, top: y })}>
+          {text}
+        </span>
+      ))}
+      {layout.lines.map((line) => line.figure && <Figure key={line.name} line={line} />)}
+      <Tokens circuit={circuit} layout={layout} height={height} fontSize={fontSize} />
+      {narrow && lines.length > drawn.length && <p class="few">{own.few(drawn.length, lines.length)}</p>}
+    </div>
+  );
+}
+
+/** The line that is pointed at is above the others. @param {string | null} pointed */
+const byPointed = (pointed) => (/** @type {DrawnLine} */ a, /** @type {DrawnLine} */ b) =>
+  Number(a.name === pointed) - Number(b.name === pointed) || b.width - a.width;
+
+/**
+ * @param {{ circuit: Circuit, layout: CircuitLayout, width: number, narrow: boolean, compact: boolean }} props
+ */
+function Top({ circuit: { begun, cuts }, layout: { target }, width, narrow, compact }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { percent } = session.words.value;
+  const [word, against] = begun.answers;
+  const p = (cuts ? cuts.now : begun.whole).both[0];
+  return (
+    <div class="circuit-top">
+      {!narrow && width - 160 > TITLE_ROOM && (
+        <div class="circuit-title">
+          <h2>{own.title}</h2>
+          {!compact && (
+            <p>
+              {(begun.paired ? own.about : own.aboutOne)[0]}
+              <i lang="en">{word}</i>
+              {begun.paired && own.about[1]}
+              {begun.paired && <i lang="en">{against}</i>}
+              {begun.paired ? own.about[2] : own.aboutOne[1]}
+            </p>
+          )}
+        </div>
+      )}
+      <p class="circuit-guess" style={px({ '--target': Math.min(target, width - (narrow ? 76 : 96)) })}>
+        {cuts && <span class="was">{own.was(percent(begun.whole.both[0]))}</span>} <i lang="en">{word}</i>{' '}
+        <span data-name="probability">{percent(p)}</span>
+      </p>
+    </div>
+  );
+}
+
+/** @param {{ layer: number, y: number, isThin: boolean, narrow: boolean }} props */
+function LayerName({ layer, y, isThin, narrow }) {
+  const words = useSession().words.value;
+  return (
+    <span class={`serif-name circuit-layer ${isThin ? 'thin' : ''}`} style={px({ top: y })}>
+      {narrow ? layer : words.layer(layer)}
+    </span>
+  );
+}
+
+/** The handlers that a line has in the drawing and in the list. @param {string} name */
+export function usePointing(name) {
+  const session = useSession();
+  return {
+    onPointerEnter: () => session.circuit.point(name),
+    onPointerLeave: () => session.circuit.point(null),
+    onClick: () => toggleCut(session, name),
+  };
+}
+
+/** @param {{ line: DrawnLine }} props */
+function Line({ line }) {
+  const { name, d, width, oldWidth, colour, isCut, cost } = line;
+  const pointed = useSession().circuit.pointed.value;
+  const look = isCut ? 'cut' : pointed === name ? 'pointed' : pointed ? 'dimmed' : '';
+  return (
+    <g class={`circuit-line ${look}`} data-line={name} data-cost={cost.toFixed(3)} {...usePointing(name)}>
+      <path class="halo" d={d} stroke-width={Math.max(width, oldWidth ?? 0) + 5} />
+      {oldWidth !== null && !isCut && oldWidth > width + 0.5 && (
+        <path class={`line edge ${colour}`} d={d} stroke-width={oldWidth} />
+      )}
+      <path class={`line ${colour}`} d={d} stroke-width={width} stroke-dasharray={isCut ? '2 4' : undefined} />
+      {isCut && <Strokes line={line} />}
+      <path class="touch" d={d} />
+    </g>
+  );
+}
+
+/** Two strokes across the longest part of a line that is cut. @param {{ line: DrawnLine }} props */
+function Strokes({ line: { points, width } }) {
+  const parts = points.slice(1).map(([x, y], i) => ({ a: points[i], b: [x, y] }));
+  const length = (/** @type {typeof parts[number]} */ { a, b }) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+  const { a, b } = parts.reduce((best, part) => (length(part) > length(best) ? part : best));
+  const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  const reach = width / 2 + 5;
+  const isLevel = a[1] === b[1];
+  const one = (/** @type {number} */ by) =>
+    isLevel
+      ? `M${x + by - 3} ${y + reach}L${x + by + 3} ${y - reach}`
+      : `M${x - reach} ${y + by + 3}L${x + reach} ${y + by - 3}`;
+  return <path class="strokes" d={one(-3) + one(3)} />;
+}
+
+/** The points that a line costs, next to it. @param {{ line: DrawnLine }} props */
+function Figure({ line: { name, cost, figure, isCut } }) {
+  const pointed = useSession().circuit.pointed.value;
+  if (!figure || isCut) return null;
+  return (
+    <span
+      class={`circuit-figure ${pointed && pointed !== name ? 'dimmed' : ''} ${cost <= -10 ? 'much' : ''}`}
+      style={px({ left: figure.x, top: figure.y })}
+      aria-hidden="true"
+    >
+      {pointsText(cost)}
+    </span>
+  );
+}
+
+/**
+ * Heads and feed-forward parts.
+ * @param {{ circuit: Circuit, layout: CircuitLayout, narrow: boolean }} props
+ */
+function Parts({ circuit: { begun }, layout: { boxes, size }, narrow }) {
+  const session = useSession();
+  const words = session.words.value;
+  const own = textsIn(session);
+  const labelOf = (/** @type {Box} */ { second }, /** @type {string} */ name) =>
+    second === null ? name : own.also(name, begun.pieces[second].name);
+  const heads = boxes.filter(({ kind }) => kind === 'head');
+  return (
+    <>
+      {heads.length > 0 && (
+        <div role="radiogroup" aria-label={words.models}>
+          {heads.map((box) => (
+            <HeadPart key={box.key} box={box} size={size} label={labelOf(box, own.head(box.layer, box.head))} />
+          ))}
+        </div>
+      )}
+      {boxes
+        .filter(({ kind }) => kind === 'mlp')
+        .map((box) => (
+          <span
+            key={box.key}
+            class="circuit-pill"
+            title={labelOf(box, own.mlp(box.layer))}
+            style={px({ left: box.x, top: box.y, width: box.width, height: box.height })}
+            aria-hidden="true"
+          >
+            {narrow ? own.mlpShort(box.layer) : own.mlp(box.layer)}
+          </span>
+        ))}
+    </>
+  );
+}
+
+/** @param {{ box: Box, size: number, label: string }} props */
+function HeadPart({ box: { layer, head, x, y }, size, label }) {
+  const session = useSession();
+  const place = px({ left: x + size * 0.42, top: y - 3 });
+  return (
+    <div class="circuit-head">
+      <Thumbnail {...{ layer, head, size, left: x, top: y, across: size, down: size }} named={false} />
+      <span title={label} style={place} aria-hidden="true" onClick={() => session.update({ layer, head })}>
+        {textsIn(session).head(layer, head)}
+      </span>
+    </div>
+  );
+}
+
+/** @param {{ circuit: Circuit, layout: CircuitLayout, height: number, fontSize: number }} props */
+function Tokens({ circuit: { begun }, layout: { columns, boxes, lines }, height, fontSize }) {
+  const used = new Set([
+    ...boxes.map(({ token }) => token),
+    ...lines.filter(({ from }) => from.kind === 'embed').map(({ foot }) => foot),
+  ]);
+  const last = begun.pieces.length - 1;
+  return (
+    <div class="circuit-tokens" lang="en" style={px({ top: height - BOTTOM, fontSize })} aria-hidden="true">
+      {columns.columns.map(
+        ({ t, x, text }) =>
+          text && (
+            <span key={t} class={`${used.has(t) ? 'used' : ''} ${t === last ? 'query' : ''}`} style={px({ left: x })}>
+              {begun.pieces[t].name}
+            </span>
+          ),
+      )}
+      {columns.rest.map(({ x }) => (
+        <span key={x} style={px({ left: x })}>
+          …
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+// The parts of a circuit that are drawn, each above the token where it does its work.
+
+/** @import { Node } from '../../../src/js/analysis/edges.js' */
+/** @import { ShownLine } from './shownLines.js' */
+/**
+ * token: of its column, where the largest share of its attribution is; second: another token with much of it.
+ * @typedef {{ key: string, kind: 'head' | 'mlp', layer: number, head: number, token: number, second: number | null }}
+ *   Part
+ */
+
+/** The inputs of a head, from left to right. */
+export const PORTS = /** @type {const} */ (['query', 'key', 'value']);
+/** A second token is named if it has this share of the first. */
+const SECOND_SHARE = 0.5;
+
+/** The first head that reads an input: keys and values may belong to several. */
+const headOf = (/** @type {number} */ head, /** @type {string} */ kind, /** @type {number} */ perGroup) =>
+  kind === 'query' ? head : head * perGroup;
+
+/** The key of the part that an end of a line belongs to; null for the tokens and the guess. */
+export function partKey(/** @type {Node} */ { kind, layer, head = 0 }, perGroup = 1) {
+  if (kind === 'embed' || kind === 'logits') return null;
+  return kind === 'mlp' ? `m${layer}` : `h${layer}.${kind === 'head' ? head : headOf(head, kind, perGroup)}`;
+}
+
+/** The index of the largest value, and of the second. @param {readonly number[]} values */
+function largest(values) {
+  const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
+  const [first = 0, second] = order;
+  return { first, second: second !== undefined && values[second] >= SECOND_SHARE * values[first] ? second : null };
+}
+
+/** The token where a line from the words begins: one that its target can see. @param {ShownLine} line */
+export const footOf = ({ terms }, /** @type {number} */ seen = terms.length - 1) =>
+  largest(terms.slice(0, seen + 1).map(Math.abs)).first;
+
+/**
+ * @param {readonly ShownLine[]} lines that are drawn
+ * @param {readonly ShownLine[]} all
+ * @param {{ tokens: number, perGroup: number }} model
+ * @returns {Part[]}
+ */
+export function partsOf(lines, all, { tokens, perGroup }) {
+  /** @type {Map<string, { node: Node, writes: number[] | null, reads: number[] | null }>} */
+  const found = new Map();
+  const add = (/** @type {number[] | null} */ sums, /** @type {number[]} */ terms) =>
+    terms.map((term, t) => Math.abs(term) + (sums?.[t] ?? 0));
+  const drawn = new Set(lines.flatMap(({ from, to }) => [from, to].map((node) => partKey(node, perGroup))));
+  for (const { from, to, terms } of all)
+    for (const [node, side] of /** @type {const} */ ([
+      [from, 'writes'],
+      [to, 'reads'],
+    ])) {
+      const key = partKey(node, perGroup);
+      if (key === null || !drawn.has(key)) continue;
+      const part = found.get(key) ?? { node, writes: null, reads: null };
+      // Keys and values are read at other tokens than the head works at.
+      const counts = side === 'writes' || node.kind === 'query' || node.kind === 'mlp';
+      found.set(key, { ...part, ...(counts && { [side]: add(part[side], terms) }) });
+    }
+  return [...found].map(([key, { node, writes, reads }]) => {
+    const { first, second } = writes || reads ? largest(writes ?? reads ?? []) : { first: tokens - 1, second: null };
+    const [layer, head = '-1'] = key.slice(1).split('.');
+    const kind = node.kind === 'mlp' ? 'mlp' : 'head';
+    return { key, kind, layer: Number(layer), head: Number(head), token: first, second };
+  });
+}

@@ -1,0 +1,195 @@
+// The reading column of a circuit: how many lines keep how much, the curve, the list of lines; or what a cut changed.
+
+import { signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { CarriesMenu } from './carriesMenu.jsx';
+import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.js';
+import { Curve } from './curve.jsx';
+import { LineList } from './lineList.jsx';
+import { costOf, curveOf, isTooLarge } from './shownLines.js';
+
+/** @import { CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
+/** @import { Circuit, ShownLine } from './shownLines.js' */
+
+export function CircuitPanel() {
+  const session = useSession();
+  const own = textsIn(session);
+  const shown = useCircuit();
+  const cut = settingsIn(session).cut.length > 0;
+  if (!shown || shown.circuit.begun.problem)
+    return (
+      <section class="reading circuit-panel">
+        <CarriesMenu />
+      </section>
+    );
+  const { circuit, lines, count } = shown;
+  const { begun, cuts, work } = circuit;
+  const { percent } = session.words.value;
+  const points = own.points(begun.answers[0], percent(begun.whole.both[0]));
+  return (
+    <section class="reading circuit-panel" aria-label={own.list}>
+      {cut && cuts ? <Cuts circuit={circuit} cuts={cuts} /> : <Kept circuit={circuit} count={count} />}
+      <Curve circuit={circuit} count={count} />
+      {work.stage !== 'done' && <Working work={work} />}
+      <CarriesMenu />
+      <LineList lines={lines} />
+      <p class="how">
+        {points[0]}
+        <i lang="en">{points[1]}</i>
+        {points[2]}
+      </p>
+    </section>
+  );
+}
+
+/** @param {{ circuit: Circuit, count: number }} props */
+function Kept({ circuit, count }) {
+  const own = textsIn(useSession());
+  const { begun } = circuit;
+  const curve = curveOf(circuit);
+  const point = curve.find((one) => one.count === count);
+  if (isTooLarge(circuit)) {
+    const last = curve[curve.length - 1];
+    return <h2 class="title">{own.tooLarge(last.count, Math.round(100 * last.kept))}</h2>;
+  }
+  return (
+    <>
+      <h2 class="title" data-name="kept">
+        {point ? own.keep(count, Math.round(100 * point.kept)) : own.title}
+      </h2>
+      {point && (
+        <p class="circuit-about">
+          {own.keepOf(begun.paired)}
+          <i lang="en">{begun.answers[0]}</i>
+          {own.others(begun.total - count)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** How far the measurement is. @param {{ work: CircuitWork }} props */
+function Working({ work: { stage, done, total, left } }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const running = session.circuit.running.value;
+  const text = own.stages[stage](done, total);
+  return (
+    <p class="circuit-work">
+      <span>{text}</span>
+      {running && left !== null && <span>{own.left(Math.max(Math.ceil(left), 1))}</span>}
+      <button
+        type="button"
+        class="word strong"
+        onClick={() => (running ? session.circuit.stop() : session.circuit.again())}
+      >
+        {running ? own.stop : own.goOn}
+      </button>
+      <progress class="circuit-bar" max={total} value={done} aria-label={text} />
+    </p>
+  );
+}
+
+/** @param {{ circuit: Circuit, cuts: CircuitCuts }} props */
+function Cuts({ circuit, cuts }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { begun, lines } = circuit;
+  const last = lines.find(({ name }) => name === cuts.cut[cuts.cut.length - 1]);
+  const { looks, sourceOff, now } = cuts;
+  const lead = own.lead;
+  const says = last && own.noLonger(nodeName(own, last.from), nodeName(own, last.to));
+  return (
+    <>
+      <h2 class="title" data-name="cuts">
+        {own.cuts(cuts.cut.length)}
+      </h2>
+      {says && (
+        <p class="circuit-about">
+          <b>{says[0]}</b>
+          {says[1]}
+          <span class={last.to.kind}>{says[2]}</span>
+          {says[3]}
+        </p>
+      )}
+      <Guesses circuit={circuit} cuts={cuts} />
+      <dl class="circuit-facts">
+        {begun.paired && (
+          <div>
+            <dt>
+              {lead[0]}
+              <i lang="en">{begun.answers[0]}</i>
+              {lead[1]}
+            </dt>
+            <dd>
+              {signed(begun.whole.value, 1)} → <b>{signed(now.value, 1)}</b>
+            </dd>
+          </div>
+        )}
+        {looks && (
+          <div>
+            <dt>
+              {own.looks(own.head(looks.head.layer, looks.head.head))[0]}
+              <i lang="en">{begun.pieces[looks.key].name}</i>
+            </dt>
+            <dd>
+              {weightText(looks.before)} → <b>{weightText(looks.now)}</b>
+            </dd>
+          </div>
+        )}
+        {sourceOff && last && (
+          <div>
+            <dt>{own.off(nodeName(own, last.from))}</dt>
+            <dd>{pointsText(costOf(sourceOff.both, begun.whole.both))}</dd>
+          </div>
+        )}
+      </dl>
+      <p>
+        <button type="button" class="word strong" onClick={() => change(session, { cut: [] })}>
+          {own.reconnect}
+        </button>
+      </p>
+    </>
+  );
+}
+
+/**
+ * The answers: a bar for the run with cuts, a tick for the one before.
+ * @param {{ circuit: Circuit, cuts: CircuitCuts }} props
+ */
+function Guesses({ circuit: { begun }, cuts }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { percent } = session.words.value;
+  /** @type {{ word: string, now: number, before: number | null }[]} */
+  const list = begun.answers.map((word, i) => ({ word, now: cuts.now.both[i], before: begun.whole.both[i] }));
+  if (!begun.answers.includes(cuts.guess.text))
+    list.push({ word: cuts.guess.text, now: cuts.guess.probability, before: null });
+  const at = (/** @type {number} */ p) => `${100 * p}%`;
+  return (
+    <div class="circuit-guesses">
+      <ul>
+        {list.map(({ word, now, before }) => (
+          <li key={word}>
+            <span class="token" lang="en">
+              {word}
+            </span>
+            <span class="track">
+              {before !== null && (
+                <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
+              )}
+              <span class="bar" style={px({ width: at(now) })} />
+              {before !== null && <span class="tick" style={px({ left: at(before) })} />}
+            </span>
+            <b>{percent(now)}</b>
+          </li>
+        ))}
+      </ul>
+      <p class="how">
+        <span class="mark" />
+        {own.before}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+// The ways of lines through a circuit: up from the part that writes, along the gap above its row, up between the parts
+// of the rows above, along the gap below the part that reads, into its base. No line crosses a part.
+
+/** @typedef {{ left: number, right: number }} Span of x */
+/**
+ * from, to: x where the line leaves and ends. low, high: the gap above the lower part and the one below the upper part;
+ * gap g is below row g.
+ * @typedef {{ name: string, from: number, to: number, low: number, high: number, width: number }} Way
+ */
+/** A way with the x of its vertical part. @typedef {Way & { x: number }} Route */
+/** A horizontal part. @typedef {{ route: Route, gap: number, left: number, right: number, y: number }} Along */
+
+/** Pixels between lines, and between a line and a part. */
+const [BETWEEN, BESIDE] = [4, 6];
+/** A line whose ends are nearer than this goes straight up. */
+const STRAIGHT = 1.5;
+
+/**
+ * The bounds without the spans that are taken.
+ * @param {Span[]} taken @param {Span} bounds @returns {Span[]}
+ */
+export function freeOf(taken, bounds) {
+  /** @type {Span[]} */
+  const free = [];
+  let { left } = bounds;
+  for (const span of [...taken].sort((a, b) => a.left - b.left)) {
+    if (span.left > left) free.push({ left, right: Math.min(span.left, bounds.right) });
+    left = Math.max(left, span.right);
+  }
+  if (left < bounds.right) free.push({ left, right: bounds.right });
+  return free.filter(({ left: a, right: b }) => b > a);
+}
+
+/**
+ * The vertical parts, the widest line first: as near to the straight way as there is room.
+ * @param {readonly Way[]} ways
+ * @param {readonly Span[][]} rows the parts of each row
+ * @param {Span} bounds
+ * @returns {Route[]}
+ */
+export function routesOf(ways, rows, bounds) {
+  /** @type {Route[]} */
+  const routes = [];
+  const order = [...ways].sort((a, b) => b.width - a.width || a.high - a.low - (b.high - b.low));
+  for (const way of order) {
+    const { low, high, from, to, width } = way;
+    const half = width / 2;
+    const parts = rows.slice(low, high).flat();
+    const lines = routes.filter((other) => other.low < high && other.high > low && other.low !== other.high);
+    const taken = [
+      ...parts.map(({ left, right }) => ({ left: left - half - BESIDE, right: right + half + BESIDE })),
+      ...lines.map(({ x, width: w }) => ({ left: x - half - w / 2 - BETWEEN, right: x + half + w / 2 + BETWEEN })),
+    ];
+    const spans = low === high ? [bounds] : freeOf(taken, bounds);
+    const cost = (/** @type {number} */ x) => Math.abs(x - from) + Math.abs(x - to) + (x === to || x === from ? 0 : 30);
+    const candidates = spans.flatMap(({ left, right }) =>
+      [to, from, left, right].map((x) => Math.min(Math.max(x, left), right)),
+    );
+    const x = candidates.sort((a, b) => cost(a) - cost(b))[0] ?? to;
+    routes.push({ ...way, x });
+  }
+  return routes;
+}
+
+/**
+ * The horizontal parts in their tracks. Gap g has the tracks `tracks[g]`, from below, each as high as its widest line.
+ * @param {readonly Route[]} routes
+ * @param {number} gaps
+ */
+export function tracksOf(routes, gaps) {
+  /** @type {{ list: Omit<Along, 'y'>[], height: number }[][]} */
+  const tracks = Array.from({ length: gaps }, () => []);
+  const pieces = routes.flatMap((route) => {
+    const { from, to, x, low, high } = route;
+    const along = (/** @type {number} */ gap, /** @type {number} */ a, /** @type {number} */ b) =>
+      Math.abs(a - b) < STRAIGHT ? [] : [{ route, gap, left: Math.min(a, b), right: Math.max(a, b) }];
+    return low === high ? along(low, from, to) : [...along(low, from, x), ...along(high, x, to)];
+  });
+  pieces.sort((a, b) => a.right - a.left - (b.right - b.left));
+  for (const piece of pieces) {
+    const isFree = (/** @type {{ list: Omit<Along, 'y'>[] }} */ { list }) =>
+      list.every(({ left, right }) => right + 10 < piece.left || left > piece.right + 10);
+    let track = tracks[piece.gap].find(isFree);
+    if (!track) {
+      track = { list: [], height: 0 };
+      tracks[piece.gap].push(track);
+    }
+    track.list.push(piece);
+    track.height = Math.max(track.height, piece.route.width);
+  }
+  return tracks;
+}
+
+/** Height that the tracks of a gap need. @param {ReturnType<typeof tracksOf>[number]} tracks */
+export const heightOf = (tracks) => tracks.reduce((sum, { height }) => sum + height + BETWEEN, 0);
+
+/**
+ * The corners of a route.
+ * @param {Route} route
+ * @param {(route: Route, gap: number) => number | null} yOf of its horizontal part in a gap
+ * @param {number} bottom where it leaves @param {number} top where it ends
+ */
+export function pointsOf(route, yOf, bottom, top) {
+  const { from, to, x, low, high } = route;
+  const points = [[from, bottom]];
+  const first = yOf(route, low);
+  if (first !== null) points.push([from, first], [low === high ? to : x, first]);
+  const second = low === high ? null : yOf(route, high);
+  if (second !== null) points.push([x, second], [to, second]);
+  points.push([points[points.length - 1][0], top]);
+  return points;
+}

@@ -1,0 +1,106 @@
+// Changes of the page's state that the circuit makes, and what its components read.
+
+import { useSession } from '../../ui/context.js';
+import { texts as inEnglish } from './circuit.en.js';
+import { texts as inChinese } from './circuit.zh.js';
+import { MAX_LINES, usualCircuit } from './settings.js';
+import { countOf, curveOf, shownLines } from './shownLines.js';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { Node } from '../../../src/js/analysis/edges.js' */
+/** @import { CircuitSettings } from './settings.js' */
+/** @import { ShownLine } from './shownLines.js' */
+
+/** @typedef {typeof inEnglish} Texts */
+const TEXTS = { en: inEnglish, zh: inChinese };
+/** @param {Session} session @returns {Texts} */
+export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
+
+/** @param {Session} session @returns {CircuitSettings} */
+export const settingsIn = ({ state }) => state.value.circuit ?? usualCircuit;
+
+/** @param {Session} session @param {Partial<CircuitSettings>} fields @param {string} [gesture] */
+export const change = (session, fields, gesture) =>
+  session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
+
+/** The circuit with the lines that are shown; null before there is one. */
+export function useCircuit() {
+  const session = useSession();
+  const circuit = session.circuit.shown.value;
+  if (!circuit) return null;
+  const count = countOf(circuit, settingsIn(session).lines);
+  return { circuit, count, lines: shownLines(circuit, count) };
+}
+
+/** A part in words. @param {Texts} own @param {Node} node */
+export function nodeName(own, { kind, layer = 0, head = 0 }) {
+  if (kind === 'embed') return own.words;
+  if (kind === 'mlp') return own.mlp(layer);
+  if (kind === 'head') return own.head(layer, head);
+  if (kind === 'logits') return own.guess;
+  return own.inputOf(own.inputs[kind], own.head(layer, head));
+}
+/** @param {Texts} own @param {Pick<ShownLine, 'from' | 'to'>} line */
+export const lineText = (own, { from, to }) => `${nodeName(own, from)} → ${nodeName(own, to)}`;
+
+/** Cuts a line, or reconnects it. @param {Session} session @param {string} name */
+export function toggleCut(session, name) {
+  const { cut } = settingsIn(session);
+  const isCut = cut.includes(name);
+  change(session, { cut: isCut ? cut.filter((other) => other !== name) : [...cut, name] });
+  session.circuit.point(name);
+  if (isCut) session.announce(textsIn(session).reconnected);
+}
+
+/** Keeps one line more or less. @param {Session} session @param {number} count */
+export function keepLines(session, count) {
+  const most = session.circuit.shown.value?.lines.length || MAX_LINES;
+  change(session, { lines: Math.min(Math.max(count, 1), most) }, 'lines');
+}
+
+/**
+ * Keys of the drawing and of the list.
+ * @param {Session} session @param {{ lines: ShownLine[], count: number }} shown @param {string} key
+ * @returns {boolean} true if the key was one of them
+ */
+export function onKey(session, { lines, count }, key) {
+  const own = textsIn(session);
+  const pointed = session.circuit.pointed.value;
+  const at = lines.findIndex(({ name }) => name === pointed);
+  const walk = { ArrowUp: -1, ArrowDown: 1 }[key];
+  if (walk && lines.length > 0) {
+    const line = lines[at < 0 ? 0 : Math.min(Math.max(at + walk, 0), lines.length - 1)];
+    session.circuit.point(line.name);
+    session.announce(spokenLine(own, line));
+    return true;
+  }
+  const more = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (more) {
+    keepLines(session, count + more);
+    announceKept(session);
+  } else if (key === 'x' && at >= 0) toggleCut(session, lines[at].name);
+  else if (key === 'Escape' && pointed) session.circuit.point(null);
+  else if (key === 'Escape') session.update({ view: 'heatmap' });
+  else if (key === ' ' && session.circuit.running.value) session.circuit.stop();
+  else return false;
+  return true;
+}
+
+/** Says how much the lines keep. @param {Session} session */
+function announceKept(session) {
+  const circuit = session.circuit.shown.value;
+  if (!circuit) return;
+  const count = countOf(circuit, settingsIn(session).lines);
+  const point = curveOf(circuit).find((one) => one.count === count);
+  if (point) session.announce(textsIn(session).keep(count, Math.round(100 * point.kept)));
+}
+
+/** @param {Texts} own @param {ShownLine} line */
+export const spokenLine = (own, line) =>
+  line.isCut ? own.spokenCut(lineText(own, line)) : own.spoken(lineText(own, line), pointsText(line.cost));
+
+/** A figure of points: −34, and −0.4 below ten. @param {number} cost */
+export const pointsText = (cost) => {
+  const figure = Math.abs(cost).toFixed(Math.abs(cost) < 9.95 ? 1 : 0);
+  return Number(figure) === 0 ? '0' : `${cost < 0 ? '−' : '+'}${figure.replace(/\.0$/, '')}`;
+};

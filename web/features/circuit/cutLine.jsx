@@ -1,0 +1,34 @@
+// The circuit in the what-if line: the lines that are cut, with Undo, and what a cut line carries.
+
+import { useSession } from '../../ui/context.js';
+import { CarriesMenu } from './carriesMenu.jsx';
+import { change, lineText, settingsIn, textsIn } from './circuitState.js';
+
+/** `kind`: of the screen. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+export function CutLine({ kind }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { cut } = settingsIn(session);
+  const only = cut.length === 1 && session.circuit.shown.value?.lines.find(({ name }) => name === cut[0]);
+  return (
+    <>
+      {cut.length > 0 && (
+        <span class="group patched">
+          <span>
+            {only ? (
+              <>
+                <b>{own.cut}</b> {lineText(own, only)}
+              </>
+            ) : (
+              <b>{own.cuts(cut.length)}</b>
+            )}
+          </span>
+          <button type="button" class="word" onClick={() => change(session, { cut: [] })}>
+            {own.undo}
+          </button>
+        </span>
+      )}
+      {kind === 'desk' && <CarriesMenu up />}
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+// Places of the figures next to lines, and of the roles next to heads: the first place that covers nothing else.
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Area */
+/** @typedef {{ name: string, points: number[][], width: number, cost: number }} Drawn */
+/** The words next to a head. @typedef {{ key: string, box: Area, width: number }} Words */
+
+/** Width and height of a figure. */
+const [WIDTH, HEIGHT] = [34, 15];
+/** Pixels between a head and its words. */
+const BESIDE = 8;
+
+const overlaps = (/** @type {Area} */ a, /** @type {Area} */ b) =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+/** Parts of a line, the longest first. @param {number[][]} points */
+const pieces = (points) =>
+  points
+    .slice(1)
+    .map(([x, y], i) => ({ a: points[i], b: [x, y], length: Math.hypot(x - points[i][0], y - points[i][1]) }))
+    .sort((p, q) => q.length - p.length);
+
+/** Possible corners of a figure, the best first. @param {Drawn} line */
+function* candidates({ points, width }) {
+  const [, top] = [points[0], points[points.length - 1]];
+  yield { x: top[0] + width / 2 + 3, y: top[1] + 4 };
+  yield { x: points[0][0] + width / 2 + 3, y: points[0][1] - HEIGHT - 1 };
+  yield { x: points[0][0] - width / 2 - WIDTH - 1, y: points[0][1] - HEIGHT - 1 };
+  yield { x: top[0] - width / 2 - WIDTH - 1, y: top[1] + 4 };
+  for (const { a, b } of pieces(points))
+    for (const share of [0.5, 0.25, 0.75]) {
+      const [x, y] = [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
+      if (a[1] === b[1]) yield { x: x - WIDTH / 2, y: y - width / 2 - HEIGHT };
+      else {
+        yield { x: x + width / 2 + 3, y: y - HEIGHT / 2 };
+        yield { x: x - width / 2 - WIDTH - 1, y: y - HEIGHT / 2 };
+      }
+    }
+}
+
+/**
+ * The upper left corners of figures, by the names of lines: the costliest line is first to choose. Then those of words.
+ * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {readonly Words[]} words
+ * @param {{ left: number, right: number }} bounds
+ */
+export function figuresOf(lines, parts, words, { left, right }) {
+  /** @type {Area[]} */
+  const taken = [...parts, ...lines.flatMap(areasOf)];
+  const isFree = (/** @type {Area} */ area) =>
+    area.x >= left && area.x + area.width <= right && !taken.some((other) => overlaps(area, other));
+  /** @type {Map<string, { x: number, y: number }>} */
+  const figures = new Map();
+  const put = (/** @type {string} */ name, /** @type {Iterable<Area>} */ areas) => {
+    for (const area of areas) {
+      if (!isFree(area)) continue;
+      taken.push(area);
+      figures.set(name, { x: area.x, y: area.y });
+      return;
+    }
+  };
+  for (const line of [...lines].sort((p, q) => p.cost - q.cost))
+    put(
+      line.name,
+      [...candidates(line)].map((corner) => ({ ...corner, width: WIDTH, height: HEIGHT })),
+    );
+  for (const { key, box, width } of words)
+    put(
+      key,
+      [box.x - width - BESIDE, box.x + box.width + BESIDE].map((x) => ({ x, y: box.y + 8, width, height: 18 })),
+    );
+  return figures;
+}
+
+/** The areas that a line covers. @param {Drawn} line @returns {Area[]} */
+const areasOf = ({ points, width }) =>
+  pieces(points).map(({ a, b }) => ({
+    x: Math.min(a[0], b[0]) - width / 2,
+    y: Math.min(a[1], b[1]) - width / 2,
+    width: Math.abs(a[0] - b[0]) + width,
+    height: Math.abs(a[1] - b[1]) + width,
+  }));

@@ -1,0 +1,36 @@
+// The settings of a circuit in the state of the page: what a cut line carries, how many lines are kept, which are cut.
+
+/**
+ * carries: null for the other sentence if there is one, otherwise the mean. lines: null for as many as keep most of the
+ * guess. cut: names of lines.
+ * @typedef {{ carries: Carries | null, lines: number | null, cut: string[] }} CircuitSettings
+ */
+
+/** The values that cut lines can carry. */
+export const CARRIES = /** @type {const} */ (['other', 'mean', 'zero']);
+/** @typedef {typeof CARRIES[number]} Carries */
+/** Lines that are measured one by one. */
+export const MAX_LINES = 64;
+const MAX_CUT = 64;
+
+/** @type {CircuitSettings} */
+export const usualCircuit = { carries: null, lines: null, cut: [] };
+
+/** True for a name as lineNames.js makes it. @param {unknown} x */
+const isLineName = (x) => typeof x === 'string' && /^[ehm][\d.]*-[lqkvm][\d.]*$/.test(x);
+/** @param {any} x */
+export const isCircuit = (x) =>
+  x === null ||
+  ((x?.carries === null || CARRIES.includes(x?.carries)) &&
+    (x.lines === null || (Number.isInteger(x.lines) && x.lines >= 1 && x.lines <= MAX_LINES)) &&
+    Array.isArray(x.cut) &&
+    x.cut.length <= MAX_CUT &&
+    x.cut.every(isLineName));
+
+/** @param {CircuitSettings} settings */
+export const writeCircuit = ({ carries, lines, cut }) => [carries ?? 'usual', lines ?? '', ...cut].join('_');
+/** @param {string} text @returns {unknown} */
+export function readCircuit(text) {
+  const [carries, lines, ...cut] = text.split('_');
+  return { carries: carries === 'usual' ? null : carries, lines: lines ? Number(lines) : null, cut };
+}

@@ -1,0 +1,53 @@
+// The circuit of the page. Few visitors open it: its requests are loaded when it is first shown.
+
+import { signal } from '@preact/signals';
+import { readOnly } from './readOnly.js';
+
+/** @import { ReadonlySignal } from '@preact/signals' */
+/** @import { Measurement } from '../features/circuit/measurement.js' */
+/** @import { Circuit } from '../features/circuit/shownLines.js' */
+/** @import { CircuitPart } from './circuitProtocol.js' */
+/** @import { State } from './state.js' */
+
+/**
+ * @param {object} options
+ * @param {import('./requests.js').Requests} options.requests
+ * @param {ReadonlySignal<State>} options.state
+ */
+export function createCircuitStore({ requests, state }) {
+  const shown = signal(/** @type {Circuit | null} */ (null));
+  const pointed = signal(/** @type {string | null} */ (null));
+  /** @type {Measurement | undefined} */
+  let measurement;
+  return {
+    /** The circuit as far as it is measured. */
+    shown: readOnly(shown),
+    running: requests.cutting,
+    /** The line that is pointed at, in the drawing or in the list. */
+    pointed: readOnly(pointed),
+    /** @param {string | null} name */
+    point(name) {
+      pointed.value = name;
+    },
+    /** Asks for what flow shows of a state. @param {State} now */
+    follow(now) {
+      if (measurement) measurement.follow(now);
+      else if (now.view === 'flow' && now.circuit)
+        import('../features/circuit/measurement.js').then(
+          ({ createMeasurement }) => {
+            measurement ??= createMeasurement({ requests, state, shown, pointed });
+            measurement.follow(state.peek());
+          },
+          // The drawing is loaded at the same time, and reports the failure.
+          () => {},
+        );
+    },
+    stop: () => measurement?.stop(),
+    again: () => measurement?.again(),
+    /** Another model is chosen. */
+    clear: () => measurement?.clear(),
+    /** @param {CircuitPart} part */
+    receive: (part) => measurement?.receive(part),
+  };
+}
+/** @typedef {ReturnType<typeof createCircuitStore>} CircuitStore */

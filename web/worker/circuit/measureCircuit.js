@@ -1,0 +1,173 @@
+// The measurement of a circuit: the order of the lines, the cost of each, and what is left of the guess if only some
+// lines are kept.
+
+import { cutScores } from '../../../src/js/analysis/cutScores.js';
+import { sharesOf } from '../../../src/js/analysis/edgeScores.js';
+import { MAX_LINES } from '../../features/circuit/settings.js';
+import { byLoss } from '../../features/circuit/shownLines.js';
+import { CALLER, CANCELLED, endsOf, runLines } from './experiment.js';
+
+/** @import { CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
+/** @import { Reply } from '../types.js' */
+/** @import { Experiment } from './experiment.js' */
+
+/** Gradients of the order. */
+const STEPS = 5;
+/** Milliseconds between two messages, and of runs before messages are read. */
+const [SENDING, AT_ONCE] = [40, 20];
+/** The smallest difference of shares that is no noise. */
+const MIN_DIFFERENCE = 1e-3;
+
+/**
+ * The progress of one circuit; it is kept, so that a measurement that was stopped goes on.
+ * @typedef {object} Progress
+ * @property {{ name: string, line: number, terms: number[] }[]} order candidates, the largest estimate first
+ * @property {MeasuredLine[]} lines
+ * @property {CurvePoint[]} points
+ * @property {number | null} empty the value with all lines cut
+ */
+/** @returns {Progress} */
+export const startProgress = () => ({ order: [], lines: [], points: [], empty: null });
+
+/** Numbers of lines on the curve: doublings first, then the others. @param {number} most */
+function countsUpTo(most) {
+  const doublings = Array.from({ length: Math.ceil(Math.log2(most + 1)) }, (_, i) => 2 ** i);
+  const others = Array.from({ length: most }, (_, i) => i + 1).filter((n) => !doublings.includes(n));
+  return { doublings, others };
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Reply} reply
+ */
+export async function measureCircuit(experiment, progress, reply) {
+  const outbox = createOutbox(reply, progress);
+  try {
+    let yielded = performance.now();
+    const step = async () => {
+      // Reading messages takes longer than a run of a small model.
+      const late = performance.now() - yielded > AT_ONCE;
+      if (late ? await reply.checkCancelled() : reply.isCancelled()) throw CANCELLED;
+      if (late) yielded = performance.now();
+    };
+    outbox.stage('order', 0, STEPS);
+    if (progress.order.length === 0) progress.order = await orderOf(experiment, outbox, step);
+    await measureLines(experiment, progress, outbox, step);
+    await measureCurve(experiment, progress, outbox, step);
+    outbox.stage('done', 1, 1);
+  } catch (error) {
+    if (error !== CANCELLED) throw error;
+  }
+  outbox.flush();
+}
+
+/**
+ * The lines with the largest estimates.
+ * @param {Experiment} experiment
+ * @param {Outbox} outbox
+ * @param {() => Promise<void>} step
+ */
+async function orderOf({ model, graph, input, metrics, values, off }, outbox, step) {
+  let done = 0;
+  const cut = { input, metric: metrics.ordering, values, off, shares: sharesOf(STEPS, 'right') };
+  const { scores, terms, tokens } = await cutScores(CALLER, model, graph.edges, cut, async (run) => {
+    await step();
+    const result = run();
+    outbox.stage('order', ++done, STEPS);
+    return result;
+  });
+  return [...graph.names]
+    .sort(([, a], [, b]) => Math.abs(scores[b]) - Math.abs(scores[a]) || a - b)
+    .slice(0, MAX_LINES)
+    .map(([name, line]) => ({ name, line, terms: [...terms.subarray(line * tokens, (line + 1) * tokens)] }));
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Outbox} outbox
+ * @param {() => Promise<void>} step
+ */
+async function measureLines(experiment, progress, outbox, step) {
+  const { order, lines } = progress;
+  for (const { name, line, terms } of order.slice(lines.length)) {
+    await step();
+    const active = new Uint8Array(experiment.graph.size).fill(1);
+    active[line] = 0;
+    lines.push({ name, terms, ...endsOf(experiment.graph, line), ...runLines(experiment, active) });
+    outbox.stage('lines', lines.length, order.length);
+  }
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Outbox} outbox
+ * @param {() => Promise<void>} step
+ */
+async function measureCurve(experiment, progress, outbox, step) {
+  const { graph, begun } = experiment;
+  const strongest = byLoss(progress.lines).map(({ name }) => Number(graph.names.get(name)));
+  const { doublings, others } = countsUpTo(strongest.length);
+  const mixed = shuffled([...graph.names.values()]);
+  const keep = (/** @type {number[]} */ lines) => {
+    const active = new Uint8Array(graph.size);
+    for (const line of lines) active[line] = 1;
+    return runLines(experiment, active);
+  };
+  await step();
+  progress.empty ??= keep([]).value;
+  const { empty, points } = progress;
+  const way = begun.whole.value - empty;
+  if (Math.abs(way) < MIN_DIFFERENCE) return outbox.send('circuit', { begun: { ...begun, problem: 'close' } });
+  const wanted = [...doublings, ...others].flatMap((count) => [
+    { count, random: false },
+    ...(doublings.includes(count) ? [{ count, random: true }] : []),
+  ]);
+  for (const { count, random } of wanted.slice(points.length)) {
+    await step();
+    const found = keep((random ? mixed : strongest).slice(0, count));
+    points.push({ count, random, kept: (found.value - empty) / way, ...found });
+    outbox.stage('curve', points.length, wanted.length);
+  }
+}
+
+/** A fixed shuffle, so that the curve is the same each time. @param {number[]} list */
+function shuffled(list) {
+  let seed = 1;
+  for (let i = list.length - 1; i > 0; i--) {
+    // A linear congruential generator (Numerical Recipes).
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    const j = Math.floor((seed / 2 ** 32) * (i + 1));
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+  return list;
+}
+
+/** Sends what is new, not each line by itself. @param {Reply} reply @param {Progress} progress */
+function createOutbox(reply, progress) {
+  let [lines, points] = [0, 0];
+  let [sent, stageBegun] = [0, performance.now()];
+  /** @type {CircuitWork} */
+  let work = { stage: 'order', done: 0, total: 1, left: null };
+  let first = 0;
+  const flush = () => {
+    reply.send('circuit', { work, lines: progress.lines.slice(lines), points: progress.points.slice(points) });
+    [lines, points] = [progress.lines.length, progress.points.length];
+    sent = performance.now();
+  };
+  return {
+    flush,
+    send: reply.send,
+    /** @param {CircuitWork['stage']} stage @param {number} done @param {number} total */
+    stage(stage, done, total) {
+      if (stage !== work.stage) [stageBegun, first] = [performance.now(), done - 1];
+      const seconds = (performance.now() - stageBegun) / 1000;
+      const left = done > first ? (seconds / (done - first)) * (total - done) : null;
+      work = { stage, done, total, left };
+      if (performance.now() - sent >= SENDING) flush();
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createOutbox>} Outbox */

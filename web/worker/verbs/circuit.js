@@ -1,0 +1,45 @@
+// A circuit: the lines between the parts of a model that carry its guess. Few visitors open it: the code is loaded by
+// the first request.
+
+import { runOf } from '../../store/runInput.js';
+import { transformerOf } from '../sources/sources.js';
+
+/** @import { State } from '../../store/protocol.js' */
+/** @import { Handler, Reply, WorkerContext } from '../types.js' */
+/** @typedef {import('../circuit/circuits.js').Circuits} Circuits */
+
+/** The circuits of each worker. @type {WeakMap<WorkerContext, Promise<Circuits>>} */
+const all = new WeakMap();
+
+/** @param {WorkerContext} worker @returns {Promise<Circuits>} */
+function circuitsOf(worker) {
+  const made = all.get(worker) ?? import('../circuit/circuits.js').then(({ Circuits }) => new Circuits(worker));
+  all.set(worker, made);
+  return made;
+}
+
+/** Everything that a circuit depends on, without cuts. @param {State} state */
+const keyOf = (state) =>
+  JSON.stringify([state.model, runOf(state), state.pinned, state.trace.answers, state.circuit?.carries]);
+
+/** @param {State} state @param {Reply} reply @param {WorkerContext} worker */
+async function found(state, reply, worker) {
+  const source = transformerOf(await worker.sourceOf(state, reply));
+  return { circuits: await circuitsOf(worker), source, key: `${source.version} ${keyOf(state)}` };
+}
+
+/** @type {Handler<'circuit'>} */
+export const circuit = {
+  async answer({ state }, reply, worker) {
+    const { circuits, source, key } = await found(state, reply, worker);
+    await circuits.measure(source, state, key, reply);
+  },
+};
+
+/** @type {Handler<'circuitCut'>} */
+export const circuitCut = {
+  async answer({ state, lines }, reply, worker) {
+    const { circuits, source, key } = await found(state, reply, worker);
+    await circuits.cut(source, state, key, lines, reply);
+  },
+};
