@@ -15,6 +15,12 @@ import { attentions } from '../support/weights_file.js';
 /** Two sentences of a trace. */
 const PAIR = ['They gave the ship to me. They gave the', 'They gave the whale to me. They gave the'];
 const traced = (page) => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
+/** A passage that repeats its beginning. */
+const PASSAGE =
+  'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
+  'nothing particular to interest me on shore, I thought I would sail about a little and see the watery part of ' +
+  'the world. It is a way I have of driving off the spleen. Call me Ishmael. Some years ago I thought I would sail';
+const surprised = (page) => page.waitForFunction(() => part('.mean-track .thin')?.getAttribute('d'));
 const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
 
 function folderOf(make) {
@@ -92,7 +98,7 @@ function long() {
 
 export const settle = (page) =>
   page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .text-view'),
   );
 
 async function choose(page, files) {
@@ -144,6 +150,14 @@ export const STATES = {
     act: traced,
   },
   traceSame: { hash: `view=trace&text=${encodeURIComponent(PAIR[0])}&${pinned(PAIR[0])}` },
+  text: { hash: `view=text&cell=70.3&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
+  textLong: { hash: `view=text&text=${encodeURIComponent(`${PASSAGE} about. ${PASSAGE}.`)}`, act: surprised },
+  textOff: { hash: `view=text&scale=4.2%3A0&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
+  textTable: {
+    hash: `view=text&text=${encodeURIComponent(PASSAGE)}`,
+    act: each(surprised, (page) => page.locator('.text-choices [aria-pressed]').click()),
+    fresh: true,
+  },
   tried: {
     act: each(sortMenu('ablate'), (page) =>
       page.waitForFunction(() => /^Ablate/.test(part('.ablation .try')?.textContent)),

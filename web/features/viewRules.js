@@ -13,6 +13,7 @@ export function canShow(name, run) {
     return run.about.folder || (run.about.reads === 'text' && run.about.edits && !run.about.trained);
   if (name === 'flow') return run.about.sums;
   if (name === 'trace') return canTrace(run);
+  if (name === 'text') return canSurprise(run);
   if (name === 'compare') return run.about.kind === 'transformer';
   return name !== 'lines' || run.T * run.S <= MAX_LINES;
 }
@@ -20,6 +21,10 @@ export function canShow(name, run) {
 /** True if a word is guessed after a text that can be run with other values. @param {Run} run */
 const canTrace = ({ about: { kind, edits, guess, reads } }) =>
   kind === 'transformer' && edits && reads === 'text' && (guess === 'next' || guess === 'masked');
+
+/** True if each token of the text can be guessed. @param {Run} run */
+const canSurprise = ({ about: { kind, guess, reads } }) =>
+  kind === 'transformer' && (guess === 'next' || guess === 'masked') && (reads === 'text' || reads === 'numbers');
 
 /** True if a run has no queries or no keys. @param {Run | null} run */
 export const isEmpty = (run) => run !== null && !(run.T > 0 && run.S > 0);

@@ -12,6 +12,7 @@ import { createProgramModel } from './programModel.js';
 import { createReceiver } from './receive.js';
 import { createRequests, keyOfGuess } from './requests.js';
 import { change, initialState } from './state.js';
+import { createSurprise } from './surprise.js';
 import { createTracing } from './tracing.js';
 import { createTraining } from './training.js';
 import { createUi } from './ui.js';
@@ -44,6 +45,7 @@ export function compose(options) {
       }
       requests.showComposition();
       tracing.follow(now);
+      surprise.follow(now);
       follow(before, now);
     },
   });
@@ -59,6 +61,7 @@ export function compose(options) {
   const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const tracing = createTracing({ requests, state, answers });
+  const surprise = createSurprise({ requests, state });
   const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
@@ -80,6 +83,7 @@ export function compose(options) {
     opening.forget();
     program.send();
     showAgain();
+    surprise.again();
   }
   const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
   const store = {
@@ -91,6 +95,7 @@ export function compose(options) {
     opening,
     training,
     tracing,
+    surprise,
     atlas,
     continuation,
     program,

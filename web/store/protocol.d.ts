@@ -10,6 +10,7 @@ import type { ProgramInput } from '../worker/sources/programInput.js';
 import type { AtlasParts, AtlasRequests } from './atlasProtocol.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
+import type { SurpriseParts, SurpriseRequests } from './surpriseProtocol.js';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
 import type { Settings } from './types.js';
 
@@ -45,7 +46,7 @@ export interface HoldLockRequest {
 export type MessageToWorker = Request | CancelRequest | HoldLockRequest;
 
 /** The fields of each request, by verb. */
-export interface Requests extends AtlasRequests {
+export interface Requests extends AtlasRequests, SurpriseRequests {
   /** Everything that the screen shows of a state. */
   show: { state: State };
   /** The probability of the chosen token without each head in turn. */
@@ -143,7 +144,7 @@ export type AnswerMessage = PartMessage | DoneMessage | ErrorMessage;
 export type MessageFromWorker = AnswerMessage | { verb: 'alive' };
 
 /** The fields of each part of an answer. */
-export interface Parts extends AtlasParts {
+export interface Parts extends AtlasParts, SurpriseParts {
   /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };

@@ -11,9 +11,20 @@ import { runOf } from './runInput.js';
 /** @import { State } from './state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const NOT_ASKED = new Set(
-  ['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'axes', 'scope', 'first', 'trace'],
-);
+const NOT_ASKED = new Set([
+  'cell',
+  'view',
+  'versus',
+  'colours',
+  'mean',
+  'panel',
+  'step',
+  'hide',
+  'axes',
+  'scope',
+  'first',
+  'trace',
+]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>
@@ -30,6 +41,7 @@ const ABOUT_MODEL = [
   'tokenProbabilities',
   'ablate',
   'generate',
+  'surprise',
   'trace',
   'traceTasks',
   'scan',
@@ -41,12 +53,14 @@ const ABOUT_MODEL = [
 /** Signals of the requests whose answers are awaited. */
 function createPending() {
   const [busy, writing, ablating, tracing] = [signal(false), signal(false), signal(false), signal(false)];
+  const surprising = signal(false);
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
   const byVerb = new Map([
     ['show', busy],
     ['generate', writing],
     ['ablate', ablating],
     ['trace', tracing],
+    ['surprise', surprising],
   ]);
   return {
     signals: {
@@ -55,6 +69,7 @@ function createPending() {
       writing: readOnly(writing),
       ablating: readOnly(ablating),
       tracing: readOnly(tracing),
+      surprising: readOnly(surprising),
     },
     /** @param {Verb} verb @param {boolean} is */
     set(verb, is) {

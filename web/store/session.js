@@ -10,7 +10,7 @@ import { isOfHub } from './state.js';
 export function createSession(options) {
   const parts = compose(options);
   const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, continuation } = parts;
-  const { program, failures } = parts;
+  const { program, failures, surprise } = parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -22,6 +22,7 @@ export function createSession(options) {
   parts.showAgain();
   requests.showComposition();
   tracing.follow(document.state.peek());
+  surprise.follow(document.state.peek());
   options.first?.then(parts.receiver.showStored);
 
   return {
@@ -68,6 +69,11 @@ export function createSession(options) {
     tracePaused: tracing.paused,
     pauseTrace: tracing.pause,
     traceAgain: () => tracing.again(),
+    surprise: surprise.measured,
+    /** Tokens of the text are being measured. */
+    surprising: requests.surprising,
+    measureSurprise: surprise.again,
+    stopSurprise: surprise.stop,
     ablating: requests.ablating,
     /** Requests the probability of the prediction without each head in turn. */
     runAblation() {

@@ -223,6 +223,7 @@ export const strings = {
     flow: 'Flow',
     trace: 'Trace',
     compare: 'Compare',
+    text: 'Text',
     atlas: 'Atlas',
   },
   compare: {

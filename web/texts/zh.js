@@ -201,6 +201,7 @@ export const strings = {
     flow: '流向',
     trace: '追踪',
     compare: '比较',
+    text: '文本',
     atlas: '图谱',
   },
   compare: {
