@@ -33,6 +33,7 @@ const SHOWN = {
   constructed: '.corner p',
   flow: '.neighbours',
   lines: 'svg.lines',
+  textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
   difference: '.comparing .row-table',
   unpinned: '.nothing-pinned',

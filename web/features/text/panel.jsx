@@ -27,7 +27,7 @@ export function TextPanel({ compact = false, title = true }) {
   const t = tokenIn(session, measured);
   const token = measured.now[t];
   return (
-    <section class="reading surprise" aria-label={own.title} ref={scrolled}>
+    <section class="reading surprise" aria-label={own.reading} ref={scrolled}>
       <TokenTitle measured={measured} t={t} />
       {token && <Guesses token={token} other={measured.other[t]} name={otherName(session, measured)} />}
       <Largest measured={measured} />

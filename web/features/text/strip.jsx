@@ -86,7 +86,8 @@ function Token({ measured, t }) {
   const { pieces, now, other, silent } = measured;
   const { text, name } = pieces[t];
   const [bits, others] = [now[t], other[t]].map((token) => Math.min(bitsOf(token), MAX_BITS));
-  const isThin = differs(measured, t);
+  // Beyond the deepest line there is no room for a difference.
+  const isThin = differs(measured, t) && bits !== others;
   const look = silent.includes(t) ? 'silent' : !now[t] ? 'waiting' : isThin ? (others > bits ? 'worse' : 'better') : '';
   const depths = now[t] && { '--bits': bits.toFixed(2), ...(isThin && { '--other': others.toFixed(2) }) };
   return (

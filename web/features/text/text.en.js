@@ -2,6 +2,7 @@
 
 export const texts = {
   title: 'How surprised the model was by each token',
+  reading: 'The token that is read',
   keys: 'Left and right arrows move between tokens',
   gave: ['It gave ', (/** @type {string} */ percent) => ` ${percent}`],
   filled: ['Masked, ', (/** @type {string} */ percent) => ` gets ${percent}`],

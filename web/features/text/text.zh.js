@@ -3,6 +3,7 @@
 /** @type {typeof import('./text.en.js').texts} */
 export const texts = {
   title: '模型对每个词元有多意外',
+  reading: '正在读的词元',
   keys: '用左右方向键逐个词元移动',
   gave: ['它给 ', (percent) => ` ${percent}`],
   filled: ['遮住后，', (percent) => ` 的概率是 ${percent}`],
