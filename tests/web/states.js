@@ -153,6 +153,10 @@ export const STATES = {
   text: { hash: `view=text&cell=70.3&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
   textLong: { hash: `view=text&text=${encodeURIComponent(`${PASSAGE} about. ${PASSAGE}.`)}`, act: surprised },
   textOff: { hash: `view=text&scale=4.2%3A0&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
+  written: {
+    hash: `written=38&text=${encodeURIComponent('They gave the ship to me. They gave the ship to me. They')}`,
+    act: (page) => page.waitForFunction(() => part('.written-words tbody td') && part('.written-control')),
+  },
   textTable: {
     hash: `view=text&text=${encodeURIComponent(PASSAGE)}`,
     act: each(surprised, (page) => page.locator('.text-choices [aria-pressed]').click()),

@@ -33,6 +33,7 @@ const SHOWN = {
   constructed: '.corner p',
   flow: '.neighbours',
   lines: 'svg.lines',
+  written: '.written-control .slider b',
   textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
   difference: '.comparing .row-table',

@@ -1,5 +1,8 @@
 // Rules of the views that need no component: which view can show a run.
 
+import { writtenFrom } from './prompt/tokens.js';
+import { isOpen } from './train/settings.js';
+
 /** @import { Run } from '../store/types.js' */
 
 /** With more cells than this, lines cannot be distinguished. */
@@ -28,6 +31,13 @@ const canSurprise = ({ about: { kind, guess, reads } }) =>
 
 /** True if a run has no queries or no keys. @param {Run | null} run */
 export const isEmpty = (run) => run !== null && !(run.T > 0 && run.S > 0);
+
+/**
+ * True if the heatmap shows rows that the model has written, and how they came about.
+ * @param {import('../store/state.js').State} state @param {Run | null} run
+ */
+export const showsWritten = (state, run) =>
+  state.view === 'heatmap' && run !== null && writtenFrom(state, run) < run.T && !isOpen(state);
 
 /** The name of the view in which a mask is painted. @param {Run | null} run */
 export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

@@ -24,6 +24,7 @@ const NOT_ASKED = new Set([
   'scope',
   'first',
   'trace',
+  'written',
 ]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */

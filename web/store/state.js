@@ -20,14 +20,15 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
- *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
+ *   written: number | null, scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
  *   trace: import('../features/trace/settings.js').TraceSettings,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
  * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
  * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
- * text that it learns, if that is its task. first: the step of the first visit, null once it is over.
+ * text that it learns, if that is its task. written: the character at which the text begins that the model has written.
+ * first: the step of the first visit, null once it is over.
  */
 
 /** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
@@ -69,6 +70,7 @@ export const initialState = {
   lesson: '',
   first: null,
   trace: usualTrace,
+  written: null,
 };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
@@ -127,6 +129,7 @@ const FIELDS = {
   lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
   first: (x) => x === null || (isCount(x) && x < 4),
   trace: isTrace,
+  written: (x) => x === null || isCount(x),
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -147,7 +150,8 @@ export function change(state, patch) {
     if (!Object.hasOwn(FIELDS, name) || !FIELDS[name](value))
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
   // Another text has other tokens: positions in the previous one mean nothing.
-  const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
+  const isOther = patch.text !== undefined && patch.text !== state.text;
+  const moved = isOther ? { cell: null, token: null, written: null } : {};
   // Only one model is trained; and changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
@@ -155,7 +159,8 @@ export function change(state, patch) {
   // A head that is chosen is shown alone.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
-  const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
+  const other =
+    model === state.model ? {} : { entry: 0, cell: null, token: null, written: null, pinned: null, ...UNCHANGED };
   return withinTraining({
     ...state,
     ...moved,
@@ -232,6 +237,7 @@ const WRITTEN = {
   trace: [writeTrace, readTrace],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
   first: [String, Number],
+  written: count,
 };
 
 /** @param {Run | State} state @param {State} [base] */

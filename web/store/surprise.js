@@ -11,7 +11,9 @@ import { runOf } from './runInput.js';
 /** @typedef {SurpriseText & { now: Tokens, other: Tokens, done: number }} Measured */
 
 /** Everything that the probabilities depend on, as a key. @param {State} state */
-const keyOf = (state) => JSON.stringify([state.model, state.layer, state.head, state.pinned, runOf(state)]);
+const keyOf = ({ view, written, model, layer, head, pinned, ...state }) =>
+  // Next to written words only those are measured, without another case.
+  JSON.stringify([model, pinned, runOf(state), view === 'text' ? [layer, head] : written]);
 
 /**
  * @param {object} options
@@ -31,7 +33,7 @@ export function createSurprise({ requests, state }) {
     }
     // Training changes the model.
     if (isOpen(now)) asked = '';
-    if (now.view !== 'text' || isOpen(now)) return;
+    if (isOpen(now) || !(now.view === 'text' || (now.view === 'heatmap' && now.written !== null))) return;
     const key = keyOf(now);
     if (key === asked) return;
     asked = key;

@@ -20,6 +20,7 @@ import { usePicture } from './usePicture.js';
 /** @import { Picture as PictureOf, ViewProps } from './types.js' */
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
+const WrittenRows = later(() => import('../written/written.jsx'), 'WrittenRows');
 const loadBrush = () => import('../mask/brush.jsx');
 const Brush = later(loadBrush, 'Brush');
 
@@ -38,6 +39,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       <UnmatchedRows picture={picture} />
       {hasLabels && <Labels picture={picture} />}
       <ReadCell picture={picture} />
+      {picture.written < picture.T && <WrittenRows picture={picture} />}
       {session.brush.value && <Brush picture={picture} />}
       {!bare && <HeadTitle picture={picture} compact={compact || hasLens} />}
       {hasLens && !compact && <Lens picture={picture} />}

@@ -2,6 +2,7 @@
 // predicts the next token needs one run for all tokens. A model that fills gaps runs once for each token, which is
 // masked then.
 
+import { writtenFrom } from '../../features/prompt/tokens.js';
 import { otherCase } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from './modelInput.js';
@@ -35,12 +36,14 @@ export async function measureSurprise(hl, source, state, reply, worker) {
   const { about } = source;
   const run = runOf(state);
   const { pieces } = readRun(source, run);
-  const other = otherOf(source, state);
+  const isWhole = state.view === 'text';
+  const other = isWhole ? otherOf(source, state) : null;
   const masked = about.guess === 'masked';
   const silent = pieces.flatMap(({ start, end, name }, t) =>
     (masked ? end <= start || name === about.mask : t === 0) ? [t] : [],
   );
-  const places = pieces.map((_, t) => t).filter((t) => !silent.includes(t));
+  const from = isWhole ? 0 : writtenFrom(state, { pieces });
+  const places = pieces.map((_, t) => t).filter((t) => t >= from && !silent.includes(t));
   const total = places.length * (other ? 2 : 1);
   reply.send('surpriseText', { text: run.text, pieces, masked, kind: other?.kind ?? null, silent, total });
   if (places.length === 0) return;
