@@ -157,6 +157,11 @@ export const STATES = {
     hash: `written=38&text=${encodeURIComponent('They gave the ship to me. They gave the ship to me. They')}`,
     act: (page) => page.waitForFunction(() => part('.written-words tbody td') && part('.written-control')),
   },
+  sum: { hash: 'sum=columns.3.4.12', act: (page) => page.waitForFunction(() => part('.sum li')) },
+  words: {
+    hash: `units=words&text=${encodeURIComponent('Call me Ishmael. Some years ago, call me Ishmael. Some')}`,
+    act: (page) => page.waitForFunction(() => part('.reading li')),
+  },
   textTable: {
     hash: `view=text&text=${encodeURIComponent(PASSAGE)}`,
     act: each(surprised, (page) => page.locator('.text-choices [aria-pressed]').click()),

@@ -12,6 +12,7 @@ const AblationPanel = later(() => import('./heads/ablationPanel.jsx'), 'Ablation
 const Story = later(() => import('./story/story.jsx'), 'Story');
 const Charts = later(() => import('./train/train.jsx'), 'Charts');
 const WrittenPanel = later(() => import('./written/written.jsx'), 'WrittenPanel');
+const SumPanel = later(() => import('./sums/sums.jsx'), 'SumPanel');
 const HeadTable = later(() => import('./heads/headTable.jsx'), 'HeadTable');
 
 export const PANELS = [
@@ -29,6 +30,7 @@ export const PANELS = [
 export function panelFor(state, run) {
   const { panel, view, cell } = state;
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
+  if (found === PANELS[0] && state.sum && view === 'heatmap') return SumPanel;
   // A chosen cell is explained.
   if (found === PANELS[0] && !cell && showsWritten(state, run)) return WrittenPanel;
   return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;

@@ -1,6 +1,6 @@
 // Rules of the views that need no component: which view can show a run.
 
-import { writtenFrom } from './prompt/tokens.js';
+import { writtenFrom } from './prompt/written.js';
 import { isOpen } from './train/settings.js';
 
 /** @import { Run } from '../store/types.js' */

@@ -326,6 +326,8 @@ export interface ShownRun {
   head: number;
   /** True if weights contains only the chosen head; the others are sent as `pooled`. */
   large?: boolean;
+  /** True if its tokens are whole words: see joinWords.js. */
+  joined?: boolean;
   named?: boolean;
   /** Similarity of two sentences. */
   likeness?: number | null;

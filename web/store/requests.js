@@ -4,7 +4,7 @@ import { batch, signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
 import { createAsk } from '../worker/client.js';
 import { readOnly } from './readOnly.js';
-import { runOf } from './runInput.js';
+import { joinsWords, runOf } from './runInput.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { ReceivedPart, UnnumberedRequest, Verb } from './protocol.js' */
@@ -25,11 +25,17 @@ const NOT_ASKED = new Set([
   'first',
   'trace',
   'written',
+  'sum',
+  'units',
 ]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>
-  JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !NOT_ASKED.has(name))]);
+  JSON.stringify([
+    state.view === 'compare',
+    joinsWords(state),
+    Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
+  ]);
 
 /** Everything that the prediction depends on, as a key. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
@@ -54,14 +60,12 @@ const ABOUT_MODEL = [
 /** Signals of the requests whose answers are awaited. */
 function createPending() {
   const [busy, writing, ablating, tracing] = [signal(false), signal(false), signal(false), signal(false)];
-  const surprising = signal(false);
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
   const byVerb = new Map([
     ['show', busy],
     ['generate', writing],
     ['ablate', ablating],
     ['trace', tracing],
-    ['surprise', surprising],
   ]);
   return {
     signals: {
@@ -70,7 +74,6 @@ function createPending() {
       writing: readOnly(writing),
       ablating: readOnly(ablating),
       tracing: readOnly(tracing),
-      surprising: readOnly(surprising),
     },
     /** @param {Verb} verb @param {boolean} is */
     set(verb, is) {

@@ -37,6 +37,7 @@ export function createSession(options) {
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
     atlas,
+    surprise,
     opening,
 
     state,
@@ -69,11 +70,6 @@ export function createSession(options) {
     tracePaused: tracing.paused,
     pauseTrace: tracing.pause,
     traceAgain: () => tracing.again(),
-    surprise: surprise.measured,
-    /** Tokens of the text are being measured. */
-    surprising: requests.surprising,
-    measureSurprise: surprise.again,
-    stopSurprise: surprise.stop,
     ablating: requests.ablating,
     /** Requests the probability of the prediction without each head in turn. */
     runAblation() {

@@ -9,7 +9,7 @@ import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
 import { isTrace, readTrace, usualTrace, writeTrace } from '../features/trace/settings.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/settings.js';
-import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
+import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
 /** @import { Training } from '../features/train/settings.js' */
 /** @import { AttentionPart } from './protocol.js' */
@@ -20,7 +20,8 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
- *   written: number | null, scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
+ *   written: number | null, sum: string, units: 'tokens' | 'words', scope: 'all' | 'layer' | 'head',
+ *   pinned: Run | null, training: Training, lesson: string, first: number | null,
  *   trace: import('../features/trace/settings.js').TraceSettings,
  * }} State
  * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
@@ -28,7 +29,8 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
  * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
  * text that it learns, if that is its task. written: the character at which the text begins that the model has written.
- * first: the step of the first visit, null once it is over.
+ * sum: the rows or columns that are added, '' for none: see features/sums. units: of the picture. first: the step of
+ * the first visit, null once it is over.
  */
 
 /** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
@@ -71,7 +73,11 @@ export const initialState = {
   first: null,
   trace: usualTrace,
   written: null,
+  sum: '',
+  units: 'tokens',
 };
+/** Places in a text, which mean nothing in another one. */
+const NOWHERE = { cell: null, token: null, written: null, sum: '' };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
 
@@ -130,6 +136,8 @@ const FIELDS = {
   first: (x) => x === null || (isCount(x) && x < 4),
   trace: isTrace,
   written: (x) => x === null || isCount(x),
+  sum: (x) => /^((row|column)s(\.\d{1,4}){1,200})?$/.test(x),
+  units: (x) => x === 'tokens' || x === 'words',
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -149,9 +157,8 @@ export function change(state, patch) {
   for (const [name, value] of Object.entries(patch))
     if (!Object.hasOwn(FIELDS, name) || !FIELDS[name](value))
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
-  // Another text has other tokens: positions in the previous one mean nothing.
   const isOther = patch.text !== undefined && patch.text !== state.text;
-  const moved = isOther ? { cell: null, token: null, written: null } : {};
+  const moved = isOther ? NOWHERE : {};
   // Only one model is trained; and changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
@@ -159,9 +166,8 @@ export function change(state, patch) {
   // A head that is chosen is shown alone.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
-  const other =
-    model === state.model ? {} : { entry: 0, cell: null, token: null, written: null, pinned: null, ...UNCHANGED };
-  return withinTraining({
+  const other = model === state.model ? {} : { ...NOWHERE, entry: 0, pinned: null, ...UNCHANGED };
+  const next = withinTraining({
     ...state,
     ...moved,
     ...other,
@@ -171,6 +177,8 @@ export function change(state, patch) {
     model,
     panel,
   });
+  // A word has another place than its tokens.
+  return joinsWords(next) === joinsWords(state) ? next : { ...next, cell: null, sum: '' };
 }
 
 const writeMap = (/** @type {Record<string, unknown>} */ map) =>
@@ -238,6 +246,8 @@ const WRITTEN = {
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
   first: [String, Number],
   written: count,
+  sum: text,
+  units: text,
 };
 
 /** @param {Run | State} state @param {State} [base] */

@@ -3,17 +3,12 @@
 import { signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
 import { readOnly } from './readOnly.js';
-import { runOf } from './runInput.js';
+import { keyOfShow } from './requests.js';
 
 /** @import { State } from './state.js' */
 /** @import { SurprisedToken, SurprisedTokens, SurpriseText } from './surpriseProtocol.js' */
 /** @typedef {(SurprisedToken | undefined)[]} Tokens by their place in the text */
-/** @typedef {SurpriseText & { now: Tokens, other: Tokens, done: number }} Measured */
-
-/** Everything that the probabilities depend on, as a key. @param {State} state */
-const keyOf = ({ view, written, model, layer, head, pinned, ...state }) =>
-  // Next to written words only those are measured, without another case.
-  JSON.stringify([model, pinned, runOf(state), view === 'text' ? [layer, head] : written]);
+/** @typedef {SurpriseText & { now: Tokens, other: Tokens, done: number, stopped?: boolean }} Measured */
 
 /**
  * @param {object} options
@@ -34,7 +29,8 @@ export function createSurprise({ requests, state }) {
     // Training changes the model.
     if (isOpen(now)) asked = '';
     if (isOpen(now) || !(now.view === 'text' || (now.view === 'heatmap' && now.written !== null))) return;
-    const key = keyOf(now);
+    // Next to written words only those are measured.
+    const key = `${now.view} ${now.written} ${keyOfShow(now)}`;
     if (key === asked) return;
     asked = key;
     requests.send({ verb: 'surprise', state: now });
@@ -47,7 +43,10 @@ export function createSurprise({ requests, state }) {
       asked = '';
       follow(state.peek());
     },
-    stop: () => requests.cancel('surprise'),
+    stop() {
+      requests.cancel('surprise');
+      if (measured.value) measured.value = { ...measured.value, stopped: true };
+    },
     parts: {
       surpriseText(/** @type {SurpriseText} */ text) {
         measured.value = { ...text, now: [], other: [], done: 0 };

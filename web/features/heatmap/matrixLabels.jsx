@@ -38,9 +38,6 @@ export const keyLabel = ({ cell, full, level }, left, top) => ({
 export const Labels = ({ picture }) =>
   picture.stepped ? <StepLabels picture={picture} /> : <SideLabels picture={picture} />;
 
-/** Words that the model has written are in italics. @param {Picture} picture @param {number} t */
-const italic = ({ written }, t) => (t >= written ? 'written' : '');
-
 /** Position of a token's name at its step. @param {Picture} picture @param {number} t */
 const atStep = ({ x, y, cell }, t) => px({ left: x + (t + 1) * cell + STEP_LABEL_INSET, top: y + t * cell });
 
@@ -53,7 +50,7 @@ function StepLabels({ picture }) {
       {names.map((name, t) => (
         <span
           key={t}
-          class={`step-label ${unmatchedRows.includes(t) ? 'faint' : ''} ${italic(picture, t)}`}
+          class={`step-label ${unmatchedRows.includes(t) ? 'faint' : ''}`}
           style={atStep(picture, t)}
           onPointerEnter={() => session.setHover({ t, s: -1 })}
           onPointerLeave={() => session.setHover(null)}
@@ -79,7 +76,7 @@ function SideLabels({ picture }) {
       {names.map((name, t) => (
         <span
           key={`r${t}`}
-          class={`row-label ${unmatchedRows.includes(t) ? 'faint' : ''} ${italic(picture, t)}`}
+          class={`row-label ${unmatchedRows.includes(t) ? 'faint' : ''}`}
           style={px({ top: y + t * cell })}
           onPointerEnter={row(t)}
           onPointerLeave={leave}
@@ -144,11 +141,11 @@ function StepCell({ picture, t, s, isMasked }) {
       {!isMasked && <span class="cell-frame" style={px({ left, top })} />}
       {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
       {s !== t && (
-        <span class={`step-label is-key ${italic(picture, s)}`} style={atStep(picture, s)}>
+        <span class="step-label is-key" style={atStep(picture, s)}>
           {names[s]}
         </span>
       )}
-      <span class={`step-label is-query ${italic(picture, t)}`} style={atStep(picture, t)}>
+      <span class="step-label is-query" style={atStep(picture, t)}>
         {names[t]}
       </span>
     </div>

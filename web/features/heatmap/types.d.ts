@@ -42,8 +42,6 @@ export interface Picture extends Grid {
   weights: Float32Array;
   /** Rows in which the head's pattern has no match, see heads/roles.js. */
   unmatchedRows: number[];
-  /** The first row that the model has written; T if there is none. */
-  written: number;
   /** True if the head's title is above the matrix, not in its empty half; `stacked`: in two lines. */
   above: boolean;
   stacked: boolean;

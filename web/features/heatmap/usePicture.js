@@ -3,7 +3,6 @@
 import { useSession } from '../../ui/context.js';
 import { MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
-import { writtenFrom } from '../prompt/tokens.js';
 import { looksAhead } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
 import { KEY_LABEL_INSET, STEP_LABEL_INSET } from './matrixLabels.jsx';
@@ -60,7 +59,6 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
     keys,
     T,
     S,
-    written: writtenFrom(session.state.value, run),
     unmatchedRows: rowsWithNothing(shownRole(session, run.layer, run.head), ids),
     x: left,
     y: topOf(height, { side, top: grid.top }),

@@ -98,13 +98,3 @@ export const shown = (token) => token.replaceAll('\n', '↵');
 
 /** True if a model reads token numbers because it has no tokenizer. @param {Pick<About, 'reads' | 'words'>} about */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);
-
-/**
- * The first token that the model has written; the number of tokens if there is none.
- * @param {{ written: number | null }} state @param {{ pieces: readonly Piece[] } | null} run
- */
-export function writtenFrom({ written }, run) {
-  const pieces = run?.pieces ?? [];
-  const from = written === null ? -1 : pieces.findIndex(({ start, space }) => start + space.length >= written);
-  return from < 0 ? pieces.length : from;
-}

@@ -17,7 +17,7 @@ const SAMPLES = [
 export function TextMarks() {
   const session = useSession();
   const own = textsIn(session);
-  const measured = session.surprise.value;
+  const measured = session.surprise.measured.value;
   if (isOpen(session.state.value)) return <Ramp isWhole />;
   const name = measured?.other.some(Boolean) ? otherName(session, measured) : '';
   return (

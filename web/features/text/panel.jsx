@@ -20,7 +20,7 @@ const MAX_COSTS = 4;
 export function TextPanel({ compact = false, title = true }) {
   const session = useSession();
   const own = textsIn(session);
-  const measured = session.surprise.value;
+  const measured = session.surprise.measured.value;
   const scrolled = useKeyboardScroll();
   if (isOpen(session.state.value)) return <Reading compact={compact} title={title} />;
   if (!measured || measured.pieces.length === 0) return <section class="reading surprise" />;

@@ -24,7 +24,7 @@ export { default as styles } from './text.css';
 export function Text({ width, height, most, compact = false, free = false }) {
   const session = useSession();
   const own = textsIn(session);
-  const measured = session.surprise.value;
+  const measured = session.surprise.measured.value;
   const keys = useTextKeys(measured);
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [editing, setEditing] = useState(false);
@@ -58,17 +58,16 @@ export function Text({ width, height, most, compact = false, free = false }) {
 }
 
 /** How far the measurement is, while it takes a while. @param {{ measured: Measured }} props */
-function Progress({ measured: { done, total, masked } }) {
+function Progress({ measured: { done, total, masked, stopped } }) {
   const session = useSession();
   const own = textsIn(session);
-  const running = session.surprising.value;
   if (done >= total || !masked) return null;
   return (
     <span class="text-progress">
       <span role="status">{own.done(done, total)}</span>
       <progress max={total} value={done} aria-label={own.done(done, total)} />
-      <button type="button" class="word strong" onClick={running ? session.stopSurprise : session.measureSurprise}>
-        {running ? own.stop : own.goOn}
+      <button type="button" class="word strong" onClick={stopped ? session.surprise.again : session.surprise.stop}>
+        {stopped ? own.goOn : own.stop}
       </button>
     </span>
   );

@@ -1,9 +1,9 @@
 // The rows that the model has written, in the heatmap: below a dashed line; and the line that plays them back.
 
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
-import { writtenFrom } from '../prompt/tokens.js';
+import { writtenFrom } from '../prompt/written.js';
 import { shownRows, showRows, textsIn } from './writtenWords.js';
 
 /** @import { Picture } from '../heatmap/types.js' */
@@ -20,9 +20,19 @@ export function WrittenRows({ picture: { run, x, y, cell, matrixWidth, matrixHei
   const session = useSession();
   const from = writtenFrom(session.state.value, run);
   const rows = shownRows(session, run);
+  const line = useRef(/** @type {HTMLSpanElement | null} */ (null));
+  const read = session.cell.value;
+  useLayoutEffect(() => {
+    const area = line.current?.parentElement;
+    [...(area?.querySelector('.labels')?.children ?? [])].forEach((label, i) => {
+      label.toggleAttribute('data-written', i % run.T >= from);
+    });
+    area?.querySelector('.cross .is-query')?.toggleAttribute('data-written', read !== null && read.t >= from);
+    area?.querySelector('.cross .is-key')?.toggleAttribute('data-written', read !== null && read.s >= from);
+  });
   return (
     <>
-      <span class="written-line" style={px({ left: x, top: y + from * cell, width: matrixWidth })} />
+      <span class="written-line" ref={line} style={px({ left: x, top: y + from * cell, width: matrixWidth })} />
       {rows < run.T && (
         <span class="not-shown" style={px({ top: y + rows * cell, height: matrixHeight - rows * cell })} />
       )}

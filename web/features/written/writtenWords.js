@@ -1,7 +1,7 @@
 // The tokens that the model has written: how likely each was, and the token that the head looked at most before it.
 
 import { shownWeights } from '../heatmap/meanOfHeads.js';
-import { writtenFrom } from '../prompt/tokens.js';
+import { writtenFrom } from '../prompt/written.js';
 import { texts as inEnglish } from './written.en.js';
 import { texts as inChinese } from './written.zh.js';
 
@@ -13,7 +13,10 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 /** @param {Session} session */
 export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
 
-/** The tokens of a run whose rows are shown: all, unless they are played back. @param {Session} session @param {Run} run */
+/**
+ * The number of rows that are shown: all, unless they are played back.
+ * @param {Session} session @param {Run} run
+ */
 export function shownRows({ playback, state }, { T }) {
   const at = playback.value;
   return at && at.text === state.value.text ? Math.min(at.rows, T) : T;
@@ -26,7 +29,7 @@ export function shownRows({ playback, state }, { T }) {
  */
 export function writtenWords(session, run) {
   const state = session.state.value;
-  const measured = session.surprise.value;
+  const measured = session.surprise.measured.value;
   const weights = shownWeights(run, state.mean);
   const from = Math.max(writtenFrom(state, run), 1);
   const known = measured?.text === state.text ? measured.now : [];

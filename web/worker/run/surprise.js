@@ -2,7 +2,7 @@
 // predicts the next token needs one run for all tokens. A model that fills gaps runs once for each token, which is
 // masked then.
 
-import { writtenFrom } from '../../features/prompt/tokens.js';
+import { writtenFrom } from '../../features/prompt/written.js';
 import { otherCase } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from './modelInput.js';
