@@ -85,7 +85,9 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
     reusable = key;
   }
   await page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .inside, .circuit'),
+    () =>
+      part('.page')?.dataset.busy === 'false' &&
+      part('.thumbnail, .first-sentence, .trace, .inside, .circuit, .text-view'),
   );
 }
 

@@ -19,6 +19,12 @@ const inCircuit = (page) =>
   page.waitForFunction(
     () => part('.circuit-list li') && part('[data-name=kept], [data-name=cuts]') && !part('.circuit-work'),
   );
+/** A passage that repeats its beginning. */
+const PASSAGE =
+  'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
+  'nothing particular to interest me on shore, I thought I would sail about a little and see the watery part of ' +
+  'the world. It is a way I have of driving off the spleen. Call me Ishmael. Some years ago I thought I would sail';
+const surprised = (page) => page.waitForFunction(() => part('.mean-track .thin')?.getAttribute('d'));
 const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
 
 function folderOf(make) {
@@ -96,7 +102,9 @@ function long() {
 
 export const settle = (page) =>
   page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .inside, .circuit'),
+    () =>
+      part('.page')?.dataset.busy === 'false' &&
+      part('.thumbnail, .first-sentence, .trace, .inside, .circuit, .text-view'),
   );
 
 async function choose(page, files) {
@@ -187,6 +195,23 @@ export const STATES = {
     act: traced,
   },
   traceSame: { hash: `view=trace&text=${encodeURIComponent(PAIR[0])}&${pinned(PAIR[0])}` },
+  text: { hash: `view=text&cell=70.3&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
+  textLong: { hash: `view=text&text=${encodeURIComponent(`${PASSAGE} about. ${PASSAGE}.`)}`, act: surprised },
+  textOff: { hash: `view=text&scale=4.2%3A0&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
+  written: {
+    hash: `written=38&text=${encodeURIComponent('They gave the ship to me. They gave the ship to me. They')}`,
+    act: (page) => page.waitForFunction(() => part('.written-words tbody td') && part('.written-control')),
+  },
+  sum: { hash: 'sum=columns.3.4.12', act: (page) => page.waitForFunction(() => part('.sum li')) },
+  words: {
+    hash: `units=words&text=${encodeURIComponent('Call me Ishmael. Some years ago, call me Ishmael. Some')}`,
+    act: (page) => page.waitForFunction(() => part('.reading li')),
+  },
+  textTable: {
+    hash: `view=text&text=${encodeURIComponent(PASSAGE)}`,
+    act: each(surprised, (page) => page.locator('.text-choices [aria-pressed]').click()),
+    fresh: true,
+  },
   tried: {
     act: each(sortMenu('ablate'), (page) =>
       page.waitForFunction(() => /^Ablate/.test(part('.ablation .try')?.textContent)),

@@ -36,6 +36,8 @@ const SHOWN = {
   circuitCut: '.circuit-guesses li',
   circuitRefused: '.circuit-note',
   lines: 'svg.lines',
+  written: '.written-control .slider b',
+  textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
   difference: '.comparing .row-table',
   unpinned: '.nothing-pinned',

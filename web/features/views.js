@@ -23,6 +23,9 @@ const PatchPicture = later(() => import('./patches/patches.jsx'), 'PatchPicture'
 const [Trace, TraceMarks, TracePanel] = ['Trace', 'TraceMarks', 'TracePanel'].map((name) =>
   later(() => import('./trace/trace.jsx'), name),
 );
+const [Text, TextMarks, TextPanel] = ['Text', 'TextMarks', 'TextPanel'].map((name) =>
+  later(() => import('./text/text.jsx'), name),
+);
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
   later(() => import('./compare/compare.jsx'), name),
 );
@@ -31,7 +34,8 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @import { State } from '../store/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare' | 'atlas', Component: Component,
+ * @typedef {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare' | 'text' | 'atlas',
+ *   Component: Component,
  *   inMenu?: boolean, grows?: boolean, titled?: boolean,
  *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }} View
@@ -55,6 +59,7 @@ export const VIEWS = [
     Marks: CompareMarks,
     Reading: CompareReading,
   },
+  { name: 'text', Component: Text, grows: true, titled: true, Marks: TextMarks, Reading: TextPanel },
   { name: 'atlas', Component: Atlas, grows: true, Marks: AtlasMarks, Reading: AtlasHead },
 ];
 /** @param {string} name */

@@ -13,6 +13,7 @@ import { createProgramModel } from './programModel.js';
 import { createReceiver } from './receive.js';
 import { createRequests, keyOfGuess } from './requests.js';
 import { change, initialState } from './state.js';
+import { createSurprise } from './surprise.js';
 import { createTracing } from './tracing.js';
 import { createTraining } from './training.js';
 import { createUi } from './ui.js';
@@ -47,6 +48,7 @@ export function compose(options) {
       requests.showComposition();
       tracing.follow(now);
       circuit.follow(now);
+      surprise.follow(now);
       follow(before, now);
     },
   });
@@ -63,6 +65,7 @@ export function compose(options) {
   const training = createTraining({ requests, state, update, about: answers.fields.about });
   const tracing = createTracing({ requests, state, answers });
   const circuit = createCircuitStore({ requests, state });
+  const surprise = createSurprise({ requests, state });
   const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
@@ -84,6 +87,7 @@ export function compose(options) {
     opening.forget();
     program.send();
     showAgain();
+    surprise.again();
   }
   const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
   const store = {
@@ -96,6 +100,7 @@ export function compose(options) {
     training,
     tracing,
     circuit,
+    surprise,
     atlas,
     continuation,
     program,

@@ -11,12 +11,16 @@ const MAX_TOKENS = 24;
 export function createContinuation({ document, requests }) {
   /** The text that is continued, what has been written, and by which model. */
   let [base, written, model] = ['', '', ''];
+  /** The first character that a model has written. */
+  let from = 0;
   return {
-    write() {
-      const { text, model: current } = document.state.peek();
+    /** @param {number} [max] tokens */
+    write(max = MAX_TOKENS) {
+      const { text, model: current, written: before } = document.state.peek();
+      from = before ?? text.length;
       [base, written, model] = [text, '', current];
       document.endGesture();
-      requests.send({ verb: 'generate', state: document.state.peek(), max: MAX_TOKENS });
+      requests.send({ verb: 'generate', state: document.state.peek(), max });
     },
     /** All that has been written until now. @param {string} text */
     receive(text) {
@@ -24,7 +28,7 @@ export function createContinuation({ document, requests }) {
       // The visitor has typed, undone or chosen another model: nothing of that is overwritten.
       if (now.model !== model || now.text !== base + written) return requests.cancel('generate');
       written = text;
-      document.update({ text: base + text }, 'write');
+      document.update({ text: base + text, written: from }, 'write');
     },
   };
 }

@@ -11,6 +11,7 @@ import type { AtlasParts, AtlasRequests } from './atlasProtocol.js';
 import type { CircuitPart, CircuitRequests } from './circuitProtocol.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
+import type { SurpriseParts, SurpriseRequests } from './surpriseProtocol.js';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
 import type { Settings } from './types.js';
 
@@ -46,7 +47,7 @@ export interface HoldLockRequest {
 export type MessageToWorker = Request | CancelRequest | HoldLockRequest;
 
 /** The fields of each request, by verb. */
-export interface Requests extends AtlasRequests, CircuitRequests {
+export interface Requests extends AtlasRequests, CircuitRequests, SurpriseRequests {
   /** Everything that the screen shows of a state. */
   show: { state: State };
   /** The probability of the chosen token without each head in turn. */
@@ -144,7 +145,7 @@ export type AnswerMessage = PartMessage | DoneMessage | ErrorMessage;
 export type MessageFromWorker = AnswerMessage | { verb: 'alive' };
 
 /** The fields of each part of an answer. */
-export interface Parts extends AtlasParts {
+export interface Parts extends AtlasParts, SurpriseParts {
   /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };
@@ -327,6 +328,8 @@ export interface ShownRun {
   head: number;
   /** True if weights contains only the chosen head; the others are sent as `pooled`. */
   large?: boolean;
+  /** True if its tokens are whole words: see joinWords.js. */
+  joined?: boolean;
   named?: boolean;
   /** Similarity of two sentences. */
   likeness?: number | null;

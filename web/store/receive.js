@@ -20,10 +20,11 @@ import { initialState } from './state.js';
  * @param {import('./continuation.js').Continuation} store.continuation
  * @param {import('./tracing.js').Tracing} store.tracing
  * @param {import('./circuit.js').CircuitStore} store.circuit
+ * @param {import('./surprise.js').Surprise} store.surprise
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit },
+  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit, surprise },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -35,6 +36,7 @@ export function createReceiver(
     ...atlas.parts,
     ...opening.parts,
     ...tracing.parts,
+    ...surprise.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
     source({ about }) {
       requests.setProgress(null);

@@ -4,7 +4,7 @@ import { batch, signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
 import { createAsk } from '../worker/client.js';
 import { readOnly } from './readOnly.js';
-import { runOf } from './runInput.js';
+import { joinsWords, runOf } from './runInput.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { ReceivedPart, UnnumberedRequest, Verb } from './protocol.js' */
@@ -25,11 +25,18 @@ const NOT_ASKED = new Set([
   'first',
   'trace',
   'circuit',
+  'written',
+  'sum',
+  'units',
 ]);
 
 /** Everything that the answer to `show` depends on, as a key. @param {State} state */
 export const keyOfShow = (state) =>
-  JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !NOT_ASKED.has(name))]);
+  JSON.stringify([
+    state.view === 'compare',
+    joinsWords(state),
+    Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
+  ]);
 
 /** Everything that the prediction depends on, as a key. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
@@ -42,6 +49,7 @@ const ABOUT_MODEL = [
   'tokenProbabilities',
   'ablate',
   'generate',
+  'surprise',
   'trace',
   'traceTasks',
   'circuit',

@@ -29,6 +29,13 @@ export const runOf = ({ text, second = '', temperature, mask, painted = {}, scal
   patch,
 });
 
+/**
+ * True if the tokens of a word are joined in the picture.
+ * @param {{ units: string, view: string, panel: string, first: number | null }} state
+ */
+export const joinsWords = ({ units, view, panel, first }) =>
+  units === 'words' && (view === 'heatmap' || view === 'lines') && panel !== 'story' && first === null;
+
 /** @param {Record<string, unknown>} map */
 const isEmpty = (map) => Object.keys(map).length === 0;
 /** True if the model is changed. @param {Run} run */

@@ -11,7 +11,7 @@ export function createSession(options) {
   const parts = compose(options);
   const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, circuit, continuation } =
     parts;
-  const { program, failures } = parts;
+  const { program, failures, surprise } = parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -24,6 +24,7 @@ export function createSession(options) {
   requests.showComposition();
   tracing.follow(document.state.peek());
   circuit.follow(document.state.peek());
+  surprise.follow(document.state.peek());
   options.first?.then(parts.receiver.showStored);
 
   return {
@@ -39,6 +40,7 @@ export function createSession(options) {
     training,
     atlas,
     circuit,
+    surprise,
     opening,
 
     state,

@@ -10,7 +10,7 @@ import { SCALES } from '../features/heatmap/colourRamp.js';
 import { isLinked, isPainted } from '../features/mask/hiddenCells.js';
 import { isTrace, readTrace, usualTrace, writeTrace } from '../features/trace/settings.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from '../features/train/settings.js';
-import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
+import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
 
 /** @import { Training } from '../features/train/settings.js' */
 /** @import { AttentionPart } from './protocol.js' */
@@ -21,7 +21,8 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: AttentionPart, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
  *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number, axes: string,
- *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string, first: number | null,
+ *   written: number | null, sum: string, units: 'tokens' | 'words', scope: 'all' | 'layer' | 'head',
+ *   pinned: Run | null, training: Training, lesson: string, first: number | null,
  *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
  *   circuit: import('../features/circuit/settings.js').CircuitSettings | null,
  * }} State
@@ -29,12 +30,13 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
  * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
  * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
- * text that it learns, if that is its task. first: the step of the first visit, null once it is over. circuit: null if
- * flow shows contributions. trial: changes inside a head that a step of the story tries, see trial.js; it is not in the
- * address.
+ * text that it learns, if that is its task. written: the character at which the text begins that the model has written.
+ * sum: the rows or columns that are added, '' for none: see features/sums. units: of the picture. first: the step of
+ * the first visit, null once it is over. circuit: null if flow shows contributions. trial: changes inside a head that a
+ * step of the story tries, see trial.js; it is not in the address.
  */
 
-/** The model gives the next word a probability of 87%, and 1% without the head that is shown first. */
+/** The model gives the next word a probability of 95%, and 2% without the head that is shown first. */
 export const OPENING = 'In port the first mate cried to his men. At sea the first';
 /** The model that a program has passed to the page. */
 export const PROGRAM_MODEL = 'given';
@@ -75,7 +77,12 @@ export const initialState = {
   trace: usualTrace,
   trial: {},
   circuit: null,
+  written: null,
+  sum: '',
+  units: 'tokens',
 };
+/** Places in a text, which mean nothing in another one. */
+const NOWHERE = { cell: null, token: null, written: null, sum: '' };
 /** Changes that do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
 
@@ -138,6 +145,9 @@ const FIELDS = {
   trace: isTrace,
   trial: (map) => Object.values(map).every(isNumber(-1000, 1000)),
   circuit: isCircuit,
+  written: (x) => x === null || isCount(x),
+  sum: (x) => /^((row|column)s(\.\d{1,4}){1,200})?$/.test(x),
+  units: (x) => x === 'tokens' || x === 'words',
 };
 
 /** Chooses the first head if the model in training does not have the chosen one. @param {State} state */
@@ -157,8 +167,8 @@ export function change(state, patch) {
   for (const [name, value] of Object.entries(patch))
     if (!Object.hasOwn(FIELDS, name) || !FIELDS[name](value))
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
-  // Another text has other tokens: positions in the previous one mean nothing.
-  const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
+  const isOther = patch.text !== undefined && patch.text !== state.text;
+  const moved = isOther ? NOWHERE : {};
   // Only one model is trained; and changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
@@ -168,8 +178,8 @@ export function change(state, patch) {
   const tries = panel === 'story' && ENDS_TRIAL.every((name) => (patch[name] ?? state[name]) === state[name]);
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
   const circuit = state.circuit && usualCircuit;
-  const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, circuit, ...UNCHANGED };
-  return withinTraining({
+  const other = model === state.model ? {} : { ...NOWHERE, entry: 0, pinned: null, circuit, ...UNCHANGED };
+  const next = withinTraining({
     ...state,
     ...moved,
     ...other,
@@ -180,6 +190,8 @@ export function change(state, patch) {
     model,
     panel,
   });
+  // A word has another place than its tokens.
+  return joinsWords(next) === joinsWords(state) ? next : { ...next, cell: null, sum: '' };
 }
 
 const writeMap = (/** @type {Record<string, unknown>} */ map) =>
@@ -247,6 +259,9 @@ const WRITTEN = {
   circuit: [writeCircuit, readCircuit],
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MAX_WRITTEN ? '' : lesson), String],
   first: [String, Number],
+  written: count,
+  sum: text,
+  units: text,
 };
 
 /** @param {Run | State} state @param {State} [base] */

@@ -10,6 +10,10 @@ import { readOnly } from './readOnly.js';
 
 /** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
 /**
+ * The rows of a text that are shown, one more after another while it plays.
+ * @typedef {{ text: string, rows: number, plays: boolean }} Playback
+ */
+/**
  * A line or a ribbon of flow.
  * @typedef {{ kind: 'line', composition: HeadComposition, layer?: undefined } |
  *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, composition?: undefined }} Picked
@@ -62,6 +66,7 @@ export function createUi() {
   const storyMoved = signal(false);
   const productAnimated = signal(false);
   const inFull = signal(false);
+  const playback = signal(/** @type {Playback | null} */ (null));
 
   return {
     ...createFirstVisit(),
@@ -120,6 +125,12 @@ export function createUi() {
     /** @param {boolean} is */
     setInFull(is) {
       inFull.value = is;
+    },
+    /** The part of a written text that is shown; null for all of it. */
+    playback: readOnly(playback),
+    /** @param {Playback | null} now */
+    setPlayback(now) {
+      playback.value = now;
     },
     /** True once the story has shown how query and key become their product. */
     productAnimated: readOnly(productAnimated),

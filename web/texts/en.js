@@ -223,6 +223,7 @@ export const strings = {
     flow: 'Flow',
     trace: 'Trace',
     compare: 'Compare',
+    text: 'Text',
     atlas: 'Atlas',
   },
   compare: {
@@ -244,6 +245,7 @@ export const strings = {
     logAbout: 'Logarithmic, from 0.0001 to 1: small weights differ visibly.',
   },
 
+  units: { name: 'Rows and columns', tokens: 'tokens', words: 'words' },
   means: {
     name: 'Heads in the picture',
     head: 'One head',

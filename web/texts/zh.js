@@ -201,6 +201,7 @@ export const strings = {
     flow: '流向',
     trace: '追踪',
     compare: '比较',
+    text: '文本',
     atlas: '图谱',
   },
   compare: {
@@ -222,6 +223,7 @@ export const strings = {
     logAbout: '按对数，从 0.0001 到 1：小的权重也分得清。',
   },
 
+  units: { name: '行和列', tokens: '词元', words: '词' },
   means: {
     name: '图中的头',
     head: '一个头',

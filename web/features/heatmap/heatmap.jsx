@@ -9,10 +9,11 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
+import { showsWritten } from '../viewRules.js';
 import { isOff } from '../whatif/modelEdits.js';
 import { HeadTitle } from './headTitle.jsx';
 import { Labels, ReadCell } from './matrixLabels.jsx';
-import { nextCell } from './nextCell.js';
+import { ARROW_STEPS, nextCell } from './nextCell.js';
 import { useMatrixCanvas } from './useMatrixCanvas.js';
 import { usePicture } from './usePicture.js';
 
@@ -20,6 +21,9 @@ import { usePicture } from './usePicture.js';
 /** @import { Picture as PictureOf, ViewProps } from './types.js' */
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
+const WrittenRows = later(() => import('../written/written.jsx'), 'WrittenRows');
+const loadSums = () => import('../sums/sums.jsx');
+const Sums = later(loadSums, 'Sums');
 const loadBrush = () => import('../mask/brush.jsx');
 const Brush = later(loadBrush, 'Brush');
 
@@ -33,11 +37,21 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const hasLabels = picture.cell >= MIN_LABEL_CELL;
   const hasLens = !hasLabels && !picture.full;
   return (
-    <div class={`picture ${isOff(state, state.layer, state.head) ? 'off' : ''}`} style={px({ height })}>
+    <div
+      class={`picture ${isOff(state, state.layer, state.head) ? 'off' : ''}`}
+      style={px({ height })}
+      onPointerDown={(event) => {
+        // After the event its target is the page's element.
+        const label = /** @type {HTMLElement} */ (event.target);
+        if (label.closest('.labels')) loadSums().then(({ drag }) => drag(session, picture, event, label));
+      }}
+    >
       <Matrix picture={picture} canvas={canvas} />
       <UnmatchedRows picture={picture} />
       {hasLabels && <Labels picture={picture} />}
       <ReadCell picture={picture} />
+      {state.sum && <Sums picture={picture} />}
+      {showsWritten(state, picture.run) && <WrittenRows picture={picture} />}
       {session.brush.value && <Brush picture={picture} />}
       {!bare && <HeadTitle picture={picture} compact={compact || hasLens} />}
       {hasLens && !compact && <Lens picture={picture} />}
@@ -107,7 +121,8 @@ function useMatrixInput({ weights, T, S, cell, full }, canvas) {
 }
 
 /** @param {KeyboardEvent} event @param {Session} session @param {PictureOf} picture */
-function onKey(event, session, { names, keys, weights, T, S, full }) {
+function onKey(event, session, picture) {
+  const { names, keys, weights, T, S, full } = picture;
   const words = session.words.value;
   const read = session.cell.value;
   if (!read) return;
@@ -115,6 +130,10 @@ function onKey(event, session, { names, keys, weights, T, S, full }) {
     event.preventDefault();
     if (event.key === ' ' && session.brush.value) return void loadBrush().then(({ toggle }) => toggle(session, read));
     return session.look({ cell: session.state.value.cell ? null : read });
+  }
+  if (event.shiftKey && ARROW_STEPS[event.key]) {
+    event.preventDefault();
+    return void loadSums().then(({ extend }) => extend(session, picture, event.key));
   }
   const next = nextCell(event.key, read, { T, S, full });
   if (!next) return;

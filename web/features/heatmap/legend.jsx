@@ -1,12 +1,15 @@
 // The line under the picture: the colour ramp with its marks on the left, the views on the right.
 
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
 import { isOpen } from '../train/settings.js';
-import { canShow } from '../viewRules.js';
+import { canShow, showsWritten } from '../viewRules.js';
 import { VIEWS, viewOf } from '../views.js';
 import { Ramp, rampItems } from './ramp.jsx';
+
+const WrittenLine = later(() => import('../written/written.jsx'), 'WrittenLine');
 
 /** @import { Item } from '../../ui/menu.jsx' */
 /** @import { Session } from '../../store/session.js' */
@@ -29,7 +32,7 @@ export function Legend({ left, right = 0, before = left }) {
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
   return (
     <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>
-      {Marks ? <Marks /> : <Ramp isWhole />}
+      {Marks ? <Marks /> : showsWritten(state, run) ? <WrittenLine run={run} /> : <Ramp isWhole />}
       <span class="choice views" role="group" aria-label={words.viewsOf}>
         <Kinds views={kinds} shown={shown} isElsewhere={others.some(({ name }) => name === shown)} />
         {others.map(({ name }) => (

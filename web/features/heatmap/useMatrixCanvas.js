@@ -39,7 +39,7 @@ export function useMatrixCanvas(picture) {
     painted.current = cell < MIN_WHOLE_CELL ? null : { weights: new Float32Array(weights), T, S };
     if (cell < MIN_WHOLE_CELL) {
       paintDense(canvas.current, picture, ramp, theme);
-      const hidden = effective(state.painted, state.layer, state.head, '');
+      const hidden = picture.run.joined ? '' : effective(state.painted, state.layer, state.head, '');
       return clearHidden(canvas.current, hidden, cell);
     }
     const paint = (/** @type {Float32Array} */ values) => {

@@ -56,6 +56,11 @@ export function toggle(session, { t, s }) {
 /** Receives the pointer in the place of the picture. @param {{ picture: Picture }} props */
 export function Brush({ picture }) {
   const session = useSession();
+  const { units } = session.state.value;
+  // Tokens are masked, not words.
+  useEffect(() => {
+    if (units === 'words') session.update({ units: 'tokens' });
+  }, [units]);
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const stroke = useRef(/** @type {Stroke | null} */ (null));
   const { x, y, cell, matrixWidth, matrixHeight } = picture;

@@ -10,6 +10,11 @@ import { Title } from './cellTitle.jsx';
 
 /** @import { Cell, Run } from '../heatmap/types.js' */
 
+/** @type {Record<string, string>} */
+const JOINED = {
+  en: 'Words: weights of the tokens of a key are added, those of a query averaged.',
+  zh: '按词：键的各词元的权重相加，查询的各词元的权重取平均。',
+};
 /** Maximum number of keys listed for a row. */
 const MAX_KEYS = 8;
 
@@ -28,7 +33,9 @@ export function RowReading({ run, cell, title = true }) {
   return (
     <section class="reading" aria-label={words.how} ref={scrolled}>
       {title && <Title run={run} cell={cell} />}
-      <p class="how">{mean === 'head' ? words.open.onlyRow : words.means.about}</p>
+      <p class="how">
+        {run.joined ? JOINED[session.language.value] : mean === 'head' ? words.open.onlyRow : words.means.about}
+      </p>
       <ul class="keys-list">
         {list.map((s) => (
           <li key={s} class={s === cell.s ? 'here' : ''}>

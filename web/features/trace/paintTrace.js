@@ -1,7 +1,7 @@
 // Cells of a trace on a canvas.
 
 import { SIGNED } from '../compare/tokenPairs.js';
-import { cellAt, figureOf, shownShare } from './places.js';
+import { cellAt, figureOf, shownShare } from './shares.js';
 
 /** @import { GridPart } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { Theme } from '../../ui/palette.js' */

@@ -7,7 +7,8 @@ import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { Reading } from '../reading/reading.jsx';
 import { isOpen } from '../train/settings.js';
 import { ExportMenu } from './exportMenu.jsx';
-import { cellAt, headsOf, keyOf, NOISE, ROWS, shareText, stretchesOf } from './places.js';
+import { keyOf, ROWS } from './places.js';
+import { cellAt, headsOf, NOISE, shareText, stretchesOf } from './shares.js';
 import { chosenIn, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */

@@ -1,4 +1,4 @@
-// The places of a trace: parts of the model at a token, or single heads; their keys in state.patch; their shares.
+// The places of a trace: parts of the model at a token, or single heads; their keys in state.patch; their cells.
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { TracedCell, TraceRuns } from '../../store/traceProtocol.js' */
@@ -13,11 +13,6 @@
 export const ROWS = /** @type {const} */ (['stream', 'heads', 'mlp']);
 /** @type {readonly GridPart[]} */
 const PARTS = [...ROWS, 'head'];
-
-/** Shares nearer to 0 are shown as 0, so that noise makes no pattern. */
-export const NOISE = 0.015;
-/** A figure is written from this share on. */
-const MIN_FIGURE = 0.1;
 
 /** The place as a key of state.patch. @param {GridPlace} place */
 export const keyOf = ({ part, layer, place }) => (part === 'head' ? `${layer}.${place}` : `${part}.${layer}.${place}`);
@@ -79,87 +74,4 @@ export function withCells(trace, { cells: measured, done, total, left }) {
     cells[part] = copy;
   }
   return { ...trace, cells, done, total, left };
-}
-
-/**
- * A measured place; null if it is not known yet, or does not exist.
- * @param {Trace} trace @param {GridPlace} place
- */
-export function cellAt(trace, { part, layer, place }) {
-  const found = trace.cells[part];
-  const i = layer * countIn(trace, part) + place;
-  if (!found || place < 0 || place >= countIn(trace, part) || Number.isNaN(found.share[i] ?? Number.NaN)) return null;
-  return { share: found.share[i], value: found.value[i], a: found.a[i], b: found.b[i] };
-}
-
-/** The share as it is coloured. @param {number} share */
-export const shownShare = (share) => (Math.abs(share) < NOISE ? 0 : Math.min(Math.max(share, -1), 1));
-
-/** A share in per cent, without its sign for percent. @param {number} share */
-export const shareText = (share) => String(Math.round(100 * share) || 0).replace('-', '−');
-
-/**
- * The figure in a cell: shares from 10% on in the thick row, and in every row what the colour cannot show.
- * @param {number} share @param {boolean} thick
- */
-export const figureOf = (share, thick) =>
-  (thick && Math.abs(share) >= MIN_FIGURE - 0.005) || Math.abs(share) >= 1.005 ? shareText(share) : '';
-
-/** The heads of a layer by their share, largest first. @param {Trace} trace @param {number} layer */
-export function headsOf(trace, layer) {
-  return Array.from({ length: trace.heads }, (_, head) => ({
-    head,
-    share: cellAt(trace, { part: 'head', layer, place: head })?.share,
-  }))
-    .filter(({ share }) => share !== undefined)
-    .map(({ head, share }) => ({ head, share: Number(share) }))
-    .sort((x, y) => Math.abs(y.share) - Math.abs(x.share) || x.head - y.head);
-}
-
-/**
- * Where the answer is, layer by layer: the token with the largest share of the stream, if that is over one half.
- * Successive layers with the same token are one stretch.
- * @param {Trace} trace
- * @returns {{ place: number, from: number, to: number }[]}
- */
-export function stretchesOf(trace) {
-  /** @type {{ place: number, from: number, to: number }[]} */
-  const stretches = [];
-  for (let layer = 0; layer < trace.layers; layer++) {
-    const shares = trace.lower.pieces.map((_, place) => cellAt(trace, { part: 'stream', layer, place })?.share ?? 0);
-    const place = shares.indexOf(Math.max(...shares));
-    if (!(shares[place] > 0.5)) continue;
-    const last = stretches.at(-1);
-    if (last?.place === place) last.to = layer;
-    else stretches.push({ place, from: layer, to: layer });
-  }
-  return stretches;
-}
-
-/**
- * The next place in a direction, among the columns of tokens.
- * @param {GridPlace} at
- * @param {string} key of the keyboard
- * @param {{ layers: number, heads: number, places: readonly number[], rows: readonly GridPart[] }} grid places: tokens
- *   of the columns, left to right; rows: of a layer, from the top
- * @param {boolean} byPart an arrow up or down goes to the next row of the layer
- * @returns {GridPlace | null} null if the key is no arrow
- */
-export function nextPlace({ part, layer, place }, key, { layers, heads, places, rows }, byPart) {
-  const across = { ArrowLeft: -1, ArrowRight: 1 }[key];
-  const down = { ArrowUp: -1, ArrowDown: 1 }[key];
-  const isHead = part === 'head';
-  if (across) {
-    const line = isHead ? Array.from({ length: heads }, (_, head) => head) : places;
-    const next = line.indexOf(place) + across;
-    if (next < 0 && isHead && places.length > 0) return { part: rows[0], layer, place: places[places.length - 1] };
-    if (next >= line.length && !isHead && heads > 0) return { part: 'head', layer, place: 0 };
-    return { part, layer, place: line[Math.min(Math.max(next, 0), line.length - 1)] };
-  }
-  if (!down) return null;
-  if (byPart && !isHead) {
-    const row = rows.indexOf(part) + down;
-    return { part: rows[Math.min(Math.max(row, 0), rows.length - 1)], layer, place };
-  }
-  return { part, layer: Math.min(Math.max(layer - down, 0), layers - 1), place };
 }

@@ -3,7 +3,8 @@
 import { PALETTE } from '../../ui/palette.js';
 import { SIGNED } from '../compare/tokenPairs.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
-import { cellAt, figureOf, ROWS, shownShare } from './places.js';
+import { ROWS } from './places.js';
+import { cellAt, figureOf, shownShare } from './shares.js';
 import { layoutOf } from './traceLayout.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */

@@ -5,7 +5,8 @@ import { field, fileName } from '../export/csv.js';
 import { inputOf, listed, literal, placeOfModel } from '../export/modelProgram.js';
 import { editsOf } from '../whatif/forwardEdits.js';
 import { partnersOf } from './alignWords.js';
-import { cellAt, ROWS } from './places.js';
+import { ROWS } from './places.js';
+import { cellAt } from './shares.js';
 import { drawTrace } from './traceFigure.js';
 
 /** @import { About } from '../../store/protocol.js' */

@@ -1,8 +1,9 @@
 // Changes of the page's state that the trace makes, and what it reads from it.
 
 import { runOf, UNCHANGED } from '../../store/runInput.js';
-import { cellAt, headsOf, keyOf, placesIn } from './places.js';
+import { keyOf, placesIn } from './places.js';
 import { ALL, OWN } from './settings.js';
+import { cellAt, headsOf } from './shares.js';
 import { texts as inEnglish } from './trace.en.js';
 import { texts as inChinese } from './trace.zh.js';
 

@@ -1,7 +1,8 @@
 // The cells of a trace as a table.
 
 import { useSession } from '../../ui/context.js';
-import { cellAt, ROWS, shareText } from './places.js';
+import { ROWS } from './places.js';
+import { cellAt, shareText } from './shares.js';
 import { textsIn } from './traceState.js';
 import { placesOf } from './useTraceKeys.js';
 

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { nextPlace, ROWS, shareText } from './places.js';
+import { ROWS } from './places.js';
+import { nextPlace, shareText } from './shares.js';
 import { rowsOf } from './traceLayout.js';
 import { chosenIn, openInstrument, spokenPlace, togglePatch } from './traceState.js';
 

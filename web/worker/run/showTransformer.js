@@ -51,7 +51,10 @@ export async function showTransformer(hl, source, state, reply, worker) {
     kind: other.kind,
     first: before && likeliest(before, 1)[0],
   });
-  reply.send('run', { ...shared, ...fields }, [fields.weights.buffer]);
+  const run = { ...shared, ...fields };
+  const shown =
+    state.units === 'words' ? (await import('./joinWords.js')).joinWords(run, state, { layers, heads }) : run;
+  reply.send('run', shown, [/** @type {ArrayBuffer} */ (shown.weights.buffer)]);
   if (await reply.checkCancelled()) return;
   if (likely && (about.edits || other.kind === 'pinned')) {
     const row = before ?? other.probabilities();

@@ -2,20 +2,16 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { keyOf, placeOf, placesIn, startTrace, withCells } from '../../../../web/features/trace/places.js';
 import {
   cellAt,
   figureOf,
   headsOf,
-  keyOf,
   nextPlace,
-  placeOf,
-  placesIn,
   shareText,
   shownShare,
-  startTrace,
   stretchesOf,
-  withCells,
-} from '../../../../web/features/trace/places.js';
+} from '../../../../web/features/trace/shares.js';
 
 const pieces = ['John', 'gave', 'to'].map((name, id) => ({ id, name }));
 const side = { pieces, value: -2, both: [0.1, 0.7], guess: '' };

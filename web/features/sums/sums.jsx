@@ -1,0 +1,198 @@
+// Sums of rows or columns of the heatmap: by a drag over their labels, or by Shift and the arrow keys.
+
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
+import { shownWeights } from '../heatmap/meanOfHeads.js';
+import { useColours } from '../heatmap/useColours.js';
+import { Named } from '../reading/cellTitle.jsx';
+import { extended, placesBetween, readSum, totalsOf, writeSum } from './added.js';
+import { texts as inEnglish } from './sums.en.js';
+import { texts as inChinese } from './sums.zh.js';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { Picture } from '../heatmap/types.js' */
+/** @import { Added, Axis } from './added.js' */
+
+export { default as styles } from './sums.css';
+
+const TEXTS = { en: inEnglish, zh: inChinese };
+/** @param {Session} session */
+const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
+/** Tokens that are listed. */
+const MAX_LISTED = 8;
+
+/** The rows or columns that are added, in the picture that has them. @param {Session} session */
+function addedIn({ state, run }) {
+  const added = readSum(state.value.sum);
+  const count = (added?.axis === 'rows' ? run.value?.T : run.value?.S) ?? 0;
+  const places = added?.places.filter((place) => place < count) ?? [];
+  return added && places.length > 0 ? { ...added, places } : null;
+}
+
+/** Frames around the rows or columns that are added. @param {{ picture: Picture }} props */
+export function Sums({ picture: { x, y, cell, T, S, full, matrixWidth, matrixHeight } }) {
+  const added = addedIn(useSession());
+  if (!added) return null;
+  const { axis, places } = added;
+  return stretches(places).map(([from, to]) => {
+    const size = (to - from) * cell;
+    const box =
+      axis === 'rows'
+        ? { left: x, top: y + from * cell, width: full ? matrixWidth : Math.min(to, S) * cell, height: size }
+        : {
+            left: x + from * cell,
+            top: y + (full ? 0 : Math.min(from, T - 1) * cell),
+            width: size,
+            height: full ? matrixHeight : (T - Math.min(from, T - 1)) * cell,
+          };
+    return <span key={from} class="sum-frame" style={px(box)} />;
+  });
+}
+
+/** Neighbours: the first place, and the place after the last. @param {number[]} places */
+function stretches(places) {
+  /** @type {[number, number][]} */
+  const list = [];
+  for (const place of places) {
+    const last = list[list.length - 1];
+    if (last?.[1] === place) last[1]++;
+    else list.push([place, place + 1]);
+  }
+  return list;
+}
+
+/** @param {Session} session @param {string} sum */
+function show(session, sum) {
+  if (sum === session.state.peek().sum) return;
+  session.update({ sum }, 'sum');
+  const added = addedIn(session);
+  const run = session.run.value;
+  if (!added || !run) return;
+  const totals = totalsOf(added, { ...run, weights: shownWeights(run, session.state.value.mean) });
+  const most = totals.reduce((best, one) => (one.weight > best.weight ? one : best));
+  const [ours, theirs] = added.axis === 'rows' ? [run.pieces, run.keys] : [run.keys, run.pieces];
+  const names = added.places.map((place) => ours[place].name).join(' + ');
+  session.announce(textsIn(session).spoken(names, theirs[most.place].name, weightText(most.weight)));
+}
+
+/** Shift and an arrow key. @param {Session} session @param {Picture} picture @param {string} key */
+export function extend(session, picture, key) {
+  const read = session.cell.value;
+  if (!read) return;
+  // The keyboard adds to the cell that it reads.
+  if (!session.state.value.cell) session.look({ cell: read });
+  show(session, extended(addedIn(session), key, read, picture));
+}
+
+/**
+ * A pointer is pressed on a label: a drag adds the labels that it passes; with Control a press adds one, or removes it.
+ * @param {Session} session @param {Picture} picture @param {PointerEvent} pressed @param {HTMLElement} label
+ */
+export function drag(session, picture, pressed, label) {
+  const area = /** @type {HTMLElement | null} */ (label.closest('.picture')?.querySelector('.matrix'));
+  if (!area) return;
+  /** @type {Axis} */
+  const axis = label.classList.contains('row-label') ? 'rows' : 'columns';
+  // A label at a step is at the height of its row; one of a column, along the columns.
+  const isAcross = label.classList.contains('key-label');
+  const count = isAcross ? picture.S : picture.T;
+  const placeAt = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+    const { left, top } = area.getBoundingClientRect();
+    const place = Math.floor((isAcross ? clientX - left : clientY - top) / picture.cell);
+    return Math.min(Math.max(place, 0), count - 1);
+  };
+  const from = placeAt(pressed);
+  if (pressed.ctrlKey || pressed.metaKey) {
+    const before = addedIn(session);
+    const places = before?.axis === axis ? before.places : [];
+    return show(session, writeSum(axis, places.includes(from) ? places.filter((p) => p !== from) : [...places, from]));
+  }
+  const move = (/** @type {PointerEvent} */ event) => {
+    if (event.pointerId !== pressed.pointerId) return;
+    if (event.buttons === 0) return end();
+    const to = placeAt(event);
+    if (to !== from || session.state.peek().sum) show(session, writeSum(axis, placesBetween(from, to)));
+  };
+  const end = () => {
+    for (const kind of /** @type {const} */ (['pointerup', 'pointercancel'])) removeEventListener(kind, end);
+    removeEventListener('pointermove', move);
+    session.endGesture();
+  };
+  addEventListener('pointermove', move);
+  for (const kind of /** @type {const} */ (['pointerup', 'pointercancel'])) addEventListener(kind, end);
+}
+
+/** The reading column of a sum: the tokens with the largest totals. @param {{ title?: boolean }} props */
+export function SumPanel({ title = true }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const run = session.run.value;
+  const added = addedIn(session);
+  const scrolled = useKeyboardScroll();
+  if (!run || !added) return <section class="reading" />;
+  const { axis, places } = added;
+  const [ours, theirs] = axis === 'rows' ? [run.pieces, run.keys] : [run.keys, run.pieces];
+  const turn = (/** @type {Axis} */ to) => session.update({ sum: writeSum(to, places) });
+  return (
+    <section class="reading sum" aria-label={own.title} ref={scrolled}>
+      {title && (
+        <h2 class="title" tabIndex={-1}>
+          {places.map((place, i) => (
+            <span key={place}>
+              {i > 0 && ' + '}
+              <Named kind={axis === 'rows' ? 'query' : 'key'} names={ours.map(({ name }) => name)} index={place} />
+            </span>
+          ))}
+          {own.summed}
+        </h2>
+      )}
+      <p class="how">{own[axis]}</p>
+      <Totals added={added} names={theirs.map(({ name }) => name)} />
+      <p class="sum-acts">
+        {run.T === run.S && (
+          <span class="choice" role="group" aria-label={own.axis}>
+            <button type="button" class="word" aria-pressed={axis === 'rows'} onClick={() => turn('rows')}>
+              {own.asRows}
+            </button>
+            <button type="button" class="word" aria-pressed={axis === 'columns'} onClick={() => turn('columns')}>
+              {own.asColumns}
+            </button>
+          </span>
+        )}
+        <button type="button" class="word" onClick={() => session.update({ sum: '' })}>
+          {own.close}
+        </button>
+      </p>
+      <p class="how">{own.keys}</p>
+    </section>
+  );
+}
+
+/** @param {{ added: Added, names: string[] }} props */
+function Totals({ added, names }) {
+  const session = useSession();
+  const ramp = useColours();
+  const run = session.run.value;
+  if (!run) return null;
+  const totals = totalsOf(added, { ...run, weights: shownWeights(run, session.state.value.mean) });
+  const largest = [...totals].sort((a, b) => b.weight - a.weight).slice(0, MAX_LISTED);
+  const most = Math.max(...largest.map(({ weight }) => weight), 0.01);
+  return (
+    <ul class="keys-list">
+      {largest.map(({ place, weight }) => (
+        <li key={place}>
+          <span class="token" lang="en">
+            <Named kind={added.axis === 'rows' ? 'key' : 'query'} names={names} index={place} />
+          </span>
+          <span
+            class="share"
+            style={px({ width: `${(100 * weight) / most}%`, background: ramp.css(Math.max(weight, 0.3)) })}
+          />
+          <b>{weightText(weight)}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}

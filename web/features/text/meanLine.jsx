@@ -1,0 +1,107 @@
+// The mean surprise along the text. It also shows which part of a long text is in sight, and a press jumps there.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { meansOf } from './measured.js';
+import { chooseToken, otherName, textsIn, tokenIn } from './textState.js';
+
+/** @import { Measured, Tokens } from '../../store/surprise.js' */
+/** @typedef {import('preact').RefObject<HTMLDivElement | null>} Box */
+
+/** Height of the lines in pixels, and the bits at its top unless a mean is larger. */
+const [HEIGHT, USUAL_BITS] = [44, 8];
+
+/** @param {{ measured: Measured, box: Box, width: number }} props */
+export function MeanLine({ measured, box, width }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const line = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const { pieces, now, other } = measured;
+  const T = pieces.length;
+  const lines = [now, other].map((tokens) => meansOf(tokens, T));
+  const most = Math.max(USUAL_BITS, ...lines.flat().filter((x) => !Number.isNaN(x)));
+  const t = tokenIn(session, measured);
+  const sight = useSight(box, measured, width);
+  const jump = (/** @type {PointerEvent} */ event) => {
+    const { left, width: wide } = /** @type {HTMLDivElement} */ (line.current).getBoundingClientRect();
+    const at = Math.floor((T * (event.clientX - left)) / wide);
+    chooseToken(session, Math.min(Math.max(at, 0), T - 1));
+  };
+  const name = measured.other.some(Boolean) ? otherName(session, measured) : '';
+  return (
+    <div class="mean-line">
+      <p>
+        <b>{own.along}</b> {own.alongAbout}
+        {name && `; ${own.thin(name)}`}
+      </p>
+      <div
+        class="mean-track"
+        ref={line}
+        role="img"
+        aria-label={own.along}
+        style={px({ height: HEIGHT })}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          jump(event);
+        }}
+        onPointerMove={(event) => event.buttons === 1 && jump(event)}
+      >
+        {sight && (
+          <span class="in-sight" style={px({ left: `${100 * sight[0]}%`, width: `${100 * (sight[1] - sight[0])}%` })} />
+        )}
+        <svg viewBox={`0 0 ${Math.max(T, 1)} ${HEIGHT}`} preserveAspectRatio="none" height={HEIGHT} aria-hidden="true">
+          <path class="thin" d={pathOf(lines[1], most)} />
+          <path d={pathOf(lines[0], most)} />
+        </svg>
+        <span class="here" style={px({ left: `${(100 * (t + 0.5)) / T}%` })} />
+      </div>
+      <p class="ends">
+        <span>{own.token(0)}</span>
+        <span>{own.token(T - 1)}</span>
+      </p>
+    </div>
+  );
+}
+
+/** @param {number[]} means @param {number} most bits at the top */
+function pathOf(means, most) {
+  let isDrawn = false;
+  return means
+    .map((bits, t) => {
+      if (Number.isNaN(bits)) {
+        isDrawn = false;
+        return '';
+      }
+      const command = isDrawn ? 'L' : 'M';
+      isDrawn = true;
+      return `${command}${t + 0.5} ${(HEIGHT - 1 - ((HEIGHT - 3) * bits) / most).toFixed(1)}`;
+    })
+    .join('');
+}
+
+/**
+ * The part of the text that is in sight, as shares of its tokens; null if all of it is.
+ * @param {Box} box @param {Measured} measured @param {number} width
+ */
+function useSight(box, measured, width) {
+  const [sight, setSight] = useState(/** @type {[number, number] | null} */ (null));
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      if (scrollHeight <= clientHeight + 1) return setSight(null);
+      setSight([scrollTop / scrollHeight, (scrollTop + clientHeight) / scrollHeight]);
+    };
+    look();
+    element.addEventListener('scroll', look, { passive: true });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('scroll', look);
+      observer.disconnect();
+    };
+  }, [measured.pieces, width]);
+  return sight;
+}

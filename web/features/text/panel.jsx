@@ -1,0 +1,181 @@
+// The reading column of the view Text: the token that is read, what else was guessed there, and the text in numbers.
+
+import { plain, signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
+import { endOf, shown } from '../prompt/tokens.js';
+import { Reading } from '../reading/reading.jsx';
+import { isOpen } from '../train/settings.js';
+import { costOf, largestCosts, summaryOf } from './measured.js';
+import { chooseToken, otherName, percentText, textsIn, tokenIn } from './textState.js';
+
+/** @import { Measured } from '../../store/surprise.js' */
+/** @import { SurprisedToken } from '../../store/surpriseProtocol.js' */
+
+/** Tokens in the list of the largest differences. */
+const MAX_COSTS = 4;
+
+/** @param {{ compact?: boolean, title?: boolean }} props */
+export function TextPanel({ compact = false, title = true }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const measured = session.surprise.measured.value;
+  const scrolled = useKeyboardScroll();
+  if (isOpen(session.state.value)) return <Reading compact={compact} title={title} />;
+  if (!measured || measured.pieces.length === 0) return <section class="reading surprise" />;
+  const t = tokenIn(session, measured);
+  const token = measured.now[t];
+  return (
+    <section class="reading surprise" aria-label={own.reading} ref={scrolled}>
+      <TokenTitle measured={measured} t={t} />
+      {token && <Guesses token={token} other={measured.other[t]} name={otherName(session, measured)} />}
+      <Largest measured={measured} />
+      <Whole measured={measured} />
+    </section>
+  );
+}
+
+/** @param {{ measured: Measured, t: number }} props */
+function TokenTitle({ measured, t }) {
+  const own = textsIn(useSession());
+  const { pieces, now, silent, masked } = measured;
+  const token = now[t];
+  const name = (
+    <i lang="en" class="read-name">
+      {pieces[t].name}
+    </i>
+  );
+  if (!token)
+    return (
+      <>
+        <h2 class="title" tabIndex={-1}>
+          {name}
+        </h2>
+        <p class="how">{!silent.includes(t) ? own.notYet : masked ? own.notMasked : own.nothingBefore}</p>
+      </>
+    );
+  const [before, after] = masked ? own.filled : own.gave;
+  return (
+    <>
+      <h2 class="title" tabIndex={-1}>
+        {/** @type {string} */ (before)}
+        {name}
+        {/** @type {(percent: string) => string} */ (after)(percentText(token.probability))}
+      </h2>
+      <p class="how">
+        {masked ? (
+          own.maskedAbout
+        ) : (
+          <>
+            {own.after}
+            <i lang="en">… {endOf(pieces.slice(0, t))}</i>
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+/** @param {{ token: SurprisedToken, other: SurprisedToken | undefined, name: string }} props */
+function Guesses({ token, other, name }) {
+  const own = textsIn(useSession());
+  const before = new Map(other?.guesses.map(({ id, now }) => [id, now]));
+  const most = Math.max(...token.guesses.map(({ id, now }) => Math.max(now, before.get(id) ?? 0)), 0.01);
+  const at = (/** @type {number} */ p) => `${(100 * p) / most}%`;
+  return (
+    <div class="surprise-guesses">
+      <h3>{own.guesses}</h3>
+      <ul>
+        {token.guesses.map(({ id, text, now }) => {
+          const was = before.get(id);
+          return (
+            <li key={id} class={id === token.id ? 'here' : ''}>
+              <span class="guessed" lang="en">
+                {shown(text).trim() || '␣'}
+              </span>
+              <span class="track">
+                {was !== undefined && (
+                  <span class="way" style={px({ left: at(Math.min(now, was)), width: at(Math.abs(now - was)) })} />
+                )}
+                <span class="bar" style={px({ width: at(now) })} />
+                {was !== undefined && <span class="tick" style={px({ left: at(was) })} />}
+              </span>
+              <b>{percentText(now)}</b>
+            </li>
+          );
+        })}
+      </ul>
+      {other && (
+        <p class="how">
+          <span class="mark" />
+          {name}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The tokens at which the other case differs most. @param {{ measured: Measured }} props */
+function Largest({ measured }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const { pieces, kind } = measured;
+  const places = largestCosts(measured, { count: MAX_COSTS, both: kind !== 'without' });
+  if (places.length === 0) return null;
+  return (
+    <div class="surprise-costs">
+      <h3>{kind === 'without' ? own.helps : own.different}</h3>
+      <ul>
+        {places.map((t) => (
+          <li key={t}>
+            <button type="button" onClick={() => chooseToken(session, t)}>
+              <i lang="en">
+                {pieces[t - 1]?.name} <b>{pieces[t].name}</b>
+              </i>
+              <span>{own.bitsMore(signed(costOf(measured, t), 1))}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The whole text in numbers, → the other case. @param {{ measured: Measured }} props */
+function Whole({ measured }) {
+  const own = textsIn(useSession());
+  const { count, now, other, dearer } = summaryOf(measured);
+  if (count === 0) return null;
+  const bits = [now, other].map((of) => of && plain(of.bits, 1));
+  const first = [now, other].map((of) => of && `${Math.round(100 * of.first)}%`);
+  return (
+    <div class="surprise-whole">
+      <h3>{own.whole}</h3>
+      <dl>
+        <Both name={own.bits} values={bits} />
+        <Both name={own.first} values={first} />
+        {other && (
+          <div>
+            <dt>{own.dearer}</dt>
+            <dd>
+              <b>{dearer}</b>
+              {own.of(count)}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+/** @param {{ name: string, values: (string | null)[] }} props */
+const Both = ({ name, values: [now, other] }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      <b>{now}</b>
+      {other !== null && ` → ${other}`}
+    </dd>
+  </div>
+);

@@ -1,0 +1,122 @@
+// The words of the text. The line below a token is as deep as the model was surprised; a thin line shows the other
+// case where it differs.
+
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { bitsOf, differs, unbroken } from './measured.js';
+import { chooseToken, textsIn, tokenIn } from './textState.js';
+
+/** @import { Measured } from '../../store/surprise.js' */
+/** @import { Session } from '../../store/session.js' */
+/** @typedef {import('preact').RefObject<HTMLDivElement | null>} Box */
+
+/** Deeper lines would touch the next row of words. */
+export const MAX_BITS = 13;
+/** Longer pieces of text without a space are broken. */
+const MAX_UNBROKEN = 24;
+
+/** @param {{ measured: Measured, box: Box, onKey: (event: KeyboardEvent) => void, width: number }} props */
+export function Strip({ measured, box, onKey, width }) {
+  const session = useSession();
+  const own = textsIn(session);
+  // The pointer moves the frame, not the words.
+  const tokens = useMemo(() => <Tokens measured={measured} />, [measured]);
+  return (
+    <div
+      class="strip-box"
+      id="picture"
+      role="application"
+      aria-roledescription={session.words.value.views.text}
+      aria-label={`${own.title}. ${own.keys}`}
+      tabIndex={0}
+      ref={box}
+      onKeyDown={onKey}
+      onPointerMove={(event) => event.pointerType !== 'touch' && point(session, event)}
+      onPointerLeave={() => session.setHover(null)}
+      onClick={(event) => press(session, event)}
+    >
+      <p lang="en">
+        {tokens}
+        <ReadFrame measured={measured} box={box} width={width} />
+      </p>
+    </div>
+  );
+}
+
+/** The token that an event is at, −1 for none. @param {Event} event */
+function tokenAt({ target }) {
+  const token = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest('[data-t]'));
+  return token ? Number(token.dataset.t) : -1;
+}
+/** @param {Session} session @param {Event} event */
+function point(session, event) {
+  const t = tokenAt(event);
+  if (t >= 0 && session.hover.peek()?.t !== t) session.setHover({ t, s: -1 });
+}
+/** A press keeps a token, or releases it. @param {Session} session @param {Event} event */
+function press(session, event) {
+  const t = tokenAt(event);
+  if (t < 0) return;
+  if (session.state.peek().cell?.t === t) session.look({ cell: null });
+  else chooseToken(session, t);
+}
+
+/** @param {{ measured: Measured }} props */
+function Tokens({ measured }) {
+  const { pieces } = measured;
+  return unbroken(pieces).map(([from, to]) => {
+    const group = pieces.slice(from, to);
+    const length = group.reduce((sum, { text }) => sum + text.length, 0);
+    return (
+      <span key={from}>
+        {group[0].space.includes('\n') ? <br /> : from > 0 && ' '}
+        <span class={length <= MAX_UNBROKEN ? 'unbroken' : undefined}>
+          {group.map((_, i) => (
+            <Token key={i} measured={measured} t={from + i} />
+          ))}
+        </span>
+      </span>
+    );
+  });
+}
+
+/** @param {{ measured: Measured, t: number }} props */
+function Token({ measured, t }) {
+  const { pieces, now, other, silent } = measured;
+  const { text, name } = pieces[t];
+  const [bits, others] = [now[t], other[t]].map((token) => Math.min(bitsOf(token), MAX_BITS));
+  // Beyond the deepest line there is no room for a difference.
+  const isThin = differs(measured, t) && bits !== others;
+  const look = silent.includes(t) ? 'silent' : !now[t] ? 'waiting' : isThin ? (others > bits ? 'worse' : 'better') : '';
+  const depths = now[t] && { '--bits': bits.toFixed(2), ...(isThin && { '--other': others.toFixed(2) }) };
+  return (
+    <span class={`token ${look} ${text ? '' : 'inserted'}`} data-t={t} style={depths}>
+      {text || name}
+    </span>
+  );
+}
+
+/**
+ * The frame around the token that is read. A chosen token is scrolled to.
+ * @param {{ measured: Measured, box: Box, width: number }} props
+ */
+function ReadFrame({ measured, box, width }) {
+  const session = useSession();
+  const t = tokenIn(session, measured);
+  const chosen = session.state.value.cell;
+  const [place, setPlace] = useState(/** @type {Record<string, number> | null} */ (null));
+  useLayoutEffect(() => {
+    const token = /** @type {HTMLElement | null} */ (box.current?.querySelector(`[data-t="${t}"]`) ?? null);
+    if (!token) return setPlace(null);
+    const { offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight } = token;
+    setPlace({ left, top, width: offsetWidth, height: offsetHeight });
+  }, [measured, t, width]);
+  useEffect(() => {
+    if (!chosen || !place || !box.current) return;
+    const { clientHeight, scrollTop } = box.current;
+    if (place.top < scrollTop || place.top + 3 * place.height > scrollTop + clientHeight)
+      box.current.scrollTop = place.top - clientHeight / 2;
+  }, [chosen?.t, place?.top]);
+  return place && <span class="read-token" aria-hidden="true" style={px(place)} />;
+}

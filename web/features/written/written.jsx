@@ -1,0 +1,102 @@
+// The rows that the model has written, in the heatmap: below a dashed line; and the line that plays them back.
+
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { writtenFrom } from '../prompt/written.js';
+import { shownRows, showRows, textsIn } from './writtenWords.js';
+
+/** @import { Picture } from '../heatmap/types.js' */
+/** @import { Run } from '../../store/types.js' */
+
+export { default as styles } from './written.css';
+export { WrittenPanel } from './writtenPanel.jsx';
+
+/** Milliseconds for which each row is shown. */
+const ROW = 700;
+
+/** @param {{ picture: Picture }} props */
+export function WrittenRows({ picture: { run, x, y, cell, matrixWidth, matrixHeight } }) {
+  const session = useSession();
+  const from = writtenFrom(session.state.value, run);
+  const rows = shownRows(session, run);
+  const line = useRef(/** @type {HTMLSpanElement | null} */ (null));
+  const read = session.cell.value;
+  useLayoutEffect(() => {
+    const area = line.current?.parentElement;
+    [...(area?.querySelector('.labels')?.children ?? [])].forEach((label, i) => {
+      label.toggleAttribute('data-written', i % run.T >= from);
+    });
+    area?.querySelector('.cross .is-query')?.toggleAttribute('data-written', read !== null && read.t >= from);
+    area?.querySelector('.cross .is-key')?.toggleAttribute('data-written', read !== null && read.s >= from);
+  });
+  return (
+    <>
+      <span class="written-line" ref={line} style={px({ left: x, top: y + from * cell, width: matrixWidth })} />
+      {rows < run.T && (
+        <span class="not-shown" style={px({ top: y + rows * cell, height: matrixHeight - rows * cell })} />
+      )}
+    </>
+  );
+}
+
+/** Plays, pauses, goes one token on; at the end the model writes. @param {{ run: Run }} props */
+export function WrittenLine({ run }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const rows = shownRows(session, run);
+  const from = writtenFrom(session.state.value, run);
+  const plays = session.playback.value?.plays === true && rows < run.T;
+  const isWriting = session.writing.value;
+  const show = (/** @type {number} */ wanted, on = false) => showRows(session, run, wanted, on);
+  useEffect(() => {
+    if (!plays) return;
+    const timer = setTimeout(() => show(rows + 1, true), ROW);
+    return () => clearTimeout(timer);
+  }, [plays, rows]);
+  const isOn = plays || isWriting;
+  const atEnd = rows === run.T;
+  const press = () => {
+    if (isWriting) session.stopWriting();
+    else if (atEnd) session.write();
+    else show(rows, !plays);
+  };
+  const text = rows <= from ? own.yours(rows, from) : own.written(rows - from, run.T - from);
+  return (
+    <div class="written-control">
+      <button
+        type="button"
+        class="playing"
+        aria-label={isOn ? own.pause : atEnd ? own.writeOn : own.play}
+        onClick={press}
+      >
+        <svg viewBox="0 0 12 12" aria-hidden="true">
+          <path d={isOn ? 'M3 2h2v8h-2zM7 2h2v8h-2z' : 'M3 1.5l7 4.5l-7 4.5z'} />
+        </svg>
+      </button>
+      <button
+        type="button"
+        class="playing step"
+        aria-label={own.step}
+        disabled={isWriting}
+        onClick={() => (atEnd ? session.write(1) : show(rows + 1))}
+      >
+        <svg viewBox="0 0 12 12" aria-hidden="true">
+          <path d="M2 1.5l6 4.5l-6 4.5zM8.5 1.5h1.5v9h-1.5z" />
+        </svg>
+      </button>
+      <label class="slider">
+        <input
+          type="range"
+          min={1}
+          max={run.T}
+          value={rows}
+          aria-label={own.rows}
+          aria-valuetext={text}
+          onInput={(event) => show(Number(event.currentTarget.value))}
+        />
+        <b>{text}</b>
+      </label>
+    </div>
+  );
+}

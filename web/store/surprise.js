@@ -1,0 +1,63 @@
+// The probabilities of the tokens of the text: their request, and those that have been measured so far.
+
+import { signal } from '@preact/signals';
+import { isOpen } from '../features/train/settings.js';
+import { readOnly } from './readOnly.js';
+import { keyOfShow } from './requests.js';
+
+/** @import { State } from './state.js' */
+/** @import { SurprisedToken, SurprisedTokens, SurpriseText } from './surpriseProtocol.js' */
+/** @typedef {(SurprisedToken | undefined)[]} Tokens by their place in the text */
+/** @typedef {SurpriseText & { now: Tokens, other: Tokens, done: number, stopped?: boolean }} Measured */
+
+/**
+ * @param {object} options
+ * @param {import('./requests.js').Requests} options.requests
+ * @param {import('@preact/signals').ReadonlySignal<State>} options.state
+ */
+export function createSurprise({ requests, state }) {
+  const measured = signal(/** @type {Measured | null} */ (null));
+  /** The key of the last request, and the model that it was about. */
+  let [asked, model] = ['', state.peek().model];
+
+  /** Asks for what the view shows of a state. @param {State} now */
+  function follow(now) {
+    if (now.model !== model) {
+      [asked, model] = ['', now.model];
+      measured.value = null;
+    }
+    // Training changes the model.
+    if (isOpen(now)) asked = '';
+    if (isOpen(now) || !(now.view === 'text' || (now.view === 'heatmap' && now.written !== null))) return;
+    // Next to written words only those are measured.
+    const key = `${now.view} ${now.written} ${keyOfShow(now)}`;
+    if (key === asked) return;
+    asked = key;
+    requests.send({ verb: 'surprise', state: now });
+  }
+  return {
+    measured: readOnly(measured),
+    follow,
+    /** Measures once more: after a stop, or after the worker has ended. */
+    again() {
+      asked = '';
+      follow(state.peek());
+    },
+    stop() {
+      requests.cancel('surprise');
+      if (measured.value) measured.value = { ...measured.value, stopped: true };
+    },
+    parts: {
+      surpriseText(/** @type {SurpriseText} */ text) {
+        measured.value = { ...text, now: [], other: [], done: 0 };
+      },
+      surprised(/** @type {SurprisedTokens} */ { which, tokens, done }) {
+        if (!measured.value) return;
+        const all = [...measured.value[which]];
+        for (const token of tokens) all[token.t] = token;
+        measured.value = { ...measured.value, [which]: all, done };
+      },
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createSurprise>} Surprise */

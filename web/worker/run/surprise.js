@@ -1,0 +1,171 @@
+// How surprised a model is by each token of its text: in the run that is shown, and in the other case. A model that
+// predicts the next token needs one run for all tokens. A model that fills gaps runs once for each token, which is
+// masked then.
+
+import { writtenFrom } from '../../features/prompt/written.js';
+import { otherCase } from '../../features/whatif/modelEdits.js';
+import { runOf } from '../../store/runInput.js';
+import { readRun } from './modelInput.js';
+import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
+import { partnersIn } from './runCache.js';
+import { forward } from './runModel.js';
+
+/** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { Run, State } from '../../store/protocol.js' */
+/** @import { OtherKind, SurprisedToken } from '../../store/surpriseProtocol.js' */
+/** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Reply, WorkerContext } from '../types.js' */
+/**
+ * One of the two runs. logits: those that predict a token of its text.
+ * @typedef {{ ids: number[], logits: (t: number) => Float32Array }} Side
+ */
+
+/** Guesses that are listed for a token. */
+const TOP = 5;
+/** Milliseconds between two messages to the page, and between two looks at its messages. */
+const [SENDING, WORKING] = [80, 12];
+
+/**
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {Reply} reply
+ * @param {Pick<WorkerContext, 'runs'>} worker
+ */
+export async function measureSurprise(hl, source, state, reply, worker) {
+  const { about } = source;
+  const run = runOf(state);
+  const { pieces } = readRun(source, run);
+  const isWhole = state.view === 'text';
+  const other = isWhole ? otherOf(source, state) : null;
+  const masked = about.guess === 'masked';
+  const silent = pieces.flatMap(({ start, end, name }, t) =>
+    (masked ? end <= start || name === about.mask : t === 0) ? [t] : [],
+  );
+  const from = isWhole ? 0 : writtenFrom(state, { pieces });
+  const places = pieces.map((_, t) => t).filter((t) => t >= from && !silent.includes(t));
+  const total = places.length * (other ? 2 : 1);
+  reply.send('surpriseText', { text: run.text, pieces, masked, kind: other?.kind ?? null, silent, total });
+  if (places.length === 0) return;
+  // A run for each token takes a while: the page is heard after each.
+  const pace = new Pace(reply, masked ? 0 : WORKING);
+  const how = { layer: Math.min(state.layer, about.layers - 1), pinned: state.pinned };
+  const now = sideOf(hl, source, run, how, worker);
+  const name = labelNames(source);
+  /** @type {Map<number, number[]>} */
+  const listed = new Map();
+  for (const t of places) {
+    const all = probabilities(now.logits(t));
+    const top = likeliest(all, TOP);
+    const id = now.ids[t];
+    if (!top.includes(id)) top[TOP - 1] = id;
+    listed.set(t, top);
+    pace.add('now', tokenOf(t, id, all, top, name));
+    if (await pace.isCancelled()) return;
+  }
+  pace.flush();
+  if (!other) return;
+  const there = sideOf(hl, source, other.run, how, worker);
+  const partners = partnersIn(source, run, other.run);
+  for (const t of places) {
+    const [s, id] = [partners[t], now.ids[t]];
+    // Another token at its place was not guessed less often: it was not the question.
+    if (s >= 0 && there.ids[s] === id && (masked || s > 0))
+      pace.add('other', tokenOf(t, id, probabilities(there.logits(s)), listed.get(t) ?? [], name));
+    else pace.skip();
+    if (await pace.isCancelled()) return;
+  }
+  pace.flush();
+}
+
+/**
+ * The run to compare with; null for models that cannot be changed.
+ * @param {TransformerSource} source @param {State} state
+ * @returns {{ kind: OtherKind, run: Run } | null}
+ */
+function otherOf({ about }, state) {
+  const layer = Math.min(state.layer, about.layers - 1);
+  const head = Math.min(state.head, about.heads - 1);
+  const other = otherCase({ ...state, layer, head });
+  return about.edits || other.kind === 'pinned' ? other : null;
+}
+
+/**
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {Run} run
+ * @param {{ layer: number, pinned: Run | null }} how
+ * @param {Pick<WorkerContext, 'runs'>} worker
+ * @returns {Side}
+ */
+function sideOf(hl, source, run, how, { runs }) {
+  const { about, tokenizer } = source;
+  const { ids, input } = readRun(source, run);
+  if (about.guess !== 'masked') {
+    const values = runs.values(hl, source, run, how);
+    return { ids, logits: (t) => rowOf(values, t - 1) };
+  }
+  const mask = /** @type {number} */ (tokenizer.idOf(/** @type {string} */ (about.mask)));
+  const edit = about.edits ? runs.edits(hl, source, run, { ...how, T: ids.length }) : [];
+  return { ids, logits: (t) => rowOf(forward(hl, source, withMask(input, ids, t, mask), edit, []), t) };
+}
+
+/** @param {ModelInput} input @param {number[]} ids @param {number} t @param {number} mask @returns {ModelInput} */
+const withMask = (input, ids, t, mask) => ({
+  .../** @type {object} */ (input),
+  ids: { data: Int32Array.from(ids).fill(mask, t, t + 1), shape: [1, ids.length] },
+});
+
+/**
+ * @param {number} t @param {number} id @param {Float64Array} all @param {number[]} listed
+ * @param {(id: number) => string} name
+ * @returns {SurprisedToken}
+ */
+const tokenOf = (t, id, all, listed, name) => ({
+  t,
+  id,
+  probability: all[id],
+  first: likeliest(all, 1)[0] === id,
+  guesses: listed.map((guess) => ({ id: guess, text: name(guess), now: all[guess] })),
+});
+
+/** Sends tokens in groups, and yields to newer messages. */
+class Pace {
+  /** @type {Reply} */ #reply;
+  #working;
+  /** @type {'now' | 'other'} */ #which = 'now';
+  /** @type {SurprisedToken[]} */ #waiting = [];
+  #done = 0;
+  #sent = performance.now();
+  #yielded = performance.now();
+
+  /** @param {Reply} reply @param {number} working milliseconds between two looks at newer messages */
+  constructor(reply, working) {
+    this.#reply = reply;
+    this.#working = working;
+  }
+  /** @param {'now' | 'other'} which @param {SurprisedToken} token */
+  add(which, token) {
+    this.#which = which;
+    this.#waiting.push(token);
+    this.#done++;
+  }
+  /** A token that has no other case is done too. */
+  skip() {
+    this.#which = 'other';
+    this.#done++;
+  }
+  flush() {
+    this.#reply.send('surprised', { which: this.#which, tokens: this.#waiting, done: this.#done });
+    this.#waiting = [];
+    this.#sent = performance.now();
+  }
+  /** @returns {Promise<boolean>} true once the page wants something else */
+  async isCancelled() {
+    if (performance.now() - this.#sent >= SENDING) this.flush();
+    if (performance.now() - this.#yielded < this.#working) return false;
+    const cancelled = await this.#reply.checkCancelled();
+    this.#yielded = performance.now();
+    return cancelled;
+  }
+}
