@@ -5,6 +5,7 @@ import { recall, remember } from '../../store/storage.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { goTo } from './goTo.js';
 import { quiz as inEnglish } from './quiz.en.js';
+import { quiz as inChinese } from './quiz.zh.js';
 import {
   answered,
   answerText,
@@ -15,12 +16,11 @@ import {
   STORED,
   TIMES,
   writeAnswers,
-} from './quiz.js';
-import { quiz as inChinese } from './quiz.zh.js';
+} from './quizLog.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
 
-/** @import { Act, Quiz as QuizLog } from './quiz.js' */
+/** @import { Act, Quiz as QuizLog } from './quizLog.js' */
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 
