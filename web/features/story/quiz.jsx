@@ -5,7 +5,6 @@ import { recall, remember } from '../../store/storage.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { goTo } from './goTo.js';
 import { quiz as inEnglish } from './quiz.en.js';
-import { quiz as inChinese } from './quiz.zh.js';
 import {
   answered,
   answerText,
@@ -16,11 +15,12 @@ import {
   STORED,
   TIMES,
   writeAnswers,
-} from './quizLog.js';
+} from './quiz.js';
+import { quiz as inChinese } from './quiz.zh.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
 
-/** @import { Act, Quiz as QuizLog } from './quizLog.js' */
+/** @import { Act, Quiz as QuizLog } from './quiz.js' */
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 

@@ -11,7 +11,7 @@ import {
   readAnswers,
   START,
   writeAnswers,
-} from '../../../../web/features/story/quizLog.js';
+} from '../../../../web/features/story/quiz.js';
 import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/features/story/steps.js';
 import { change, initialState } from '../../../../web/store/state.js';
 import { NAMES, TOKENS } from '../../../support/opening.js';
