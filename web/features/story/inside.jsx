@@ -34,6 +34,7 @@ export function Inside({ row = false }) {
   const cell = kept ?? session.cell.value;
   const area = useRef(/** @type {HTMLDivElement | null} */ (null));
   const { width } = useSize(area);
+  const bars = /** @type {HTMLElement | null | undefined} */ (area.current?.querySelector('.marked'));
   if (!cell || !hasValues(run) || cell.s > cell.t || cell.t >= run.T) return <div class="inside" ref={area} />;
   const seen = session.storyLog.value.why;
   const known = seen?.place === [session.state.value.text, run.layer, run.head, cell.t, cell.s].join();
@@ -47,6 +48,7 @@ export function Inside({ row = false }) {
       {width > 0 && (
         <PairArea
           width={width}
+          column={bars ? bars.offsetLeft + ((pair.index + 0.5) / run.values.width) * bars.offsetWidth : width / 2}
           pair={pair}
           value={trial[key] ?? pair.query}
           names={{ query: run.pieces[cell.t].name, key: run.pieces[cell.s].name }}

@@ -4,7 +4,7 @@ import { hasContributions, hasPredictions } from '../../store/runParts.js';
 import { OPENING } from '../../store/state.js';
 import { wordAt } from '../prompt/tokens.js';
 import { effective } from '../whatif/modelEdits.js';
-import { observeQuiz } from './quiz.js';
+import { observeQuiz } from './questions.js';
 import { STEPS } from './steps.js';
 import { lineKey, readTrial, TRICK } from './trial.js';
 

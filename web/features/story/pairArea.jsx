@@ -9,12 +9,15 @@ import { TEXTS } from './texts.js';
 
 /** Steps of the knob from zero to the number before; steps to each end. */
 const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
+/** CSS pixels of the line from the pair's column to the area: where it begins and ends. */
+const [LINE_TOP, LINE_END] = [-8, 26];
 /** CSS pixels: the largest height above the axis, room below it and at the sides, half of the knob. */
 const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
 /**
  * @param {object} props
  * @param {number} props.width
+ * @param {number} props.column the middle of the pair's column above
  * @param {Pair} props.pair before a change
  * @param {number} props.value of the query's number now
  * @param {{ query: string, key: string }} props.names of the two tokens
@@ -22,17 +25,21 @@ const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
  * @param {(value: number) => void} props.onInput
  * @param {(is: boolean) => void} props.onHold the knob is pressed, or released
  */
-export function PairArea({ width, pair, value, names, isReady, onInput, onHold }) {
+export function PairArea({ width, column, pair, value, names, isReady, onInput, onHold }) {
   const words = useTexts(TEXTS);
   const knobStep = pair.query / STEPS_TO_NUMBER;
   const unit = Math.min((width / 2 - SIDE) / (MAX_STEPS * knobStep), MAX_ABOVE / pair.key);
-  const [middle, axis] = [width / 2, pair.key * unit + 4];
+  const [middle, axis] = [width / 2, LINE_END + pair.key * unit];
   const [side, height] = [value * unit, pair.key * unit];
   const [left, isNegative] = [Math.min(side, 0), value < 0];
   const reach = MAX_STEPS * knobStep * unit;
   return (
     <div class={`pair-area ${isReady ? '' : 'waits'}`} style={px({ height: axis + BELOW })}>
       <svg width={width} height={axis + BELOW} aria-hidden="true">
+        <path
+          class="line"
+          d={`M${column} ${LINE_TOP}C${column} ${LINE_END} ${middle} ${LINE_TOP} ${middle} ${LINE_END}`}
+        />
         <path class="axis" d={`M${middle - reach} ${axis + 0.5}H${middle + reach}`} />
         <rect
           class={isNegative ? 'below-zero' : 'area'}

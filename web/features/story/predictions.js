@@ -1,12 +1,12 @@
 // The visitor's predictions: what was chosen in each act, whether the act is done, and which choice came true.
 
 import { FALL } from './observations.js';
-import { QUESTIONS } from './quiz.js';
+import { QUESTIONS } from './questions.js';
 import { STEPS } from './steps.js';
 
 /** @import { Log } from './steps.js' */
 
-/** @param {import('./quiz.js').Quiz | undefined} quiz */
+/** @param {import('./questions.js').Quiz | undefined} quiz */
 const isAnswered = (quiz) => quiz?.answers.length === QUESTIONS.length;
 
 /** For each act of a step: true if its result was observed. @type {Record<string, ((seen: any) => boolean)[]>} */

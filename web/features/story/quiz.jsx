@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks';
 import { recall, remember } from '../../store/storage.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { goTo } from './goTo.js';
-import { quiz as inEnglish } from './quiz.en.js';
 import {
   answered,
   answerText,
@@ -15,12 +14,13 @@ import {
   STORED,
   TIMES,
   writeAnswers,
-} from './quiz.js';
+} from './questions.js';
+import { quiz as inEnglish } from './quiz.en.js';
 import { quiz as inChinese } from './quiz.zh.js';
 import { Rich } from './richText.jsx';
 import { STEPS } from './steps.js';
 
-/** @import { Act, Quiz as QuizLog } from './quiz.js' */
+/** @import { Act, Quiz as QuizLog } from './questions.js' */
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 

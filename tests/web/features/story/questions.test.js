@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { quiz as texts } from '../../../../web/features/story/quiz.en.js';
 import {
   ASKED_TOKEN,
   answered,
@@ -11,7 +10,8 @@ import {
   readAnswers,
   START,
   writeAnswers,
-} from '../../../../web/features/story/quiz.js';
+} from '../../../../web/features/story/questions.js';
+import { quiz as texts } from '../../../../web/features/story/quiz.en.js';
 import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/features/story/steps.js';
 import { change, initialState } from '../../../../web/store/state.js';
 import { NAMES, TOKENS } from '../../../support/opening.js';
