@@ -22,7 +22,7 @@ export const texts = {
   keep: (/** @type {number} */ n, /** @type {number} */ percent) => `${lines(n)} keep${n === 1 ? 's' : ''} ${percent}%`,
   keepOf: (/** @type {boolean} */ paired) => `of the ${paired ? 'lead' : 'probability'} of `,
   others: (/** @type {number} */ n) => `, with ${n === 1 ? 'the 1 other line' : `all ${many(n)} other lines`} cut.`,
-  few: (/** @type {number} */ n, /** @type {number} */ all) => `The drawing has the ${n} strongest of ${lines(all)}.`,
+  few: (/** @type {number} */ n, /** @type {number} */ all) => `The ${n} strongest of ${lines(all)}`,
   howMany: 'how many lines are kept',
   random: 'as many at random',
   list: 'Lines, the strongest first',

@@ -15,7 +15,7 @@ export const texts = {
   keep: (n, percent) => `${n} 条连线保留 ${percent}%`,
   keepOf: (paired) => (paired ? '的领先，答案为 ' : '的概率，答案为 '),
   others: (n) => `，其余 ${many(n)} 条全部切断。`,
-  few: (n, all) => `图中是 ${many(all)} 条中最强的 ${n} 条。`,
+  few: (n, all) => `${many(all)} 条中最强的 ${n} 条`,
   howMany: '保留的连线数',
   random: '随机选同样多条',
   list: '连线，最强的在前',

@@ -1,7 +1,11 @@
 // The columns of a circuit, one for each token: wide below parts of the circuit, narrow elsewhere.
 
 /** @import { Part } from './circuitNodes.js' */
-/** @typedef {{ t: number, x: number, width: number, text: boolean }} Column text: false if there is no room for it */
+/**
+ * x: the middle of its heads and of its word. before: room for pills on the left of them. text: false if there is no
+ * room for it.
+ * @typedef {{ t: number, x: number, before: number, width: number, text: boolean }} Column
+ */
 /** @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: runs of tokens that are "…" */
 
 /** Pixels between parts of one column, around a word, and of a run without words. */
@@ -30,9 +34,14 @@ export function columnsOf({ words, parts, feet, widthOfPart, left, right }) {
     byToken.set(part.token, rows);
   }
   const needed = words.map((word, t) => {
-    const rows = byToken.get(t);
-    const most = rows ? Math.max(0, ...[...rows.values()].map(widthOf)) + 2 * APART : 0;
-    return { t, used: rows !== undefined, width: Math.max(word + AROUND, most), text: true };
+    const rows = [...(byToken.get(t) ?? [])];
+    const widest = (/** @type {string} */ kind) =>
+      Math.max(0, ...rows.filter(([row]) => row.startsWith(kind)).map(([, widths]) => widthOf(widths)));
+    const [heads, pills] = [widest('head'), widest('mlp')];
+    // Pills are on the left of heads, so that lines from the heads can go straight up.
+    const before = heads > 0 && pills > 0 ? pills + APART : 0;
+    const right = Math.max(word + AROUND, Math.max(heads, before ? 0 : pills) + 2 * APART);
+    return { t, used: byToken.has(t), before, width: before + right, text: true };
   });
   const total = () => needed.reduce((sum, { width }) => sum + width, 0);
   // Unused tokens next to each other become "…", the longest run first.
@@ -49,16 +58,16 @@ export function columnsOf({ words, parts, feet, widthOfPart, left, right }) {
   const scale = spare < 0 ? (right - left) / total() : 1;
   const more = spare > 0 ? spare / used.length : 0;
   let x = left;
-  const columns = needed.map(({ t, width, text }) => {
+  const columns = needed.map(({ t, before, width, text }) => {
     const whole = width > 0 ? width * scale + more : 0;
     x += whole;
-    return { t, x: x - whole / 2, width: whole, text };
+    return { t, x: x - (whole - before * scale) / 2, before: before * scale, width: whole, text };
   });
   const rest = columns.filter(({ text, width }) => !text && width > 0).map(({ x: at, width }) => ({ x: at, width }));
   return { columns, rest };
 }
 
-/** @param {{ t: number, used: boolean, width: number, text: boolean }[]} columns */
+/** @param {{ t: number, used: boolean, before: number, width: number, text: boolean }[]} columns */
 function runsOf(columns) {
   /** @type {{ list: typeof columns, width: number }[]} */
   const runs = [];

@@ -2,8 +2,10 @@
 
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { roleName } from '../heads/roles.js';
 import { Thumbnail } from '../heads/thumbnail.jsx';
 import { textWidth } from '../heatmap/textWidth.js';
+import { shownRole } from '../story/shownRoles.js';
 import { layoutOf } from './circuitLayout.js';
 import { pointsText, textsIn, toggleCut } from './circuitState.js';
 
@@ -12,7 +14,7 @@ import { pointsText, textsIn, toggleCut } from './circuitState.js';
 
 /** Pixels of title and guess, of the tokens, of the layers' names; on a phone. */
 const [TOP, BOTTOM, SIDE] = [96, 44, 72];
-const [NARROW_TOP, NARROW_SIDE] = [52, 22];
+const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** Below this width layers have numbers only, and at most so many lines are drawn. */
 const [NARROW, MAX_NARROW] = [560, 6];
 const [PILL, NARROW_PILL] = [108, 44];
@@ -31,6 +33,12 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
   const fontSize = narrow ? 14 : 15;
   const layout = layoutOf({
     lines: drawn,
+    all: lines,
+    roleOf: ({ layer, head }) => {
+      const role = shownRole(session, layer, head);
+      const text = role ? roleName(session, role) : '';
+      return text ? { text, width: textWidth(text, fontSize) + 4 } : null;
+    },
     layers: begun.layers,
     perGroup: begun.perGroup,
     words: begun.pieces.map(({ name }) => textWidth(name, fontSize)),
@@ -61,6 +69,11 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
         ))}
       </svg>
       <Parts layout={layout} narrow={narrow} />
+      {layout.roles.map(({ key, text, x, y }) => (
+        <span key={key} class="circuit-role" style={px({ left: x, top: y })}>
+          {text}
+        </span>
+      ))}
       {layout.lines.map((line) => line.figure && <Figure key={line.name} line={line} />)}
       <Tokens circuit={circuit} layout={layout} height={height} fontSize={fontSize} />
       {narrow && lines.length > drawn.length && <p class="few">{own.few(drawn.length, lines.length)}</p>}
@@ -165,7 +178,7 @@ function Figure({ line: { name, cost, figure, isCut } }) {
   return (
     <span
       class={`circuit-figure ${pointed && pointed !== name ? 'dimmed' : ''} ${cost <= -10 ? 'much' : ''}`}
-      style={px({ left: figure.x, top: figure.y - 13 })}
+      style={px({ left: figure.x, top: figure.y })}
       aria-hidden="true"
     >
       {pointsText(cost)}

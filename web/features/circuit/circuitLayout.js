@@ -16,7 +16,9 @@ import { figuresOf } from './lineFigures.js';
  */
 /**
  * @typedef {object} CircuitInput
- * @property {readonly ShownLine[]} lines
+ * @property {readonly ShownLine[]} lines that are drawn
+ * @property {readonly ShownLine[]} all lines: they decide where parts stand
+ * @property {(head: { layer: number, head: number }) => { text: string, width: number } | null} roleOf
  * @property {number} layers
  * @property {number} perGroup heads with the same keys
  * @property {number[]} words widths of the tokens' texts
@@ -35,6 +37,16 @@ const [WIDEST, THINNEST, MOST_POINTS] = [13, 1.5, 30];
 /** Minimum pixels of a gap between rows, and from a line's end to a part. */
 const [GAP, TOUCH] = [12, 5];
 
+/** Gaps may have this share of the height that they need. */
+const LEAST_GAPS = 0.72;
+
+/** Sizes of thumbnails, the largest first: whole pixels for each token if there are few. @param {number} tokens */
+function sizesFor(tokens) {
+  const all = Array.from({ length: LARGEST - SMALLEST + 1 }, (_, i) => LARGEST - i);
+  const whole = all.filter((size) => size % tokens === 0);
+  return whole.length > 0 ? [...whole, SMALLEST] : all.filter((size) => size % 4 === 0);
+}
+
 /** @param {readonly Part[]} parts @param {number} layers @returns {Row[]} from the bottom */
 function rowsOf(parts, layers) {
   /** @type {(layer: number) => Row[]} */
@@ -52,19 +64,21 @@ const colourOf = ({ kind }) => (kind === 'logits' ? 'data' : kind);
 
 /** @param {CircuitInput} input */
 export function layoutOf(input) {
-  const { lines, layers, perGroup, words, height, top, bottom } = input;
-  const parts = partsOf(lines, { tokens: words.length, perGroup });
+  const { lines, all, layers, perGroup, words, height, top, bottom } = input;
+  const parts = partsOf(lines, all, { tokens: words.length, perGroup });
   const rows = rowsOf(parts, layers);
   const most = Math.max(MOST_POINTS, ...lines.map(({ cost, was }) => Math.max(-cost, -(was ?? 0))));
   const widthFor = (/** @type {number} */ cost) => Math.max((-cost / most) * WIDEST, THINNEST);
-  let size = LARGEST;
+  const room = height - top - bottom;
+  const sizes = sizesFor(words.length);
+  let size = sizes[0];
   let placed = place(input, parts, rows, size, widthFor);
-  while (placed.needed > height - top - bottom && size > SMALLEST) {
-    size -= 4;
+  for (const smaller of sizes.slice(1)) {
+    if (placed.rowsHeight + LEAST_GAPS * placed.gaps <= room) break;
+    size = smaller;
     placed = place(input, parts, rows, size, widthFor);
   }
-  const { boxes, columns, tracks, routes } = placed;
-  const room = height - top - bottom;
+  const { boxes, columns, tracks, routes, footFor } = placed;
   const ys = rowPlaces(rows, tracks, size, { room, floor: height - bottom });
   for (const box of boxes.values()) box.y = ys.rows[box.row].y;
   const drawn = routes.map((route) => {
@@ -75,15 +89,24 @@ export function layoutOf(input) {
     const points = pointsOf(route, (one, gap) => ys.yOf(one.name, gap), start, end);
     const oldWidth = line.was === null ? null : widthFor(line.was);
     return {
-      ...{ ...line, points, d: bent(points, CORNER), colour: colourOf(line.to), oldWidth, foot: footOf(line) },
+      ...{ ...line, points, d: bent(points, CORNER), colour: colourOf(line.to), oldWidth, foot: footFor(line) },
       width: line.isCut && oldWidth ? oldWidth : widthFor(line.cost),
     };
   });
-  const figures = figuresOf(drawn, [...boxes.values()], input.width);
+  const heads = [...boxes.values()].filter(({ kind }) => kind === 'head');
+  const roles = heads.flatMap((box) => {
+    const { text = '', width = 0 } = input.roleOf(box) ?? {};
+    return text ? [{ key: box.key, box, width, text }] : [];
+  });
+  const figures = figuresOf(drawn, [...boxes.values()], roles, { left: input.side, right: input.width });
   return {
     size,
     columns,
     boxes: [...boxes.values()],
+    roles: roles.flatMap(({ key, text }) => {
+      const at = figures.get(key);
+      return at ? [{ key, text, ...at }] : [];
+    }),
     rows: ys.names,
     lines: /** @type {DrawnLine[]} */ (drawn.map((line) => ({ ...line, figure: figures.get(line.name) ?? null }))),
     target: columns.columns[words.length - 1].x,
@@ -101,14 +124,19 @@ export function layoutOf(input) {
  */
 function place({ lines, words, width, side, pill, perGroup }, parts, rows, size, widthFor) {
   const widthOfPart = (/** @type {Part} */ { kind }) => (kind === 'mlp' ? pill : size);
-  const feet = lines.filter(({ from }) => from.kind === 'embed').map(footOf);
+  const seenBy = new Map(parts.map(({ key, token }) => [key, token]));
+  const footFor = (/** @type {ShownLine} */ line) => footOf(line, seenBy.get(partKey(line.to, perGroup) ?? ''));
+  const feet = lines.filter(({ from }) => from.kind === 'embed').map(footFor);
   const columns = columnsOf({ words, parts: [...parts], feet, widthOfPart, left: side, right: width - 6 });
   /** @type {Map<string, Box>} */
   const boxes = new Map();
   rows.forEach((row, r) => {
     for (const t of new Set(row.parts.map(({ token }) => token))) {
       const list = row.parts.filter(({ token }) => token === t).sort((a, b) => a.head - b.head);
-      let x = columns.columns[t].x - widthOf(list.map(widthOfPart)) / 2;
+      const whole = widthOf(list.map(widthOfPart));
+      const { x: middle, before } = columns.columns[t];
+      const heads = parts.filter(({ kind, token }) => kind === 'head' && token === t).length > 0 ? size / 2 + 14 : 0;
+      let x = row.kind === 'mlp' && before > 0 ? middle - heads - whole : middle - whole / 2;
       for (const part of list) {
         const w = widthOfPart(part);
         boxes.set(part.key, { ...part, x, y: 0, width: w, height: row.kind === 'mlp' ? PILL : size, row: r });
@@ -116,15 +144,15 @@ function place({ lines, words, width, side, pill, perGroup }, parts, rows, size,
       }
     }
   });
-  const ways = waysOf({ lines, rows: rows.length, boxes, perGroup, widthFor, columns });
+  const ways = waysOf({ lines, rows: rows.length, boxes, perGroup, widthFor, columns, footFor });
   const spans = rows.map((_, r) =>
     [...boxes.values()].filter(({ row }) => row === r).map(({ x, width: w }) => ({ left: x, right: x + w })),
   );
   const routes = routesOf(ways, spans, { left: side, right: width });
   const tracks = tracksOf(routes, rows.length + 1);
   const rowsHeight = rows.reduce((sum, { kind }) => sum + rowHeight(kind, size), 0);
-  const needed = rowsHeight + tracks.reduce((sum, one) => sum + gapOf(one), 0);
-  return { boxes, columns, tracks, routes, needed };
+  const gaps = tracks.reduce((sum, one) => sum + gapOf(one), 0);
+  return { boxes, columns, tracks, routes, footFor, rowsHeight, gaps };
 }
 
 const rowHeight = (/** @type {Row['kind']} */ kind, /** @type {number} */ size) =>
@@ -141,11 +169,12 @@ const gapOf = (/** @type {ReturnType<typeof tracksOf>[number]} */ tracks) =>
  * @param {number} input.perGroup
  * @param {(cost: number) => number} input.widthFor
  * @param {ReturnType<typeof columnsOf>} input.columns
+ * @param {(line: ShownLine) => number} input.footFor
  */
-function waysOf({ lines, rows, boxes, perGroup, widthFor, columns }) {
+function waysOf({ lines, rows, boxes, perGroup, widthFor, columns, footFor }) {
   const list = lines.map((line) => {
     const [from, to] = [line.from, line.to].map((node) => boxes.get(partKey(node, perGroup) ?? ''));
-    const foot = columns.columns[footOf(line)].x;
+    const foot = columns.columns[footFor(line)].x;
     return {
       ...{ name: line.name, line, source: from, target: to, foot },
       width: Math.max(widthFor(line.cost), line.was === null ? 0 : widthFor(line.was)),

@@ -30,26 +30,29 @@ function largest(values) {
   return { first, second: second !== undefined && values[second] >= SECOND_SHARE * values[first] ? second : null };
 }
 
-/** The token where a line from the words begins. @param {ShownLine} line */
-export const footOf = ({ terms }) => largest(terms.map(Math.abs)).first;
+/** The token where a line from the words begins: one that its target can see. @param {ShownLine} line */
+export const footOf = ({ terms }, /** @type {number} */ seen = terms.length - 1) =>
+  largest(terms.slice(0, seen + 1).map(Math.abs)).first;
 
 /**
- * @param {readonly ShownLine[]} lines
+ * @param {readonly ShownLine[]} lines that are drawn
+ * @param {readonly ShownLine[]} all
  * @param {{ tokens: number, perGroup: number }} model
  * @returns {Part[]}
  */
-export function partsOf(lines, { tokens, perGroup }) {
+export function partsOf(lines, all, { tokens, perGroup }) {
   /** @type {Map<string, { node: Node, writes: number[] | null, reads: number[] | null }>} */
   const found = new Map();
   const add = (/** @type {number[] | null} */ sums, /** @type {number[]} */ terms) =>
     terms.map((term, t) => Math.abs(term) + (sums?.[t] ?? 0));
-  for (const { from, to, terms } of lines)
+  const drawn = new Set(lines.flatMap(({ from, to }) => [from, to].map((node) => partKey(node, perGroup))));
+  for (const { from, to, terms } of all)
     for (const [node, side] of /** @type {const} */ ([
       [from, 'writes'],
       [to, 'reads'],
     ])) {
       const key = partKey(node, perGroup);
-      if (key === null) continue;
+      if (key === null || !drawn.has(key)) continue;
       const part = found.get(key) ?? { node, writes: null, reads: null };
       // Keys and values are read at other tokens than the head works at.
       const counts = side === 'writes' || node.kind === 'query' || node.kind === 'mlp';

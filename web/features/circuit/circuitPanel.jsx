@@ -83,7 +83,7 @@ function Working({ work: { stage, done, total, left } }) {
       >
         {running ? own.stop : own.goOn}
       </button>
-      <progress class="trace-bar" max={total} value={done} aria-label={text} />
+      <progress class="circuit-bar" max={total} value={done} aria-label={text} />
     </p>
   );
 }
@@ -162,7 +162,7 @@ function Guesses({ circuit: { begun }, cuts }) {
     list.push({ word: cuts.guess.text, now: cuts.guess.probability, before: null });
   const at = (/** @type {number} */ p) => `${100 * p}%`;
   return (
-    <div class="trace-guesses">
+    <div class="circuit-guesses">
       <ul>
         {list.map(({ word, now, before }) => (
           <li key={word}>

@@ -1,10 +1,13 @@
-// Places of the figures next to lines: the first place of each line that covers neither a part nor another figure.
+// Places of the figures next to lines, and of the roles next to heads: the first place that covers nothing else.
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 /** @typedef {{ name: string, points: number[][], width: number, cost: number }} Drawn */
+/** The words next to a head. @typedef {{ key: string, box: Area, width: number }} Words */
 
 /** Width and height of a figure. */
 const [WIDTH, HEIGHT] = [34, 15];
+/** Pixels between a head and its words. */
+const BESIDE = 8;
 
 const overlaps = (/** @type {Area} */ a, /** @type {Area} */ b) =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
@@ -35,29 +38,43 @@ function* candidates({ points, width }) {
 }
 
 /**
- * The left ends and base lines of figures, by the names of lines; the costliest line is first to choose.
- * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {number} width of the drawing
+ * The upper left corners of figures, by the names of lines: the costliest line is first to choose. Then those of words.
+ * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {readonly Words[]} words
+ * @param {{ left: number, right: number }} bounds
  */
-export function figuresOf(lines, parts, width) {
+export function figuresOf(lines, parts, words, { left, right }) {
+  /** @type {Area[]} */
+  const taken = [...parts, ...lines.flatMap(areasOf)];
+  const isFree = (/** @type {Area} */ area) =>
+    area.x >= left && area.x + area.width <= right && !taken.some((other) => overlaps(area, other));
   /** @type {Map<string, { x: number, y: number }>} */
   const figures = new Map();
-  /** @type {Area[]} */
-  const taken = [...parts];
-  for (const line of lines)
-    for (const { a, b } of pieces(line.points))
-      taken.push({
-        x: Math.min(a[0], b[0]) - line.width / 2,
-        y: Math.min(a[1], b[1]) - line.width / 2,
-        width: Math.abs(a[0] - b[0]) + line.width,
-        height: Math.abs(a[1] - b[1]) + line.width,
-      });
-  for (const line of [...lines].sort((p, q) => p.cost - q.cost))
-    for (const { x, y } of candidates(line)) {
-      const area = { x, y, width: WIDTH, height: HEIGHT };
-      if (x < 0 || x + WIDTH > width || taken.some((other) => overlaps(area, other))) continue;
+  const put = (/** @type {string} */ name, /** @type {Iterable<Area>} */ areas) => {
+    for (const area of areas) {
+      if (!isFree(area)) continue;
       taken.push(area);
-      figures.set(line.name, { x, y: y + HEIGHT - 3 });
-      break;
+      figures.set(name, { x: area.x, y: area.y });
+      return;
     }
+  };
+  for (const line of [...lines].sort((p, q) => p.cost - q.cost))
+    put(
+      line.name,
+      [...candidates(line)].map((corner) => ({ ...corner, width: WIDTH, height: HEIGHT })),
+    );
+  for (const { key, box, width } of words)
+    put(
+      key,
+      [box.x - width - BESIDE, box.x + box.width + BESIDE].map((x) => ({ x, y: box.y + 8, width, height: 18 })),
+    );
   return figures;
 }
+
+/** The areas that a line covers. @param {Drawn} line @returns {Area[]} */
+const areasOf = ({ points, width }) =>
+  pieces(points).map(({ a, b }) => ({
+    x: Math.min(a[0], b[0]) - width / 2,
+    y: Math.min(a[1], b[1]) - width / 2,
+    width: Math.abs(a[0] - b[0]) + width,
+    height: Math.abs(a[1] - b[1]) + width,
+  }));

@@ -24,6 +24,7 @@ export function WhatIf({ kind }) {
   if (about && !about.edits) return <Unchangeable about={about} />;
   const circuit = state.view === 'flow' && state.circuit !== null;
   const flow = state.view === 'flow' && !circuit;
+  const isCut = circuit && (state.circuit?.cut.length ?? 0) > 0;
   const phone = kind === 'phone';
   const isPatched = placesIn(state.patch).length > 0;
   return (
@@ -31,7 +32,7 @@ export function WhatIf({ kind }) {
       {!phone && <span class="lead">{words.whatIf}</span>}
       {isPatched && <Patched />}
       {circuit && <CutLine phone={phone} />}
-      {!(phone && isPatched) && <Temperature />}
+      {!(phone && (isPatched || isCut)) && <Temperature />}
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>
       {!phone && isChanged(runOf(state)) && <Reset />}
