@@ -103,7 +103,7 @@ function One({ view, width, height, ...expected }) {
       </div>
       {Marks && (
         <div class="legend">
-          <Marks />
+          <Marks alone />
         </div>
       )}
       <div class="line" ref={line}>

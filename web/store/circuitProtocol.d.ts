@@ -13,12 +13,13 @@ export interface CircuitRequests {
   circuitCut: { state: State; lines: string[] };
 }
 
-export interface CircuitParts {
-  circuitBegun: CircuitBegun;
-  circuitWork: CircuitWork;
-  circuitLines: { lines: MeasuredLine[] };
-  circuitPoints: { points: CurvePoint[] };
-  circuitCuts: CircuitCuts;
+/** What is new: lines and points are added to those before. begun: all of it begins. */
+export interface CircuitPart {
+  begun?: CircuitBegun;
+  work?: CircuitWork;
+  lines?: MeasuredLine[];
+  points?: CurvePoint[];
+  cuts?: CircuitCuts | null;
 }
 
 /**

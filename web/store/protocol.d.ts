@@ -8,7 +8,7 @@ import type { Pair } from '../features/trace/tasks.js';
 import type { Curves } from '../features/train/curves.js';
 import type { ProgramInput } from '../worker/sources/programInput.js';
 import type { AtlasParts, AtlasRequests } from './atlasProtocol.js';
-import type { CircuitParts, CircuitRequests } from './circuitProtocol.js';
+import type { CircuitPart, CircuitRequests } from './circuitProtocol.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
 import type { Run, State } from './state.js';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
@@ -144,7 +144,7 @@ export type AnswerMessage = PartMessage | DoneMessage | ErrorMessage;
 export type MessageFromWorker = AnswerMessage | { verb: 'alive' };
 
 /** The fields of each part of an answer. */
-export interface Parts extends AtlasParts, CircuitParts {
+export interface Parts extends AtlasParts {
   /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };
@@ -165,6 +165,7 @@ export interface Parts extends AtlasParts, CircuitParts {
   traceTasks: TraceTasks;
   traceRuns: TraceRuns;
   traceCells: TraceCells;
+  circuit: CircuitPart;
   composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
   /** All of the text that has been generated. */

@@ -35,7 +35,6 @@ export function createReceiver(
     ...atlas.parts,
     ...opening.parts,
     ...tracing.parts,
-    ...circuit.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
     source({ about }) {
       requests.setProgress(null);
@@ -59,6 +58,7 @@ export function createReceiver(
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
     roles: ({ roles }) => answers.setRoles(roles),
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
+    circuit: circuit.receive,
     composition: (composition) => answers.set({ composition }),
     ablation: (ablation) => answers.set({ ablation }),
     generated: ({ text }) => continuation.receive(text),

@@ -31,7 +31,7 @@ export const texts = {
     word,
     `’s ${percent}. Each was measured with only that line cut; they need not add up.`,
   ],
-  words: 'the words',
+  words: 'words',
   mlp: (/** @type {number} */ l) => `feed-forward ${l}`,
   mlpShort: (/** @type {number} */ l) => `ff ${l}`,
   head: (/** @type {number} */ l, /** @type {number} */ h) => `${l}.${h}`,

@@ -33,7 +33,7 @@ import { figuresOf } from './lineFigures.js';
 /** Sizes of thumbnails, the largest that fits is taken; heights of pills and of rows without parts. */
 const [LARGEST, SMALLEST, PILL, THIN] = [46, 22, 22, 13];
 /** Width of the widest line, and of the thinnest; points that are at least the widest. */
-const [WIDEST, THINNEST, MOST_POINTS] = [13, 1.5, 30];
+const [WIDEST, THINNEST, MOST_POINTS] = [13, 1.5, 20];
 /** Minimum pixels of a gap between rows, and from a line's end to a part. */
 const [GAP, TOUCH] = [12, 5];
 

@@ -4,9 +4,6 @@
 
 /** @type {Record<Node['kind'], string>} */
 const LETTERS = { embed: 'e', head: 'h', mlp: 'm', query: 'q', key: 'k', value: 'v', logits: 'l' };
-const PLACES = '\\d+(?:\\.\\d+)?';
-const LINE = new RegExp(`^(?:e|[hm]${PLACES})-(?:l|[qkvm]${PLACES})$`);
-
 /** @param {Node} node */
 const partName = ({ kind, layer, head }) => {
   if (kind === 'embed' || kind === 'logits') return LETTERS[kind];
@@ -15,5 +12,3 @@ const partName = ({ kind, layer, head }) => {
 
 /** @param {Node} from @param {Node} to */
 export const lineName = (from, to) => `${partName(from)}-${partName(to)}`;
-/** @param {unknown} text */
-export const isLineName = (text) => typeof text === 'string' && LINE.test(text);

@@ -1,7 +1,5 @@
 // The settings of a circuit in the state of the page: what a cut line carries, how many lines are kept, which are cut.
 
-import { isLineName } from './lineNames.js';
-
 /**
  * carries: null for the other sentence if there is one, otherwise the mean. lines: null for as many as keep most of the
  * guess. cut: names of lines.
@@ -18,6 +16,8 @@ const MAX_CUT = 64;
 /** @type {CircuitSettings} */
 export const usualCircuit = { carries: null, lines: null, cut: [] };
 
+/** True for a name as lineNames.js makes it. @param {unknown} x */
+const isLineName = (x) => typeof x === 'string' && /^[ehm][\d.]*-[lqkvm][\d.]*$/.test(x);
 /** @param {any} x */
 export const isCircuit = (x) =>
   x === null ||

@@ -140,17 +140,19 @@ function Heads({ flow: { run, parts, lines, size } }) {
 }
 
 /** The legend of flow: the colours of lines, and contributions against the token. */
-export function FlowMarks() {
+/** alone: flow is all of the view. @param {{ alone?: boolean }} props */
+export function FlowMarks({ alone = false }) {
   const { circuit } = useSession().state.value;
-  return circuit ? <CircuitMarks /> : <ContributionMarks />;
+  return circuit ? <CircuitMarks /> : <ContributionMarks alone={alone} />;
 }
 
-function ContributionMarks() {
+/** @param {{ alone: boolean }} props */
+function ContributionMarks({ alone }) {
   const words = useSession().words.value;
   const texts = useFlowTexts();
   return (
     <>
-      <Ways />
+      {!alone && <Ways />}
       <span class="composition-label">{texts.inputTo}</span>
       {Object.entries(COLOURS).map(([kind, name]) => (
         <span key={kind} class={`sample composition ${name}`}>

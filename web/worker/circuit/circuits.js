@@ -19,12 +19,19 @@ export class Circuits {
     this.#worker = worker;
   }
 
-  /** @param {TransformerSource} source @param {State} state @param {string} key @param {Reply} reply */
-  async #find(source, state, key, reply) {
-    if (this.#last?.key === key) return this.#last;
-    const prepared = await prepare(source, state, this.#worker, reply, (done, total) =>
-      reply.send('circuitWork', { stage: 'corpus', done, total, left: null }),
-    );
+  /**
+   * @param {TransformerSource} source
+   * @param {State} state
+   * @param {string} key
+   * @param {Reply} reply
+   * @param {boolean} [again] a known one begins again
+   */
+  async #find(source, state, key, reply, again = false) {
+    if (this.#last?.key === key) {
+      if (again) reply.send('circuit', { begun: this.#last.begun });
+      return this.#last;
+    }
+    const prepared = await prepare(source, state, this.#worker, reply);
     this.#last = { key, ...prepared, progress: startProgress() };
     return this.#last;
   }
@@ -32,8 +39,7 @@ export class Circuits {
   /** @param {TransformerSource} source @param {State} state @param {string} key @param {Reply} reply */
   async measure(source, state, key, reply) {
     try {
-      const { begun, experiment, progress } = await this.#find(source, state, key, reply);
-      reply.send('circuitBegun', begun);
+      const { experiment, progress } = await this.#find(source, state, key, reply, true);
       if (experiment) await measureCircuit(experiment, progress, reply);
     } catch (error) {
       if (error !== CANCELLED) throw error;

@@ -49,13 +49,13 @@ export async function measureCuts(experiment, cut, lines, reply) {
     looks: looksOf(head, experiment.place, before, row),
     sourceOff: null,
   };
-  reply.send('circuitCuts', answer);
+  reply.send('circuit', { cuts: answer });
 
   const without = active.slice();
   for (const line of graph.names.values()) if (endsOf(graph, line).from === from) without[line] = 0;
   await next(reply);
   const sourceOff = runLines(experiment, without);
-  reply.send('circuitCuts', { ...answer, sourceOff });
+  reply.send('circuit', { cuts: { ...answer, sourceOff } });
   for (const name of lines) {
     const line = graph.names.get(name);
     if (line === undefined || known.includes(name)) continue;
@@ -64,7 +64,7 @@ export async function measureCuts(experiment, cut, lines, reply) {
     fewer[line] = 0;
     answer.lines[name] = runLines(experiment, fewer);
   }
-  reply.send('circuitCuts', { ...answer, sourceOff });
+  reply.send('circuit', { cuts: { ...answer, sourceOff } });
 }
 
 /** @param {Reply} reply */

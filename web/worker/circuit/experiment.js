@@ -54,17 +54,14 @@ export const CANCELLED = new Error('cancelled');
  * @property {Off} off
  * @property {(id: number) => string} name of a label
  */
-/** @typedef {(done: number, total: number) => void} OnCorpus */
-
 /**
  * @param {TransformerSource} source
  * @param {State} state
  * @param {WorkerContext} worker
  * @param {Reply} reply
- * @param {OnCorpus} onCorpus
  * @returns {Promise<{ begun: CircuitBegun, experiment: Experiment | null }>} without an experiment: begun has a problem
  */
-export async function prepare(source, state, worker, reply, onCorpus) {
+export async function prepare(source, state, worker, reply) {
   const hl = await worker.core();
   const { pieces } = readRun(source, runOf(state));
   /** @type {CircuitBegun} */
@@ -79,17 +76,20 @@ export async function prepare(source, state, worker, reply, onCorpus) {
     const carries = carriesOf(source, state, given);
     const metrics = metricsOf(ids, paired);
     const model = changedModel(source, given);
-    const cut = await cutOf(carries, { source, worker, reply, model, given, onCorpus });
     const { input } = given[0];
     const values = capturedBy(CALLER, model, input, graph.edges.capture);
     const whole = measured(model.forward(input, {}), metrics.read);
-    const off = offOf(CALLER, model, graph.edges, cut, values.embed);
     const begun = { ...nothing, answers, paired, carries, whole, total: graph.names.size };
+    reply.send('circuit', { begun });
+    const cut = await cutOf(carries, { source, worker, reply, model, given });
+    const off = offOf(CALLER, model, graph.edges, cut, values.embed);
     const [place, name] = [pieces.length - 1, labelNames(source)];
     return { begun, experiment: { begun, graph, model, input, place, metrics, values, off, name } };
   } catch (error) {
     if (!(error instanceof NoCircuit)) throw error;
-    return { begun: { ...nothing, ...error.fields, problem: error.problem }, experiment: null };
+    const begun = { ...nothing, ...error.fields, problem: error.problem };
+    reply.send('circuit', { begun });
+    return { begun, experiment: null };
   }
 }
 
@@ -229,9 +229,8 @@ const means = new WeakMap();
  * @param {Reply} from.reply
  * @param {DifferentiableModel} from.model
  * @param {Given[]} from.given
- * @param {OnCorpus} from.onCorpus
  */
-async function cutOf(carries, { source, worker, reply, model, given, onCorpus }) {
+async function cutOf(carries, { source, worker, reply, model, given }) {
   if (carries === 'zero') return /** @type {const} */ ('zero');
   if (carries === 'other') return { run: given[1].input };
   const known = means.get(source.model);
@@ -245,7 +244,7 @@ async function cutOf(carries, { source, worker, reply, model, given, onCorpus })
     {
       signal: abort.signal,
       onProgress({ done, total }) {
-        onCorpus(done, total);
+        reply.send('circuit', { work: { stage: 'corpus', done, total, left: null } });
         if (reply.isCancelled()) abort.abort(CANCELLED);
       },
     },

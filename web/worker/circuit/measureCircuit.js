@@ -106,7 +106,7 @@ async function measureCurve(experiment, progress, outbox, step) {
   progress.empty ??= keep([]).value;
   const { empty, points } = progress;
   const way = begun.whole.value - empty;
-  if (Math.abs(way) < MIN_DIFFERENCE) return outbox.send('circuitBegun', { ...begun, problem: 'close' });
+  if (Math.abs(way) < MIN_DIFFERENCE) return outbox.send('circuit', { begun: { ...begun, problem: 'close' } });
   const wanted = [...doublings, ...others].flatMap((count) => [
     { count, random: false },
     ...(doublings.includes(count) ? [{ count, random: true }] : []),
@@ -139,10 +139,8 @@ function createOutbox(reply, progress) {
   let work = { stage: 'order', done: 0, total: 1, left: null };
   let first = 0;
   const flush = () => {
-    if (lines < progress.lines.length) reply.send('circuitLines', { lines: progress.lines.slice(lines) });
-    if (points < progress.points.length) reply.send('circuitPoints', { points: progress.points.slice(points) });
+    reply.send('circuit', { work, lines: progress.lines.slice(lines), points: progress.points.slice(points) });
     [lines, points] = [progress.lines.length, progress.points.length];
-    reply.send('circuitWork', work);
     sent = performance.now();
   };
   return {

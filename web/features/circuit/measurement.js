@@ -1,0 +1,98 @@
+// The requests of a circuit, and what has been measured so far.
+
+import { runOf } from '../../store/runInput.js';
+import { isOpen } from '../train/settings.js';
+import { byLoss } from './shownLines.js';
+
+/** @import { ReadonlySignal, Signal } from '@preact/signals' */
+/** @import { CircuitPart } from '../../store/circuitProtocol.js' */
+/** @import { State } from '../../store/state.js' */
+/** @import { Circuit } from './shownLines.js' */
+
+/** Everything that a circuit depends on, without cuts. @param {State} state */
+const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
+  JSON.stringify([model, runOf(state), pinned, trace.answers, circuit?.carries]);
+
+/**
+ * @param {object} store
+ * @param {import('../../store/requests.js').Requests} store.requests
+ * @param {ReadonlySignal<State>} store.state
+ * @param {Signal<Circuit | null>} store.shown
+ * @param {Signal<string | null>} store.pointed
+ */
+export function createMeasurement({ requests, state, shown, pointed }) {
+  /** Keys of the last requests. */
+  let [asked, askedCut] = ['', ''];
+
+  /** @param {State} now */
+  function measure(now) {
+    shown.value = null;
+    askedCut = '';
+    requests.send({ verb: 'circuit', state: now });
+  }
+  function stop() {
+    requests.cancel('circuit');
+    requests.cancel('circuitCut');
+  }
+  /** Asks for the run with cuts: at once, and again when all lines are measured. */
+  function measureCuts() {
+    const now = state.peek();
+    const { begun, lines, work } = shown.peek() ?? {};
+    const cut = now.circuit?.cut ?? [];
+    if (!begun || begun.problem) return;
+    const key = cut.length > 0 ? JSON.stringify([cut, work?.stage === 'done']) : '';
+    if (key === askedCut) return;
+    askedCut = key;
+    if (key) requests.send({ verb: 'circuitCut', state: now, lines: byLoss(lines ?? []).map(({ name }) => name) });
+    else {
+      requests.cancel('circuitCut');
+      receive({ cuts: null });
+    }
+  }
+  /** @param {CircuitPart} part */
+  function receive({ begun, work, lines, points, cuts }) {
+    const old = shown.peek();
+    if (begun)
+      shown.value = {
+        begun,
+        work: { stage: 'order', done: 0, total: 1, left: null },
+        lines: [],
+        points: [],
+        cuts: null,
+      };
+    else if (old)
+      shown.value = {
+        ...old,
+        ...(work && { work }),
+        lines: [...old.lines, ...(lines ?? [])],
+        points: [...old.points, ...(points ?? [])],
+        ...(cuts !== undefined && { cuts }),
+      };
+    if (begun || work?.stage === 'done') measureCuts();
+  }
+
+  return {
+    /** @param {State} now */
+    follow(now) {
+      if (now.view !== 'flow' || !now.circuit || isOpen(now)) {
+        if (asked) stop();
+        asked = '';
+        return;
+      }
+      const key = keyOf(now);
+      if (key === asked) return measureCuts();
+      asked = key;
+      pointed.value = null;
+      measure(now);
+    },
+    stop,
+    /** A measurement that was stopped goes on. */
+    again: () => measure(state.peek()),
+    clear() {
+      [asked, askedCut] = ['', ''];
+      [shown.value, pointed.value] = [null, null];
+    },
+    receive,
+  };
+}
+/** @typedef {ReturnType<typeof createMeasurement>} Measurement */
