@@ -85,7 +85,7 @@ export async function openAt(hash = '', { viewport = { width: 1440, height: 900 
     reusable = key;
   }
   await page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .circuit'),
   );
 }
 

@@ -15,6 +15,10 @@ import { attentions } from '../support/weights_file.js';
 /** Two sentences of a trace. */
 const PAIR = ['They gave the ship to me. They gave the', 'They gave the whale to me. They gave the'];
 const traced = (page) => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
+const inCircuit = (page) =>
+  page.waitForFunction(
+    () => part('.circuit-list li') && part('[data-name=kept], [data-name=cuts]') && !part('.circuit-work'),
+  );
 const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
 
 function folderOf(make) {
@@ -92,7 +96,7 @@ function long() {
 
 export const settle = (page) =>
   page.waitForFunction(
-    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace'),
+    () => part('.page')?.dataset.busy === 'false' && part('.thumbnail, .first-sentence, .trace, .circuit'),
   );
 
 async function choose(page, files) {
@@ -137,6 +141,13 @@ export const STATES = {
   patch: { hash: `patch=4.2%3A1&text=${encodeURIComponent(LONGER)}&${pinned(OPENING)}` },
   flow: { hash: 'view=flow' },
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
+  circuit: { hash: 'view=flow&circuit=usual_', act: inCircuit },
+  circuitCut: { hash: 'view=flow&circuit=zero_8_h3.3-k4.2', act: inCircuit },
+  circuitPair: {
+    hash: `view=flow&circuit=usual_&text=${encodeURIComponent(PAIR[1])}&${pinned(PAIR[0])}`,
+    act: inCircuit,
+  },
+  circuitLength: { hash: `view=flow&circuit=other_&${pinned('Call me')}` },
   lines: { hash: 'view=lines' },
   traceBegin: { hash: 'view=trace' },
   trace: {
@@ -253,6 +264,7 @@ export const STATES = {
   first2: { hash: 'first=2' },
   first3: { hash: 'first=3' },
   menu: { act: (page) => page.locator('.model-menu button').first().click(), fresh: true },
+  chineseCircuit: { hash: 'view=flow&circuit=usual__h3.3-k4.2', locale: 'zh-CN', act: inCircuit },
   chinese: { locale: 'zh-CN' },
   chineseFirst0: { hash: 'first=0', locale: 'zh-CN' },
   chineseFirst1: { hash: 'first=1', locale: 'zh-CN' },

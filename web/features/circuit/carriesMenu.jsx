@@ -10,7 +10,8 @@ export function CarriesMenu({ up = false }) {
   const session = useSession();
   const own = textsIn(session);
   const { pinned, circuit } = session.state.value;
-  const carries = session.circuit.shown.value?.begun.carries ?? circuit?.carries ?? 'mean';
+  const begun = session.circuit.shown.value?.begun;
+  const carries = (begun && !begun.problem ? begun.carries : circuit?.carries) ?? 'mean';
   return (
     <span class="group carries">
       <span class="label">{own.carries}</span>

@@ -55,6 +55,7 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
       role="group"
       aria-label={own.drawing(lines.length)}
       tabIndex={0}
+      onBlur={() => session.circuit.point(null)}
     >
       <Top circuit={circuit} layout={layout} width={width} narrow={narrow} compact={compact} />
       {layout.rows.map(({ layer, y, isThin }) => (

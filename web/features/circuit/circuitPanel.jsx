@@ -25,7 +25,7 @@ export function CircuitPanel({ phone = false }) {
   const { percent } = session.words.value;
   const points = own.points(begun.answers[0], percent(begun.whole.both[0]));
   return (
-    <section class="reading circuit-panel" aria-label={own.title}>
+    <section class="reading circuit-panel" aria-label={own.list}>
       {cut && cuts ? <Cuts circuit={circuit} cuts={cuts} /> : <Kept circuit={circuit} count={count} />}
       <Curve circuit={circuit} count={count} />
       {work.stage !== 'done' && <Working work={work} />}

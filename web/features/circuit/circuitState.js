@@ -4,7 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './circuit.en.js';
 import { texts as inChinese } from './circuit.zh.js';
 import { MAX_LINES, usualCircuit } from './settings.js';
-import { countOf, shownLines } from './shownLines.js';
+import { countOf, curveOf, shownLines } from './shownLines.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Node } from '../../../src/js/analysis/edges.js' */
@@ -75,13 +75,24 @@ export function onKey(session, { lines, count }, key) {
     return true;
   }
   const more = { ArrowLeft: -1, ArrowRight: 1 }[key];
-  if (more) keepLines(session, count + more);
-  else if (key === 'x' && at >= 0) toggleCut(session, lines[at].name);
+  if (more) {
+    keepLines(session, count + more);
+    announceKept(session);
+  } else if (key === 'x' && at >= 0) toggleCut(session, lines[at].name);
   else if (key === 'Escape' && pointed) session.circuit.point(null);
   else if (key === 'Escape') session.update({ view: 'heatmap' });
   else if (key === ' ' && session.circuit.running.value) session.circuit.stop();
   else return false;
   return true;
+}
+
+/** Says how much the lines keep. @param {Session} session */
+function announceKept(session) {
+  const circuit = session.circuit.shown.value;
+  if (!circuit) return;
+  const count = countOf(circuit, settingsIn(session).lines);
+  const point = curveOf(circuit).find((one) => one.count === count);
+  if (point) session.announce(textsIn(session).keep(count, Math.round(100 * point.kept)));
 }
 
 /** @param {Texts} own @param {ShownLine} line */

@@ -4,14 +4,16 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { usePointing } from './circuitDrawing.jsx';
-import { nodeName, onKey, pointsText, spokenLine, textsIn, useCircuit } from './circuitState.js';
+import { nodeName, onKey, pointsText, textsIn, useCircuit } from './circuitState.js';
 
 /** @import { ShownLine } from './shownLines.js' */
+
+/** The keys of the drawing that the list has too: Enter and Space press the line. */
+const KEYS = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'x']);
 
 /** @param {{ lines: ShownLine[] }} props */
 export function LineList({ lines }) {
   const session = useSession();
-  const own = textsIn(session);
   const shown = useCircuit();
   const list = useRef(/** @type {HTMLOListElement | null} */ (null));
   const pointed = session.circuit.pointed.value;
@@ -21,13 +23,13 @@ export function LineList({ lines }) {
     /** @type {HTMLElement | null} */ (list.current.querySelector(`[data-name="${pointed}"]`))?.focus();
   }, [pointed]);
   const press = (/** @type {KeyboardEvent} */ event) => {
-    if (!shown || !['ArrowUp', 'ArrowDown', 'x'].includes(event.key)) return;
+    if (!shown || !KEYS.has(event.key)) return;
     if (!onKey(session, shown, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   };
   return (
-    <ol class="circuit-list" aria-label={own.list} ref={list} onKeyDown={press}>
+    <ol class="circuit-list" ref={list} onKeyDown={press}>
       {lines.map((line) => (
         <Row key={line.name} line={line} />
       ))}
@@ -52,8 +54,8 @@ function Row({ line }) {
         type="button"
         data-name={name}
         aria-pressed={isCut}
-        aria-label={spokenLine(own, line)}
         onFocus={() => session.circuit.point(name)}
+        onBlur={() => session.circuit.point(null)}
         {...usePointing(name)}
       >
         <span class={`dash ${colour}`} style={px({ height })} />

@@ -141,6 +141,7 @@ test('the opening alone: cut lines carry the corpus mean, and head 3.3 writes in
   const cut = await demoMean();
   const { scores } = await findCircuit(whale, [{ clean: idsOf(OPENING), metric: logitDifference(idOf('mate')) }], {
     cut,
+    counts: [1],
   });
   const order = [...names].sort(([, a], [, b]) => Math.abs(scores.data[b]) - Math.abs(scores.data[a]));
   const first = new Set(lines.map(({ name }) => name));
@@ -211,7 +212,7 @@ test('why there is no circuit: other lengths, a word of several tokens, a family
   const { circuit } = await import('../../../../web/worker/verbs/circuit.js');
   const sent = [];
   const reply = {
-    send: (part, fields) => sent.push(fields),
+    send: (_part, fields) => sent.push(fields),
     isCancelled: () => false,
     checkCancelled: async () => false,
   };
