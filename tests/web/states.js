@@ -148,6 +148,10 @@ export const STATES = {
     act: inCircuit,
   },
   circuitLength: { hash: `view=flow&circuit=other_&${pinned('Call me')}` },
+  circuitRefused: {
+    hash: 'view=flow&circuit=usual_',
+    act: opens(() => family('OPT with a narrow embedding and norms after')),
+  },
   lines: { hash: 'view=lines' },
   traceBegin: { hash: 'view=trace' },
   trace: {

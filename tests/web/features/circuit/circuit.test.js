@@ -159,7 +159,7 @@ test('on a phone at most six lines are drawn, and the list has all', async () =>
 });
 
 test('a family whose parts do not add up is refused by name', async () => {
-  const { files } = families.find(({ name }) => name === 'BERT as a decoder');
+  const { files } = families.find(({ name }) => name === 'OPT with a narrow embedding and norms after');
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
   await openAt('view=flow&circuit=usual_');
@@ -167,6 +167,6 @@ test('a family whose parts do not add up is refused by name', async () => {
   await openChooser();
   await page.locator('input[data-name=files]').setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
   await page.locator('.told .word').first().click();
-  await page.waitForFunction(() => /^bert has no lines to cut/.test(part('.circuit-note')?.textContent));
+  await page.waitForFunction(() => /^opt has no lines to cut/.test(part('.circuit-note')?.textContent));
   assert.deepEqual(faults, []);
 });
