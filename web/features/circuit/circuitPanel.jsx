@@ -12,14 +12,17 @@ import { costOf, curveOf, isTooLarge } from './shownLines.js';
 /** @import { CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
 /** @import { Circuit, ShownLine } from './shownLines.js' */
 
-/** @param {{ phone?: boolean, compact?: boolean }} props */
-export function CircuitPanel({ phone = false }) {
+export function CircuitPanel() {
   const session = useSession();
   const own = textsIn(session);
   const shown = useCircuit();
   const cut = settingsIn(session).cut.length > 0;
   if (!shown || shown.circuit.begun.problem)
-    return <section class="reading circuit-panel">{phone && <CarriesMenu />}</section>;
+    return (
+      <section class="reading circuit-panel">
+        <CarriesMenu />
+      </section>
+    );
   const { circuit, lines, count } = shown;
   const { begun, cuts, work } = circuit;
   const { percent } = session.words.value;
@@ -29,7 +32,7 @@ export function CircuitPanel({ phone = false }) {
       {cut && cuts ? <Cuts circuit={circuit} cuts={cuts} /> : <Kept circuit={circuit} count={count} />}
       <Curve circuit={circuit} count={count} />
       {work.stage !== 'done' && <Working work={work} />}
-      {phone && <CarriesMenu />}
+      <CarriesMenu />
       <LineList lines={lines} />
       <p class="how">
         {points[0]}

@@ -1,6 +1,8 @@
 // The curve of a circuit is its slider: across, how many lines are kept; up, the share that remains.
 
+import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { useSize } from '../../ui/useSize.js';
 import { keepLines, textsIn } from './circuitState.js';
 import { MAX_LINES } from './settings.js';
 import { curveOf } from './shownLines.js';
@@ -8,14 +10,16 @@ import { curveOf } from './shownLines.js';
 /** @import { CurvePoint } from '../../store/circuitProtocol.js' */
 /** @import { Circuit } from './shownLines.js' */
 
-/** The size of the drawing in its own units, and margins for the figures. */
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BASE] = [296, 138, 32, 10, 10, 22];
+/** The height of the drawing, and margins for the figures. */
+const [HEIGHT, LEFT, RIGHT, TOP, BASE] = [138, 32, 10, 10, 22];
 const DOUBLINGS = Math.log2(MAX_LINES);
-const acrossOf = (/** @type {number} */ count) => LEFT + (Math.log2(count) / DOUBLINGS) * (WIDTH - LEFT - RIGHT);
 
 /** @param {{ circuit: Circuit, count: number }} props */
 export function Curve({ circuit, count }) {
   const session = useSession();
+  const area = useRef(null);
+  const { width } = useSize(area);
+  const acrossOf = (/** @type {number} */ n) => LEFT + (Math.log2(n) / DOUBLINGS) * Math.max(width - LEFT - RIGHT, 0);
   const own = textsIn(session);
   const curve = curveOf(circuit);
   const others = curveOf(circuit, true);
@@ -28,14 +32,14 @@ export function Curve({ circuit, count }) {
       .join('');
   const point = curve.find((one) => one.count === count);
   const text = point ? own.keep(count, Math.round(100 * point.kept)) : String(count);
-  const most64 = Math.max(circuit.lines.length, 1);
+  const measured = Math.max(circuit.lines.length, 1);
   const end = others[others.length - 1];
   return (
-    <div class="circuit-curve">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+    <div class="circuit-curve" ref={area}>
+      <svg width={width} height={HEIGHT} aria-hidden="true">
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
-            <path class="grid" d={`M${LEFT} ${upOf(share)}H${WIDTH - RIGHT}`} />
+            <path class="grid" d={`M${LEFT} ${upOf(share)}H${width - RIGHT}`} />
             <text x={LEFT - 6} y={upOf(share) + 4} text-anchor="end">
               {100 * share}
             </text>
@@ -48,7 +52,7 @@ export function Curve({ circuit, count }) {
         ))}
         <path class="random" d={pathOf(others)} />
         {end && (
-          <text class="random-name" x={WIDTH - RIGHT} y={upOf(end.kept) - 6} text-anchor="end">
+          <text class="random-name" x={width - RIGHT} y={upOf(end.kept) - 6} text-anchor="end">
             {own.random}
           </text>
         )}
@@ -68,7 +72,7 @@ export function Curve({ circuit, count }) {
         value={Math.log2(count)}
         aria-label={own.howMany}
         aria-valuetext={text}
-        onInput={(event) => keepLines(session, Math.min(Math.round(2 ** Number(event.currentTarget.value)), most64))}
+        onInput={(event) => keepLines(session, Math.min(Math.round(2 ** Number(event.currentTarget.value)), measured))}
         onChange={session.endGesture}
         onKeyDown={(event) => {
           const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];

@@ -4,8 +4,8 @@ import { useSession } from '../../ui/context.js';
 import { CarriesMenu } from './carriesMenu.jsx';
 import { change, lineText, settingsIn, textsIn } from './circuitState.js';
 
-/** @param {{ phone: boolean }} props */
-export function CutLine({ phone }) {
+/** `kind`: of the screen. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+export function CutLine({ kind }) {
   const session = useSession();
   const own = textsIn(session);
   const { cut } = settingsIn(session);
@@ -28,7 +28,7 @@ export function CutLine({ phone }) {
           </button>
         </span>
       )}
-      {!phone && <CarriesMenu up />}
+      {kind === 'desk' && <CarriesMenu up />}
     </>
   );
 }

@@ -25,10 +25,10 @@ const CircuitPanel = later(() => import('../circuit/circuit.jsx'), 'CircuitPanel
 /** Parts in the list, in a compact column and in a normal one. */
 const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 
-/** @param {{ compact?: boolean, title?: boolean, phone?: boolean }} props */
+/** @param {{ compact?: boolean, title?: boolean }} props */
 export function ContributionPanel(props) {
   const { circuit } = useSession().state.value;
-  return circuit ? <CircuitPanel {...props} /> : <Contributions {...props} />;
+  return circuit ? <CircuitPanel /> : <Contributions {...props} />;
 }
 
 /** @param {{ compact?: boolean, title?: boolean }} props */

@@ -31,7 +31,7 @@ export function WhatIf({ kind }) {
     <section class="whatif" aria-label={words.whatIf}>
       {!phone && <span class="lead">{words.whatIf}</span>}
       {isPatched && <Patched />}
-      {circuit && <CutLine phone={phone} />}
+      {circuit && <CutLine kind={kind} />}
       {!(phone && (isPatched || isCut)) && <Temperature />}
       {flow && !phone && <Threshold />}
       <Changes>{flow && phone && <Threshold />}</Changes>
