@@ -20,7 +20,7 @@ export function createCircuitStore({ requests, state }) {
   /** @type {Measurement | undefined} */
   let measurement;
   return {
-    /** What has been measured so far. */
+    /** The circuit as far as it is measured. */
     shown: readOnly(shown),
     running: requests.cutting,
     /** The line that is pointed at, in the drawing or in the list. */

@@ -13,7 +13,7 @@ export interface CircuitRequests {
   circuitCut: { state: State; lines: string[] };
 }
 
-/** What is new: lines and points are added to those before. begun: all of it begins. */
+/** News: lines and points are added to those before. begun: all of it begins. */
 export interface CircuitPart {
   begun?: CircuitBegun;
   work?: CircuitWork;
@@ -28,7 +28,7 @@ export interface CircuitPart {
  */
 export type CircuitProblem = 'refused' | 'packed' | 'length' | 'close' | 'noAnswer' | 'noPlace';
 
-/** value: what is explained, the lead of the first answer or its probability. both: the probabilities of the answers. */
+/** value: the lead of the first answer, or its probability. both: the probabilities of the answers. */
 export interface CircuitValue {
   value: number;
   both: number[];

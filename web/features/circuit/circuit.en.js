@@ -33,6 +33,8 @@ export const texts = {
   ],
   words: 'words',
   mlp: (/** @type {number} */ l) => `feed-forward ${l}`,
+  // A second token, at which much of its attribution is.
+  also: (/** @type {string} */ name, /** @type {string} */ word) => `${name}, also at “${word}”`,
   mlpShort: (/** @type {number} */ l) => `ff ${l}`,
   head: (/** @type {number} */ l, /** @type {number} */ h) => `${l}.${h}`,
   inputOf: (/** @type {string} */ input, /** @type {string} */ head) => `${input} of ${head}`,
@@ -41,7 +43,6 @@ export const texts = {
   cut: 'cut',
   spoken: (/** @type {string} */ name, /** @type {string} */ points) => `${name}: ${points} points if it is cut`,
   spokenCut: (/** @type {string} */ name) => `${name}: cut`,
-  cutIt: (/** @type {string} */ name) => `Cut ${name}`,
   isCut: (/** @type {string} */ word, /** @type {string} */ before, /** @type {string} */ now) =>
     `Cut. ${word} went from ${before} to ${now}.`,
   reconnected: 'Reconnected.',
@@ -52,8 +53,6 @@ export const texts = {
     to,
     '. Everything else runs as before.',
   ],
-  reachesGuess: 'guess',
-  ofGuess: (/** @type {string} */ word) => `guess ${word}`,
   before: 'before the cut',
   lead: ['lead of ', ', in score'],
   looks: (/** @type {string} */ head) => [`${head} looks at `, ''],

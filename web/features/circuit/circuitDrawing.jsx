@@ -18,7 +18,7 @@ const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** Below this width layers have numbers only, and at most so many lines are drawn. */
 const [NARROW, MAX_NARROW] = [560, 6];
 const [PILL, NARROW_PILL] = [108, 44];
-/** Pixels that the title needs beside the guess. */
+/** Pixels that the title needs next to the guess. */
 const TITLE_ROOM = 360;
 
 /**
@@ -69,7 +69,7 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
           <Line key={line.name} line={line} />
         ))}
       </svg>
-      <Parts layout={layout} narrow={narrow} />
+      <Parts circuit={circuit} layout={layout} narrow={narrow} />
       {layout.roles.map(({ key, text, x, y }) => (
         <span key={key} class="circuit-role" style={px({ left: x, top: y })}>
           {text}
@@ -187,40 +187,54 @@ function Figure({ line: { name, cost, figure, isCut } }) {
   );
 }
 
-/** Heads and feed-forward parts. @param {{ layout: CircuitLayout, narrow: boolean }} props */
-function Parts({ layout: { boxes, size }, narrow }) {
+/**
+ * Heads and feed-forward parts.
+ * @param {{ circuit: Circuit, layout: CircuitLayout, narrow: boolean }} props
+ */
+function Parts({ circuit: { begun }, layout: { boxes, size }, narrow }) {
   const session = useSession();
   const words = session.words.value;
   const own = textsIn(session);
+  const labelOf = (/** @type {Box} */ { second }, /** @type {string} */ name) =>
+    second === null ? name : own.also(name, begun.pieces[second].name);
   const heads = boxes.filter(({ kind }) => kind === 'head');
   return (
     <>
       {heads.length > 0 && (
         <div role="radiogroup" aria-label={words.models}>
-          {heads.map(({ key, layer, head, x, y }) => (
-            <div key={key} class="circuit-head">
-              <Thumbnail {...{ layer, head, size, left: x, top: y, across: size, down: size }} named={false} />
-              <span style={px({ left: x + size * 0.42, top: y - 3 })} aria-hidden="true">
-                {own.head(layer, head)}
-              </span>
-            </div>
+          {heads.map((box) => (
+            <HeadPart key={box.key} box={box} size={size} label={labelOf(box, own.head(box.layer, box.head))} />
           ))}
         </div>
       )}
       {boxes
         .filter(({ kind }) => kind === 'mlp')
-        .map(({ key, layer, x, y, width, height }) => (
+        .map((box) => (
           <span
-            key={key}
+            key={box.key}
             class="circuit-pill"
-            title={own.mlp(layer)}
-            style={px({ left: x, top: y, width, height })}
+            title={labelOf(box, own.mlp(box.layer))}
+            style={px({ left: box.x, top: box.y, width: box.width, height: box.height })}
             aria-hidden="true"
           >
-            {narrow ? own.mlpShort(layer) : own.mlp(layer)}
+            {narrow ? own.mlpShort(box.layer) : own.mlp(box.layer)}
           </span>
         ))}
     </>
+  );
+}
+
+/** @param {{ box: Box, size: number, label: string }} props */
+function HeadPart({ box: { layer, head, x, y }, size, label }) {
+  const session = useSession();
+  const place = px({ left: x + size * 0.42, top: y - 3 });
+  return (
+    <div class="circuit-head">
+      <Thumbnail {...{ layer, head, size, left: x, top: y, across: size, down: size }} named={false} />
+      <span title={label} style={place} aria-hidden="true" onClick={() => session.update({ layer, head })}>
+        {textsIn(session).head(layer, head)}
+      </span>
+    </div>
   );
 }
 

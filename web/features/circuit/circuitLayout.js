@@ -31,20 +31,20 @@ import { figuresOf } from './lineFigures.js';
  */
 
 /** Sizes of thumbnails, the largest that fits is taken; heights of pills and of rows without parts. */
-const [LARGEST, SMALLEST, PILL, THIN] = [46, 22, 22, 13];
-/** Width of the widest line, and of the thinnest; points that are at least the widest. */
-const [WIDEST, THINNEST, MOST_POINTS] = [13, 1.5, 20];
+const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
+/** Widths of lines; the widest line stands for so many points, or more. */
+const [MAX_WIDTH, MIN_WIDTH, MIN_POINTS] = [13, 1.5, 20];
 /** Minimum pixels of a gap between rows, and from a line's end to a part. */
 const [GAP, TOUCH] = [12, 5];
 
 /** Gaps may have this share of the height that they need. */
-const LEAST_GAPS = 0.72;
+const MIN_GAPS = 0.72;
 
 /** Sizes of thumbnails, the largest first: whole pixels for each token if there are few. @param {number} tokens */
 function sizesFor(tokens) {
-  const all = Array.from({ length: LARGEST - SMALLEST + 1 }, (_, i) => LARGEST - i);
+  const all = Array.from({ length: MAX_SIZE - MIN_SIZE + 1 }, (_, i) => MAX_SIZE - i);
   const whole = all.filter((size) => size % tokens === 0);
-  return whole.length > 0 ? [...whole, SMALLEST] : all.filter((size) => size % 4 === 0);
+  return whole.length > 0 ? [...whole, MIN_SIZE] : all.filter((size) => size % 4 === 0);
 }
 
 /** @param {readonly Part[]} parts @param {number} layers @returns {Row[]} from the bottom */
@@ -67,14 +67,14 @@ export function layoutOf(input) {
   const { lines, all, layers, perGroup, words, height, top, bottom } = input;
   const parts = partsOf(lines, all, { tokens: words.length, perGroup });
   const rows = rowsOf(parts, layers);
-  const most = Math.max(MOST_POINTS, ...lines.map(({ cost, was }) => Math.max(-cost, -(was ?? 0))));
-  const widthFor = (/** @type {number} */ cost) => Math.max((-cost / most) * WIDEST, THINNEST);
+  const most = Math.max(MIN_POINTS, ...lines.map(({ cost, was }) => Math.max(-cost, -(was ?? 0))));
+  const widthFor = (/** @type {number} */ cost) => Math.max((-cost / most) * MAX_WIDTH, MIN_WIDTH);
   const room = height - top - bottom;
   const sizes = sizesFor(words.length);
   let size = sizes[0];
   let placed = place(input, parts, rows, size, widthFor);
   for (const smaller of sizes.slice(1)) {
-    if (placed.rowsHeight + LEAST_GAPS * placed.gaps <= room) break;
+    if (placed.rowsHeight + MIN_GAPS * placed.gaps <= room) break;
     size = smaller;
     placed = place(input, parts, rows, size, widthFor);
   }

@@ -154,7 +154,10 @@ function Cuts({ circuit, cuts }) {
   );
 }
 
-/** The answers: a bar for the run with cuts, a tick for the one before. @param {{ circuit: Circuit, cuts: CircuitCuts }} props */
+/**
+ * The answers: a bar for the run with cuts, a tick for the one before.
+ * @param {{ circuit: Circuit, cuts: CircuitCuts }} props
+ */
 function Guesses({ circuit: { begun }, cuts }) {
   const session = useSession();
   const own = textsIn(session);

@@ -1,5 +1,5 @@
-// The ways of lines through a circuit: up from the part that writes, along the gap above its row, up beside the parts of
-// the rows between, along the gap below the part that reads, into its base. No line crosses a part.
+// The ways of lines through a circuit: up from the part that writes, along the gap above its row, up between the parts
+// of the rows above, along the gap below the part that reads, into its base. No line crosses a part.
 
 /** @typedef {{ left: number, right: number }} Span of x */
 /**
@@ -15,7 +15,10 @@ const [BETWEEN, BESIDE] = [4, 6];
 /** A line whose ends are nearer than this goes straight up. */
 const STRAIGHT = 1.5;
 
-/** The ends of spans without their overlaps, inside bounds. @param {Span[]} taken @param {Span} bounds @returns {Span[]} */
+/**
+ * The bounds without the spans that are taken.
+ * @param {Span[]} taken @param {Span} bounds @returns {Span[]}
+ */
 export function freeOf(taken, bounds) {
   /** @type {Span[]} */
   const free = [];

@@ -2,22 +2,26 @@
 
 import { MAX_LINES } from './settings.js';
 
-/** @import { CircuitBegun, CircuitCuts, CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
+/** @import { CircuitBegun, CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
+/** @import { CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
 /**
  * A circuit as far as it is measured. cuts: with the lines of the state cut.
  * @typedef {{ begun: CircuitBegun, work: CircuitWork, lines: MeasuredLine[], points: CurvePoint[],
  *   cuts: CircuitCuts | null }} Circuit
  */
 
-/** The share that the usual number of lines keeps; with less than the least, there is no small circuit. */
-const [USUAL_SHARE, LEAST_SHARE] = [0.9, 0.2];
+/** The share that the usual number of lines keeps; below the minimum there is no small circuit. */
+const [USUAL_SHARE, MIN_SHARE] = [0.9, 0.2];
 /** Lines that are shown before the curve is known. */
 const AT_FIRST = 12;
 
 /** The lines in the order in which they are kept: the largest loss first. @param {readonly MeasuredLine[]} lines */
 export const byLoss = (lines) => [...lines].sort((a, b) => a.value - b.value);
 
-/** The points of the curve of the strongest lines, by their number. @param {Circuit} circuit @param {boolean} [random] */
+/**
+ * The points of the curve of the strongest lines, by their number.
+ * @param {Circuit} circuit @param {boolean} [random] of lines at random instead
+ */
 export const curveOf = ({ points }, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
@@ -36,7 +40,7 @@ export const countOf = (circuit, wanted) =>
 /** True if even the most lines keep little. @param {Circuit} circuit */
 export function isTooLarge(circuit) {
   const curve = curveOf(circuit);
-  return circuit.work.stage === 'done' && curve.length > 0 && curve.every(({ kept }) => kept < LEAST_SHARE);
+  return circuit.work.stage === 'done' && curve.length > 0 && curve.every(({ kept }) => kept < MIN_SHARE);
 }
 
 /** Points that a line costs: of the probability of the guess. Negative: it is lower without the line. */

@@ -1,4 +1,4 @@
-// What a circuit is measured with: the run that is explained, its answers, and the values of cut lines.
+// The experiment of a circuit: the run that is explained, its answers, and the values of cut lines.
 
 import { logitDifference, meanContributions, probability } from '../../../src/js/analysis/analysis.js';
 import { edgesOf } from '../../../src/js/analysis/edges.js';
@@ -176,8 +176,8 @@ function carriesOf({ about }, { circuit }, given) {
 }
 
 /**
- * What the lines carry: the lead of the first answer over the second, or its probability. A probability near 1 hardly
- * has a gradient: its logit orders the lines.
+ * The value that lines carry: the lead of the first answer over the second, or its probability. A probability near 1
+ * hardly has a gradient: its logit orders the lines.
  * @param {number[]} ids @param {boolean} paired
  */
 function metricsOf(ids, paired) {

@@ -83,7 +83,12 @@ async function orderOf({ model, graph, input, metrics, values, off }, outbox, st
     .map(([name, line]) => ({ name, line, terms: [...terms.subarray(line * tokens, (line + 1) * tokens)] }));
 }
 
-/** @param {Experiment} experiment @param {Progress} progress @param {Outbox} outbox @param {() => Promise<void>} step */
+/**
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Outbox} outbox
+ * @param {() => Promise<void>} step
+ */
 async function measureLines(experiment, progress, outbox, step) {
   const { order, lines } = progress;
   for (const { name, line, terms } of order.slice(lines.length)) {
@@ -95,7 +100,12 @@ async function measureLines(experiment, progress, outbox, step) {
   }
 }
 
-/** @param {Experiment} experiment @param {Progress} progress @param {Outbox} outbox @param {() => Promise<void>} step */
+/**
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Outbox} outbox
+ * @param {() => Promise<void>} step
+ */
 async function measureCurve(experiment, progress, outbox, step) {
   const { graph, begun } = experiment;
   const strongest = byLoss(progress.lines).map(({ name }) => Number(graph.names.get(name)));

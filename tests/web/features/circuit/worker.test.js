@@ -69,7 +69,7 @@ graph.sources.forEach((from, u) => {
     if (graph.edges.data[place] === 1) names.set(lineName(from, to), place);
   });
 });
-/** What a metric is in a run with some edges. */
+/** The value of a metric in a run with some edges. */
 function valueWith(text, metric, cut, change) {
   const data = graph.edges.data.slice();
   change(data);
