@@ -17,6 +17,8 @@ import { readOnly } from './readOnly.js';
 export function createCircuitStore({ requests, state }) {
   const shown = signal(/** @type {Circuit | null} */ (null));
   const pointed = signal(/** @type {string | null} */ (null));
+  const show = (/** @type {Circuit | null} */ circuit) => void (shown.value = circuit);
+  const point = (/** @type {string | null} */ name) => void (pointed.value = name);
   /** @type {Measurement | undefined} */
   let measurement;
   return {
@@ -25,17 +27,14 @@ export function createCircuitStore({ requests, state }) {
     running: requests.cutting,
     /** The line that is pointed at, in the drawing or in the list. */
     pointed: readOnly(pointed),
-    /** @param {string | null} name */
-    point(name) {
-      pointed.value = name;
-    },
+    point,
     /** Asks for what flow shows of a state. @param {State} now */
     follow(now) {
       if (measurement) measurement.follow(now);
       else if (now.view === 'flow' && now.circuit)
         import('../features/circuit/measurement.js').then(
           ({ createMeasurement }) => {
-            measurement ??= createMeasurement({ requests, state, shown, pointed });
+            measurement ??= createMeasurement({ requests, state, shown, show, point });
             measurement.follow(state.peek());
           },
           // The drawing is loaded at the same time, and reports the failure.

@@ -1,6 +1,7 @@
 // The drawing of a circuit: title and guess, layers, parts, lines, tokens.
 
 import { useSession } from '../../ui/context.js';
+import { useLengths } from '../../ui/lengths.js';
 import { px } from '../../ui/px.js';
 import { roleName } from '../heads/roles.js';
 import { Thumbnail } from '../heads/thumbnail.jsx';
@@ -17,7 +18,8 @@ const [TOP, BOTTOM, SIDE] = [96, 44, 72];
 const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** Below this width layers have numbers only, and at most so many lines are drawn. */
 const [NARROW, MAX_NARROW] = [560, 6];
-const [PILL, NARROW_PILL] = [108, 44];
+/** Widths of feed-forward parts, in heights of a letter. */
+const [PILL, NARROW_PILL] = [8.4, 3.5];
 /** Pixels that the title needs next to the guess. */
 const TITLE_ROOM = 360;
 
@@ -30,7 +32,7 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
   const { begun } = circuit;
   const narrow = width < NARROW;
   const drawn = narrow ? lines.slice(0, MAX_NARROW) : lines;
-  const fontSize = narrow ? 14 : 15;
+  const { small: letter, middle: fontSize } = useLengths();
   const layout = layoutOf({
     lines: drawn,
     all: lines,
@@ -45,7 +47,8 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
     ...{ width, height, bottom: BOTTOM },
     top: narrow ? NARROW_TOP : TOP,
     side: narrow ? NARROW_SIDE : SIDE,
-    pill: narrow ? NARROW_PILL : PILL,
+    letter,
+    pill: letter * (narrow ? NARROW_PILL : PILL),
   });
   return (
     // The keys of a drawing are those of the picture.

@@ -27,11 +27,14 @@ import { figuresOf } from './lineFigures.js';
  * @property {number} top pixels above the lines
  * @property {number} bottom pixels of the tokens
  * @property {number} side pixels of the layers' names
+ * @property {number} letter height of the letters of figures
  * @property {number} pill width of a feed-forward part
  */
 
-/** Sizes of thumbnails, the largest that fits is taken; heights of pills and of rows without parts. */
+/** Sizes of thumbnails, the largest that fits is taken, in a high drawing a larger one; heights of pills and of rows without parts. */
 const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
+/** Of a high drawing: the size of its thumbnails, and the spare room in each gap. */
+const SHARE = 0.065;
 /** Widths of lines; the widest line stands for so many points, or more. */
 const [MAX_WIDTH, MIN_WIDTH, MIN_POINTS] = [13, 1.5, 20];
 /** Minimum pixels of a gap between rows, and from a line's end to a part. */
@@ -40,9 +43,13 @@ const [GAP, TOUCH] = [12, 5];
 /** Gaps may have this share of the height that they need. */
 const MIN_GAPS = 0.72;
 
-/** Sizes of thumbnails, the largest first: whole pixels for each token if there are few. @param {number} tokens */
-function sizesFor(tokens) {
-  const all = Array.from({ length: MAX_SIZE - MIN_SIZE + 1 }, (_, i) => MAX_SIZE - i);
+/**
+ * Sizes of thumbnails, the largest first: whole pixels for each token if there are few.
+ * @param {number} tokens @param {number} height of the drawing
+ */
+function sizesFor(tokens, height) {
+  const most = Math.max(MAX_SIZE, Math.round(SHARE * height));
+  const all = Array.from({ length: most - MIN_SIZE + 1 }, (_, i) => most - i);
   const whole = all.filter((size) => size % tokens === 0);
   return whole.length > 0 ? [...whole, MIN_SIZE] : all.filter((size) => size % 4 === 0);
 }
@@ -70,7 +77,7 @@ export function layoutOf(input) {
   const most = Math.max(MIN_POINTS, ...lines.map(({ cost, was }) => Math.max(-cost, -(was ?? 0))));
   const widthFor = (/** @type {number} */ cost) => Math.max((-cost / most) * MAX_WIDTH, MIN_WIDTH);
   const room = height - top - bottom;
-  const sizes = sizesFor(words.length);
+  const sizes = sizesFor(words.length, height);
   let size = sizes[0];
   let placed = place(input, parts, rows, size, widthFor);
   for (const smaller of sizes.slice(1)) {
@@ -98,7 +105,11 @@ export function layoutOf(input) {
     const { text = '', width = 0 } = input.roleOf(box) ?? {};
     return text ? [{ key: box.key, box, width, text }] : [];
   });
-  const figures = figuresOf(drawn, [...boxes.values()], roles, { left: input.side, right: input.width });
+  const figures = figuresOf(drawn, [...boxes.values()], roles, {
+    left: input.side,
+    right: input.width,
+    letter: input.letter,
+  });
   return {
     size,
     columns,
@@ -247,7 +258,7 @@ function rowPlaces(rows, tracks, size, { room, floor }) {
   const sum = (/** @type {number[]} */ list) => list.reduce((a, b) => a + b, 0);
   const spare = room - sum(gaps) - sum(heights);
   const scale = spare < 0 ? Math.max((room - sum(heights)) / sum(gaps), 0.3) : 1;
-  const more = spare > 0 ? Math.min(spare / gaps.length, 40) : 0;
+  const more = spare > 0 ? Math.min(spare / gaps.length, Math.max(SHARE * room, 40)) : 0;
   /** @type {Map<string, number>} */
   const alongs = new Map();
   /** @type {{ y: number, height: number }[]} */

@@ -28,7 +28,7 @@ export function CutLine({ kind }) {
           </button>
         </span>
       )}
-      {kind === 'desk' && <CarriesMenu up />}
+      {kind !== 'tablet' && kind !== 'phone' && <CarriesMenu up />}
     </>
   );
 }

@@ -4,8 +4,8 @@
 /** @typedef {{ name: string, points: number[][], width: number, cost: number }} Drawn */
 /** The words next to a head. @typedef {{ key: string, box: Area, width: number }} Words */
 
-/** Width and height of a figure. */
-const [WIDTH, HEIGHT] = [34, 15];
+/** Width and height of a figure, in heights of a letter. */
+const [WIDTH, HEIGHT] = [2.6, 1.15];
 /** Pixels between a head and its words. */
 const BESIDE = 8;
 
@@ -19,30 +19,32 @@ const pieces = (points) =>
     .map(([x, y], i) => ({ a: points[i], b: [x, y], length: Math.hypot(x - points[i][0], y - points[i][1]) }))
     .sort((p, q) => q.length - p.length);
 
-/** Possible corners of a figure, the best first. @param {Drawn} line */
-function* candidates({ points, width }) {
-  const [, top] = [points[0], points[points.length - 1]];
-  yield { x: top[0] + width / 2 + 3, y: top[1] + 4 };
-  yield { x: points[0][0] + width / 2 + 3, y: points[0][1] - HEIGHT - 1 };
-  yield { x: points[0][0] - width / 2 - WIDTH - 1, y: points[0][1] - HEIGHT - 1 };
-  yield { x: top[0] - width / 2 - WIDTH - 1, y: top[1] + 4 };
+/**
+ * Possible corners of a figure, the best first.
+ * @param {Drawn} line @param {{ width: number, height: number }} figure
+ */
+function* candidates({ points, width: thick }, { width, height }) {
+  const [bottom, top] = [points[0], points[points.length - 1]];
+  const [right, left] = [thick / 2 + 3, -thick / 2 - width - 1];
+  yield { x: top[0] + right, y: top[1] + 4 };
+  yield { x: bottom[0] + right, y: bottom[1] - height - 1 };
+  yield { x: bottom[0] + left, y: bottom[1] - height - 1 };
+  yield { x: top[0] + left, y: top[1] + 4 };
   for (const { a, b } of pieces(points))
     for (const share of [0.5, 0.25, 0.75]) {
       const [x, y] = [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
-      if (a[1] === b[1]) yield { x: x - WIDTH / 2, y: y - width / 2 - HEIGHT };
-      else {
-        yield { x: x + width / 2 + 3, y: y - HEIGHT / 2 };
-        yield { x: x - width / 2 - WIDTH - 1, y: y - HEIGHT / 2 };
-      }
+      if (a[1] === b[1]) yield { x: x - width / 2, y: y - thick / 2 - height };
+      else for (const by of [right, left]) yield { x: x + by, y: y - height / 2 };
     }
 }
 
 /**
  * The upper left corners of figures, by the names of lines: the costliest line is first to choose. Then those of words.
  * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {readonly Words[]} words
- * @param {{ left: number, right: number }} bounds
+ * @param {{ left: number, right: number, letter: number }} room letter: the height of letters
  */
-export function figuresOf(lines, parts, words, { left, right }) {
+export function figuresOf(lines, parts, words, { left, right, letter }) {
+  const figure = { width: WIDTH * letter, height: HEIGHT * letter };
   /** @type {Area[]} */
   const taken = [...parts, ...lines.flatMap(areasOf)];
   const isFree = (/** @type {Area} */ area) =>
@@ -60,7 +62,7 @@ export function figuresOf(lines, parts, words, { left, right }) {
   for (const line of [...lines].sort((p, q) => p.cost - q.cost))
     put(
       line.name,
-      [...candidates(line)].map((corner) => ({ ...corner, width: WIDTH, height: HEIGHT })),
+      [...candidates(line, figure)].map((corner) => ({ ...corner, ...figure })),
     );
   for (const { key, box, width } of words)
     put(

@@ -4,7 +4,7 @@ import { runOf } from '../../store/runInput.js';
 import { isOpen } from '../train/settings.js';
 import { byLoss } from './shownLines.js';
 
-/** @import { ReadonlySignal, Signal } from '@preact/signals' */
+/** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { CircuitPart } from '../../store/circuitProtocol.js' */
 /** @import { State } from '../../store/state.js' */
 /** @import { Circuit } from './shownLines.js' */
@@ -17,16 +17,17 @@ const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
  * @param {object} store
  * @param {import('../../store/requests.js').Requests} store.requests
  * @param {ReadonlySignal<State>} store.state
- * @param {Signal<Circuit | null>} store.shown
- * @param {Signal<string | null>} store.pointed
+ * @param {ReadonlySignal<Circuit | null>} store.shown
+ * @param {(circuit: Circuit | null) => void} store.show
+ * @param {(name: string | null) => void} store.point
  */
-export function createMeasurement({ requests, state, shown, pointed }) {
+export function createMeasurement({ requests, state, shown, show, point }) {
   /** Keys of the last requests. */
   let [asked, askedCut] = ['', ''];
 
   /** @param {State} now */
   function measure(now) {
-    shown.value = null;
+    show(null);
     askedCut = '';
     requests.send({ verb: 'circuit', state: now });
   }
@@ -52,22 +53,17 @@ export function createMeasurement({ requests, state, shown, pointed }) {
   /** @param {CircuitPart} part */
   function receive({ begun, work, lines, points, cuts }) {
     const old = shown.peek();
-    if (begun)
-      shown.value = {
-        begun,
-        work: { stage: 'order', done: 0, total: 1, left: null },
-        lines: [],
-        points: [],
-        cuts: null,
-      };
-    else if (old)
-      shown.value = {
+    if (begun) {
+      const started = /** @type {const} */ ({ stage: 'order', done: 0, total: 1, left: null });
+      show({ begun, work: started, lines: [], points: [], cuts: null });
+    } else if (old)
+      show({
         ...old,
         ...(work && { work }),
         lines: [...old.lines, ...(lines ?? [])],
         points: [...old.points, ...(points ?? [])],
         ...(cuts !== undefined && { cuts }),
-      };
+      });
     if (begun || work?.stage === 'done') measureCuts();
   }
 
@@ -82,7 +78,7 @@ export function createMeasurement({ requests, state, shown, pointed }) {
       const key = keyOf(now);
       if (key === asked) return measureCuts();
       asked = key;
-      pointed.value = null;
+      point(null);
       measure(now);
     },
     stop,
@@ -90,7 +86,8 @@ export function createMeasurement({ requests, state, shown, pointed }) {
     again: () => measure(state.peek()),
     clear() {
       [asked, askedCut] = ['', ''];
-      [shown.value, pointed.value] = [null, null];
+      show(null);
+      point(null);
     },
     receive,
   };

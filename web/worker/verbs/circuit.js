@@ -22,24 +22,29 @@ function circuitsOf(worker) {
 const keyOf = (state) =>
   JSON.stringify([state.model, runOf(state), state.pinned, state.trace.answers, state.circuit?.carries]);
 
-/** @param {State} state @param {Reply} reply @param {WorkerContext} worker */
+/**
+ * The circuits, for a model that flow can show; null for another one, which an address may name.
+ * @param {State} state @param {Reply} reply @param {WorkerContext} worker
+ */
 async function found(state, reply, worker) {
-  const source = transformerOf(await worker.sourceOf(state, reply));
+  const any = await worker.sourceOf(state, reply);
+  if (!any.about.sums) return null;
+  const source = transformerOf(any);
   return { circuits: await circuitsOf(worker), source, key: `${source.version} ${keyOf(state)}` };
 }
 
 /** @type {Handler<'circuit'>} */
 export const circuit = {
   async answer({ state }, reply, worker) {
-    const { circuits, source, key } = await found(state, reply, worker);
-    await circuits.measure(source, state, key, reply);
+    const one = await found(state, reply, worker);
+    await one?.circuits.measure(one.source, state, one.key, reply);
   },
 };
 
 /** @type {Handler<'circuitCut'>} */
 export const circuitCut = {
   async answer({ state, lines }, reply, worker) {
-    const { circuits, source, key } = await found(state, reply, worker);
-    await circuits.cut(source, state, key, lines, reply);
+    const one = await found(state, reply, worker);
+    await one?.circuits.cut(one.source, state, one.key, lines, reply);
   },
 };

@@ -38,7 +38,7 @@ const LINES = [
 ];
 const INPUT = {
   ...{ lines: LINES, all: LINES, layers: 5, perGroup: 1, words: new Array(T).fill(40), roleOf: () => null },
-  ...{ width: 1000, height: 640, top: 90, bottom: 44, side: 70, pill: 108 },
+  ...{ width: 1000, height: 640, top: 90, bottom: 44, side: 70, pill: 108, letter: 13 },
 };
 
 test('a part stands above the token with the largest share of what it writes, or reads', () => {

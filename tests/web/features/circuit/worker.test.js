@@ -219,3 +219,8 @@ test('why there is no circuit: other lengths, a word of several tokens, a family
   await circuit.answer({ state: { ...stateOf('1 2 3'), model: 'opened-1' } }, reply, worker);
   assert.deepEqual([sent[0].begun.problem, sent[0].begun.cause], ['refused', 'norms after']);
 });
+
+test('a model that flow cannot show has no circuit, and no error', async () => {
+  const state = change(stateOf('The cat sat'), { model: 'constructed', circuit: usualCircuit });
+  assert.equal((await ask('circuit', { state })).begun, undefined);
+});
