@@ -34,6 +34,7 @@ const SHOWN = {
   flow: '.neighbours',
   lines: 'svg.lines',
   written: '.written-control .slider b',
+  sum: '.sum li b',
   textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
   difference: '.comparing .row-table',
