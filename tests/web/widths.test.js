@@ -37,6 +37,7 @@ const SHOWN = {
   circuitRefused: '.circuit-note',
   lines: 'svg.lines',
   written: '.written-control .slider b',
+  sum: '.sum li b',
   textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
   difference: '.comparing .row-table',

@@ -15,8 +15,6 @@ import { maxWeightOf } from './useColours.js';
 /** @import { Item } from '../../ui/menu.jsx' */
 /** @import { Run } from './types.js' */
 
-const UNITS = /** @type {const} */ (['tokens', 'words']);
-
 /** @param {Run | null} run */
 const isMasked = (run) => {
   const scores = run?.values?.scores;
@@ -85,17 +83,17 @@ export function rampItems(session) {
   const { colours, mean } = session.state.value;
   const hasSeveralHeads = run && run.about.layers * run.about.heads > 1;
   const means = MEANS.filter((one) => hasSeveralHeads && canMean(run, one));
-  const { units } = session.state.value;
+  const unit = (/** @type {'tokens' | 'words'} */ one) => ({
+    key: one,
+    label: words.units[one],
+    chosen: one === session.state.value.units,
+    act: () => session.update({ units: one }),
+  });
   return [
     ...(run?.about.words && run.about.kind === 'transformer'
       ? [
           { key: 'units', label: words.units.name, isHeading: true },
-          ...UNITS.map((one) => ({
-            key: one,
-            label: words.units[one],
-            chosen: one === units,
-            act: () => session.update({ units: one }),
-          })),
+          { ...unit('tokens'), more: [unit('words')] },
         ]
       : []),
     { key: 'colours', label: words.colours.name, isHeading: true },

@@ -4,6 +4,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { writtenFrom } from '../prompt/written.js';
 import { bitsOf, differs, unbroken } from './measured.js';
 import { chooseToken, textsIn, tokenIn } from './textState.js';
 
@@ -21,7 +22,8 @@ export function Strip({ measured, box, onKey, width }) {
   const session = useSession();
   const own = textsIn(session);
   // The pointer moves the frame, not the words.
-  const tokens = useMemo(() => <Tokens measured={measured} />, [measured]);
+  const { written } = session.state.value;
+  const tokens = useMemo(() => <Tokens measured={measured} written={written} />, [measured, written]);
   return (
     <div
       class="strip-box"
@@ -62,18 +64,19 @@ function press(session, event) {
   else chooseToken(session, t);
 }
 
-/** @param {{ measured: Measured }} props */
-function Tokens({ measured }) {
+/** @param {{ measured: Measured, written: number | null }} props */
+function Tokens({ measured, written }) {
   const { pieces } = measured;
-  return unbroken(pieces).map(([from, to]) => {
-    const group = pieces.slice(from, to);
+  const from = writtenFrom({ written }, measured);
+  return unbroken(pieces).map(([first, end]) => {
+    const group = pieces.slice(first, end);
     const length = group.reduce((sum, { text }) => sum + text.length, 0);
     return (
-      <span key={from}>
-        {group[0].space.includes('\n') ? <br /> : from > 0 && ' '}
+      <span key={first}>
+        {group[0].space.includes('\n') ? <br /> : first > 0 && ' '}
         <span class={length <= MAX_UNBROKEN ? 'unbroken' : undefined}>
           {group.map((_, i) => (
-            <Token key={i} measured={measured} t={from + i} />
+            <Token key={i} measured={measured} t={first + i} isWritten={first + i >= from} />
           ))}
         </span>
       </span>
@@ -81,8 +84,8 @@ function Tokens({ measured }) {
   });
 }
 
-/** @param {{ measured: Measured, t: number }} props */
-function Token({ measured, t }) {
+/** @param {{ measured: Measured, t: number, isWritten: boolean }} props */
+function Token({ measured, t, isWritten }) {
   const { pieces, now, other, silent } = measured;
   const { text, name } = pieces[t];
   const [bits, others] = [now[t], other[t]].map((token) => Math.min(bitsOf(token), MAX_BITS));
@@ -91,7 +94,7 @@ function Token({ measured, t }) {
   const look = silent.includes(t) ? 'silent' : !now[t] ? 'waiting' : isThin ? (others > bits ? 'worse' : 'better') : '';
   const depths = now[t] && { '--bits': bits.toFixed(2), ...(isThin && { '--other': others.toFixed(2) }) };
   return (
-    <span class={`token ${look} ${text ? '' : 'inserted'}`} data-t={t} style={depths}>
+    <span class={`token ${look} ${text ? '' : 'inserted'} ${isWritten ? 'by-model' : ''}`} data-t={t} style={depths}>
       {text || name}
     </span>
   );

@@ -85,6 +85,17 @@ test('a sum by its address, in Chinese, dark, on a phone', async () => {
   await page.locator('.sheet-line').tap();
   await shows('columns', [3, 4]);
   await assertAccessible();
+  await page.locator('.sheet-line').tap();
+  // A finger that drags over labels adds them.
+  const client = await page.context().newCDPSession(page);
+  const touch = async (type, t) => {
+    const [x, y] = t === undefined ? [] : await middleOf(t);
+    await client.send('Input.dispatchTouchEvent', { type, touchPoints: t === undefined ? [] : [{ x, y }] });
+  };
+  await touch('touchStart', 6);
+  for (const t of [7, 8, 8, 8]) await touch('touchMove', t);
+  await page.waitForFunction(() => location.hash.includes('sum=columns.6.7.8'));
+  await touch('touchEnd');
   assert.deepEqual(faults, []);
 });
 

@@ -121,6 +121,10 @@ test('the text can be typed here, written on, and read as a table', async () => 
   await page.getByRole('button', { name: 'as a picture' }).click();
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction((n) => part('.strip-box').querySelectorAll('.token').length > n, ids.length);
+  const styles = await page
+    .locator('.strip-box .token')
+    .evaluateAll((all) => all.map((one) => getComputedStyle(one).fontStyle));
+  assert.deepEqual([styles[LAST], styles[LAST + 1]], ['normal', 'italic']);
   await page.keyboard.press('Escape');
   assert.deepEqual(faults, []);
 });
