@@ -31,9 +31,12 @@ import { figuresOf } from './lineFigures.js';
  * @property {number} pill width of a feed-forward part
  */
 
-/** Sizes of thumbnails, the largest that fits is taken, in a high drawing a larger one; heights of pills and of rows without parts. */
+/**
+ * The range of sizes of thumbnails, of which the largest that fits is taken, in a high drawing a larger one; heights of
+ * pills and of rows without parts.
+ */
 const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
-/** Of a high drawing: the size of its thumbnails, and the spare room in each gap. */
+/** The size of thumbnails in a high drawing, and the spare room in each of its gaps, as a share of its height. */
 const SHARE = 0.065;
 /** Widths of lines; the widest line stands for so many points, or more. */
 const [MAX_WIDTH, MIN_WIDTH, MIN_POINTS] = [13, 1.5, 20];
