@@ -1,0 +1,60 @@
+// The heatmap's menu in Chromium: scales of the colours, the mean over heads, and attention rollout.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { rollout } from 'headlight-attention/analysis';
+import { OPENING } from '../../../../web/store/state.js';
+import { FROM, LAST } from '../../../support/opening.js';
+import { chooseKind, faults, openPage, page } from '../../../support/page.js';
+import { loadWhale } from '../../../support/whale.js';
+
+const { hl, whale, tokenizer } = await loadWhale();
+const ids = [...tokenizer.encode(OPENING).ids];
+const T = ids.length;
+const layers = hl.scope(() => {
+  const { captured } = whale.forward({ ids: [ids] }, { capture: ['blocks.*.weights'] });
+  return [0, 1, 2, 3, 4].map((l) => {
+    const tensor = captured[`blocks.${l}.weights`];
+    return { data: tensor.copy(), shape: [...tensor.shape] };
+  });
+});
+/** The mean weight from the last token to the place that the guess is copied from. */
+const meanOf = (list) => {
+  const all = list.flatMap(({ data, shape: [, H] }) =>
+    Array.from({ length: H }, (_, h) => data[(h * T + LAST) * T + FROM]),
+  );
+  return all.reduce((a, b) => a + b) / all.length;
+};
+const reads = (title, weight) =>
+  page.waitForFunction(
+    ([title, weight]) =>
+      part('.corner .head-name')?.textContent === title && part('.reading [data-name=weight]')?.textContent === weight,
+    [title, weight.toFixed(2)],
+  );
+
+test('the colours of weights: 0 to 1, this head, or logarithmic, also in the address', async () => {
+  await openPage();
+  const marks = () => page.locator('.ramp span').allTextContents();
+  assert.deepEqual(await marks(), ['0', '0.25', '1']);
+  await chooseKind('log');
+  await page.waitForFunction(() => location.hash.includes('colours=log'));
+  assert.deepEqual(await marks(), ['0.0001', '0.01', '0.1', '1']);
+  await chooseKind('head');
+  await page.waitForFunction(() => location.hash.includes('colours=head'));
+  await chooseKind('fixed');
+  await page.waitForFunction(() => !location.hash.includes('colours'));
+  assert.deepEqual(faults, []);
+});
+
+test('the mean of a layer, of all heads, and rollout equal the module', async () => {
+  await openPage({}, `cell=${LAST}.${FROM}`);
+  await chooseKind('mean-layer');
+  await reads('Mean of layer 4', meanOf(layers.slice(4)));
+  await page.waitForFunction(() => location.hash.includes('mean=layer'));
+  await chooseKind('mean-all');
+  await reads('Mean of all heads', meanOf(layers));
+  await chooseKind('mean-rollout');
+  const { data } = rollout(layers).at(-1);
+  await reads('Attention rollout', data[LAST * T + FROM]);
+  assert.deepEqual(faults, []);
+});
