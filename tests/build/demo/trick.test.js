@@ -1,0 +1,53 @@
+// The trick of the demo model, which repeats with two heads: the line between them, and the smallest circuit.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { load } from 'headlight-attention';
+import { edgeAttribution, findCircuit, logitDifference } from 'headlight-attention/analysis';
+import { cutKey, probabilities } from '../../../src/build/demo/copying.js';
+import { OPENING } from '../../../web/store/state.js';
+
+let hl, model;
+before(async () => {
+  hl = await load();
+  model = await hl.openModel('demo');
+});
+after(() => hl.dispose());
+
+const idOf = (word) => model.encode(` ${word}`).ids[0];
+const [INDUCTION, PREVIOUS] = [
+  { layer: 4, head: 2 },
+  { layer: 3, head: 3 },
+];
+const isHead = (node, { layer, head }) => node.layer === layer && node.head === head;
+
+test('among the edges into the induction head, that of the previous-token head into its keys is the first', async () => {
+  const other = OPENING.replace('first', 'second');
+  const metric = logitDifference(idOf('mate'), idOf('man'));
+  const { scores, sources, targets } = await edgeAttribution(model, OPENING, other, metric, { steps: 5 });
+  const edges = sources.flatMap((source, u) =>
+    targets.map((target, v) => ({ source, target, score: scores.data[u * targets.length + v] })),
+  );
+  const into = edges.filter(({ target, score }) => isHead(target, INDUCTION) && score === score);
+  const [{ source, target }] = into.sort((a, b) => b.score - a.score);
+  assert.ok(isHead(source, PREVIOUS) && target.kind === 'key', JSON.stringify([source, target]));
+});
+
+test('twelve edges keep nine tenths of the lead of "mate" over "man"', async () => {
+  const pair = {
+    clean: OPENING,
+    corrupted: OPENING.replace('mate', 'man'),
+    metric: logitDifference(idOf('mate'), idOf('man')),
+  };
+  const { edges, faithfulness, whole } = await findCircuit(model, [pair], { share: 0.9, counts: [8, 10, 12] });
+  assert.ok(edges.length <= 12 && faithfulness >= 0.9 && whole > 5, `${edges.length} edges keep ${faithfulness}`);
+});
+
+test('cutting only the line between the heads costs six tenths of switching the induction head off', () => {
+  const ids = [...model.encode(OPENING).ids];
+  const off = { at: 'blocks.4.heads', head: 2, set: 'zero' };
+  const [on, without, cut] = [[], [off], [cutKey(hl, model, ids, PREVIOUS, INDUCTION)]].map(
+    (edit) => probabilities(hl, model, ids, edit)[idOf('mate')],
+  );
+  assert.ok(on - without > 0.8 && on - cut >= 0.6 * (on - without), `${[on, without, cut]}`);
+});
