@@ -28,7 +28,7 @@ test('among the edges into the induction head, that of the previous-token head i
   const edges = sources.flatMap((source, u) =>
     targets.map((target, v) => ({ source, target, score: scores.data[u * targets.length + v] })),
   );
-  const into = edges.filter(({ target, score }) => isHead(target, INDUCTION) && score === score);
+  const into = edges.filter(({ target, score }) => isHead(target, INDUCTION) && !Number.isNaN(score));
   const [{ source, target }] = into.sort((a, b) => b.score - a.score);
   assert.ok(isHead(source, PREVIOUS) && target.kind === 'key', JSON.stringify([source, target]));
 });
