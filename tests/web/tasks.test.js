@@ -150,8 +150,8 @@ const TASKS = {
     await hand.unfold();
     await hand.pick(/^mask/, /^by hand/);
     await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
-    await hand.paint(16, 0, 4);
-    await address('painted=all:16.0-4');
+    await hand.paint(LAST, 0, FROM);
+    await address(`painted=all:${LAST}.0-${FROM}`);
     await guessIsNot(before);
     await hand.press(/^Done$/);
     await page.waitForFunction(() => part('canvas.brush') === null && part('.slider'));

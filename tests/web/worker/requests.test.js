@@ -179,6 +179,14 @@ test('a head is patched from the pinned run: all tokens if there are equally man
   const last = { at: 'blocks.4.heads', head: 2, token: run.T - 1, set: { data: data.slice(-D), shape: [D] } };
   const then = predictions(initialState.text, [last]);
   for (const { id, now } of patched.top) near(now, then[id]);
+
+  // The last word of a continued text has no partner, but its guess is the one that is shown.
+  const continued = `${OPENING} of`;
+  const { run: after } = await ask('show', { text: continued, pinned: runOf(initialState), patch: { 4.2: 1 } });
+  const opening = heads(OPENING);
+  const end = { at: 'blocks.4.heads', head: 2, token: after.T - 1, set: { data: opening.data.slice(-D), shape: [D] } };
+  const guesses = predictions(continued, [end]);
+  for (const { id, now } of after.top) near(now, guesses[id]);
 });
 
 test('a pinned run without a text patches nothing', async () => {

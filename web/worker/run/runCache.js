@@ -52,7 +52,7 @@ export class RunCache {
       pinned ? run : { ...run, patch: {} },
       T,
       () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer, pinned: null }),
-      () => partnersIn(source, run, /** @type {Run} */ (pinned)),
+      () => patchPartners(source, run, /** @type {Run} */ (pinned)),
     );
   }
 }
@@ -65,3 +65,15 @@ export class RunCache {
  */
 export const partnersIn = (source, run, pinned) =>
   partnersOf(alignWords(readRun(source, pinned).pieces, readRun(source, run).pieces).columns, 0);
+
+/**
+ * The same for patches: without a partner of its own, the last token, whose guess is shown, has the last one there.
+ * @param {TransformerSource} source
+ * @param {Run} run
+ * @param {Run} pinned
+ */
+export function patchPartners(source, run, pinned) {
+  const partners = partnersIn(source, run, pinned);
+  const last = partners.length - 1;
+  return partners[last] < 0 ? partners.with(last, readRun(source, pinned).pieces.length - 1) : partners;
+}

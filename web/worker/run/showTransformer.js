@@ -7,7 +7,7 @@ import { describe } from './describeRun.js';
 import { rolesOf } from './headScores.js';
 import { readRun } from './modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
-import { partnersIn } from './runCache.js';
+import { patchPartners } from './runCache.js';
 
 /** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
@@ -117,7 +117,7 @@ function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, 
  */
 const partnersFor = (source, state) =>
   state.pinned && source.about.edits && Object.keys(state.patch).length > 0
-    ? { partners: partnersIn(source, runOf(state), state.pinned) }
+    ? { partners: patchPartners(source, runOf(state), state.pinned) }
     : {};
 
 /**
