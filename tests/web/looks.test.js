@@ -153,7 +153,7 @@ test('1024 px: the contributions to the guess end above the what-if line', async
 });
 
 for (const share of LETTERS)
-  test(`360 px, letters of ${share}: four layers of heads and the first guesses are in sight`, async () => {
+  test(`360 px, letters of ${share}: three layers of heads and the first guesses are in sight`, async () => {
     await openInLetters(share, 360, '', { hasTouch: true });
     const found = await page.evaluate(() => {
       const end = part('.sheet').getBoundingClientRect().top;
@@ -161,7 +161,7 @@ for (const share of LETTERS)
         [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
       return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction .option') };
     });
-    assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
+    assert.ok(found.heads >= 12 && found.guesses >= 2, JSON.stringify(found));
   });
 
 test('names of heads at the ends of their lines are not cut off at any width', async () => {
@@ -589,7 +589,7 @@ test('360 px: a guess is a target of 44 px', async () => {
   const heights = await page.evaluate(() =>
     [...part('.prediction').querySelectorAll('.option')].map((one) => one.getBoundingClientRect().height),
   );
-  assert.ok(heights.length >= 3 && Math.min(...heights) >= 44, `${heights}`);
+  assert.ok(heights.length >= 2 && Math.min(...heights) >= 44, `${heights}`);
 });
 
 for (const width of [2560, 1920, 1440])
@@ -717,11 +717,11 @@ test('the buttons of the views stay in place, whichever is chosen', async () => 
   for (const name of ['heatmap', 'lines', 'flow']) {
     await open(`view=${name}`, 1920);
     await page.waitForFunction(() => part('.picture .matrix, svg.lines, .flow-drawing'));
-    places.push(await page.evaluate(() => part('.legend .choice').getBoundingClientRect().right));
+    places.push(await page.evaluate(() => part('.legend .views').getBoundingClientRect().right));
   }
   await page.goto(`${server.url}#view=compare`);
   await page.waitForFunction(() => part('.nothing-pinned button'));
-  places.push(await page.evaluate(() => part('.legend .choice').getBoundingClientRect().right));
+  places.push(await page.evaluate(() => part('.legend .views').getBoundingClientRect().right));
   assert.ok(Math.max(...places) - Math.min(...places) <= 2, `${places}`);
   const [ramp, picture] = await page.evaluate(() =>
     ['.ramp', '.compare .matrix'].map((name) => part(name).getBoundingClientRect().left),
@@ -890,7 +890,7 @@ test('the buttons of the views stay in place with few tokens too', async () => {
   for (const view of ['heatmap', 'lines', 'flow']) {
     await open(`view=${view}&text=Call`, 1440);
     await page.waitForFunction(() => part('.picture .matrix, svg.lines, .flow-drawing'));
-    places.push(await page.evaluate(() => Math.round(part('.legend .choice').getBoundingClientRect().right)));
+    places.push(await page.evaluate(() => Math.round(part('.legend .views').getBoundingClientRect().right)));
   }
   assert.equal(new Set(places).size, 1, places.join(', '));
 });
