@@ -10,6 +10,7 @@ import { makeCheckpoint } from '../../support/checkpoint.js';
 import { makeCourse } from '../../support/course.js';
 import { imitateHub } from '../../support/hub.js';
 import { smallModel } from '../../support/hubPage.js';
+import { GUESS } from '../../support/opening.js';
 import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
 import { until } from '../../support/wait.js';
 
@@ -167,7 +168,7 @@ test('queries, keys and values: weights are those of the core, and read step by 
 test('the whale opens by itself, two of them do not meet, and nothing is left behind', async () => {
   await open('<div id="a"></div><div id="b" data-style="width:380px"></div>', { a: {}, b: { theme: 'dark' } });
   assert.equal(await page.locator('#a .thumbnail').count(), 20);
-  assert.equal(await page.locator('#a .prediction .option').first().locator('.token').textContent(), 'I');
+  assert.equal(await page.locator('#a .prediction .option').first().locator('.token').textContent(), GUESS);
   await page.evaluate(() => views.a.update({ text: 'Call me', layer: 0, head: 1 }));
   await page.locator('#a h2', { hasText: 'Layer 0, head 1' }).waitFor();
   assert.deepEqual(await page.evaluate(() => [views.b.state.text === 'Call me', views.b.state.layer]), [false, 4]);
