@@ -240,10 +240,12 @@ for (const way of ['mouse', 'keyboard'])
         window.dispatchEvent(event);
       }, tree);
     else {
-      await page.focus('.menu.open > button');
+      await page.focus('.model-menu > button');
       await page.keyboard.press('Enter');
-      await page.waitForSelector('.menu.open input[webkitdirectory]', { state: 'attached' });
-      await page.setInputFiles('.menu.open input[webkitdirectory]', TREE);
+      await page.focus('.model-menu [data-key=open]');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('input[webkitdirectory]', { state: 'attached' });
+      await page.setInputFiles('input[webkitdirectory]', TREE);
     }
     await page.waitForFunction(() => part('.atlas-header')?.textContent.includes('in a folder'));
     await page.waitForFunction(() => part('.strip-line'));
