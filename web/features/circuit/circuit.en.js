@@ -16,7 +16,7 @@ export const texts = {
     'The lines that carry ',
     '. As wide as points lost if only that line is cut. A head stands above the token where it works.',
   ],
-  feeds: 'feeds its',
+  feeds: 'goes into its',
   guess: 'the guess',
   was: (/** @type {string} */ percent) => `was ${percent}`,
   keep: (/** @type {number} */ n, /** @type {number} */ percent) => `${lines(n)} keep${n === 1 ? 's' : ''} ${percent}%`,

@@ -24,6 +24,6 @@ export const panel = {
   was: (/** @type {string} */ weight) => `(was ${weight})`,
   ofWholeRow: 'of the whole row',
   line: (/** @type {string} */ from, /** @type {string} */ to) => `line from head ${from} to the keys of ${to}`,
-  feeds: (/** @type {string} */ to) => `feeds the keys of ${to}`,
+  feeds: (/** @type {string} */ to) => `goes into the keys of ${to}`,
   isCut: 'cut',
 };

@@ -117,7 +117,7 @@ test('by keyboard: own texts, the search for the induction head, its passages, a
     /^Layer 4, head 3, .* tokens back, spread over/.test(part('[role=status].spoken').textContent),
   );
   await page.keyboard.press('[');
-  await page.keyboard.press('ArrowLeft');
+  for (const key of ['ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
   await page.waitForFunction(() => part('.atlas-head .title').textContent !== 'Layer 4, head 2');
   await page.keyboard.press('/');
   await page.keyboard.type('4.2');
