@@ -78,6 +78,32 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.deepEqual(faults, []);
 });
 
+test('a pinned run with another text offers the trace, and its patched cell the circuit', async () => {
+  const pinned = new URLSearchParams(hashOf(SHIP, SHIP)).get('pinned');
+  const withPin = (text) => `text=${encodeURIComponent(text)}&pinned=${encodeURIComponent(pinned)}`;
+  await openAt(withPin(SHIP));
+  await page.locator('.prediction .other .mark').waitFor();
+  assert.equal(await page.locator('.trace-offer').count(), 0, 'the same text');
+  await openAt(withPin(WHALE));
+  await page.getByRole('button', { name: 'Where does the answer change?' }).click();
+  await isWhole();
+  const sentences = await page.locator('.trace-row .tokens').allTextContents();
+  assert.deepEqual(await page.locator('.tokens .differs').allTextContents(), ['ship', 'whale']);
+  assert.match(sentences[0], /ship/, 'the pinned text is above');
+  assert.equal(await page.getByRole('button', { name: /Circuit/ }).count(), 0, 'no cell is chosen');
+  const at = await placeOf('tokens', { row: 0.55, rows: 5, column: 6, columns: 7 });
+  await page.mouse.click(at.x, at.y);
+  await page.getByRole('button', { name: 'Which lines carry it? Circuit' }).click();
+  await page.waitForFunction(() => part('.circuit-list li'));
+  assert.match(await page.textContent('.circuit'), /rather than/);
+  const { hash } = new URL(page.url());
+  assert.match(hash, /view=flow/);
+  assert.doesNotMatch(hash, /patch=/, 'the sentence runs as it is');
+  await page.goBack();
+  await page.locator('.patched').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes', async () => {
   const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
   const returns = (place) => new RegExp(`: ${percent(share(...place))}% returns\\.$`);
