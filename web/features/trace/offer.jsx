@@ -6,8 +6,8 @@ import { openTrace, textsIn } from './traceState.js';
 export function TraceOffer() {
   const session = useSession();
   return (
-    <p class="other">
-      <button type="button" class="word trace-offer" onClick={() => openTrace(session)}>
+    <p class="trace-offer">
+      <button type="button" class="word" onClick={() => openTrace(session)}>
         {textsIn(session).begin}
       </button>
     </p>
