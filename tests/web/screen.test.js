@@ -145,6 +145,35 @@ test('the keyboard moves between cells, heads and layers, and each is announced'
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 1'));
 });
 
+test('the keys 1 to 6 choose the views, but are letters in a text field; the help lists them', async () => {
+  const viewIs = (view) =>
+    page.waitForFunction(
+      (view) => (new URLSearchParams(location.hash.slice(1)).get('view') ?? 'heatmap') === view,
+      view,
+    );
+  await openPage();
+  const names = ['Heatmap', 'Lines', 'Flow', 'Trace', 'Text', 'Atlas'];
+  for (const i of [1, 2, 3, 4, 5, 0]) {
+    await press(String(i + 1));
+    await viewIs(names[i].toLowerCase());
+    assert.equal(await text('.spoken'), names[i]);
+    await page.waitForFunction(
+      (name) => part('.legend .views [aria-pressed=true], .pressed').innerText.trim() === name,
+      names[i],
+    );
+  }
+  await press('7', 'Alt+3', 'Control+3');
+  await viewIs('heatmap');
+  await page.getByRole('textbox', { name: 'The text. Write here' }).fill('At sea');
+  await press('3');
+  await page.waitForFunction(() => part('.sentence textarea').value === 'At sea3');
+  await viewIs('heatmap');
+  await openPage();
+  await chooseMore('help');
+  assert.match(await text('.help'), /1 … 6\s*Heatmap, Lines, Flow, Trace, Text, Atlas/);
+  await press('Escape');
+});
+
 test('an animation leads from the chosen head to the large picture, unless the visitor wants no motion', async () => {
   const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
   await openPage({ fresh: true });

@@ -194,6 +194,10 @@ export const STATES = {
     hash: `view=trace&patch=heads.4.10%3A1&text=${encodeURIComponent(PAIR[1])}&${pinned(PAIR[0])}`,
     act: traced,
   },
+  traceOffer: {
+    hash: `text=${encodeURIComponent(PAIR[1])}&${pinned(PAIR[0])}`,
+    act: (page) => page.waitForFunction(() => part('.trace-offer')),
+  },
   traceSame: { hash: `view=trace&text=${encodeURIComponent(PAIR[0])}&${pinned(PAIR[0])}` },
   text: { hash: `view=text&cell=70.3&text=${encodeURIComponent(PASSAGE)}`, act: surprised },
   textLong: { hash: `view=text&text=${encodeURIComponent(`${PASSAGE} about. ${PASSAGE}.`)}`, act: surprised },

@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks';
 import { goToFirst, isSentence, PICTURE, stepAfter } from '../features/first/firstSteps.js';
+import { viewsFor } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 
 /** @import { Session } from '../store/session.js' */
@@ -42,6 +43,20 @@ function chooseHead(session, /** @type {KeyboardEvent} */ event) {
   const [layer, head] = [Math.floor(next / heads), next % heads];
   session.update({ layer, head }, 'head');
   session.announce(words.value.headName(layer, head));
+}
+
+/** The views of the keys 1, 2, 3 … */
+const VIEW_KEYS = /** @type {const} */ (['heatmap', 'lines', 'flow', 'trace', 'text', 'atlas']);
+
+/** A digit chooses a view, if it can show the run. @param {Session} session @param {KeyboardEvent} event */
+function chooseView(session, event) {
+  const view = VIEW_KEYS[Number(event.key) - 1];
+  const { state, run, words } = session;
+  if (!view || event.altKey || state.value.first !== null) return;
+  if (!viewsFor(state.value, run.value).some(({ name }) => name === view)) return;
+  event.preventDefault();
+  session.update({ view });
+  session.announce(words.value.views[view]);
 }
 
 /**
@@ -88,6 +103,7 @@ export function useKeys(host) {
       if (event.key === 'Escape') return dismiss(session);
       if (writes) return;
       chooseHead(session, event);
+      chooseView(session, event);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

@@ -10,6 +10,7 @@
 
 import { later } from '../ui/lazy.jsx';
 import { Picture } from './heatmap/heatmap.jsx';
+import { isOpen } from './train/settings.js';
 import { canShow, isEmpty } from './viewRules.js';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.jsx'), name));
@@ -64,6 +65,10 @@ export const VIEWS = [
 ];
 /** @param {string} name */
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
+
+/** The views that can be chosen now. @param {State} state @param {Run | null} run */
+export const viewsFor = (state, run) =>
+  VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !((ways || titled) && isOpen(state)));
 
 /** The heatmap of an image: its patches instead of the matrix, which is a view of its own. */
 const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };

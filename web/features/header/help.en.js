@@ -5,6 +5,7 @@ export const texts = {
   keys: 'Keys',
   keyList: [
     ['← ↑ → ↓', 'move between cells of the picture'],
+    ['1 … 6', 'Heatmap, Lines, Flow, Trace, Text, Atlas'],
     ['[ ]', 'previous head, next head'],
     ['{ }', 'layer below, layer above'],
     ['Enter', 'lock or unlock the cell'],

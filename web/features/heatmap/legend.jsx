@@ -4,9 +4,8 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
-import { isOpen } from '../train/settings.js';
-import { canShow, showsWritten } from '../viewRules.js';
-import { VIEWS, viewOf } from '../views.js';
+import { showsWritten } from '../viewRules.js';
+import { viewOf, viewsFor } from '../views.js';
 import { Ramp, rampItems } from './ramp.jsx';
 
 const WrittenLine = later(() => import('../written/written.jsx'), 'WrittenLine');
@@ -28,7 +27,7 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  const views = VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !((ways || titled) && isOpen(state)));
+  const views = viewsFor(state, run);
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
   return (
     <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>

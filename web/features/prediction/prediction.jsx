@@ -7,14 +7,17 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
-import { isEmpty } from '../viewRules.js';
+import { isOpen } from '../train/settings.js';
+import { canShow, isEmpty } from '../viewRules.js';
 import { isCompared } from '../whatif/modelEdits.js';
 
+const TraceOffer = later(() => import('../trace/offer.jsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
 /** @import { Prediction as Guess } from '../../store/protocol.js' */
-/** @import { OpenedModel, RunWithPredictions } from '../../store/types.js' */
+/** @import { State } from '../../store/state.js' */
+/** @import { OpenedModel, Run, RunWithPredictions } from '../../store/types.js' */
 /** @typedef {{ kind: 'pinned' | 'with' | 'before' | 'without', top: number[] }} Other the comparison */
 
 export function Prediction({ short = false, writes = false }) {
@@ -87,9 +90,22 @@ function Guesses({ short, writes }) {
       <GuessList run={predicted} other={other} compared={compared} short={short} />
       {writes && <WriteOn />}
       <OtherNote other={compared ? other : null} head={words.headInText(layer, head)} />
+      {offersTrace(session.state.value, run) && <TraceOffer />}
     </section>
   );
 }
+
+/**
+ * True if the pinned run has another text, and a trace can compare the two.
+ * @param {State} state @param {Run | null} run
+ */
+const offersTrace = (state, run) =>
+  state.pinned !== null &&
+  state.pinned.text !== state.text &&
+  state.view !== 'trace' &&
+  state.panel !== 'story' &&
+  !isOpen(state) &&
+  canShow('trace', run);
 
 /** Less probable guesses are listed only if they are followed, or were probable in the other case. */
 const MIN_LISTED = 0.01;

@@ -6,10 +6,11 @@ import { px } from '../../ui/px.js';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { Reading } from '../reading/reading.jsx';
 import { isOpen } from '../train/settings.js';
+import { canShow } from '../viewRules.js';
 import { ExportMenu } from './exportMenu.jsx';
 import { keyOf, ROWS } from './places.js';
 import { cellAt, headsOf, NOISE, shareText, stretchesOf } from './shares.js';
-import { chosenIn, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
+import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { Trace } from './places.js' */
@@ -260,6 +261,11 @@ function Actions({ trace, place }) {
       {place && isOn && (
         <button type="button" class="word strong" onClick={() => openInstrument(session, place)}>
           {own.open}
+        </button>
+      )}
+      {isOn && canShow('flow', session.run.value) && (
+        <button type="button" class="word" onClick={() => openCircuit(session)}>
+          {own.openCircuit}
         </button>
       )}
       <ExportMenu trace={trace} />

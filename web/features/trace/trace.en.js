@@ -141,6 +141,7 @@ export const texts = {
   result: 'Where the answer is',
   point: 'Point at a cell to see what returns there. A click patches it.',
   open: 'Open the instrument here',
+  openCircuit: 'Which lines carry it? Circuit',
   export: 'Export',
   csv: 'Numbers, CSV',
   svg: 'Picture, SVG',

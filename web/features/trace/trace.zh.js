@@ -107,6 +107,7 @@ export const texts = {
   result: '答案在哪里',
   point: '指一个格子，看那里回来多少；点一下就替换它。',
   open: '在这里打开仪器',
+  openCircuit: '哪些连线承载它？回路',
   export: '导出',
   csv: '数字，CSV',
   svg: '图，SVG',

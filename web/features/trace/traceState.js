@@ -1,6 +1,7 @@
 // Changes of the page's state that the trace makes, and what it reads from it.
 
 import { runOf, UNCHANGED } from '../../store/runInput.js';
+import { usualCircuit } from '../circuit/settings.js';
 import { keyOf, placesIn } from './places.js';
 import { ALL, OWN } from './settings.js';
 import { cellAt, headsOf } from './shares.js';
@@ -42,6 +43,19 @@ export function showPair(session, task, pairs, pair) {
     ...UNCHANGED,
     trace: { ...trace, task, pair: pair === ALL ? ALL : pair, answers },
   });
+}
+
+/** Opens the trace of the text, with the pinned text as the upper sentence. @param {Session} session */
+export function openTrace(session) {
+  const { text, pinned, trace } = session.state.value;
+  const isPair = pairsIn(session).some(({ upper, lower }) => upper === pinned?.text && lower === text);
+  session.update({ view: 'trace', trace: isPair ? trace : { ...trace, task: OWN, pair: 0, answers: null } });
+}
+
+/** Opens the circuit of the same two sentences and answers, without the patch. @param {Session} session */
+export function openCircuit(session) {
+  session.pointTrace(null);
+  session.update({ view: 'flow', circuit: usualCircuit, patch: {} });
 }
 
 /** Two sentences of the visitor: those that are there. @param {Session} session */

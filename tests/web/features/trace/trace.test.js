@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logitDifference, patchGrid } from 'headlight-attention/analysis';
-import { assertAccessible, assertNoSidewaysScroll, download, faults, openAt, page } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  download,
+  drawn,
+  faults,
+  openAt,
+  page,
+} from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { whale, tokenizer } = await loadWhale();
@@ -78,6 +86,52 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.deepEqual(faults, []);
 });
 
+test('a pinned run with another text offers the trace, and its patched cell the circuit', async () => {
+  const pinned = new URLSearchParams(hashOf(SHIP, SHIP)).get('pinned');
+  const withPin = (text) => `text=${encodeURIComponent(text)}&pinned=${encodeURIComponent(pinned)}`;
+  await openAt(withPin(SHIP));
+  await page.locator('.prediction .other .mark').waitFor();
+  assert.equal(await page.locator('.trace-offer').count(), 0, 'the same text');
+  await openAt(withPin(WHALE));
+  const offer = page.getByRole('button', { name: 'Where does the answer change?' });
+  // In a low window too, all of it is in sight, between the guesses and the model.
+  for (const height of [900, 657]) {
+    await page.setViewportSize({ width: 1366, height });
+    await drawn();
+    const ends = await page.evaluate(() => {
+      const box = (name) => part(name).getBoundingClientRect();
+      return [
+        box('.option:last-child').bottom,
+        box('.trace-offer').top,
+        box('.trace-offer').bottom,
+        box('.prediction').bottom,
+      ];
+    });
+    assert.deepEqual(
+      ends.toSorted((a, b) => a - b),
+      ends,
+      `${height} px`,
+    );
+  }
+  await offer.click();
+  await isWhole();
+  const sentences = await page.locator('.trace-row .tokens').allTextContents();
+  assert.deepEqual(await page.locator('.tokens .differs').allTextContents(), ['ship', 'whale']);
+  assert.match(sentences[0], /ship/, 'the pinned text is above');
+  assert.equal(await page.getByRole('button', { name: /Circuit/ }).count(), 0, 'no cell is chosen');
+  const at = await placeOf('tokens', { row: 0.55, rows: 5, column: 6, columns: 7 });
+  await page.mouse.click(at.x, at.y);
+  await page.getByRole('button', { name: 'Which lines carry it? Circuit' }).click();
+  await page.waitForFunction(() => part('.circuit-list li'));
+  assert.match(await page.textContent('.circuit-about'), /lead of whale/);
+  const { hash } = new URL(page.url());
+  assert.match(hash, /view=flow/);
+  assert.doesNotMatch(hash, /patch=/, 'the sentence runs as it is');
+  await page.goBack();
+  await page.locator('.patched').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes', async () => {
   const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
   const returns = (place) => new RegExp(`: ${percent(share(...place))}% returns\\.$`);
@@ -120,13 +174,13 @@ test('two sentences of the visitor are written by keyboard, of different lengths
   const own = page.locator('.trace-begin button[data-task=own]');
   await own.focus();
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => part('.trace-field input'));
+  await page.waitForFunction(() => part('.trace-field input:focus'));
   await page.keyboard.press('Control+A');
   await page.keyboard.type('They gave the old captain to me. They gave the');
   await page.keyboard.press('Enter');
   await page.locator('.trace-row.lower .side').focus();
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => part('.trace-row.lower input'));
+  await page.waitForFunction(() => part('.trace-row.lower input:focus'));
   await page.keyboard.press('Control+A');
   await page.keyboard.type(SHIP);
   await page.keyboard.press('Enter');
@@ -160,7 +214,7 @@ test('where nothing can be measured the view says why, and offers what helps', a
     await assertAccessible();
   }
   await page.getByRole('button', { name: 'Choose two words' }).click();
-  await page.waitForFunction(() => part('.trace-words input'));
+  await page.waitForFunction(() => part('.trace-words input:focus'));
   for (const word of ['ship', 'whale']) {
     await page.keyboard.press('Control+A');
     await page.keyboard.type(word);
