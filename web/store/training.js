@@ -2,7 +2,7 @@
 // open, everything on the screen comes from there.
 
 import { computed, signal } from '@preact/signals';
-import { firstHead, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
+import { firstHead, OWN_TEXT, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
 import { download } from '../ui/download.js';
 import { createFilm } from './film.js';
 import { readOnly } from './readOnly.js';
@@ -28,11 +28,11 @@ function createChoices(state, update) {
     choose(patch, sample = '') {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
-      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample } : {};
+      const lesson = training.task === OWN_TEXT && now.lesson === '' ? { lesson: sample } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
     /** @param {string} lesson the text to learn */
-    setLesson: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
+    setLesson: (lesson) => update({ lesson, training: usualTraining(OWN_TEXT), cell: null }),
     /** @param {number} rate */
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
     /** Shows a saved model. @param {{ settings: Settings }} saved @param {string} [panel] */
@@ -41,7 +41,7 @@ function createChoices(state, update) {
         model: TRAINED,
         panel,
         training: trainingOf(settings),
-        ...(settings.task === 'text' && { lesson: settings.text }),
+        ...(settings.task === OWN_TEXT && { lesson: settings.text }),
         ...firstHead(settings),
       }),
     /** Opens the panel. */

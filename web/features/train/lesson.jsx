@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { isLongEnough, MIN_CHARACTERS, TASK_NAMES } from './settings.js';
+import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from './settings.js';
 import { useTrainTexts } from './texts.js';
 
 /** The task, with buttons for the other tasks, or a menu of them if there is little room. */
@@ -43,7 +43,7 @@ export function Lesson({ compact = false }) {
           ))}
         </div>
       )}
-      {task === 'text' && <OwnText />}
+      {task === OWN_TEXT && <OwnText />}
     </section>
   );
 }

@@ -11,7 +11,7 @@ export const texts = {
     sort: 'Eight digits, a bar, and the digits in order.',
     brackets: 'A dot closes the last open bracket. Which kind of bracket was it?',
     recall: 'Letters and their digits. When a letter is repeated, which digit had it?',
-    text: 'The next character of a text that you choose. Nothing leaves this page.',
+    whale: 'The model that read Moby-Dick, trained further on your text for five minutes. Nothing leaves this page.',
   },
   probe: {
     repeat: 'Some letters, again and again.',
@@ -21,7 +21,7 @@ export const texts = {
     sort: 'After the bar: what comes next?',
     brackets: 'At each dot: which bracket does it close?',
     recall: 'At each letter seen before: which digit?',
-    text: 'After each character: which comes next?',
+    whale: 'After each token: which comes next?',
   },
   unseen: 'A sequence it has never seen',
   never: 'A sequence it has never seen.',
