@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { SAMPLE } from './sample.js';
 import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from './settings.js';
 import { useTrainTexts } from './texts.js';
 
@@ -25,7 +26,7 @@ export function Lesson({ compact = false }) {
             key: name,
             label: words.train.tasks[name],
             chosen: name === task,
-            act: () => training.choose({ task: name }, texts.sample),
+            act: () => training.choose({ task: name }, SAMPLE),
           }))}
         />
       ) : (
@@ -36,7 +37,7 @@ export function Lesson({ compact = false }) {
               type="button"
               class="word"
               aria-pressed={name === task}
-              onClick={() => name !== task && training.choose({ task: name }, texts.sample)}
+              onClick={() => name !== task && training.choose({ task: name }, SAMPLE)}
             >
               {words.train.tasks[name]}
             </button>
@@ -56,6 +57,7 @@ function OwnText() {
   const [text, setText] = useState(lesson);
   useEffect(() => setText(lesson), [lesson]);
   const enough = isLongEnough(text);
+  const isWhole = text === lesson && session.training.changes.value?.holdsOut === false;
   return (
     <div class="own">
       <textarea
@@ -73,7 +75,7 @@ function OwnText() {
         >
           {texts.learn}
         </button>
-        <span>{enough ? texts.heldOut : texts.short(MIN_CHARACTERS)}</span>
+        <span>{enough ? (isWhole ? texts.tooShort : texts.heldOut) : texts.short(MIN_CHARACTERS)}</span>
       </p>
     </div>
   );
