@@ -167,6 +167,12 @@ const skipQuestion = async (page) => {
   await page.evaluate(() => part('.quiz-buttons .word').click());
   await page.waitForFunction((before) => part('.story .do')?.textContent !== before, number);
 };
+/** A text that the demo model is trained on: long enough to hold out its end. */
+const LETTER =
+  'The letters came on Monday, and nobody read them. On Tuesday the postman sang about rivers, and the whole town ' +
+  'listened until dawn. On Wednesday the letters came again, and the postman read them to the town: the rivers were ' +
+  'full, the bridges were open, and all the boats were painted green and gold.';
+const own = `panel=train&training=whale.5.4.128.1.0.0005&lesson=${encodeURIComponent(LETTER)}`;
 const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
 
 /** @type {Record<string, { hash?: string, act?: (page: any) => Promise<void>, locale?: string, fresh?: boolean }>} */
@@ -329,6 +335,8 @@ export const STATES = {
       play,
     ),
   },
+  ownText: { hash: own, act: each(play, steps(20), play) },
+  ownTextBeside: { hash: `${own}&view=compare&layer=3&head=3`, act: each(play, steps(20), play) },
   beforeTraining: { hash: 'panel=train&training=brackets.2.4.32.1.0.003' },
   more: { act: (page) => page.locator('.more-menu button').first().click(), fresh: true },
   help: { act: menu('.more-menu', 'help'), fresh: true },

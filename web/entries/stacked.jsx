@@ -10,7 +10,7 @@ import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { Sheet } from '../features/reading/bottomSheet.jsx';
 import { gapIn, shownParts } from '../features/story/steps.js';
-import { isOpen } from '../features/train/settings.js';
+import { isOpen, OWN_TEXT } from '../features/train/settings.js';
 import { viewOf } from '../features/views.js';
 import { useSession } from '../ui/context.js';
 import { gridOf, patchesOf } from '../ui/layout.js';
@@ -117,6 +117,8 @@ function Phone({ screen }) {
   const training = isOpen(state);
   const story = state.panel === 'story';
   const circuit = state.view === 'flow' && state.circuit !== null;
+  // The changes of a model that is trained further.
+  const tuned = training && state.training.task === OWN_TEXT;
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
@@ -130,7 +132,7 @@ function Phone({ screen }) {
         {!grows && <Model {...size} names={false} />}
         {training ? <ShortCharts /> : <Prediction short writes />}
       </div>
-      {story || circuit || state.first !== null || viewOf(state.view, run).titled ? (
+      {story || circuit || tuned || state.first !== null || viewOf(state.view, run).titled ? (
         <Panel phone />
       ) : (
         !training && <Sheet />

@@ -490,8 +490,24 @@ export interface ReportDetails {
   snapshots?: number[];
   /** The first report of a training. */
   started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };
+  /** The model is one that is trained further: how much it has changed. */
+  changes?: HeadChanges;
   /** The loss diverged at `step`; `back` is the step that was restored. */
   diverged?: { step: number; nan: boolean; back: number; rate: number };
+}
+
+/** The changes since a training of an existing model began: pairs are before and now. */
+export interface HeadChanges {
+  /** The mean loss in nats of a token that is held out. */
+  loss: [number, number];
+  /** The probability of each token of the sentence that is shown, from token 1 on. */
+  likely: [number, number][];
+  /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
+  heads: number[][];
+  /** The weights of every head before, (L,H,T,T). */
+  before: Float32Array;
+  /** False if the text is too short to hold out its end: then the loss is that of the text. */
+  holdsOut: boolean;
 }
 
 /** at: when it was stored, in milliseconds since 1970. */

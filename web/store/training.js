@@ -2,7 +2,7 @@
 // open, everything on the screen comes from there.
 
 import { computed, signal } from '@preact/signals';
-import { firstHead, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
+import { firstHead, OWN_TEXT, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
 import { download } from '../ui/download.js';
 import { createFilm } from './film.js';
 import { readOnly } from './readOnly.js';
@@ -11,7 +11,7 @@ import { createTrainingRun } from './trainingRun.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */
 /** @import { Training as TrainingChoice } from '../features/train/settings.js' */
-/** @import { About, PartListeners, ReportDetails, StoredModel } from './protocol.js' */
+/** @import { About, HeadChanges, PartListeners, ReportDetails, StoredModel } from './protocol.js' */
 /** @import { TrainingControl, TrainingProgress } from './protocol.js' */
 /** @import { State } from './state.js' */
 /** @import { Settings } from './types.js' */
@@ -28,11 +28,11 @@ function createChoices(state, update) {
     choose(patch, sample = '') {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
-      const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample } : {};
+      const lesson = training.task === OWN_TEXT && now.lesson === '' ? { lesson: sample } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
     /** @param {string} lesson the text to learn */
-    setLesson: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
+    setLesson: (lesson) => update({ lesson, training: usualTraining(OWN_TEXT), cell: null }),
     /** @param {number} rate */
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
     /** Shows a saved model. @param {{ settings: Settings }} saved @param {string} [panel] */
@@ -41,7 +41,7 @@ function createChoices(state, update) {
         model: TRAINED,
         panel,
         training: trainingOf(settings),
-        ...(settings.task === 'text' && { lesson: settings.text }),
+        ...(settings.task === OWN_TEXT && { lesson: settings.text }),
         ...firstHead(settings),
       }),
     /** Opens the panel. */
@@ -103,6 +103,7 @@ export function createTraining({ requests, state, update, about }) {
   const progress = signal(/** @type {TrainingProgress | null} */ (null));
   const diverged = signal(/** @type {ReportDetails['diverged']} */ (undefined));
   const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
+  const changes = signal(/** @type {HeadChanges | null} */ (null));
   const savedModels = signal(/** @type {StoredModel[]} */ ([]));
   const problem = signal(/** @type {string | null} */ (null));
   /** Steps of the model when it was last saved as a file. */
@@ -111,7 +112,7 @@ export function createTraining({ requests, state, update, about }) {
   const film = createFilm(progress, steer);
   const choices = createChoices(state, update);
   const onLoaded = (/** @type {Settings} */ settings) => choices.open({ settings });
-  const run = createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded });
+  const run = createTrainingRun({ requests, state, progress, diverged, changes, speed, film, steer, onLoaded });
 
   /** @type {Pick<PartListeners, 'trainingReport' | 'storedModels' | 'savedFile'>} */
   const parts = {
@@ -137,6 +138,8 @@ export function createTraining({ requests, state, update, about }) {
     progress: readOnly(progress),
     /** Set when the loss diverged, until training continues. */
     diverged: readOnly(diverged),
+    /** How much a model that is trained further has changed; null for a new one. */
+    changes: readOnly(changes),
     /** Steps per second; null without a limit. */
     speed: readOnly(speed),
     curves: run.curves.now,

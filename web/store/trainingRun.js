@@ -4,7 +4,7 @@ import { isOpen, keyOf, settingsOf } from '../features/train/settings.js';
 import { createCurves } from './trainingCurves.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */
-/** @import { ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.js' */
+/** @import { HeadChanges, ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.js' */
 /** @import { State } from './state.js' */
 /** @import { Settings } from './types.js' */
 
@@ -17,12 +17,13 @@ const keyOfTraining = ({ training, lesson }) => keyOf(settingsOf(training, lesso
  * @param {ReadonlySignal<State>} store.state
  * @param {Signal<TrainingProgress | null>} store.progress
  * @param {Signal<ReportDetails['diverged']>} store.diverged
+ * @param {Signal<HeadChanges | null>} store.changes
  * @param {ReadonlySignal<number | null>} store.speed
  * @param {import('./film.js').FilmPlayer} store.film
  * @param {(control: TrainingControl) => void} store.steer
  * @param {(settings: Settings) => void} store.onLoaded a file with a training was read
  */
-export function createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded }) {
+export function createTrainingRun({ requests, state, progress, diverged, changes, speed, film, steer, onLoaded }) {
   const curves = createCurves();
   /** The key of the training in the worker. */
   let asked = '';
@@ -88,9 +89,10 @@ export function createTrainingRun({ requests, state, progress, diverged, speed, 
       return true;
     },
     /** @param {TrainingReport} report */
-    receive({ progress: now, points, scores, frame, started, snapshots, diverged: divergence }) {
+    receive({ progress: now, points, scores, frame, started, snapshots, diverged: divergence, changes: change }) {
       requests.send({ verb: 'acknowledgeReport' });
       if (started) receiveFirst(started);
+      if (started || change) changes.value = change ?? null;
       curves.add({ points, step: now.steps, scores });
       if (frame) film.add(frame, snapshots);
       if (divergence) diverged.value = divergence;

@@ -1,5 +1,6 @@
 // Types that store, worker and features share.
 
+import type { SourceTokenizer } from '../worker/sources/types.js';
 import type { About, Contributions, HeadValues, Label, Piece, Prediction, ShownRun, Summary } from './protocol.js';
 
 export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.js').load>>;
@@ -9,7 +10,7 @@ export interface Tensor {
   shape: number[];
 }
 
-export type Task = 'repeat' | 'previous' | 'copy' | 'reverse' | 'sort' | 'brackets' | 'recall' | 'text';
+export type Task = 'repeat' | 'previous' | 'copy' | 'reverse' | 'sort' | 'brackets' | 'recall' | 'whale';
 
 export type Random = () => number;
 
@@ -29,6 +30,21 @@ export interface TaskKind {
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };
   goal: number | null;
+  /** How much is computed during training, where the usual numbers would take too long. */
+  limits?: { validation: number; frames: number };
+  /** The model that training begins with, and its tokenizer; without it a new model begins. */
+  base?: BaseModel;
+  /** The text that is shown and its tokens, if it is not one of the validation sequences. */
+  shown?: Sequence & { text: string };
+}
+
+export interface BaseModel {
+  create(hl: Hl): ReturnType<Hl['transformer']>;
+  tokenizer: SourceTokenizer;
+  /** Reads its tokenizer.json. */
+  readTokenizer(): Promise<Uint8Array>;
+  /** True if the end of the text is held out; otherwise the text is too short. */
+  holdsOut: boolean;
 }
 
 export interface Settings {

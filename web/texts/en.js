@@ -16,7 +16,7 @@ const names = {
   sort: 'Sort',
   brackets: 'Brackets',
   recall: 'Recall',
-  text: 'Your own text',
+  whale: 'Moby, on your own text',
 };
 
 export const strings = {

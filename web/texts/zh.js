@@ -16,7 +16,7 @@ const names = {
   sort: '排序',
   brackets: '括号',
   recall: '回忆',
-  text: '自己的文本',
+  whale: '白鲸，在自己的文本上',
 };
 
 /** @type {Strings} */

@@ -76,7 +76,7 @@ function createContext(load, fetchFile, modelStore) {
   const sources = new OpenSources(core, fetchFile);
   /** Most visitors do not train: the module is loaded by the first request. @type {Promise<Training> | undefined} */
   let loadingTraining;
-  const training = () => (loadingTraining ??= loadTraining(core, modelStore));
+  const training = () => (loadingTraining ??= loadTraining(core, sources, fetchFile, modelStore));
   return {
     core,
     sources,
@@ -91,8 +91,17 @@ function createContext(load, fetchFile, modelStore) {
   };
 }
 
-/** @param {() => Promise<Hl>} core @param {ModelStore} [modelStore] */
-async function loadTraining(core, modelStore) {
+/**
+ * @param {() => Promise<Hl>} core
+ * @param {OpenSources} sources
+ * @param {FetchFile} fetchFile
+ * @param {ModelStore} [modelStore]
+ */
+async function loadTraining(core, sources, fetchFile, modelStore) {
   const [{ Training }, hl] = await Promise.all([import('./trainer/training.js'), core()]);
-  return new Training(hl, modelStore);
+  const demo = {
+    open: () => sources.get('whale', () => {}),
+    readTokenizer: () => fetchFile('whale.tokenizer.json', () => {}),
+  };
+  return new Training(hl, demo, modelStore);
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.js';
-import { batchOf, TASKS, textTask } from '../../../web/features/train/tasks.js';
+import { batchOf, TASKS } from '../../../web/features/train/tasks.js';
 import { hl } from '../../support/headlight.js';
 import { teach } from '../../support/teach.js';
 
@@ -47,20 +47,3 @@ function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
     return sum / count;
   });
 }
-
-test('a model of a text has a lower loss than the frequencies of its characters', () => {
-  const text = 'the quick brown fox jumps over the lazy dog, and the dog, being lazy, lets the fox jump. '.repeat(23);
-  const task = textTask(text);
-  const counts = [...text].reduce((map, sign) => map.set(sign, (map.get(sign) ?? 0) + 1), new Map());
-  const entropy = [...counts.values()].reduce((sum, n) => sum - (n / text.length) * Math.log(n / text.length), 0);
-  const model = hl.transformer({
-    ...task.model,
-    dModel: 32,
-    mlp: 64,
-    vocab: task.tokens.length,
-    context: task.context,
-  });
-  const { loss } = teach(hl, model, { ...task.training, steps: 150 }, task);
-  assert.ok(loss < entropy / 3, `${loss} of ${entropy}`);
-  model.dispose();
-});

@@ -3,6 +3,8 @@
 export const texts = {
   now: 'Now',
   old: 'Pinned',
+  inTraining: (/** @type {boolean} */ isBefore, /** @type {number} */ step) =>
+    isBefore ? { name: 'Before', text: 'as it comes' } : { name: 'Now', text: `after ${step} steps on your text` },
   nothing: 'Nothing to compare with yet',
   how: ['Pin this run.', 'Then change the model below, or write another sentence.', 'Both are shown here.'],
   pin: 'Pin this run',

@@ -20,13 +20,14 @@ export function Compare({ width, height, most, compact = false, free = false }) 
   const runs = runPairIn(session);
   const read = useCell(runs);
   const state = session.state.value;
-  if (isOpen(state)) return <Picture width={width} height={height} most={most} compact={compact} />;
+  // Of a new model that is trained there is nothing before.
+  if (isOpen(state) && !runs) return <Picture width={width} height={height} most={most} compact={compact} />;
   const room = { width, height, most, compact, free };
   return (
     <div class="compare" data-way={state.versus}>
       {!runs || width <= 0 || height <= 0 ? (
         <div style={px({ height })} />
-      ) : runs.old && state.versus === 'difference' ? (
+      ) : runs.old && state.versus === 'difference' && !isOpen(state) ? (
         <Difference runs={{ ...runs, old: runs.old }} read={read} room={room} />
       ) : (
         <SideBySide runs={runs} read={read} room={room} />

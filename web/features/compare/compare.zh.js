@@ -4,6 +4,8 @@
 export const texts = {
   now: '现在',
   old: '固定的',
+  inTraining: (isBefore, step) =>
+    isBefore ? { name: '之前', text: '原来的模型' } : { name: '现在', text: `在您的文本上训练 ${step} 步之后` },
   nothing: '还没有可比较的',
   how: ['先固定这次运行。', '再在下面改动模型，或写另一句话。', '两者就并列在这里。'],
   pin: '固定这次运行',

@@ -4,6 +4,7 @@ import { runOf } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { shown } from '../prompt/tokens.js';
+import { isOpen } from '../train/settings.js';
 import { Matrix } from './alignedHeatmap.jsx';
 import { BETWEEN, planOf } from './alignedLayout.js';
 import { weightIn } from './tokenPairs.js';
@@ -26,15 +27,19 @@ export function SideBySide({ runs, read, room }) {
   const session = useSession();
   const { now, old, full } = runs;
   // While no run is pinned the picture has all the room, and the instructions are in its empty half.
-  const isSingle = !session.state.value.pinned && !full && !room.free;
+  const isSingle = !old && !session.state.value.pinned && !full && !room.free;
   const plan = planOf(room, { ...runs, count: isSingle ? 1 : 2 });
   const { height, hasRoomAbove, first, second } = layoutOf(plan, room);
+  // A model in training comes after the same model before its training.
+  const isLater = isOpen(session.state.value);
+  const [nowAt, oldAt] = isLater ? [second, first] : [first, second];
+  const secondRows = !plan.down && !plan.hasOwnRows;
   const { top, matrixWidth, matrixHeight } = plan;
   const heading = { plan, full, isAbove: hasRoomAbove };
   return (
     <div class="picture" style={px({ height })}>
-      <NowMatrix runs={runs} read={read} plan={plan} origin={first} />
-      {!isSingle && <Heading {...heading} side={now} isPinned={false} origin={first} />}
+      <NowMatrix runs={runs} read={read} plan={plan} origin={nowAt} hideRows={isLater ? secondRows : undefined} />
+      {!isSingle && <Heading {...heading} side={now} isPinned={false} origin={nowAt} />}
       {isSingle ? (
         <Instructions
           style={px({ '--x': first.x, '--y': first.y, '--top': top, '--matrix-width': matrixWidth })}
@@ -42,8 +47,8 @@ export function SideBySide({ runs, read, room }) {
         />
       ) : old ? (
         <>
-          <PinnedMatrix runs={runs} old={old} read={read} plan={plan} origin={second} />
-          <Heading {...heading} side={old} isPinned origin={second} />
+          <PinnedMatrix {...{ runs, old, read, plan }} origin={oldAt} hideRows={isLater ? undefined : secondRows} />
+          <Heading {...heading} side={old} isPinned origin={oldAt} />
         </>
       ) : (
         <Instructions style={px({ left: second.x, top: second.y, width: matrixWidth, height: matrixHeight })} />
@@ -68,8 +73,10 @@ function layoutOf({ down, left, right, top, overhang, matrixWidth, matrixHeight 
   return { height, hasRoomAbove: height - needed > HEADING_HEIGHT, first: { x: left, y }, second };
 }
 
-/** @param {{ runs: RunPair, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
-function NowMatrix({ runs, read, plan, origin }) {
+/** @typedef {{ read: CellPair | null, plan: AlignedPlan, origin: Origin, hideRows: boolean | undefined }} Place */
+
+/** @param {Place & { runs: RunPair }} props */
+function NowMatrix({ runs, read, plan, origin, hideRows }) {
   const words = useSession().words.value;
   const { now, full, rows, columns } = runs;
   return (
@@ -82,13 +89,14 @@ function NowMatrix({ runs, read, plan, origin }) {
       value={(t, s) => weightIn(now, full, { t, s })}
       rowOf={rows.rowNow}
       columnOf={columns.rowNow}
+      hideRows={hideRows}
       pairOf={(cell) => ({ now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } })}
     />
   );
 }
 
-/** @param {{ runs: RunPair, old: Side, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
-function PinnedMatrix({ runs, old, read, plan, origin }) {
+/** @param {Place & { runs: RunPair, old: Side }} props */
+function PinnedMatrix({ runs, old, read, plan, origin, hideRows }) {
   const words = useSession().words.value;
   const { now, full, rows, columns } = runs;
   return (
@@ -101,7 +109,7 @@ function PinnedMatrix({ runs, old, read, plan, origin }) {
       value={(t, s) => weightIn(old, full, { t, s })}
       rowOf={rows.rowOld}
       columnOf={columns.rowOld}
-      hideRows={!plan.down && !plan.hasOwnRows}
+      hideRows={hideRows}
       pairOf={(cell) => ({ now: { t: rows.nowOf(cell.t), s: columns.nowOf(cell.s) }, old: cell })}
     />
   );
@@ -143,15 +151,20 @@ function Heading({ side, isPinned, plan, origin: { x, y }, full, isAbove }) {
   const words = session.words.value;
   const texts = useTexts();
   const state = session.state.value;
-  const text = isPinned ? (state.pinned?.text ?? '') : state.text;
-  const guess = side.run.top?.[0];
+  const progress = isOpen(state) ? session.training.progress.value : null;
+  const { name, text } = progress
+    ? texts.inTraining(isPinned, progress.at ?? progress.steps)
+    : isPinned
+      ? { name: texts.old, text: state.pinned?.text ?? '' }
+      : { name: texts.now, text: state.text };
+  const guess = progress ? undefined : side.run.top?.[0];
   const kind = isAbove ? 'over' : full ? 'over short' : 'inside';
   const geometry = { '--x': x, '--y': y, '--top': plan.top, '--matrix-width': plan.matrixWidth };
   return (
     <div class="heading-area" style={px(geometry)}>
       <div class={`heading ${kind}`}>
-        <h2>{isPinned ? texts.old : texts.now}</h2>
-        {text && <p lang="en">{text}</p>}
+        <h2>{name}</h2>
+        {text && <p lang={progress ? undefined : 'en'}>{text}</p>}
         {guess && (
           <p class="guesses">
             {texts.guesses} <i>{shown(guess.text).trim() || '␣'}</i> <b>{words.percent(guess.now)}</b>

@@ -1,6 +1,8 @@
 // Two prompts, or one before and after a change: their runs, the pairs of their tokens, and the cell that is read.
 
 import { useSession } from '../../ui/context.js';
+import { weightsOf } from '../reading/derivation.js';
+import { isOpen } from '../train/settings.js';
 import { texts as inEnglish } from './compare.en.js';
 import { texts as inChinese } from './compare.zh.js';
 import { runPairOf } from './tokenPairs.js';
@@ -23,7 +25,18 @@ export const useTexts = () => textsIn(useSession());
  */
 export function runPairIn(session) {
   const run = session.run.value;
+  if (isOpen(session.state.value)) return trainedPairIn(session);
   return run?.T ? runPairOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
+}
+
+/** The model in training as it is, and before its training. @param {Session} session @returns {RunPair | null} */
+function trainedPairIn(session) {
+  const run = session.run.value;
+  const before = session.training.changes.value?.before;
+  if (!run?.T || !before || before.length !== run.weights.length) return null;
+  const { pieces, keys, T, S, layer, head } = run;
+  const weights = weightsOf({ ...run, weights: before }, layer, head) ?? undefined;
+  return runPairOf(run, { pieces, keys, T, S, layer, head, cut: false, weights });
 }
 
 /** The cell that is read. @param {RunPair | null} runs @returns {CellPair | null} */

@@ -3,7 +3,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { isLongEnough, MIN_CHARACTERS, TASK_NAMES } from './settings.js';
+import { SAMPLE } from './sample.js';
+import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from './settings.js';
 import { useTrainTexts } from './texts.js';
 
 /** The task, with buttons for the other tasks, or a menu of them if there is little room. */
@@ -25,7 +26,7 @@ export function Lesson({ compact = false }) {
             key: name,
             label: words.train.tasks[name],
             chosen: name === task,
-            act: () => training.choose({ task: name }, texts.sample),
+            act: () => training.choose({ task: name }, SAMPLE),
           }))}
         />
       ) : (
@@ -36,14 +37,14 @@ export function Lesson({ compact = false }) {
               type="button"
               class="word"
               aria-pressed={name === task}
-              onClick={() => name !== task && training.choose({ task: name }, texts.sample)}
+              onClick={() => name !== task && training.choose({ task: name }, SAMPLE)}
             >
               {words.train.tasks[name]}
             </button>
           ))}
         </div>
       )}
-      {task === 'text' && <OwnText />}
+      {task === OWN_TEXT && <OwnText />}
     </section>
   );
 }
@@ -56,6 +57,7 @@ function OwnText() {
   const [text, setText] = useState(lesson);
   useEffect(() => setText(lesson), [lesson]);
   const enough = isLongEnough(text);
+  const isWhole = text === lesson && session.training.changes.value?.holdsOut === false;
   return (
     <div class="own">
       <textarea
@@ -73,7 +75,7 @@ function OwnText() {
         >
           {texts.learn}
         </button>
-        <span>{enough ? texts.heldOut : texts.short(MIN_CHARACTERS)}</span>
+        <span>{enough ? (isWhole ? texts.tooShort : texts.heldOut) : texts.short(MIN_CHARACTERS)}</span>
       </p>
     </div>
   );

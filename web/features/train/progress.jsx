@@ -3,10 +3,25 @@
 import { useSession } from '../../ui/context.js';
 import { valueAt } from './chartLines.js';
 import { Chart, HeadsChart } from './charts.jsx';
+import { OWN_TEXT } from './settings.js';
 import { useTrainTexts } from './texts.js';
+import { WhatChanged } from './whatChanged.jsx';
 
-/** All charts, with a common line at the current step. */
-export function Charts({ compact = false }) {
+/**
+ * All charts, with a common line at the current step; for a model that is trained further, its changes.
+ * @param {{ compact?: boolean, phone?: boolean }} props
+ */
+export function Charts({ compact = false, phone = false }) {
+  const session = useSession();
+  return session.state.value.training.task === OWN_TEXT ? (
+    <WhatChanged phone={phone} />
+  ) : (
+    <TaskCharts compact={compact} />
+  );
+}
+
+/** @param {{ compact: boolean }} props */
+function TaskCharts({ compact }) {
   const session = useSession();
   const texts = useTrainTexts();
   const { progress, curves, previousCurves, watch } = session.training;

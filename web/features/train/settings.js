@@ -27,12 +27,16 @@ export const MODELS = {
   sort: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
   brackets: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
   recall: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
-  text: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
+  // The demo model, which is trained further: its sizes are fixed.
+  whale: { layers: 5, dModel: 128, numHeads: 4, mlp: 344 },
 };
 export const TASK_NAMES = /** @type {Task[]} */ (Object.keys(MODELS));
 
-/** The learning rate of every task at first. */
-const USUAL_RATE = 0.003;
+/** The task to train the demo model further on the visitor's own text. */
+export const OWN_TEXT = 'whale';
+
+/** The learning rate at first: of a new model, and of a trained one, which a larger rate would make forget. */
+const [USUAL_RATE, FURTHER_RATE] = [0.003, 0.0005];
 
 /** The roles of heads that a task needs: chart 3 has their scores. @type {Record<Task, string[]>} */
 export const TASK_ROLES = {
@@ -44,13 +48,13 @@ export const TASK_ROLES = {
   brackets: ['partner'],
   recall: ['previous', 'partner'],
   // The roles that a text needs are not known in advance: there is no third chart.
-  text: [],
+  whale: [],
 };
 
 /** The settings that a task starts with. @param {Task} task @returns {Training} */
 export function usualTraining(task) {
   const { layers, dModel, numHeads } = MODELS[task];
-  return { task, layers, heads: numHeads, width: dModel, rate: USUAL_RATE, seed: 1 };
+  return { task, layers, heads: numHeads, width: dModel, rate: task === OWN_TEXT ? FURTHER_RATE : USUAL_RATE, seed: 1 };
 }
 
 /** The head of the last layer that is shown first. In `repeat` head 2 learns the role best. */
@@ -65,7 +69,7 @@ export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
 /** The valid values of each setting. */
 export const CHOICES = {
   task: TASK_NAMES,
-  layers: [1, 2, 3, 4],
+  layers: [1, 2, 3, 4, 5],
   heads: [1, 2, 4, 8],
   width: [16, 32, 64, 128],
   optimizer: OPTIMIZERS,
@@ -88,12 +92,16 @@ export const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s
 export const MIN_CHARACTERS = 20;
 export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= MIN_CHARACTERS;
 
+/** True for the sizes of the task's model. @param {Pick<Training, 'task' | 'layers' | 'heads' | 'width'>} x */
+const hasFixedSizes = ({ task, layers, heads, width }) =>
+  layers === MODELS[task].layers && heads === MODELS[task].numHeads && width === MODELS[task].dModel;
+
 /** @param {any} x */
 export const isTraining = (x) =>
   TASK_NAMES.includes(x?.task) &&
-  LAYERS.includes(x.layers) &&
-  HEADS.includes(x.heads) &&
-  WIDTHS.includes(x.width) &&
+  (x.task === OWN_TEXT
+    ? hasFixedSizes(x)
+    : LAYERS.includes(x.layers) && HEADS.includes(x.heads) && WIDTHS.includes(x.width)) &&
   x.rate >= MIN_RATE &&
   x.rate <= MAX_RATE &&
   Number.isSafeInteger(x.seed) &&
@@ -119,7 +127,7 @@ export function readTraining(written) {
 /** All settings of the trainer. @param {Training} training @param {string} text @returns {Settings} */
 export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => ({
   task,
-  text: task === 'text' ? text : '',
+  text: task === OWN_TEXT ? text : '',
   layers,
   heads,
   width,
@@ -141,4 +149,4 @@ function digest(text) {
 
 /** The name under which a model is stored. The rate may change during training. @param {Settings} settings */
 export const keyOf = ({ task, text, layers, heads, width, seed }) =>
-  [task, layers, heads, width, seed, ...(task === 'text' ? [digest(text)] : [])].join('-');
+  [task, layers, heads, width, seed, ...(task === OWN_TEXT ? [digest(text)] : [])].join('-');

@@ -1,7 +1,7 @@
 // Tasks that a small transformer learns in a minute: each generates sequences with the target at each position.
 
 import { argumentError } from '../../../src/js/check/errors.js';
-import { CHOICES, charactersOf, isLongEnough, MIN_CHARACTERS, MODELS } from './settings.js';
+import { CHOICES, isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT } from './settings.js';
 
 /** @import { Labels, Random, Sequence, Settings, Task, TaskKind } from '../../store/types.js' */
 
@@ -34,9 +34,6 @@ function answered(read, mark, written) {
   const tokens = [...read, mark, ...written];
   return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
 }
-
-/** Maximum number of tokens of a text task, which are its characters. */
-export const MAX_CHARACTERS = 96;
 
 /**
  * `tokens` are the names of the labels; `sequence` returns labels and targets. `goal` is the accuracy that the settings
@@ -149,44 +146,6 @@ export const TASKS = {
   },
 };
 
-/** The share of a text, at its end, that is held out for validation. */
-const HELD_OUT = 0.2;
-const MAX_CONTEXT = 48;
-
-/** The task to predict the next character of a text. @param {string} text @returns {TaskKind} */
-export function textTask(text) {
-  const characters = charactersOf(text);
-  if (characters.length < MIN_CHARACTERS)
-    throw argumentError('textTask', 'text', text, `at least ${MIN_CHARACTERS} characters`);
-  const counts = new Map();
-  for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
-  // If there are too many, one replacement stands for the rarest.
-  const commonest = [...counts]
-    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .slice(0, MAX_CHARACTERS - 1)
-    .map(([sign]) => sign);
-  const tokens = [...commonest.sort(), '\u25a1'];
-  const label = new Map(tokens.map((sign, i) => [sign, i]));
-  const labels = characters.map((sign) => label.get(sign) ?? tokens.length - 1);
-  const learned = labels.slice(0, Math.ceil(labels.length * (1 - HELD_OUT)));
-  const heldOut = labels.slice(learned.length);
-  const context = Math.min(MAX_CONTEXT, heldOut.length - 1);
-  /** @type {(part: number[]) => TaskKind['sequence']} */
-  const cutFrom = (part) => (random) => {
-    const at = below(random, part.length - context);
-    return { tokens: part.slice(at, at + context), targets: part.slice(at + 1, at + context + 1) };
-  };
-  return {
-    tokens,
-    context,
-    sequence: cutFrom(learned),
-    heldOut: cutFrom(heldOut),
-    model: MODELS.text,
-    training: { rate: 0.003, batch: 16, steps: 2000 },
-    goal: null,
-  };
-}
-
 /**
  * Held-out sequences. Every task except a text generates new ones without limit.
  * @param {TaskKind} task
@@ -219,7 +178,7 @@ export function checkSettings(settings) {
   for (const [name, choices] of Object.entries(CHOICES))
     if (!(/** @type {unknown[]} */ (choices).includes(settings[name])))
       throw argumentError('load', `settings.${name}`, settings[name], `one of ${choices.join(', ')}`);
-  if (settings.task === 'text' && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
+  if (settings.task === OWN_TEXT && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
     throw argumentError('load', 'settings.text', settings.text, `at least ${MIN_CHARACTERS} characters`);
   if (!(Number.isFinite(settings.rate) && settings.rate > 0))
     throw argumentError('load', 'settings.rate', settings.rate, 'a number above 0');
@@ -227,15 +186,12 @@ export function checkSettings(settings) {
     throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
 }
 
-/** @param {{ task: Task, text: string }} settings */
-export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
-
-/** The settings that a task starts with. @param {Task} task @param {string} [text] @returns {Settings} */
-export function usualSettings(task, text = '') {
-  const { model, training } = taskOf({ task, text });
+/** The settings that a task starts with. @param {Task} task @returns {Settings} */
+export function usualSettings(task) {
+  const { model, training } = TASKS[task];
   return {
     task,
-    text,
+    text: '',
     layers: model.layers,
     heads: model.numHeads,
     width: model.dModel,

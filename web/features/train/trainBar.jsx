@@ -6,7 +6,7 @@ import { Menu } from '../../ui/menu.jsx';
 import { More } from '../../ui/popover.jsx';
 import { Slider } from '../../ui/slider.jsx';
 import { Lesson } from './lesson.jsx';
-import { HEADS, LAYERS, MAX_RATE, MIN_RATE, SPEEDS, WIDTHS } from './settings.js';
+import { HEADS, LAYERS, MAX_RATE, MIN_RATE, OWN_TEXT, SPEEDS, WIDTHS } from './settings.js';
 import { useTrainTexts } from './texts.js';
 
 /** @import { Kind } from '../../ui/layout.js' */
@@ -152,7 +152,9 @@ function Rate() {
 function Sizes() {
   const session = useSession();
   const texts = useTrainTexts();
-  const { layers, heads, width } = session.state.value.training;
+  const { task, layers, heads, width } = session.state.value.training;
+  // A model that is trained further keeps its sizes.
+  if (task === OWN_TEXT) return null;
   return (
     <span class="group">
       <Size name={texts.layers} choices={LAYERS} value={layers} field="layers" />

@@ -204,6 +204,6 @@ async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
  * @param {Pick<WorkerContext, 'roles'>} worker
  */
 function rolesIn(hl, source, scores, { roles }) {
-  if (source.about.name === 'whale' || source.exemplar) return roles.of(hl, source);
+  if (source.about.name === 'whale' || source.about.trained) return roles.of(hl, source);
   return scores ? rolesOf(scores) : null;
 }

@@ -36,7 +36,7 @@ export class Display {
   /** Shows the model as it is. @param {TrainingRun} run */
   show(run) {
     const { scores } = this.#showProbe(run);
-    this.#reporter.report(run.progress, run.shownStep === null ? { scores } : {});
+    this.#reporter.report(run.progress, { ...(run.shownStep === null && { scores }), ...run.changes() });
   }
 
   /**
@@ -49,6 +49,9 @@ export class Display {
     trainer.takeSnapshot();
     const { weights, scores } = this.#showProbe(run);
     const frame = { step: steps, weights };
-    this.#reporter.report(run.progress, { ...details, scores, frame, snapshots: trainer.snapshots });
+    this.#reporter.report(run.progress, {
+      ...{ ...details, ...run.changes() },
+      ...{ scores, frame, snapshots: trainer.snapshots },
+    });
   }
 }

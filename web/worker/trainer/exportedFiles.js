@@ -33,9 +33,11 @@ export async function pytorchFolder(trainer) {
   const random = uniformSource(settings.seed);
   for (let i = 0; i < trainer.drawn; i++) random();
   const { labels, targets } = batchOf(task, random, task.training.batch * STEPS_AHEAD);
-  const small = (/** @type {Labels} */ { data, shape }) => ({ data: Int8Array.from(data), shape });
+  const Integers = task.tokens.length > 128 ? Int16Array : Int8Array;
+  const small = (/** @type {Labels} */ { data, shape }) => ({ data: Integers.from(data), shape });
+  const tokenizer = (await task.base?.readTokenizer()) ?? characterTokenizer(task.tokens);
   return {
-    ...(await model.saveFolder({ tokenizer: characterTokenizer(task.tokens), optimizer })),
+    ...(await model.saveFolder({ tokenizer, optimizer })),
     'tokens.safetensors': writeSafetensors({ tokens: small(labels), targets: small(targets) }),
   };
 }

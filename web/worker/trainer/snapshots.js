@@ -10,9 +10,12 @@ export class Snapshots {
   /** In the order of their steps. @type {Snapshot[]} */
   #all;
 
-  /** @param {readonly Snapshot[]} [all] */
-  constructor(all = []) {
+  #most;
+
+  /** @param {readonly Snapshot[]} [all] @param {number} [most] */
+  constructor(all = [], most = MAX_SNAPSHOTS) {
     this.#all = [...all];
+    this.#most = most;
   }
 
   get all() {
@@ -36,7 +39,7 @@ export class Snapshots {
   add(step, stateOf) {
     if (this.#all.at(-1)?.step === step) return;
     this.#all.push({ step, state: stateOf() });
-    if (this.#all.length > MAX_SNAPSHOTS) this.#all = everyOther(this.#all, true);
+    if (this.#all.length > this.#most) this.#all = everyOther(this.#all, true);
   }
 
   removeLast() {

@@ -2,7 +2,7 @@
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { noCurves } from '../../features/train/curves.js';
-import { keyOf } from '../../features/train/settings.js';
+import { keyOf, TASK_NAMES } from '../../features/train/settings.js';
 import { checkSettings } from '../../features/train/tasks.js';
 import { everyOther } from './snapshots.js';
 
@@ -74,7 +74,8 @@ export class StoredModels {
 
   async list() {
     const list = await this.#modelStore.list().catch(() => []);
-    this.#send('storedModels', { list });
+    // An earlier version of the page had other tasks.
+    this.#send('storedModels', { list: list.filter(({ settings }) => TASK_NAMES.includes(settings.task)) });
   }
 
   /** @param {string} key */

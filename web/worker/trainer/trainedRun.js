@@ -17,21 +17,24 @@ import { NUMBERS, transformerSource } from '../sources/sources.js';
 
 /** @param {Trainer} trainer @param {number} version @returns {TransformerSource} */
 export function trainedSource({ model, task, settings, probe, steps }, version) {
-  const tokenizer = { ...NUMBERS, ...signTokenizer(task.tokens) };
+  const tokenizer = task.base?.tokenizer ?? { ...NUMBERS, ...signTokenizer(task.tokens) };
   const source = transformerSource(TRAINED, { model, tokenizer, bytes: 0 });
-  const trained = { settings, tokens: task.tokens, probe: textOf(task.tokens, probe.labels), steps };
+  const trained = { settings, tokens: task.tokens, probe: probeText({ task, probe }), steps };
   return {
     ...source,
     about: { ...source.about, trained },
     partnerOf: (weights, labels) => partnerScore(settings.task, weights, labels),
     version,
-    // Heads get their roles on the probe: the model has learned nothing about random passages.
-    exemplar: probe.labels,
+    // Heads get their roles on the probe: a new model has learned nothing about random passages.
+    ...(task.base ? {} : { exemplar: probe.labels }),
   };
 }
 
+/** @param {Pick<Trainer, 'task' | 'probe'>} trainer */
+const probeText = ({ task, probe }) => task.shown?.text ?? textOf(task.tokens, probe.labels);
+
 /** The probe as the input of a run. @param {Trainer} trainer */
-const probeRun = ({ task, probe }) => ({ text: textOf(task.tokens, probe.labels), second: '', ...UNCHANGED });
+export const probeRun = (trainer) => ({ text: probeText(trainer), second: '', ...UNCHANGED });
 
 /**
  * The frames of the film so far, computed from the snapshots.

@@ -1,7 +1,7 @@
 // Trains a small transformer on one task. It uses neither the page nor the worker.
 
 import { uniformSource } from '../../../src/js/ops/random.js';
-import { batchOf, taskOf, validationBatchOf } from '../../features/train/tasks.js';
+import { batchOf, TASKS, validationBatchOf } from '../../features/train/tasks.js';
 import { Snapshots } from './snapshots.js';
 
 /** @import { TensorLike } from '../../../src/js/check/tensorlike.js' */
@@ -37,6 +37,7 @@ const OPTIMIZERS = {
 
 /** @param {Hl} hl @param {Settings} settings @param {TaskKind} task */
 const createModel = (hl, settings, task) =>
+  task.base?.create(hl) ??
   hl.transformer({
     layers: settings.layers,
     dModel: settings.width,
@@ -54,11 +55,12 @@ const createModel = (hl, settings, task) =>
  * @param {{ labels: Labels, targets: Labels }} validation
  */
 function probeOf(task, { labels, targets }) {
+  if (task.shown) return { labels: task.shown.tokens, targets: task.shown.targets };
   const T = labels.shape[1];
   const sequence = (/** @type {Labels} */ { data }, /** @type {number} */ i) =>
     Array.from(data.subarray(i * T, (i + 1) * T));
   const isSuitable = (/** @type {number} */ i) => task.suits?.(sequence(labels, i)) ?? true;
-  const shown = Math.max(Array.from({ length: VALIDATION }, (_, i) => i).findIndex(isSuitable), 0);
+  const shown = Math.max(Array.from({ length: labels.shape[0] }, (_, i) => i).findIndex(isSuitable), 0);
   return { labels: sequence(labels, shown), targets: sequence(targets, shown) };
 }
 
@@ -69,10 +71,12 @@ export class Trainer {
   #optimizer;
   #rate;
   #steps = 0;
-  #snapshots = new Snapshots();
+  #snapshots;
   /** The newest weights, while those of a snapshot are shown. @type {Weights | null} */
   #newest = null;
   #random;
+  /** @type {{ loss: number, accuracy: number } | null} */
+  #judged = null;
   /** Numbers that have been drawn for sequences. A continued training skips so many. */
   #drawn = 0;
 
@@ -82,13 +86,18 @@ export class Trainer {
    * @param {TaskKind} [task] of the settings
    * @param {Uint8Array} [saved] the file of a model that is continued: dropout depends on its step
    */
-  constructor(hl, settings, task = taskOf(settings), saved) {
+  constructor(hl, settings, task = TASKS[settings.task], saved) {
     this.#hl = hl;
     this.settings = settings;
     this.task = task;
     this.model = saved ? hl.loadTransformer(saved) : createModel(hl, settings, task);
     this.#random = uniformSource(settings.seed);
-    this.#validation = validationBatchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
+    this.#snapshots = this.#filmOf();
+    this.#validation = validationBatchOf(
+      task,
+      uniformSource(settings.seed + 1000),
+      task.limits?.validation ?? VALIDATION,
+    );
     this.probe = probeOf(task, this.#validation);
     this.#optimizer = this.#createOptimizer();
     this.#rate = settings.rate;
@@ -96,6 +105,12 @@ export class Trainer {
 
   #createOptimizer() {
     return OPTIMIZERS[this.settings.optimizer](this.#hl, this.model, this.settings, this.task);
+  }
+
+  /** @param {Snapshot[]} [snapshots] */
+  #filmOf(snapshots) {
+    const { limits } = this.task;
+    return new Snapshots(snapshots, limits && 2 * limits.frames);
   }
 
   get steps() {
@@ -143,7 +158,18 @@ export class Trainer {
   /** Loss and accuracy on sequences that are never learned from. */
   validate() {
     const { loss, correct, counted } = this.model.judge(this.#validation.labels, this.#validation.targets);
-    return { loss, accuracy: correct / counted };
+    this.#judged = { loss, accuracy: correct / counted };
+    return this.#judged;
+  }
+
+  /** The last result of validation: of these weights, or of a few steps before. */
+  get judged() {
+    return this.#judged ?? this.validate();
+  }
+
+  /** The loss of another model on the same sequences. @param {Model} model */
+  lossOf(model) {
+    return model.judge(this.#validation.labels, this.#validation.targets).loss;
   }
 
   /** @returns {Weights} */
@@ -158,6 +184,7 @@ export class Trainer {
 
   /** Loads the weights of a snapshot. The next step continues from the newest weights. @param {number} i */
   goBack(i) {
+    this.#judged = null;
     this.#newest ??= this.#weights();
     this.model.loadStateDict(this.#snapshots.at(i).state);
   }
@@ -165,6 +192,7 @@ export class Trainer {
   /** Loads the newest weights again. */
   resume() {
     if (!this.#newest) return;
+    this.#judged = null;
     this.model.loadStateDict(this.#newest);
     this.#newest = null;
   }
@@ -200,11 +228,12 @@ export class Trainer {
    */
   load(tensors, steps, progress) {
     this.#newest = null;
+    this.#judged = null;
     this.model.loadStateDict(tensors);
     if (progress) this.#optimizer.loadStateDict(progress.optimizer);
     while (progress && this.#drawn < progress.drawn) this.#draw();
     this.#steps = steps;
-    this.#snapshots = new Snapshots(progress?.snapshots);
+    this.#snapshots = this.#filmOf(progress?.snapshots);
     this.takeSnapshot();
   }
 

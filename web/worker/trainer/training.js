@@ -4,9 +4,12 @@
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { taughtTask } from '../../features/train/lessons.js';
-import { keyOf, settingsOf, USUAL_SPEED } from '../../features/train/settings.js';
+import { keyOf, OWN_TEXT, settingsOf, USUAL_SPEED } from '../../features/train/settings.js';
+import { transformerOf } from '../sources/sources.js';
 import { perform } from './controls.js';
 import { Display } from './display.js';
+import { comparisonWithBase } from './headChanges.js';
+import { ownTextTask } from './ownText.js';
 import { Pace } from './pace.js';
 import { Reporter } from './reporter.js';
 import { readSavedFile, StoredModels } from './storedModels.js';
@@ -18,11 +21,12 @@ import { TrainingRun } from './trainingRun.js';
 /** @import { RequestOf, State } from '../../store/protocol.js' */
 /** @import { Settings } from '../../store/types.js' */
 /** @import { ModelStore, StoredTraining } from './trainedModelDatabase.js' */
-/** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Hl, Source, TransformerSource } from '../sources/types.js' */
 /** @import { Reply } from '../types.js' */
 
 export class Training {
   #hl;
+  #demo;
   /** The model in training. @type {TrainingRun | null} */
   #run = null;
   #pace = new Pace(USUAL_SPEED);
@@ -31,9 +35,14 @@ export class Training {
   /** Requests are answered one after another. @type {Promise<unknown>} */
   #queue = Promise.resolve();
 
-  /** @param {Hl} hl @param {ModelStore} [modelStore] */
-  constructor(hl, modelStore = createModelStore()) {
+  /**
+   * @param {Hl} hl
+   * @param {{ open: () => Promise<Source>, readTokenizer: () => Promise<Uint8Array> }} demo the demo model
+   * @param {ModelStore} [modelStore]
+   */
+  constructor(hl, demo, modelStore = createModelStore()) {
     this.#hl = hl;
+    this.#demo = demo;
     this.display = new Display(hl, this.#reporter);
     this.storedModels = new StoredModels(modelStore, this.#reporter.send);
   }
@@ -81,7 +90,7 @@ export class Training {
   async #begin({ state, speed, paced, bytes, fresh = false, start = false }, { send }) {
     const saved = bytes && readSavedFile(bytes);
     const run = saved
-      ? this.#replaceRun(saved.settings, saved)
+      ? await this.#replaceRun(saved.settings, saved)
       : await this.#runOf(settingsOf(state.training, state.lesson), fresh);
     const { trainer } = run;
     this.#reporter.redirect(send, paced === true);
@@ -107,9 +116,15 @@ export class Training {
     return this.#replaceRun(settings, fresh ? undefined : await this.storedModels.get(key));
   }
 
+  /** @param {string} text */
+  async #ownTextTask(text) {
+    const { model, tokenizer } = transformerOf(await this.#demo.open());
+    return ownTextTask(text, { model, tokenizer, readTokenizer: this.#demo.readTokenizer });
+  }
+
   /** @param {Settings} settings @param {StoredTraining | undefined} stored */
-  #replaceRun(settings, stored) {
-    const task = taughtTask(settings);
+  async #replaceRun(settings, stored) {
+    const task = settings.task === OWN_TEXT ? await this.#ownTextTask(settings.text) : taughtTask(settings);
     const trainer = new Trainer(this.#hl, settings, task, stored?.progress && stored.bytes);
     try {
       if (stored) trainer.load(readSafetensors(stored.bytes).tensors, stored.steps, stored.progress);
@@ -126,6 +141,7 @@ export class Training {
       reporter: this.#reporter,
       display: this.display,
       storedModels: this.storedModels,
+      compare: comparisonWithBase(this.#hl, trainer),
     });
     return this.#run;
   }

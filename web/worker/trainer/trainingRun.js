@@ -1,8 +1,8 @@
 // One model in training: it plays, pauses, takes single steps, and shows earlier steps.
 
-import { taughtTask } from '../../features/train/lessons.js';
 import { keyOf } from '../../features/train/settings.js';
 
+/** @import { HeadChanges } from '../../store/protocol.js' */
 /** @import { Display } from './display.js' */
 /** @import { Pace } from './pace.js' */
 /** @import { Reporter } from './reporter.js' */
@@ -26,6 +26,7 @@ export class TrainingRun {
   #reporter;
   #display;
   #storedModels;
+  #compare;
   #playing = false;
   #rate;
   #firstLoss;
@@ -34,9 +35,15 @@ export class TrainingRun {
 
   /**
    * @param {Trainer} trainer
-   * @param {{ end: number, pace: Pace, reporter: Reporter, display: Display, storedModels: StoredModels }} parts
+   * @param {object} parts
+   * @param {number} parts.end
+   * @param {Pace} parts.pace
+   * @param {Reporter} parts.reporter
+   * @param {Display} parts.display
+   * @param {StoredModels} parts.storedModels
+   * @param {(() => HeadChanges) | null} parts.compare
    */
-  constructor(trainer, { end, pace, reporter, display, storedModels }) {
+  constructor(trainer, { end, pace, reporter, display, storedModels, compare }) {
     this.trainer = trainer;
     this.key = keyOf(trainer.settings);
     /** Training pauses at this step. */
@@ -48,6 +55,7 @@ export class TrainingRun {
     this.#reporter = reporter;
     this.#display = display;
     this.#storedModels = storedModels;
+    this.#compare = compare;
     this.#rate = trainer.settings.rate;
     this.#firstLoss = reporter.curves.loss[0]?.[1] ?? 0;
   }
@@ -58,11 +66,16 @@ export class TrainingRun {
     return { steps: trainer.steps, end, at, playing: this.#playing, key, settings: trainer.settings };
   }
 
+  /** The changes of a model that is trained further, in the form of reports. */
+  changes() {
+    return this.#compare ? { changes: this.#compare() } : {};
+  }
+
   play() {
     const { trainer } = this;
     if (this.leaveShownStep()) this.version = ++versions;
     // A training that has ended is extended by its usual number of steps.
-    if (trainer.steps >= this.end) this.end = trainer.steps + taughtTask(trainer.settings).training.steps;
+    if (trainer.steps >= this.end) this.end = trainer.steps + trainer.task.training.steps;
     this.#playing = true;
     this.#pace.restart();
     this.#reporter.restartCount();
@@ -121,7 +134,8 @@ export class TrainingRun {
     }
     const validates = steps % VALIDATE_EVERY === 0 || steps === 1;
     this.#reporter.add(validates ? [steps, loss, trainer.validate().accuracy] : [steps, loss]);
-    if (steps % Math.max(Math.round(this.end / FRAMES), 1) === 0) this.#display.snapshot(this);
+    if (steps % Math.max(Math.round(this.end / (trainer.task.limits?.frames ?? FRAMES)), 1) === 0)
+      this.#display.snapshot(this);
     return true;
   }
 

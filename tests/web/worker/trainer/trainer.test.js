@@ -5,14 +5,14 @@ import test from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.js';
-import { isLongEnough, OPTIMIZERS } from '../../../../web/features/train/settings.js';
-import { batchOf, TASKS, textTask, usualSettings, validationBatchOf } from '../../../../web/features/train/tasks.js';
+import { OPTIMIZERS } from '../../../../web/features/train/settings.js';
+import { batchOf, TASKS, usualSettings } from '../../../../web/features/train/tasks.js';
 import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.js';
 import { Trainer } from '../../../../web/worker/trainer/trainer.js';
 
 const hl = await load();
-const small = (task, more = {}, text = '') => ({
-  ...usualSettings(task, text),
+const small = (task, more = {}) => ({
+  ...usualSettings(task),
   layers: 1,
   heads: 2,
   width: 16,
@@ -80,37 +80,6 @@ test('sequences follow the rules of their tasks, have the length of the context,
       (sign, t) => sign !== ' ' && assert.equal(sign, repeated.tokens[repeated.tokens.indexOf(repeated.tokens[t]) + 1]),
     );
   }
-});
-
-test('the tokens of a text are its characters; one token replaces the rarest if there are too many', () => {
-  const task = textTask('to be, or not to be, that is the question');
-  assert.deepEqual(task.tokens, [...' ,abehinoqrstu', '\u25a1']);
-  const { tokens, targets } = task.sequence(uniformSource(1));
-  assert.deepEqual(tokens.slice(1), targets.slice(0, -1));
-  assert.equal(
-    textTask(Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')).tokens.length,
-    96,
-  );
-});
-
-test('validation sequences of a text come from its end, which is not learned from', () => {
-  const text = Array.from({ length: 90 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
-  const task = textTask(text);
-  const labelsIn = (batch) => new Set([...batch.labels.data, ...batch.targets.data]);
-  const learned = labelsIn(batchOf(task, uniformSource(3), 500));
-  const heldOut = labelsIn(validationBatchOf(task, uniformSource(3), 500));
-  assert.equal(heldOut.size, 18);
-  assert.equal(learned.size, 72);
-  assert.equal(learned.intersection?.(heldOut).size ?? [...learned].filter((label) => heldOut.has(label)).length, 0);
-});
-
-test('a text that is too short is refused, one of twenty characters is learned', () => {
-  for (const text of ['', 'a', 'to be, or not to be', '          a          b          '])
-    assert.throws(() => textTask(text), { code: 'ARGUMENT', parameter: 'text' });
-  assert.equal(isLongEnough('to be, or not to be.'), true);
-  const trainer = new Trainer(hl, { ...small('text', {}, 'to be, or not to be.') });
-  for (const { loss } of [trainer.step(), trainer.validate()]) assert.ok(Number.isFinite(loss));
-  trainer.dispose();
 });
 
 test('the same seed gives the same losses, and they fall', () => {

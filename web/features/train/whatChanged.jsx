@@ -1,0 +1,202 @@
+// The changes of a model that is trained further: how likely the text has become, which heads attend differently, and
+// which tokens are guessed differently.
+
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
+import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { byChange, figureOf, likelierFirst, perToken } from './changes.js';
+import { Chart } from './charts.jsx';
+import { useTrainTexts } from './texts.js';
+
+/** @import { HeadChanges, HeadPlace } from '../../store/protocol.js' */
+/** @import { Theme } from '../../ui/palette.js' */
+
+/** Heads and tokens that are listed. */
+const [HEADS, TOKENS] = [6, 5];
+/** Steps of the arrow keys in the grid of heads, whose top row is the last layer. @type {Record<string, number[]>} */
+const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
+
+/** @param {{ phone?: boolean }} props */
+export function WhatChanged({ phone = false }) {
+  const session = useSession();
+  const texts = useTrainTexts();
+  const scrolled = useKeyboardScroll();
+  const changes = session.training.changes.value;
+  const now = session.training.progress.value;
+  if (!changes || !now) return <section class="charts" aria-label={texts.changed} />;
+  const step = now.at ?? now.steps;
+  return (
+    <section class="charts changed" aria-label={texts.changed} ref={scrolled}>
+      <h2 class="title">{texts.changed}</h2>
+      <Likelihood changes={changes} step={step} />
+      {!phone && <LossChart step={step} end={now.end} />}
+      <p class="how">{texts.headsChanged}</p>
+      <HeadGrid changes={changes} />
+      {step > 0 && <MostChanged changes={changes} />}
+      {step > 0 && <Tokens changes={changes} />}
+    </section>
+  );
+}
+
+/** The probability of a token of the text, and its bits. @param {{ changes: HeadChanges, step: number }} props */
+function Likelihood({ changes: { loss, holdsOut }, step }) {
+  const texts = useTrainTexts();
+  const [before, after] = loss.map(perToken);
+  return (
+    <table class="likelihood">
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">{texts.before}</th>
+          <th scope="col">{texts.step(step)}</th>
+        </tr>
+      </thead>
+      <tbody>
+        <tr>
+          <th scope="row">{holdsOut ? texts.heldOutToken : texts.anyToken}</th>
+          <td>{texts.percent(before.likely)}</td>
+          <td>{texts.percent(after.likely)}</td>
+        </tr>
+        <tr>
+          <th scope="row">{texts.bits}</th>
+          <td>{before.bits.toFixed(1)}</td>
+          <td>{after.bits.toFixed(1)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+/** @param {{ step: number, end: number }} props */
+function LossChart({ step, end }) {
+  const { training } = useSession();
+  const texts = useTrainTexts();
+  const [curves, before] = [training.curves.value, training.previousCurves.value];
+  const loss = { name: texts.loss, marks: curves.loss, before: before?.loss, about: texts.lossAbout };
+  return <Chart {...loss} step={step} end={end} noisy text={(x) => x.toFixed(2)} />;
+}
+
+/** A function that shows a head before and now. */
+function useShowHead() {
+  const session = useSession();
+  return (/** @type {HeadPlace} */ { layer, head }) => session.update({ layer, head, view: 'compare' });
+}
+
+/** All heads, the last layer on top. One is in the tab order; arrow keys move. @param {{ changes: HeadChanges }} props */
+function HeadGrid({ changes: { heads } }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTrainTexts();
+  const show = useShowHead();
+  /** @type {Theme} */
+  const theme = session.theme.value;
+  const { layer, head } = session.state.value;
+  const walk = (/** @type {KeyboardEvent} */ event) => {
+    const [up, right] = ARROWS[event.key] ?? [0, 0];
+    const next = { layer: layer + up, head: head + right };
+    if (!(event.key in ARROWS) || heads[next.layer]?.[next.head] === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    show(next);
+    const grid = /** @type {HTMLElement} */ (event.currentTarget);
+    /** @type {HTMLElement | null} */ (grid.querySelector(`[data-head="${next.layer}.${next.head}"]`))?.focus();
+  };
+  return (
+    <div
+      class="head-changes"
+      role="group"
+      aria-label={texts.byLayer}
+      style={px({ '--heads': heads[0].length })}
+      onKeyDown={walk}
+    >
+      {heads.flatMap((row, l) => [
+        <i key={`layer ${l}`} style={{ gridRow: heads.length - l }}>
+          {words.layer(l)}
+        </i>,
+        ...row.map((x, h) => (
+          <button
+            key={`${l}.${h}`}
+            type="button"
+            data-head={`${l}.${h}`}
+            tabIndex={l === layer && h === head ? 0 : -1}
+            aria-pressed={l === layer && h === head}
+            aria-label={texts.headChanged(words.headInText(l, h), x)}
+            class={RAMP[theme].isLight(x) ? 'dark' : 'pale'}
+            style={{ gridRow: heads.length - l, background: RAMP[theme].css(x) }}
+            onClick={() => show({ layer: l, head: h })}
+          >
+            {figureOf(x)}
+          </button>
+        )),
+      ])}
+    </div>
+  );
+}
+
+/** The heads that changed most. @param {{ changes: HeadChanges }} props */
+function MostChanged({ changes: { heads } }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTrainTexts();
+  const show = useShowHead();
+  const roles = session.roles.value;
+  const { layer, head } = session.state.value;
+  const nameOf = (/** @type {HeadPlace} */ place) => {
+    const role = roles?.[place.layer]?.[place.head];
+    return role ? words.roleNames[/** @type {keyof typeof words.roleNames} */ (role)] : '';
+  };
+  return (
+    <div>
+      <h3>{texts.mostChanged}</h3>
+      <ol class="most-changed">
+        {byChange(heads)
+          .slice(0, HEADS)
+          .map((place) => (
+            <li key={`${place.layer}.${place.head}`}>
+              <button
+                type="button"
+                aria-pressed={place.layer === layer && place.head === head}
+                onClick={() => show(place)}
+              >
+                <b>
+                  {place.layer}.{place.head}
+                </b>
+                <span>{nameOf(place)}</span>
+                <span class="value">{place.change.toFixed(2)}</span>
+              </button>
+            </li>
+          ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The tokens of the sentence whose probability changed most. @param {{ changes: HeadChanges }} props */
+function Tokens({ changes: { likely } }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTrainTexts();
+  const pieces = session.run.value?.pieces ?? [];
+  return (
+    <div>
+      <h3>{texts.tokensChanged}</h3>
+      <table class="token-changes">
+        <tbody>
+          {likelierFirst(likely)
+            .slice(0, TOKENS)
+            .map(({ t, before, now }) => (
+              <tr key={t}>
+                <th scope="row" lang="en">
+                  {pieces[t]?.name}
+                </th>
+                <td>
+                  {words.percent(before)} → <b>{words.percent(now)}</b>
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+// How much further training has changed a model: the loss before and now, the probability of each token of the sentence
+// that is shown, and the divergence of each head's attention on it.
+
+import { weightsOf } from '../run/headScores.js';
+import { readRun } from '../run/modelInput.js';
+import { probabilities } from '../run/predictions.js';
+import { forward } from '../run/runModel.js';
+import { probeRun, trainedSource } from './trainedRun.js';
+
+/** @import { HeadChanges } from '../../store/protocol.js' */
+/** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { Model, Trainer } from './trainer.js' */
+/** @typedef {{ loss: number, likely: number[], weights: Float32Array }} Measured */
+
+/**
+ * The Jensen–Shannon divergence of two distributions in bits: 0 if they are equal, 1 if they have nothing in common.
+ * @param {ArrayLike<number>} p
+ * @param {ArrayLike<number>} q
+ */
+export function divergence(p, q) {
+  const term = (/** @type {number} */ x, /** @type {number} */ mean) => (x > 0 ? x * Math.log2(x / mean) : 0);
+  let sum = 0;
+  for (let i = 0; i < p.length; i++) {
+    const mean = (p[i] + q[i]) / 2;
+    sum += (term(p[i], mean) + term(q[i], mean)) / 2;
+  }
+  return Math.max(sum, 0);
+}
+
+/**
+ * The mean divergence of each head's rows, without that of token 0, which has no other key: [layer][head].
+ * @param {Float32Array} before (L,H,T,T)
+ * @param {Float32Array} now
+ * @param {{ layers: number, heads: number, T: number }} sizes
+ */
+export function headDivergences(before, now, { layers, heads, T }) {
+  const ofHead = (/** @type {number} */ place) => {
+    let sum = 0;
+    for (let t = 1; t < T; t++) {
+      const from = (place * T + t) * T;
+      sum += divergence(before.subarray(from, from + T), now.subarray(from, from + T));
+    }
+    return T > 1 ? sum / (T - 1) : 0;
+  };
+  return Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, h) => ofHead(l * heads + h)));
+}
+
+/**
+ * The probability of each token of a sequence after those before it; token 0 has none.
+ * @param {Numbers} logits (1,T,V)
+ * @param {readonly number[]} labels
+ */
+function likelihoods({ data, shape }, labels) {
+  const V = shape[2];
+  return labels.slice(1).map((label, t) => probabilities(data.subarray(t * V, (t + 1) * V))[label]);
+}
+
+/** @param {Hl} hl @param {Trainer} trainer @param {Model} model @returns {Omit<Measured, 'loss'>} */
+function probed(hl, trainer, model) {
+  const source = { ...trainedSource(trainer, 0), model };
+  const { input } = readRun(source, probeRun(trainer));
+  const { logits, captured } = forward(hl, source, input, [], ['blocks.*.weights']);
+  const layers = Array.from({ length: source.about.layers }, (_, l) => captured[`blocks.${l}.weights`]);
+  return { weights: weightsOf(layers), likely: likelihoods(/** @type {Numbers} */ (logits), trainer.probe.labels) };
+}
+
+/**
+ * A function that compares a trainer's model with the one that training began with; null if that was a new model.
+ * @param {Hl} hl
+ * @param {Trainer} trainer
+ * @returns {(() => HeadChanges) | null}
+ */
+export function comparisonWithBase(hl, trainer) {
+  const { base } = trainer.task;
+  if (!base) return null;
+  const first = base.create(hl);
+  const loss = trainer.lossOf(first);
+  const before = probed(hl, trainer, first);
+  first.dispose();
+  const { layers, numHeads: heads } = trainer.model.options;
+  return () => {
+    const now = probed(hl, trainer, trainer.model);
+    const sizes = { layers, heads, T: trainer.probe.labels.length };
+    return {
+      loss: [loss, trainer.judged.loss],
+      likely: before.likely.map((p, t) => [p, now.likely[t]]),
+      heads: headDivergences(before.weights, now.weights, sizes),
+      before: before.weights.slice(),
+      holdsOut: base.holdsOut,
+    };
+  };
+}

@@ -1,0 +1,98 @@
+// The task to train the demo model further on the visitor's own text: windows of its tokens.
+
+import { argumentError } from '../../../src/js/check/errors.js';
+import { LESSONS } from '../../features/train/lessons.js';
+import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../features/train/settings.js';
+
+/** @import { BaseModel, Random, Sequence, TaskKind } from '../../store/types.js' */
+/** @import { Hl, SourceTokenizer, TransformerSource } from '../sources/types.js' */
+
+/** Tokens of a window: half of those of the demo model's own training, so that a step takes a fraction of a second. */
+const WINDOW = 64;
+/** The share of the text, at its end, that is held out; a shorter part than MIN_HELD_OUT would say little. */
+const [HELD_OUT, MIN_HELD_OUT] = [0.2, 16];
+/** Tokens of the sentence that is shown. */
+const SHOWN = 20;
+/** A target without a loss. */
+const NONE = -100;
+const LIMITS = { validation: 8, frames: 10 };
+
+/** The number of different windows in a part of a text. @param {number[]} part @param {number} width */
+const windowsIn = (part, width) => part.length - width;
+
+/** A function that draws windows. @param {number[]} part of the text @param {number} width */
+const drawFrom = (part, width) => (/** @type {Random} */ random) =>
+  windowAt(part, width, Math.floor(random() * windowsIn(part, width)));
+
+/**
+ * Tokens, each with the next one as its target.
+ * @param {number[]} part
+ * @param {number} width
+ * @param {number} at
+ * @returns {Sequence}
+ */
+const windowAt = (part, width, at) => ({
+  tokens: part.slice(at, at + width),
+  targets: part.slice(at + 1, at + width + 1),
+});
+
+/**
+ * @param {string} text
+ * @param {Pick<TransformerSource, 'model' | 'tokenizer'> & Pick<BaseModel, 'readTokenizer'>} demo
+ * @returns {TaskKind}
+ */
+export function ownTextTask(text, { model, tokenizer, readTokenizer }) {
+  if (!isLongEnough(text)) throw argumentError('ownTextTask', 'text', text, `at least ${MIN_CHARACTERS} characters`);
+  const { ids, offsets } = tokenizer.encode(text.trim());
+  const held = Math.floor(HELD_OUT * ids.length);
+  const holdsOut = held >= MIN_HELD_OUT;
+  const learned = holdsOut ? ids.slice(0, -held) : ids;
+  const judged = holdsOut ? ids.slice(-held) : ids;
+  const width = Math.min(WINDOW, learned.length - 1);
+  const judgedWidth = Math.min(WINDOW, judged.length - 1);
+  const { batch, steps } = LESSONS[OWN_TEXT];
+  const { vocab } = model.options;
+  return {
+    tokens: Array.from({ length: vocab }, (_, id) => tokenizer.decode([id])),
+    context: width,
+    sequence: drawFrom(learned, width),
+    heldOut: drawFrom(judged, judgedWidth),
+    shown: sentenceOf(tokenizer, text.trim(), holdsOut ? offsets.slice(-held) : offsets),
+    model: MODELS[OWN_TEXT],
+    // A short text has fewer windows than a batch.
+    training: { rate: usualTraining(OWN_TEXT).rate, batch: Math.min(batch, windowsIn(learned, width)), steps },
+    goal: null,
+    limits: { ...LIMITS, validation: Math.min(LIMITS.validation, windowsIn(judged, judgedWidth)) },
+    base: { create: (hl) => floatsOf(hl, model), tokenizer, readTokenizer, holdsOut },
+  };
+}
+
+/**
+ * The demo model with a float for each of its packed weights.
+ * @param {Hl} hl @param {TransformerSource['model']} model
+ */
+function floatsOf(hl, model) {
+  const copy = hl.transformer(/** @type {any} */ ({ ...model.options, dropout: 0 }));
+  copy.loadStateDict(model.stateDict());
+  return copy;
+}
+
+/**
+ * The sentence that is shown: from the first whole word on.
+ * @param {SourceTokenizer} tokenizer
+ * @param {string} text
+ * @param {[number, number][]} offsets of the tokens that are judged
+ */
+function sentenceOf(tokenizer, text, offsets) {
+  const first =
+    offsets[0][0] === 0
+      ? 0
+      : Math.max(
+          offsets.findIndex(([at]) => /\s/.test(text[at])),
+          0,
+        );
+  const chosen = offsets.slice(first, first + SHOWN);
+  const shown = text.slice(chosen[0][0], chosen[chosen.length - 1][1]).trim();
+  const tokens = tokenizer.encode(shown).ids;
+  return { text: shown, tokens, targets: [...tokens.slice(1), NONE] };
+}
