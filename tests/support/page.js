@@ -122,6 +122,12 @@ export async function openChooser() {
   await page.locator('.model-menu [data-key=open]').click();
 }
 
+/** Opens training. */
+export async function openTraining() {
+  await page.locator('.model-menu > button').click();
+  await page.locator('.model-menu [data-key=train]').click();
+}
+
 /** Chooses a picture of the head, its colours or the heads in it. @param {string} key of the item */
 export async function chooseKind(key) {
   await page.locator('.legend .menu > button').click();

@@ -120,7 +120,9 @@ test('the model writes on, and two runs stand side by side', async () => {
 });
 
 test('it trains for a moment, and Back leads to what was', async () => {
-  await press('.header', 'Train');
+  await click('.model-menu > button');
+  await until(() => inPage(() => part('.model-menu [data-key=train]') !== null));
+  await click('.model-menu [data-key=train]');
   await until(() => inPage(() => part('.play path:not(.full)') !== null));
   await inPage(() => part('.play').click());
   await inPage(() => history.back());
@@ -149,8 +151,10 @@ test('heads made by hand, and Chinese without a reload', async () => {
   await until(() => inPage(() => part('[data-key=constructed]') !== null));
   await click('[data-key=constructed]');
   await until(() => inPage(() => part('.model')?.querySelectorAll('.role-name').length === 8));
-  await inPage(() => part('.header .language').click());
-  await shows('.header .language', 'English');
+  await click('.more-menu button');
+  await until(() => inPage(() => part('.more-menu [data-key=language]') !== null));
+  await click('.more-menu [data-key=language]');
+  await shows('.model-menu .under', '手工');
   assert.equal(await inPage(() => document.documentElement.lang), 'zh-Hans');
 });
 

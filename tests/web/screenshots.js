@@ -171,7 +171,8 @@ async function takeFilm() {
           .then(() => page.waitForTimeout(1500)),
       1600,
     ],
-    [() => word('Train'), 700],
+    [() => page.locator('.model-menu > button').click(), 500],
+    [() => page.locator('.model-menu [data-key=train]').click(), 700],
     ...training.map((wait) => [wait, 800]),
   ];
   const frames = [];

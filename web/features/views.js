@@ -1,7 +1,7 @@
 // The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract.
 //   grows    the view also takes the area of the model
 //   spreads  it takes the area of both columns, with the reading above it
-//   inMenu   it is one of the pictures of a head, which are in one menu
+//   inMenu   it is in the menu of the first word: the pictures of a head, and the text
 //   titled   it shows its sentences itself; it is absent during training
 //   ways     its variants, chosen by state.versus
 //   single   it is one picture with the heatmap's labels
@@ -47,6 +47,7 @@ export const VIEWS = [
   { name: 'heatmap', Component: Picture, inMenu: true, single: () => true },
   { name: 'matrix', Component: Picture, inMenu: true, single: () => true },
   { name: 'lines', Component: Lines, inMenu: true, single: () => true },
+  { name: 'text', Component: Text, inMenu: true, grows: true, titled: true, Marks: TextMarks, Reading: TextPanel },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: ContributionPanel },
   { name: 'trace', Component: Trace, grows: true, titled: true, Marks: TraceMarks, Reading: TracePanel },
   {
@@ -60,7 +61,6 @@ export const VIEWS = [
     Marks: CompareMarks,
     Reading: CompareReading,
   },
-  { name: 'text', Component: Text, grows: true, titled: true, Marks: TextMarks, Reading: TextPanel },
   { name: 'atlas', Component: Atlas, grows: true, Marks: AtlasMarks, Reading: AtlasHead },
 ];
 /** @param {string} name */

@@ -384,6 +384,7 @@ export const strings = {
 
   train: {
     train: 'Train',
+    trainAbout: 'Train a small model here, and watch its heads.',
     tasks: names,
     inTraining: (/** @type {string} */ task) => `${names[task]}, in training`,
     trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${names[task]}, ${steps} steps`,

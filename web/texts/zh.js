@@ -361,6 +361,7 @@ export const strings = {
 
   train: {
     train: '训练',
+    trainAbout: '在这里训练一个小模型，看它的头怎样形成。',
     tasks: names,
     inTraining: (task) => `${names[task]}，训练中`,
     trained: (task, steps) => `${names[task]}，${steps} 步`,

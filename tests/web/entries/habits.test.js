@@ -4,7 +4,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { chooseKind, chooseMore, faults, headSwitch, openEmpty, page, server } from '../../support/page.js';
+import {
+  chooseKind,
+  chooseMore,
+  faults,
+  headSwitch,
+  openEmpty,
+  openTraining,
+  page,
+  server,
+} from '../../support/page.js';
 import { attentions } from '../../support/weights_file.js';
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
@@ -124,7 +133,7 @@ test('a model in training that the browser cannot keep is asked about', async ()
   });
   await page.goto(server.url);
   await settled();
-  await word('Train').click();
+  await openTraining();
   await word('Pause').click();
   await shows('.page', 'no room left');
   const asked = await page.evaluate(() => {
@@ -170,7 +179,7 @@ test('files are dropped on training and pasted anywhere; JSON is pasted outside 
 
 test('a reload keeps theme and language', async () => {
   await open();
-  await page.locator('.language').first().click();
+  await chooseMore('language');
   await chooseMore('theme');
   const theme = () => page.evaluate(() => document.querySelector('body > div').dataset.theme);
   const chosen = await theme();
@@ -183,7 +192,8 @@ test('a reload keeps theme and language', async () => {
 
 test('the way to Chinese is drawn, as not every machine has letters for its name', async () => {
   await open();
-  const button = page.locator('.header .language').first();
+  await page.locator('.more-menu button').first().click();
+  const button = page.locator('.more-menu [data-key=language]');
   assert.equal(await button.textContent(), '');
   assert.equal(await button.getAttribute('aria-label'), '中文');
   const { width, height } = await button.locator('svg').boundingBox();

@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../../web/store/state.js';
 import { GUESS } from '../../support/opening.js';
-import { faults, headSwitch, openChooser, openEmpty, page } from '../../support/page.js';
+import { faults, headSwitch, openChooser, openEmpty, openTraining, page } from '../../support/page.js';
 
 const FILE = new URL('../../../dist/headlight.html', import.meta.url);
 
@@ -52,7 +52,7 @@ test('files are opened, and a model is trained', async () => {
       { name: 'tokens.json', mimeType: '', buffer: Buffer.from('["a","b","c","d"]') },
     ]);
   await page.waitForFunction(() => part('[data-name=weight]')?.textContent === '0.70');
-  await page.getByRole('button', { name: 'Train', exact: true }).click();
+  await openTraining();
   await page.waitForFunction(() => Number(part('.time input')?.value) >= 2);
   assertAlone();
 });

@@ -11,7 +11,7 @@ import { Opening } from '../open/opening.jsx';
 import { openStory } from '../story/goTo.js';
 import { COUNT, numberedStep } from '../story/steps.js';
 import { isOpen } from '../train/settings.js';
-import { OtherLanguage } from './otherLanguage.jsx';
+import { Zhongwen } from './otherLanguage.jsx';
 
 const HelpText = later(() => import('./help.jsx'), 'HelpText');
 
@@ -125,16 +125,26 @@ function ModelMenu({ phone }) {
     label: panel === 'story' ? words.story.leave : words.story.open,
     act: () => toggleStory(session),
   };
-  const train = { key: 'train', label: words.train.train, act: () => session.training.enter() };
-  // On a phone the header has no room for these buttons.
-  const buttons = [...(hasStory(session) ? [story] : []), train];
+  const train = {
+    key: 'train',
+    label: words.train.train,
+    about: words.train.trainAbout,
+    act: () => session.training.enter(),
+  };
   const open = {
     key: 'open',
     label: words.open.open,
     about: words.open.title,
     act: () => session.opening.setPanel('choose'),
   };
-  const items = /** @type {Item[]} */ ([...models, ...trained, ...(phone ? buttons : []), open]);
+  const items = /** @type {Item[]} */ ([
+    ...models,
+    ...trained,
+    // On a phone the header has no room for the story.
+    ...(phone && hasStory(session) ? [story] : []),
+    ...(isOpen(session.state.value) ? [] : [train]),
+    open,
+  ]);
   return <Menu className="model-menu" name={`${words.models}: ${label}`} label={label} items={items} />;
 }
 
@@ -167,30 +177,20 @@ function Progress({ phone }) {
   );
 }
 
-/** Story, training, language, and what is rarely needed. @param {{ phone: boolean }} props */
+/** The story, and what is rarely needed. @param {{ phone: boolean }} props */
 function Navigation({ phone }) {
   const session = useSession();
-  const words = session.words.value;
   return (
     // A page may embed several instruments: then none is a landmark.
     <nav {...(session.embedded ? { role: 'none' } : { 'aria-label': 'Headlight' })}>
       {!phone && hasStory(session) && <StoryButton />}
-      {!phone && !isOpen(session.state.value) && (
-        <button type="button" class="word" onClick={() => session.training.enter()}>
-          {words.train.train}
-        </button>
-      )}
-      <OtherLanguage />
-      <MoreMenu phone={phone} />
+      <MoreMenu />
     </nav>
   );
 }
 
-/**
- * The theme, the help with keys and terms, the table of all heads, the first visit; on a phone the language too.
- * @param {{ phone: boolean }} props
- */
-function MoreMenu({ phone }) {
+/** The theme, the help with keys and terms, the table of all heads, the first visit, the language. */
+function MoreMenu() {
   const session = useSession();
   const words = session.words.value;
   const [help, setHelp] = useState(false);
@@ -213,7 +213,12 @@ function MoreMenu({ phone }) {
     ...(hasStory(session) && !session.embedded
       ? [{ key: 'replay', label: words.first.replay, act: () => goToFirst(session, 0) }]
       : []),
-    ...(phone ? [{ key: 'language', label: words.other, act: () => session.setLanguage(next) }] : []),
+    {
+      key: 'language',
+      label: next === 'zh' ? <Zhongwen /> : words.other,
+      name: words.other,
+      act: () => session.setLanguage(next),
+    },
   ];
   return (
     <span class="more-menu" ref={ref}>

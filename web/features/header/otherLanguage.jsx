@@ -2,7 +2,7 @@
 
 import { useSession } from '../../ui/context.js';
 
-/** Switches the language. On a phone it is in a menu: the header has no room. */
+/** Switches the language, on the first visit. Later it is in the menu More. */
 export function OtherLanguage() {
   const session = useSession();
   const next = session.language.value === 'en' ? 'zh' : 'en';
@@ -21,7 +21,7 @@ export function OtherLanguage() {
 }
 
 /** 中文 as a drawing: many machines with an English system have no font for it. */
-function Zhongwen() {
+export function Zhongwen() {
   return (
     <svg class="zhongwen" viewBox="0 0 32 16" aria-hidden="true">
       <path d="M2.5 4.5h11v5.5h-11zM8 1.5v13.5" />

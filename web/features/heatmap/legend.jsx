@@ -51,7 +51,7 @@ export function Legend({ left, right = 0, before = left }) {
 }
 
 /**
- * The pictures of one head, with the colours of weights, in a menu. From another view a press leads back.
+ * The pictures of one head, with the colours of weights, and the text, in a menu. From another view a press leads back.
  * @param {{ views: View[], shown: string, isElsewhere: boolean }} props isElsewhere: another view is shown
  */
 function Kinds({ views, shown, isElsewhere }) {
@@ -75,7 +75,10 @@ function Kinds({ views, shown, isElsewhere }) {
       className="pressed"
       label={label}
       name={`${words.viewsOf}: ${label}`}
-      items={[...views.flatMap((view) => kindItems(session, view, nameOf(view.name), shown)), ...rampItems(session)]}
+      items={[
+        ...views.flatMap((view) => kindItems(session, view, nameOf(view.name), shown)),
+        ...(current.titled ? [] : rampItems(session)),
+      ]}
     />
   );
 }

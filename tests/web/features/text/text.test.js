@@ -11,6 +11,7 @@ import { makeCheckpoint } from '../../../support/checkpoint.js';
 import {
   assertAccessible,
   assertNoSidewaysScroll,
+  chooseKind,
   faults,
   openAt,
   openChooser,
@@ -76,7 +77,7 @@ test('by mouse: a token has its probability, its line, and the other case', asyn
   assert.equal(listed.replace(/\s+/g, ' '), `${names.join(' ')} +${cost(dearest).toFixed(1)} bits`);
   await assertAccessible();
   // The chosen token is the query of the heatmap.
-  await page.locator('.legend .views button', { hasText: 'Heatmap' }).click();
+  await chooseKind('heatmap');
   await page.waitForFunction(() => part('.picture .matrix') && /cell=3\./.test(location.hash));
   await page.goBack();
   await page.waitForFunction(() => part('.text-view'));
@@ -172,7 +173,9 @@ test('in Chinese and in dark colours, and absent during training', async () => {
   await assertAccessible();
   await openAt('panel=train&view=text', { locale: 'en-GB' });
   await page.waitForFunction(() => part('.picture .matrix'));
-  assert.equal(await page.locator('.legend .choice button', { hasText: 'Text' }).count(), 0);
+  await page.locator('.legend .menu > button').click();
+  assert.equal(await page.locator('.legend [data-key=lines]').count(), 1);
+  assert.equal(await page.locator('.legend [data-key=text]').count(), 0);
 });
 
 test('a model that fills gaps shows the probability of each token when it is masked', async () => {
@@ -183,7 +186,7 @@ test('a model that fills gaps shows the probability of each token when it is mas
   await page.locator('input[data-name=files]').setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
   await page.waitForFunction(() => part('.told .word'));
   await page.evaluate(() => part('.told .word').click());
-  await page.locator('.legend .views button', { hasText: 'Text' }).click();
+  await chooseKind('text');
   await page.waitForFunction(() => part('.strip-box') && !part('.text-progress'));
   assert.match(await page.textContent('.depth-about'), /^probability when masked/);
   await page.locator('.strip-box [data-t="2"]').click();

@@ -9,6 +9,7 @@ import {
   download,
   faults,
   openEmpty,
+  openTraining,
   page,
   server,
 } from '../../../support/page.js';
@@ -40,7 +41,7 @@ test('the header opens training, which runs and updates all its numbers', async 
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.goto(server.url);
   await page.waitForFunction(() => part('.piece'));
-  await page.getByRole('button', { name: 'Train', exact: true }).click();
+  await openTraining();
   await drawn();
   await steps(12);
   await page.waitForFunction(() => part('.film canvas') && part('.charts .title').textContent.includes('%'));
@@ -110,7 +111,7 @@ test('a trained model survives a reload, its prompt can be edited, and it can be
   await page.waitForFunction(() => part('.piece') && part('.prediction .option'));
   await page.getByRole('textbox', { name: /^The text/ }).fill('abcabc');
   await page.waitForFunction(() => part('.sentence').querySelectorAll('.piece').length === 6);
-  await page.getByRole('button', { name: 'Train', exact: true }).click();
+  await openTraining();
   await drawn();
   await page.locator('.play').waitFor();
   if (await page.evaluate(() => Boolean(part('.play path:not(.full)')))) await page.locator('.play').click();
