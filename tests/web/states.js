@@ -171,7 +171,9 @@ const skipQuestion = async (page) => {
 const LETTER =
   'The letters came on Monday, and nobody read them. On Tuesday the postman sang about rivers, and the whole town ' +
   'listened until dawn. On Wednesday the letters came again, and the postman read them to the town: the rivers were ' +
-  'full, the bridges were open, and all the boats were painted green and gold.';
+  'full, the bridges were open, and all the boats were painted green and gold. On Thursday nobody came, because the ' +
+  'postman was asleep by the river. The town waited for him on the bridge until dawn, and sang about the letters, ' +
+  'the rivers and the boats. On Friday he woke, and read them a letter that he had written to the town himself.';
 const own = `panel=train&training=whale.5.4.128.1.0.0005&lesson=${encodeURIComponent(LETTER)}`;
 const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
 
