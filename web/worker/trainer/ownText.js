@@ -7,15 +7,15 @@ import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '.
 /** @import { BaseModel, Random, Sequence, TaskKind } from '../../store/types.js' */
 /** @import { Hl, SourceTokenizer, TransformerSource } from '../sources/types.js' */
 
-/** Tokens of a window: half of those of the demo model's own training, so that a step takes a fraction of a second. */
-const WINDOW = 64;
+/** Tokens of a window, as in the demo model's own training. */
+const WINDOW = 128;
 /** The share of the text, at its end, that is held out; a shorter part than MIN_HELD_OUT would say little. */
 const [HELD_OUT, MIN_HELD_OUT] = [0.2, 32];
 /** Tokens of the sentence that is shown. */
 const SHOWN = 20;
 /** A target without a loss. */
 const NONE = -100;
-const LIMITS = { validation: 8, frames: 10 };
+const LIMITS = { validation: 4, frames: 10 };
 
 /** The number of different windows in a part of a text. @param {number[]} part @param {number} width */
 const windowsIn = (part, width) => part.length - width;

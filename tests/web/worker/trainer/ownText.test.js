@@ -40,7 +40,7 @@ test('a long text is learned without its end, which is judged; a short one is le
   assert.equal(long.base.holdsOut, true);
   for (let seed = 0; seed < 30; seed++) {
     const { tokens, targets } = long.sequence(uniformSource(seed));
-    assert.equal(tokens.length, 64);
+    assert.equal(tokens.length, 128);
     assert.deepEqual(tokens.slice(1), targets.slice(0, -1));
     assert.ok(learned.includes(tokens.join()));
     assert.ok(judged.includes(long.heldOut(uniformSource(seed)).tokens.join()));
