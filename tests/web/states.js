@@ -171,7 +171,9 @@ const skipQuestion = async (page) => {
 const LETTER =
   'The letters came on Monday, and nobody read them. On Tuesday the postman sang about rivers, and the whole town ' +
   'listened until dawn. On Wednesday the letters came again, and the postman read them to the town: the rivers were ' +
-  'full, the bridges were open, and all the boats were painted green and gold.';
+  'full, the bridges were open, and all the boats were painted green and gold. On Thursday nobody came, because the ' +
+  'postman was asleep by the river. The town waited for him on the bridge until dawn, and sang about the letters, ' +
+  'the rivers and the boats. On Friday he woke, and read them a letter that he had written to the town himself.';
 const own = `panel=train&training=whale.5.4.128.1.0.0005&lesson=${encodeURIComponent(LETTER)}`;
 const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
 
@@ -335,8 +337,8 @@ export const STATES = {
       play,
     ),
   },
-  ownText: { hash: own, act: each(play, steps(20), play) },
-  ownTextBeside: { hash: `${own}&view=compare&layer=3&head=3`, act: each(play, steps(20), play) },
+  ownText: { hash: own, act: each(play, steps(3), play) },
+  ownTextBeside: { hash: `${own}&view=compare&layer=3&head=3`, act: each(play, steps(3), play) },
   beforeTraining: { hash: 'panel=train&training=brackets.2.4.32.1.0.003' },
   more: { act: (page) => page.locator('.more-menu button').first().click(), fresh: true },
   help: { act: menu('.more-menu', 'help'), fresh: true },

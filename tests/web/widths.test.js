@@ -49,6 +49,7 @@ const SHOWN = {
   quiz: '.quiz-buttons',
   tried: '.ablation li',
   beforeTraining: '.letters .letter',
+  ...inTier({ ownText: '.most-changed li', ownTextBeside: '.most-changed li' }, {}),
   one: '.corner p',
   empty: '.nothing h2',
 };
@@ -62,6 +63,7 @@ const TEXTS = [
   '.circuit-tokens span',
   '.circuit-list .line-name, .circuit-list .was, .circuit-list b',
   '.plot .waiting, .plot .at-end',
+  '.changed :is(h2, h3, th, td, .how, i), .own :is(.word, span)',
   '.corner .head-name, .corner > p, .words .line',
   '.whatif .word, .whatif .slider > span',
 ];

@@ -66,9 +66,13 @@ export const VIEWS = [
 /** @param {string} name */
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
 
-/** The views that can be chosen now. @param {State} state @param {Run | null} run */
-export const viewsFor = (state, run) =>
-  VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !((ways || titled) && isOpen(state)));
+/**
+ * The views that can be chosen now.
+ * @param {State} state @param {Run | null} run
+ * @param {boolean} [further] the model in training was trained before, so that two runs can be compared
+ */
+export const viewsFor = (state, run, further = false) =>
+  VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !(isOpen(state) && (titled || (ways && !further))));
 
 /** The heatmap of an image: its patches instead of the matrix, which is a view of its own. */
 const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };

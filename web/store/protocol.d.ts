@@ -498,16 +498,16 @@ export interface ReportDetails {
 
 /** The changes since a training of an existing model began: pairs are before and now. */
 export interface HeadChanges {
-  /** The mean loss in nats of a token that is held out. */
-  loss: [number, number];
+  /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
+  loss: [number, number] | null;
+  /** The same of tokens that are learned. */
+  learned: [number, number];
   /** The probability of each token of the sentence that is shown, from token 1 on. */
   likely: [number, number][];
   /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
   heads: number[][];
   /** The weights of every head before, (L,H,T,T). */
   before: Float32Array;
-  /** False if the text is too short to hold out its end: then the loss is that of the text. */
-  holdsOut: boolean;
 }
 
 /** at: when it was stored, in milliseconds since 1970. */

@@ -18,6 +18,8 @@ const names = {
   recall: 'Recall',
   whale: 'Moby, on your own text',
 };
+/** In the header there is less room. @type {Record<string, string>} */
+const models = { ...names, whale: 'My copy' };
 
 export const strings = {
   language: 'English',
@@ -386,8 +388,9 @@ export const strings = {
     train: 'Train',
     trainAbout: 'Train a small model here, and watch its heads.',
     tasks: names,
-    inTraining: (/** @type {string} */ task) => `${names[task]}, in training`,
-    trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${names[task]}, ${steps} steps`,
+    models,
+    inTraining: (/** @type {string} */ task) => `${models[task]}, in training`,
+    trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${models[task]}, ${steps} steps`,
     keptHere: (/** @type {Settings} */ { layers, heads, width }) =>
       `Trained here: ${layers} × ${heads} heads, ${width} wide. Stored in this browser.`,
   },

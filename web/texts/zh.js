@@ -18,6 +18,8 @@ const names = {
   recall: '回忆',
   whale: '白鲸，在自己的文本上',
 };
+/** In the header there is less room. @type {Record<string, string>} */
+const models = { ...names, whale: '我的副本' };
 
 /** @type {Strings} */
 export const strings = {
@@ -363,8 +365,9 @@ export const strings = {
     train: '训练',
     trainAbout: '在这里训练一个小模型，看它的头怎样形成。',
     tasks: names,
-    inTraining: (task) => `${names[task]}，训练中`,
-    trained: (task, steps) => `${names[task]}，${steps} 步`,
+    models,
+    inTraining: (task) => `${models[task]}，训练中`,
+    trained: (task, steps) => `${models[task]}，${steps} 步`,
     keptHere: ({ layers, heads, width }) => `在这里训练：${layers} × ${heads} 个头，宽 ${width}。浏览器保存着它。`,
   },
 };

@@ -20,7 +20,7 @@ export function Compare({ width, height, most, compact = false, free = false }) 
   const runs = runPairIn(session);
   const read = useCell(runs);
   const state = session.state.value;
-  // Of a new model that is trained there is nothing before.
+  // Training of a new model has nothing to compare with.
   if (isOpen(state) && !runs) return <Picture width={width} height={height} most={most} compact={compact} />;
   const room = { width, height, most, compact, free };
   return (

@@ -76,7 +76,7 @@ function trainedLabel(/** @type {Session} */ session, /** @type {boolean} */ pho
   const { training } = session;
   const { task } = session.state.value.training;
   const steps = training.progress.value?.steps ?? session.about.value?.trained?.steps ?? 0;
-  if (phone) return words.tasks[task];
+  if (phone) return words.models[task];
   return isOpen(session.state.value) ? words.inTraining(task) : words.trained(task, steps);
 }
 

@@ -4,6 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
 import { px } from '../../ui/px.js';
+import { isOpen } from '../train/settings.js';
 import { showsWritten } from '../viewRules.js';
 import { viewOf, viewsFor } from '../views.js';
 import { Ramp, rampItems } from './ramp.jsx';
@@ -27,7 +28,9 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  const views = viewsFor(state, run);
+  // A model that is trained further is shown next to the one before.
+  const further = isOpen(state) && session.training.changes.value !== null;
+  const views = viewsFor(state, run, further).map((view) => (further && view.ways ? { ...view, ways: BESIDE } : view));
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
   return (
     <div class="legend" style={px({ '--left': left, '--right': right, '--before': before })}>
@@ -50,6 +53,9 @@ export function Legend({ left, right = 0, before = left }) {
   );
 }
 
+/** @type {NonNullable<View['ways']>} */
+const BESIDE = ['beside'];
+
 /**
  * The pictures of one head, with the colours of weights, and the text, in a menu. From another view a press leads back.
  * @param {{ views: View[], shown: string, isElsewhere: boolean }} props isElsewhere: another view is shown
@@ -67,7 +73,9 @@ function Kinds({ views, shown, isElsewhere }) {
         {nameOf('heatmap')}
       </button>
     );
-  const label = current.ways ? words.compare[versus] : nameOf(current.name);
+  const label = current.ways
+    ? words.compare[current.ways.includes(versus) ? versus : current.ways[0]]
+    : nameOf(current.name);
   return (
     <Menu
       up
@@ -91,7 +99,7 @@ function kindItems(session, { name, ways }, label, shown) {
   return ways.map((way) => ({
     key: way,
     label: words.compare[way],
-    about: words.compare[`${way}About`],
+    about: isOpen(session.state.value) ? undefined : words.compare[`${way}About`],
     chosen: name === shown && way === versus,
     act: () => session.update({ view: name, versus: way }),
   }));

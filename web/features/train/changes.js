@@ -5,7 +5,11 @@
 /** From this divergence on a cell of the grid has a figure. */
 const MIN_FIGURE = 0.095;
 
-/** Heads in descending order of their change. @param {number[][]} heads @returns {(HeadPlace & { change: number })[]} */
+/**
+ * Heads in descending order of their change.
+ * @param {number[][]} heads by layer
+ * @returns {(HeadPlace & { change: number })[]}
+ */
 export const byChange = (heads) =>
   heads
     .flatMap((row, layer) => row.map((change, head) => ({ layer, head, change })))
@@ -17,7 +21,10 @@ export const figureOf = (x) => (x >= MIN_FIGURE ? x.toFixed(2).replace(/^0/, '')
 /** The usual probability of a token, a geometric mean, and its bits. @param {number} loss in nats */
 export const perToken = (loss) => ({ likely: Math.exp(-loss), bits: loss / Math.LN2 });
 
-/** Tokens by how many times likelier or less likely they have become. @param {[number, number][]} likely from token 1 */
+/**
+ * Tokens by how many times likelier or less likely they have become.
+ * @param {[number, number][]} likely from token 1 on
+ */
 export const likelierFirst = (likely) =>
   likely
     .map(([before, now], i) => ({ t: i + 1, before, now, by: Math.abs(Math.log(now / before)) }))

@@ -57,7 +57,7 @@ function OwnText() {
   const [text, setText] = useState(lesson);
   useEffect(() => setText(lesson), [lesson]);
   const enough = isLongEnough(text);
-  const isWhole = text === lesson && session.training.changes.value?.holdsOut === false;
+  const isWhole = text === lesson && session.training.changes.value?.loss === null;
   return (
     <div class="own">
       <textarea

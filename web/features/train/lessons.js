@@ -82,7 +82,7 @@ export const LESSONS = {
   sort: { batch: 32, steps: 800, partners: sortPartners },
   brackets: { batch: 32, steps: 1200, partners: opener },
   recall: { batch: 32, steps: 600, partners: digitOf },
-  // About five minutes on a laptop.
+  // Less than five minutes on a laptop.
   whale: { batch: 4, steps: 1200 },
 };
 

@@ -14,8 +14,10 @@ export function Probe() {
   const { task } = session.state.value.training;
   const { pieces = [], guesses = [] } = run ?? {};
   const note = texts.probe[task] ?? '';
+  // A short text has no part that is not learned.
+  const isLearned = session.training.changes.value?.loss === null;
   return (
-    <section class="sentence probe" aria-label={texts.unseen}>
+    <section class="sentence probe" aria-label={isLearned ? texts.partOfText : texts.unseen}>
       <p class="words letters" lang="en" data-count={pieces.length > 30 ? 'many' : 'few'}>
         {guesses.length > 0 &&
           pieces.map((piece, t) => {
@@ -34,7 +36,8 @@ export function Probe() {
           })}
       </p>
       <p class="note">
-        {texts.never} <b class="value">{texts.underlined}</b>
+        {!isLearned && `${texts.never} `}
+        <b class="value">{texts.underlined}</b>
         {texts.guessed}
         <br />
         {note}

@@ -64,14 +64,14 @@ function TaskCharts({ compact }) {
 export function ShortCharts() {
   const session = useSession();
   const texts = useTrainTexts();
-  const { progress, curves, previousCurves } = session.training;
+  const { progress, curves, previousCurves, changes } = session.training;
   const now = progress.value;
   const step = now?.at ?? now?.steps ?? 0;
   const right = valueAt(curves.value.right, step);
   return (
     <section class="charts short" aria-label={texts.progress}>
       <h2 class="title">{right === undefined ? texts.untrained : texts.right(right)}</h2>
-      <p class="how">{texts.onUnseenShort}</p>
+      <p class="how">{changes.value?.loss === null ? texts.onText : texts.onUnseenShort}</p>
       <Chart
         step={step}
         end={now?.end ?? 1}

@@ -20,6 +20,7 @@ export function TrainBar({ kind }) {
   const texts = useTrainTexts();
   const { training } = session;
   const now = training.progress.value;
+  const { task } = session.state.value.training;
   const phone = kind === 'phone';
   const narrow = phone || kind === 'tablet';
   return (
@@ -29,7 +30,7 @@ export function TrainBar({ kind }) {
       {phone ? <PhoneControls /> : <Controls narrow={narrow} />}
       <span class="actions">
         <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
-          {phone ? texts.tryShort : texts.tryIt}
+          {phone ? texts.tryShort : task === OWN_TEXT ? texts.tryText : texts.tryIt}
         </button>
         {!narrow && <Save />}
       </span>

@@ -2,7 +2,6 @@
 // which tokens are guessed differently.
 
 import { useSession } from '../../ui/context.js';
-import { px } from '../../ui/px.js';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { byChange, figureOf, likelierFirst, perToken } from './changes.js';
@@ -13,7 +12,7 @@ import { useTrainTexts } from './texts.js';
 /** @import { Theme } from '../../ui/palette.js' */
 
 /** Heads and tokens that are listed. */
-const [HEADS, TOKENS] = [6, 5];
+const [HEADS, TOKENS] = [5, 4];
 /** Steps of the arrow keys in the grid of heads, whose top row is the last layer. @type {Record<string, number[]>} */
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
 
@@ -40,9 +39,12 @@ export function WhatChanged({ phone = false }) {
 }
 
 /** The probability of a token of the text, and its bits. @param {{ changes: HeadChanges, step: number }} props */
-function Likelihood({ changes: { loss, holdsOut }, step }) {
+function Likelihood({ changes: { loss, learned }, step }) {
   const texts = useTrainTexts();
-  const [before, after] = loss.map(perToken);
+  const rows = [
+    { name: texts.learnedToken, losses: learned },
+    { name: texts.heldOutToken, losses: loss },
+  ].flatMap(({ name, losses }) => (losses ? [{ name, pair: losses.map(perToken) }] : []));
   return (
     <table class="likelihood">
       <thead>
@@ -53,16 +55,13 @@ function Likelihood({ changes: { loss, holdsOut }, step }) {
         </tr>
       </thead>
       <tbody>
-        <tr>
-          <th scope="row">{holdsOut ? texts.heldOutToken : texts.anyToken}</th>
-          <td>{texts.percent(before.likely)}</td>
-          <td>{texts.percent(after.likely)}</td>
-        </tr>
-        <tr>
-          <th scope="row">{texts.bits}</th>
-          <td>{before.bits.toFixed(1)}</td>
-          <td>{after.bits.toFixed(1)}</td>
-        </tr>
+        {rows.map(({ name, pair: [before, after] }) => (
+          <tr key={name} title={texts.bits(before.bits, after.bits)}>
+            <th scope="row">{name}</th>
+            <td>{texts.percent(before.likely)}</td>
+            <td>{texts.percent(after.likely)}</td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );
@@ -80,10 +79,14 @@ function LossChart({ step, end }) {
 /** A function that shows a head before and now. */
 function useShowHead() {
   const session = useSession();
-  return (/** @type {HeadPlace} */ { layer, head }) => session.update({ layer, head, view: 'compare' });
+  return (/** @type {HeadPlace} */ { layer, head }) =>
+    session.update({ layer, head, view: 'compare', versus: 'beside' });
 }
 
-/** All heads, the last layer on top. One is in the tab order; arrow keys move. @param {{ changes: HeadChanges }} props */
+/**
+ * All heads, the last layer on top. One is in the tab order, and arrow keys go to the others.
+ * @param {{ changes: HeadChanges }} props
+ */
 function HeadGrid({ changes: { heads } }) {
   const session = useSession();
   const words = session.words.value;
@@ -107,9 +110,15 @@ function HeadGrid({ changes: { heads } }) {
       class="head-changes"
       role="group"
       aria-label={texts.byLayer}
-      style={px({ '--heads': heads[0].length })}
+      style={{ '--heads': heads[0].length }}
       onKeyDown={walk}
     >
+      <i style={{ gridRow: heads.length + 1 }}>{texts.headColumn}</i>
+      {heads[0].map((_, h) => (
+        <span key={`head ${h}`} style={{ gridRow: heads.length + 1, gridColumn: h + 2 }}>
+          {h}
+        </span>
+      ))}
       {heads.flatMap((row, l) => [
         <i key={`layer ${l}`} style={{ gridRow: heads.length - l }}>
           {words.layer(l)}
@@ -175,7 +184,6 @@ function MostChanged({ changes: { heads } }) {
 /** The tokens of the sentence whose probability changed most. @param {{ changes: HeadChanges }} props */
 function Tokens({ changes: { likely } }) {
   const session = useSession();
-  const words = session.words.value;
   const texts = useTrainTexts();
   const pieces = session.run.value?.pieces ?? [];
   return (
@@ -191,7 +199,7 @@ function Tokens({ changes: { likely } }) {
                   {pieces[t]?.name}
                 </th>
                 <td>
-                  {words.percent(before)} → <b>{words.percent(now)}</b>
+                  {texts.percent(before)} → <b>{texts.percent(now)}</b>
                 </td>
               </tr>
             ))}

@@ -74,7 +74,7 @@ export function comparisonWithBase(hl, trainer) {
   const { base } = trainer.task;
   if (!base) return null;
   const first = base.create(hl);
-  const loss = trainer.lossOf(first);
+  const losses = { heldOut: trainer.lossOf(first, 'heldOut'), learned: trainer.lossOf(first, 'learned') };
   const before = probed(hl, trainer, first);
   first.dispose();
   const { layers, numHeads: heads } = trainer.model.options;
@@ -82,11 +82,11 @@ export function comparisonWithBase(hl, trainer) {
     const now = probed(hl, trainer, trainer.model);
     const sizes = { layers, heads, T: trainer.probe.labels.length };
     return {
-      loss: [loss, trainer.judged.loss],
+      loss: base.holdsOut ? [losses.heldOut, trainer.judged.loss] : null,
+      learned: [losses.learned, trainer.judged.learned],
       likely: before.likely.map((p, t) => [p, now.likely[t]]),
       heads: headDivergences(before.weights, now.weights, sizes),
       before: before.weights.slice(),
-      holdsOut: base.holdsOut,
     };
   };
 }

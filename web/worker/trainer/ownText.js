@@ -7,15 +7,15 @@ import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '.
 /** @import { BaseModel, Random, Sequence, TaskKind } from '../../store/types.js' */
 /** @import { Hl, SourceTokenizer, TransformerSource } from '../sources/types.js' */
 
-/** Tokens of a window: half of those of the demo model's own training, so that a step takes a fraction of a second. */
-const WINDOW = 64;
+/** Tokens of a window, as in the demo model's own training. */
+const WINDOW = 128;
 /** The share of the text, at its end, that is held out; a shorter part than MIN_HELD_OUT would say little. */
-const [HELD_OUT, MIN_HELD_OUT] = [0.2, 16];
+const [HELD_OUT, MIN_HELD_OUT] = [0.2, 32];
 /** Tokens of the sentence that is shown. */
 const SHOWN = 20;
 /** A target without a loss. */
 const NONE = -100;
-const LIMITS = { validation: 8, frames: 10 };
+const LIMITS = { validation: 4, frames: 10 };
 
 /** The number of different windows in a part of a text. @param {number[]} part @param {number} width */
 const windowsIn = (part, width) => part.length - width;
@@ -78,7 +78,7 @@ function floatsOf(hl, model) {
 }
 
 /**
- * The sentence that is shown: from the first whole word on.
+ * The sentence that is shown: whole words.
  * @param {SourceTokenizer} tokenizer
  * @param {string} text
  * @param {[number, number][]} offsets of the tokens that are judged
@@ -91,7 +91,9 @@ function sentenceOf(tokenizer, text, offsets) {
           offsets.findIndex(([at]) => /\s/.test(text[at])),
           0,
         );
-  const chosen = offsets.slice(first, first + SHOWN);
+  const endsWord = offsets.findLastIndex(([at], i) => i > first && i <= first + SHOWN && /\s/.test(text[at]));
+  const end = offsets.length > first + SHOWN && endsWord > first ? endsWord : first + SHOWN;
+  const chosen = offsets.slice(first, end);
   const shown = text.slice(chosen[0][0], chosen[chosen.length - 1][1]).trim();
   const tokens = tokenizer.encode(shown).ids;
   return { text: shown, tokens, targets: [...tokens.slice(1), NONE] };

@@ -10,6 +10,10 @@ import { Snapshots } from './snapshots.js';
 /** @typedef {ReturnType<Hl['transformer']>} Model */
 /** @typedef {ReturnType<Hl['adam'] | Hl['sgd']>} Optimizer */
 /**
+ * learned: the loss of some sequences that are learned.
+ * @typedef {{ loss: number, accuracy: number, learned: number }} Judged
+ */
+/**
  * The state that training continues from, in addition to the weights.
  * @typedef {object} Progress
  * @property {ReturnType<Optimizer['stateDict']>} optimizer
@@ -75,7 +79,9 @@ export class Trainer {
   /** The newest weights, while those of a snapshot are shown. @type {Weights | null} */
   #newest = null;
   #random;
-  /** @type {{ loss: number, accuracy: number } | null} */
+  /** Some of the sequences of a text that are learned. */
+  #learned;
+  /** @type {Judged | null} */
   #judged = null;
   /** Numbers that have been drawn for sequences. A continued training skips so many. */
   #drawn = 0;
@@ -98,6 +104,7 @@ export class Trainer {
       uniformSource(settings.seed + 1000),
       task.limits?.validation ?? VALIDATION,
     );
+    this.#learned = task.base ? batchOf(task, uniformSource(settings.seed + 2000), task.training.batch) : null;
     this.probe = probeOf(task, this.#validation);
     this.#optimizer = this.#createOptimizer();
     this.#rate = settings.rate;
@@ -158,18 +165,24 @@ export class Trainer {
   /** Loss and accuracy on sequences that are never learned from. */
   validate() {
     const { loss, correct, counted } = this.model.judge(this.#validation.labels, this.#validation.targets);
-    this.#judged = { loss, accuracy: correct / counted };
-    return this.#judged;
+    this.#judged = { loss, accuracy: correct / counted, learned: this.lossOf(this.model, 'learned') };
+    return { loss, accuracy: correct / counted };
   }
 
   /** The last result of validation: of these weights, or of a few steps before. */
   get judged() {
-    return this.#judged ?? this.validate();
+    if (!this.#judged) this.validate();
+    return /** @type {Judged} */ (this.#judged);
   }
 
-  /** The loss of another model on the same sequences. @param {Model} model */
-  lossOf(model) {
-    return model.judge(this.#validation.labels, this.#validation.targets).loss;
+  /**
+   * The loss of this or another model on the sequences for validation, or on some that are learned. Tasks that
+   * generate sequences without limit have only the first.
+   * @param {Model} model @param {'heldOut' | 'learned'} which
+   */
+  lossOf(model, which) {
+    const sequences = which === 'learned' ? this.#learned : this.#validation;
+    return sequences ? model.judge(sequences.labels, sequences.targets).loss : Number.NaN;
   }
 
   /** @returns {Weights} */

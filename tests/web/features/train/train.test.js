@@ -159,14 +159,14 @@ for (const [name, options, hash] of [
   [
     'with a text of one’s own',
     {},
-    'panel=train&training=text.1.2.16.1.0.003&lesson=to be or not to be, that is the question',
+    'panel=train&training=whale.5.4.128.1.0.0005&lesson=to be or not to be, that is the question',
   ],
   ['at 768 px', { viewport: { width: 768, height: 1024 } }, SMALL],
   ['at 360 px', { viewport: { width: 360, height: 740 } }, SMALL],
 ])
   test(`axe finds nothing in training, ${name}`, async () => {
     await open(hash, options);
-    await page.waitForFunction(() => part('.charts .title').textContent.includes('%'));
+    await page.waitForFunction(() => /%/.test(part('.charts')?.textContent));
     await assertAccessible();
     await assertNoSidewaysScroll(name);
     assert.deepEqual(faults, []);
