@@ -11,7 +11,7 @@ export const texts = {
     sort: 'Eight digits, a bar, and the digits in order.',
     brackets: 'A dot closes the last open bracket. Which kind of bracket was it?',
     recall: 'Letters and their digits. When a letter is repeated, which digit had it?',
-    whale: 'The model that read Moby-Dick, trained further on your text for five minutes. Nothing leaves this page.',
+    whale: 'The model that read Moby-Dick, trained further on your text for a few minutes. Nothing leaves this page.',
   },
   probe: {
     repeat: 'Some letters, again and again.',
