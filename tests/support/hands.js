@@ -42,11 +42,10 @@ const common = (/** @type {any} */ hand) => ({
   async fold() {
     if ((await page.locator('.settings').count()) > 0) await hand.press('.changes > button');
   },
-  /** Files are in the menu of models; on a phone story and training too. */
+  /** Files and training are in the menu of models; on a phone the story too. */
   async enter(/** @type {'story' | 'train' | 'open'} */ room) {
-    const word = { story: '.story-word', train: '.header nav > .word:not(.story-word)', open: '' }[room];
-    if (isPhone() || word === '') await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
-    else await hand.press(word);
+    if (room === 'story' && !isPhone()) await hand.press('.story-word');
+    else await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
   },
 });
 
