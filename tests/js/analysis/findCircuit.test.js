@@ -193,7 +193,8 @@ test('invalid arguments are refused, by name, and an abort takes effect before t
   const controller = new AbortController();
   const options = { signal: controller.signal, onProgress: ({ done }) => done === 20 && controller.abort() };
   await assert.rejects(findCircuit(model, PAIRS, options), { name: 'AbortError' });
-  assert.equal(hl.info.memory.used, used);
+  // Models of earlier tests may be collected meanwhile.
+  assert.ok(hl.info.memory.used <= used);
 });
 
 test('a model without logits is refused', async () => {
