@@ -53,7 +53,7 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
         ['drops', 'fixed.drops'],
       );
     }
-    assert.equal(hl.info.memory.used, used);
+    assert.ok(hl.info.memory.used <= used);
     model.dispose();
   });
 
@@ -209,7 +209,7 @@ test('invalid arguments are refused, by name', async () => {
   // The lengths are compared before the metric reads a token that only the longer run has.
   await refuses({ code: 'SHAPE' }, {}, CLEAN, logitDifference(1, 2, 4), [1, 2, 3]);
   await refuses({ code: 'SHAPE', message: /\[2,2,5,4\]/ }, {}, [CLEAN, CLEAN], metric, [CLEAN, CORRUPTED]);
-  assert.equal(hl.info.memory.used, used);
+  assert.ok(hl.info.memory.used <= used);
   const shallow = build(hl, { layers: 1 });
   await assert.rejects(attributionPatching(shallow, CLEAN, CORRUPTED, metric, { drop: true }), {
     ...wrong('drop'),
@@ -242,7 +242,7 @@ test('progress counts every run, and an abort takes effect before the next one',
   const stopped = attributionPatching(model, CLEAN, CORRUPTED, metric, { ...options, onProgress: stop, signal });
   await assert.rejects(stopped, { name: 'AbortError' });
   await assert.rejects(attributionPatching(model, CLEAN, CORRUPTED, metric, { signal }), { name: 'AbortError' });
-  assert.equal(hl.info.memory.used, used);
+  assert.ok(hl.info.memory.used <= used);
 });
 
 test(

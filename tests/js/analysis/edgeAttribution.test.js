@@ -51,7 +51,7 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
       plain.terms.data.slice(i * tokens, (i + 1) * tokens).reduce((a, b) => a + b),
     );
     assert.ok(off(filled({ data: sums }), filled(plain.scores)) < 1e-6);
-    assert.equal(hl.info.memory.used, used);
+    assert.ok(hl.info.memory.used <= used);
     model.dispose();
   });
 
@@ -163,7 +163,7 @@ test('progress counts every run, and an abort takes effect before the next one',
   const stop = ({ done }) => done === 3 && controller.abort();
   const options = { exact: true, onProgress: stop, signal: controller.signal };
   await assert.rejects(edgeAttribution(model, CLEAN, CORRUPTED, metric, options), { name: 'AbortError' });
-  assert.equal(hl.info.memory.used, used);
+  assert.ok(hl.info.memory.used <= used);
 });
 
 test('a model without logits is refused', async () => {

@@ -55,7 +55,7 @@ for (const form of ['GPT-2', 'Llama', 'GPT-NeoX', 'BLOOM'])
       const cutOf = ({ corrupted }) => (kind === 'corrupted' ? { run: corrupted } : cut);
       const used = hl.info.memory.used;
       const circuit = await findCircuit(model, PAIRS, { cut, share: 0.8 });
-      assert.equal(hl.info.memory.used, used);
+      assert.ok(hl.info.memory.used <= used);
       const { sources, targets, curve, scores, edges, active } = circuit;
       const graph = edgeGraph(model);
       assert.deepEqual([sources, targets], [graph.sources, graph.targets]);

@@ -49,7 +49,7 @@ for (const [name, form] of ADDS_UP) {
     const random = uniformSource(SEED);
     const half = { data: filled(shape, 0).data.map(() => Number(random() < 0.5)), shape };
     close(logitsOf(runEdges(model, CLEAN, half, { cut: { run: CLEAN } })), clean);
-    assert.equal(hl.info.memory.used, used);
+    assert.ok(hl.info.memory.used <= used);
     model.dispose();
   });
 
