@@ -41,7 +41,7 @@ test('without a pinned run the view shows instructions; view and pin work by key
   await page.locator('.legend .menu button').focus();
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.legend [role=menu]'));
-  for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
   await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
