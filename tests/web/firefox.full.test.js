@@ -10,6 +10,7 @@ import { serve } from '../../src/build/server.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { openLesson } from '../support/course.js';
 import { launchFirefox } from '../support/firefox.js';
+import { GUESS, LAST, NAMES, TOKENS } from '../support/opening.js';
 import { until } from '../support/wait.js';
 
 let server, browser, page;
@@ -18,7 +19,8 @@ before(async () => {
   browser = await launchFirefox();
   page = await browser.newPage();
   await page.setViewport({ width: 1440, height: 900 });
-  await page.goto(server.url);
+  // An address with a state opens the instrument, also on a first visit.
+  await page.goto(`${server.url}#layer=4&head=2`);
   await until(() => inPage(() => part('.page')?.dataset.busy === 'false' && part('.adds') !== null));
 });
 after(async () => {
@@ -63,13 +65,13 @@ async function standing(selector) {
 }
 
 test('the whale opens with its guess, and a cell is read by pointer and keyboard', async () => {
-  assert.match(await inPage(() => part('.guess').textContent), /I/);
-  const [x, y] = await inPage(() => {
+  assert.equal(await inPage(() => part('.guess').textContent.trim()), GUESS);
+  const [x, y] = await inPage((tokens) => {
     const { left, top, width, height } = part('.matrix').getBoundingClientRect();
-    return [left + (10.5 * width) / 17, top + (11.5 * height) / 17];
-  });
+    return [left + (10.5 * width) / tokens, top + (11.5 * height) / tokens];
+  }, TOKENS);
   await page.mouse.move(x, y);
-  await shows('.title .key', ',');
+  await shows('.title .key', NAMES[10]);
   await inPage(() => part('#picture').focus());
   await page.keyboard.press('Home');
   await until(() => inPage(() => part('.spoken').textContent.startsWith('Attention from ')));
@@ -95,12 +97,12 @@ test('a mask is painted, and the address keeps it', async () => {
   await click('[data-key=brush]');
   await until(() => inPage(() => part('canvas.brush') !== null));
   const box = await standing('.matrix');
-  const at = (t, s) => [box.left + ((s + 0.5) * box.width) / 17, box.top + ((t + 0.5) * box.height) / 17];
-  await page.mouse.move(...at(16, 0));
+  const at = (t, s) => [box.left + ((s + 0.5) * box.width) / TOKENS, box.top + ((t + 0.5) * box.height) / TOKENS];
+  await page.mouse.move(...at(LAST, 0));
   await page.mouse.down();
-  await page.mouse.move(...at(16, 5));
+  await page.mouse.move(...at(LAST, 5));
   await page.mouse.up();
-  await until(() => inPage(() => location.hash.includes('painted=all%3A16.0-5')));
+  await until(() => inPage((row) => location.hash.includes(`painted=all%3A${row}.0-5`), LAST));
   await inPage(() => [...part('.brushing').querySelectorAll('button')].at(-1).click());
 });
 
