@@ -134,6 +134,8 @@ test('a model in training that the browser cannot keep is asked about', async ()
   await page.goto(server.url);
   await settled();
   await openTraining();
+  // Before its first step there is nothing to lose.
+  await page.waitForFunction(() => Number(part('.time input')?.value) >= 1);
   await word('Pause').click();
   await shows('.page', 'no room left');
   // The page asks as soon as it has drawn what it says.

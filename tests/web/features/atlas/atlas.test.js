@@ -70,7 +70,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   assert.match(await textOf('.atlas-pointed'), /Layer 4, head 2, induction/);
   await page.mouse.click(at.x, at.y);
   await page.waitForFunction(
-    () => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
+    () => part('.atlas-head .title')?.textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
   );
   assert.match(
     await textOf('.atlas-head'),
@@ -110,19 +110,25 @@ test('by keyboard: own texts, the search for the induction head, its passages, a
   await page.keyboard.press('Enter');
   await focused('.atlas-area');
   await page.waitForFunction(
-    () => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
+    () => part('.atlas-head .title')?.textContent === 'Layer 4, head 2' && part('.atlas-tokens'),
   );
   await page.keyboard.press(']');
   await page.waitForFunction(() =>
     /^Layer 4, head 3, .* tokens back, spread over/.test(part('[role=status].spoken').textContent),
   );
   await page.keyboard.press('[');
-  for (const key of ['ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
-  await page.waitForFunction(() => part('.atlas-head .title').textContent !== 'Layer 4, head 2');
+  const spokenOf = (pattern) =>
+    page.waitForFunction((source) => new RegExp(source).test(part('[role=status].spoken').textContent), pattern.source);
+  await spokenOf(/^Layer 4, head 2,/);
+  await page.keyboard.press('ArrowUp');
+  await spokenOf(/^Layer (?!4, head 2,)/);
   await page.keyboard.press('/');
+  await focused('.atlas-find input');
   await page.keyboard.type('4.2');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => part('.atlas-head .title').textContent === 'Layer 4, head 2' && part('.strip-line'));
+  await page.waitForFunction(
+    () => part('.atlas-head .title')?.textContent === 'Layer 4, head 2' && part('.strip-line'),
+  );
   await page.keyboard.press('Enter');
   await focused('.strip-line');
   await page.keyboard.press('ArrowDown');
