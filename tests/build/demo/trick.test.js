@@ -1,6 +1,7 @@
 // The trick of the demo model, which repeats with two heads: the line between them, and the smallest circuit.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
 import { edgeAttribution, findCircuit, logitDifference } from 'headlight-attention/analysis';
@@ -50,4 +51,13 @@ test('cutting only the line between the heads costs six tenths of switching the 
     (edit) => probabilities(hl, model, ids, edit)[idOf('mate')],
   );
   assert.ok(on - without > 0.8 && on - cut >= 0.6 * (on - without), `${[on, without, cut]}`);
+});
+
+test('README says how far the probability falls without the induction head', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const said = /the probability of \*mate\* falls from (\d+)% to (\d+)%/.exec(readme)?.slice(1).map(Number);
+  const ids = [...model.encode(OPENING).ids];
+  const off = { at: 'blocks.4.heads', head: 2, set: 'zero' };
+  const percent = (edit) => Math.round(100 * probabilities(hl, model, ids, edit)[idOf('mate')]);
+  assert.deepEqual(said, [percent([]), percent([off])]);
 });
