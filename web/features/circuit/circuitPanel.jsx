@@ -2,7 +2,7 @@
 
 import { signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { px } from '../../ui/px.js';
+import { Track } from '../../ui/track.jsx';
 import { CarriesMenu } from './carriesMenu.jsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.js';
 import { Curve } from './curve.jsx';
@@ -86,7 +86,7 @@ function Working({ work: { stage, done, total, left } }) {
       >
         {running ? own.stop : own.goOn}
       </button>
-      <progress class="circuit-bar" max={total} value={done} aria-label={text} />
+      <progress class="progress-line" max={total} value={done} aria-label={text} />
     </p>
   );
 }
@@ -166,7 +166,6 @@ function Guesses({ circuit: { begun }, cuts }) {
   const list = begun.answers.map((word, i) => ({ word, now: cuts.now.both[i], before: begun.whole.both[i] }));
   if (!begun.answers.includes(cuts.guess.text))
     list.push({ word: cuts.guess.text, now: cuts.guess.probability, before: null });
-  const at = (/** @type {number} */ p) => `${100 * p}%`;
   return (
     <div class="circuit-guesses">
       <ul>
@@ -175,13 +174,7 @@ function Guesses({ circuit: { begun }, cuts }) {
             <span class="token" lang="en">
               {word}
             </span>
-            <span class="track">
-              {before !== null && (
-                <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
-              )}
-              <span class="bar" style={px({ width: at(now) })} />
-              {before !== null && <span class="tick" style={px({ left: at(before) })} />}
-            </span>
+            <Track now={now} before={before} />
             <b>{percent(now)}</b>
           </li>
         ))}

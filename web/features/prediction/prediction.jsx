@@ -4,7 +4,7 @@ import { hasPredictions } from '../../store/runParts.js';
 import { PROGRAM_MODEL } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
-import { px } from '../../ui/px.js';
+import { Track } from '../../ui/track.jsx';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
 import { isOpen } from '../train/settings.js';
@@ -158,7 +158,6 @@ const GUESS_KEYS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
  */
 function GuessRow({ guess: { id, text, now }, run, before, max, compared, short, follow }) {
   const words = useSession().words.value;
-  const at = (/** @type {number} */ p) => `${(100 * p) / max}%`;
   const isChosen = id === run.chosen.id;
   return (
     <div
@@ -170,13 +169,7 @@ function GuessRow({ guess: { id, text, now }, run, before, max, compared, short,
       onClick={() => follow(id)}
     >
       <span class="token">{shown(text).trim() || '␣'}</span>
-      <span class="track">
-        {before !== undefined && (
-          <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
-        )}
-        <span class="bar" style={px({ width: at(now) })} />
-        {before !== undefined && <span class="tick" style={px({ left: at(before) })} />}
-      </span>
+      <Track now={now} before={before} most={max} />
       <b>{words.percent(now)}</b>
       {!short && (
         <span class="then">

@@ -2,7 +2,7 @@
 
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { px } from '../../ui/px.js';
+import { Track } from '../../ui/track.jsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { endOf, shown } from '../prompt/tokens.js';
 import { Reading } from '../reading/reading.jsx';
@@ -82,7 +82,6 @@ function Guesses({ token, other, name }) {
   const own = textsIn(useSession());
   const before = new Map(other?.guesses.map(({ id, now }) => [id, now]));
   const most = Math.max(...token.guesses.map(({ id, now }) => Math.max(now, before.get(id) ?? 0)), 0.01);
-  const at = (/** @type {number} */ p) => `${(100 * p) / most}%`;
   return (
     <div class="surprise-guesses">
       <h3>{own.guesses}</h3>
@@ -94,13 +93,7 @@ function Guesses({ token, other, name }) {
               <span class="guessed" lang="en">
                 {shown(text).trim() || '␣'}
               </span>
-              <span class="track">
-                {was !== undefined && (
-                  <span class="way" style={px({ left: at(Math.min(now, was)), width: at(Math.abs(now - was)) })} />
-                )}
-                <span class="bar" style={px({ width: at(now) })} />
-                {was !== undefined && <span class="tick" style={px({ left: at(was) })} />}
-              </span>
+              <Track now={now} before={was} most={most} />
               <b>{percentText(now)}</b>
             </li>
           );

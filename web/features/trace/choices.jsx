@@ -205,7 +205,7 @@ function Progress({ trace }) {
           {running ? (paused ? own.goOn : own.stop) : own.again}
         </button>
       )}
-      {!isWhole && <progress class="trace-bar" max={total} value={done} aria-label={text} />}
+      {!isWhole && <progress class="trace-bar progress-line" max={total} value={done} aria-label={text} />}
     </span>
   );
 }

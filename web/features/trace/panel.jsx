@@ -3,6 +3,7 @@
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
+import { Track } from '../../ui/track.jsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { Reading } from '../reading/reading.jsx';
 import { isOpen } from '../train/settings.js';
@@ -127,7 +128,6 @@ function Guesses({ trace: { answers, lower }, cell }) {
   const { percent } = session.words.value;
   const list = answers.map((word, i) => ({ word, now: [cell.a, cell.b][i], before: lower.both[i] }));
   const most = Math.max(...list.flatMap(({ now, before }) => [now, before]), 0.01);
-  const at = (/** @type {number} */ p) => `${(100 * p) / most}%`;
   return (
     <div class="trace-guesses">
       <h3>{own.next}</h3>
@@ -135,11 +135,7 @@ function Guesses({ trace: { answers, lower }, cell }) {
         {list.map(({ word, now, before }) => (
           <li key={word}>
             <span class="token">{word}</span>
-            <span class="track">
-              <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
-              <span class="bar" style={px({ width: at(now) })} />
-              <span class="tick" style={px({ left: at(before) })} />
-            </span>
+            <Track now={now} before={before} most={most} />
             <b>{percent(now)}</b>
           </li>
         ))}

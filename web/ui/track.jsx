@@ -1,0 +1,22 @@
+// A bar for a probability, with a tick for the one before and a line between both.
+
+import { px } from './px.js';
+
+/**
+ * @param {object} props
+ * @param {number} props.now
+ * @param {number | null} [props.before] null if there is nothing to compare with
+ * @param {number} [props.most] the value of a bar over the whole width
+ */
+export function Track({ now, before = null, most = 1 }) {
+  const at = (/** @type {number} */ p) => `${(100 * p) / most}%`;
+  return (
+    <span class="track">
+      {before !== null && (
+        <span class="way" style={px({ left: at(Math.min(now, before)), width: at(Math.abs(now - before)) })} />
+      )}
+      <span class="bar" style={px({ width: at(now) })} />
+      {before !== null && <span class="tick" style={px({ left: at(before) })} />}
+    </span>
+  );
+}
