@@ -45,6 +45,7 @@ const SHOWN = {
   beforeTraining: '.letters .letter',
   ...inTier(
     {
+      patch: '.patched .word',
       circuitCut: '.circuit-guesses li',
       circuitRefused: '.circuit-note',
       written: '.written-control .slider b',

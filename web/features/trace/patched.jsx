@@ -4,6 +4,8 @@ import { useSession } from '../../ui/context.js';
 import { positionIn } from '../prompt/tokens.js';
 import { chosenIn, textsIn } from './traceState.js';
 
+export { default as styles } from './patched.css';
+
 export function Patched() {
   const session = useSession();
   const own = textsIn(session);
