@@ -1,6 +1,6 @@
 // Elements that scroll, for the keyboard.
 
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 /**
  * A ref for an element without buttons: while its content does not fit, it takes the focus, so that the arrow keys
@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
  */
 export function useKeyboardScroll() {
   const ref = useRef(/** @type {HTMLElement | null} */ (null));
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = ref.current;
     if (!element) return;
     if (element.scrollHeight > element.clientHeight) element.tabIndex = 0;
