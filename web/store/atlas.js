@@ -12,7 +12,7 @@ import { recall, remember } from './storage.js';
 /** @import { About, PartListeners } from './protocol.js' */
 /** @import { State } from './state.js' */
 
-/** Tokens of a passage. */
+/** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;
 /** Passages after which roles of a scan that goes on are shown in the instrument. */
 const ENOUGH = 20;
@@ -107,11 +107,16 @@ export function createAtlas({ requests, state, about }) {
     recall() {
       if (recall(STORED)) askStored(false);
     },
-    /** @param {Corpus} corpus @param {boolean} [again] also if its result is stored */
-    scan(corpus, again = false) {
+    /**
+     * @param {Corpus} corpus
+     * @param {object} [options]
+     * @param {number} [options.length] tokens of a passage at most
+     * @param {boolean} [options.again] also if its result is stored
+     */
+    scan(corpus, { length = LENGTH, again = false } = {}) {
       map.value = head.value = cost.value = null;
       askedHead = measuring = '';
-      requests.send({ verb: 'scan', state: state.peek(), corpus, length: LENGTH, again });
+      requests.send({ verb: 'scan', state: state.peek(), corpus, length, again });
     },
     /** @param {'pause' | 'continue' | 'stop'} action */
     control: (action) => requests.send({ verb: 'controlScan', action }),

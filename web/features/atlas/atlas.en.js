@@ -164,6 +164,7 @@ export const texts = {
     formats: 'Text, JSON lines or tables: .txt, .jsonl, .csv.',
     local: 'Nothing leaves this machine.',
     column: 'column',
+    length: 'tokens in a passage',
     summary: (/** @type {number} */ n, /** @type {number} */ length, /** @type {string} */ time) =>
       `${passages(n)} of at most ${length} tokens${time && `, about ${time}`}.`,
     problems: (/** @type {number} */ read, /** @type {number} */ all) =>

@@ -163,6 +163,7 @@ export const texts = {
     formats: '纯文本、JSON 行或表格：.txt、.jsonl、.csv。',
     local: '所有内容都留在这台设备上。',
     column: '列',
+    length: '每段的词元数',
     summary: (/** @type {number} */ n, /** @type {number} */ length, /** @type {string} */ time) =>
       `${passages(n)}，每段最多 ${length} 个词元${time && `，大约 ${time}`}。`,
     problems: (/** @type {number} */ read, /** @type {number} */ all) =>

@@ -82,7 +82,7 @@ function Corpus({ map }) {
     source === 'folder'
       ? []
       : isDemo
-        ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, true) }]
+        ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, { again: true }) }]
         : [{ key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) }];
   /** @type {Item[]} */
   const files = [

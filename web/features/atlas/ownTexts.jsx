@@ -16,14 +16,16 @@ const [LINES, PROBLEMS] = [5, 100];
 /** Passages that are scanned at most, at equal distances. */
 const MAX_PASSAGES = 2000;
 
-/** @param {readonly Source[]} sources @param {string | null} column @returns {ReadTexts} */
-const readAll = (sources, column) =>
-  joinCorpora(
-    sources.map(({ name, text, format }) => ({
-      name,
-      texts: format && readCorpus(text, format, { length: LENGTH, column }),
-    })),
-  );
+/** Lengths of a passage that can be chosen, in tokens. */
+const LENGTHS = [64, LENGTH, 256, 512];
+
+/**
+ * @param {readonly Source[]} sources
+ * @param {{ length: number, column: string | null }} options
+ * @returns {ReadTexts}
+ */
+const readAll = (sources, options) =>
+  joinCorpora(sources.map(({ name, text, format }) => ({ name, texts: format && readCorpus(text, format, options) })));
 
 /** @param {{ onClose: () => void }} props */
 export function OwnTexts({ onClose }) {
@@ -31,7 +33,8 @@ export function OwnTexts({ onClose }) {
   const texts = useAtlasTexts();
   const [sources, setSources] = useState(/** @type {Source[]} */ ([]));
   const [column, setColumn] = useState(/** @type {string | null} */ (null));
-  const found = sources.length > 0 ? readAll(sources, column) : null;
+  const [length, setLength] = useState(LENGTH);
+  const found = sources.length > 0 ? readAll(sources, { length, column }) : null;
   const add = async (/** @type {FileList | null} */ files) => {
     const all = [...(files ?? [])];
     setColumn(null);
@@ -51,7 +54,7 @@ export function OwnTexts({ onClose }) {
   const begin = () => {
     if (!found) return;
     const title = sources.length === 1 && sources[0].name ? sources[0].name : texts.texts.pasted;
-    session.atlas.scan({ title, texts: limited(found.passages) });
+    session.atlas.scan({ title, texts: limited(found.passages) }, { length });
     onClose();
   };
   return (
@@ -79,7 +82,7 @@ export function OwnTexts({ onClose }) {
         spellcheck={false}
         onInput={(event) => paste(event.currentTarget.value)}
       />
-      {found && <Found found={found} setColumn={setColumn} />}
+      {found && <Found {...{ found, setColumn, length, setLength }} />}
       <p>
         {found && found.passages.length > 0 && (
           <button type="button" class="word strong scan" onClick={begin}>
@@ -108,54 +111,79 @@ const limited = (passages) =>
     ? passages
     : Array.from({ length: MAX_PASSAGES }, (_, i) => passages[Math.floor((i * passages.length) / MAX_PASSAGES)]);
 
-/** @param {{ found: ReadTexts, setColumn: (column: string) => void }} props */
-function Found({ found, setColumn }) {
+/**
+ * The texts that were read: their column, the first lines, how long a scan takes, and problems.
+ * @param {object} props
+ * @param {ReadTexts} props.found
+ * @param {(column: string) => void} props.setColumn
+ * @param {number} props.length tokens of a passage
+ * @param {(length: number) => void} props.setLength
+ */
+function Found({ found, setColumn, length, setLength }) {
   const session = useSession();
   const texts = useAtlasTexts();
   const { passages, columns, column, problems, whole } = found;
   const estimate = session.atlas.estimate.value;
   const count = Math.min(passages.length, MAX_PASSAGES);
-  const time = estimate ? timeText(texts, estimate.milliseconds * count) : '';
+  const time = estimate ? timeText(texts, (estimate.milliseconds * count * length) / LENGTH) : '';
+  const context = session.about.value?.context ?? LENGTH;
   if (passages.length === 0 && problems.length === 0) return <p role="status">{texts.texts.nothing}</p>;
   return (
     <>
-      {columns.length > 0 && (
-        <p>
-          {texts.texts.column}{' '}
-          {columns.map((name) => (
-            <button
-              key={name}
-              type="button"
-              class="word"
-              aria-pressed={name === column}
-              onClick={() => setColumn(name)}
-            >
-              {name}
-            </button>
-          ))}
-        </p>
-      )}
+      <Choice name={texts.texts.column} options={columns} chosen={column} choose={setColumn} />
       <ol class="first-lines serif">
         {passages.slice(0, LINES).map((passage, i) => (
           <li key={i}>{passage}</li>
         ))}
       </ol>
+      <Choice
+        name={texts.texts.length}
+        options={LENGTHS.filter((tokens) => tokens <= Math.max(context, LENGTH))}
+        chosen={length}
+        choose={setLength}
+      />
       <p role="status">
-        {passages.length > 0 ? texts.texts.summary(count, LENGTH, time) : texts.texts.nothing}{' '}
+        {passages.length > 0 ? texts.texts.summary(count, Math.min(length, context), time) : texts.texts.nothing}{' '}
         {passages.length > MAX_PASSAGES && texts.texts.limited(MAX_PASSAGES, passages.length)}
       </p>
-      {problems.length > 0 && (
-        <details>
-          <summary>{texts.texts.problems(whole - problems.length, whole)}</summary>
-          <ul>
-            {problems.slice(0, PROBLEMS).map(({ code, place, file }) => (
-              <li key={`${file} ${place} ${code}`}>
-                {[file, place > 0 && texts.texts.line(place)].filter(Boolean).join(', ')}: {texts.texts.codes[code]}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <Problems {...{ problems, whole }} />
     </>
+  );
+}
+
+/**
+ * A line of options, one of which is chosen.
+ * @template {string | number} T
+ * @param {{ name: string, options: readonly T[], chosen: T | null, choose: (option: T) => void }} props
+ */
+function Choice({ name, options, chosen, choose }) {
+  if (options.length === 0) return null;
+  return (
+    <p role="group" aria-label={name}>
+      {name}{' '}
+      {options.map((option) => (
+        <button key={option} type="button" class="word" aria-pressed={option === chosen} onClick={() => choose(option)}>
+          {option}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** @param {Pick<ReadTexts, 'problems' | 'whole'>} props */
+function Problems({ problems, whole }) {
+  const { texts } = useAtlasTexts();
+  if (problems.length === 0) return null;
+  return (
+    <details>
+      <summary>{texts.problems(whole - problems.length, whole)}</summary>
+      <ul>
+        {problems.slice(0, PROBLEMS).map(({ code, place, file }) => (
+          <li key={`${file} ${place} ${code}`}>
+            {[file, place > 0 && texts.line(place)].filter(Boolean).join(', ')}: {texts.codes[code]}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -53,6 +53,9 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.fill('.own-texts textarea', `${TEXTS}\n\n   \n`);
   assert.match(await textOf('.own-texts'), /6 passages of at most 128 tokens/);
   assert.equal(await page.locator('.first-lines li').count(), 5);
+  await page.click('.own-texts [aria-pressed] >> text=64');
+  assert.match(await textOf('.own-texts'), /of at most 64 tokens/);
+  await page.click('.own-texts [aria-pressed] >> text=128');
   await assertAccessible();
   await page.click('.own-texts .scan');
   await finished();
