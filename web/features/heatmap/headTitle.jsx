@@ -5,10 +5,10 @@ import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
+import { canShow } from '../viewRules.js';
 import { HeadSwitch } from '../whatif/headSwitch.jsx';
 import { effective } from '../whatif/modelEdits.js';
 
-/** @import { Session } from '../../store/session.js' */
 /** @import { RoleName } from '../heads/roles.js' */
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Picture, Run } from './types.js' */
@@ -54,7 +54,7 @@ export function HeadTitle({ picture, compact }) {
     <TitleArea picture={picture} className={`${stacked ? 'few' : ''} ${compact ? 'compact' : ''}`}>
       <Name run={run} scale={scale} scores={isOneHead ? run.scores?.[layer]?.[head] : undefined} />
       <p class="role-text">
-        {isOneHead ? roleText(session, run, scale) : words.means[/** @type {'allAbout'} */ (`${state.mean}About`)]}
+        {isOneHead ? <Role run={run} scale={scale} /> : words.means[/** @type {'allAbout'} */ (`${state.mean}About`)]}
       </p>
       {scale !== 0 && <UnmatchedText picture={picture} />}
     </TitleArea>
@@ -84,17 +84,30 @@ function Name({ run: { about, layer, head }, scale, scores }) {
   );
 }
 
-/** @param {Session} session @param {Run} run @param {number} scale of the head's output */
-function roleText(session, run, scale) {
+/**
+ * The sentence that says what the head does. If it finds nothing here, it opens the atlas, which shows what the head
+ * does in other texts.
+ * @param {{ run: Run, scale: number }} props scale: of the head's output
+ */
+function Role({ run, scale }) {
+  const session = useSession();
   const words = session.words.value;
   const { about, layer, head } = run;
   const role = session.roles.value?.[layer]?.[head] ?? null;
-  if (scale === 0) return words.offMeans(layer === about.layers - 1);
-  if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
-  if (role)
-    return words.does[/** @type {RoleName} */ (role)] ?? session.about.value?.terms?.[session.language.value][role][1];
+  if (scale === 0) return <>{words.offMeans(layer === about.layers - 1)}</>;
+  if (role && findsNothing(role, run)) {
+    const usual = words.usually(roleName(session, role));
+    if (!canShow('atlas', run)) return <>{usual}</>;
+    return (
+      <button type="button" class="word usual" onClick={() => session.update({ view: 'atlas' })}>
+        {usual}
+      </button>
+    );
+  }
+  const own = role && session.about.value?.terms?.[session.language.value][role][1];
+  if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? own}</>;
   // The roles of all heads arrive after the picture.
-  return session.roles.value !== null && words.doesNot;
+  return <>{session.roles.value !== null && words.doesNot}</>;
 }
 
 /** The key that the rows without a match look at instead. @param {{ picture: Titled }} props */

@@ -282,3 +282,9 @@ test('nothing is wider than a phone, and axe finds nothing there or in the dark'
   await assertNoSidewaysScroll('the map on a phone');
   await assertAccessible();
 });
+
+test('where a head finds nothing, its usual role opens its page in the atlas', async () => {
+  await openAt('text=Call+me+old+man+of+sea&layer=4&head=2');
+  await page.locator('.usual', { hasText: 'usually: induction; here: nothing to find' }).click();
+  await page.waitForFunction(() => part('.atlas-head .title')?.textContent === 'Layer 4, head 2');
+});
