@@ -161,7 +161,7 @@ export const texts = {
     choose: 'Choose files…',
     folder: 'a folder…',
     paste: 'or paste texts here, with an empty line between them',
-    formats: 'Text, JSON lines or tables: .txt, .jsonl, .csv.',
+    formats: 'Text, JSON lines or tables: .txt, .jsonl, .csv, .parquet.',
     local: 'Nothing leaves this machine.',
     column: 'column',
     length: 'tokens in a passage',
@@ -171,6 +171,8 @@ export const texts = {
       `${count(read)} of ${passages(all)}: ${count(all - read)} cannot be read`,
     limited: (/** @type {number} */ n, /** @type {number} */ all) =>
       `There are ${passages(all)}: ${count(n)} of them, at equal distances, are scanned.`,
+    firstRows: (/** @type {number} */ read, /** @type {number} */ more) =>
+      `The first ${count(read)} rows of a file are read; ${count(more)} are left out.`,
     nothing: 'There is no text in it.',
     begin: 'Scan them',
     pasted: 'pasted texts',
@@ -181,6 +183,8 @@ export const texts = {
       unclosed: 'a quote that does not end',
       format: 'another format',
       unreadable: 'cannot be read',
+      damaged: 'damaged',
+      compression: 'a compression other than Snappy',
     },
     line: (/** @type {number} */ n) => `line ${n}`,
   },

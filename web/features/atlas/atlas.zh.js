@@ -160,7 +160,7 @@ export const texts = {
     choose: '选择文件…',
     folder: '选择文件夹…',
     paste: '或把文字粘贴到这里，段与段之间空一行',
-    formats: '纯文本、JSON 行或表格：.txt、.jsonl、.csv。',
+    formats: '纯文本、JSON 行或表格：.txt、.jsonl、.csv、.parquet。',
     local: '所有内容都留在这台设备上。',
     column: '列',
     length: '每段的词元数',
@@ -170,6 +170,8 @@ export const texts = {
       `${passages(all)}中读到 ${count(read)} 段：${count(all - read)} 段无法读取`,
     limited: (/** @type {number} */ n, /** @type {number} */ all) =>
       `共有 ${passages(all)}：等距取其中 ${count(n)} 段来扫描。`,
+    firstRows: (/** @type {number} */ read, /** @type {number} */ more) =>
+      `每个文件只读前 ${count(read)} 行；其余 ${count(more)} 行未读。`,
     nothing: '里面没有文字。',
     begin: '开始扫描',
     pasted: '粘贴的文字',
@@ -180,6 +182,8 @@ export const texts = {
       unclosed: '引号没有结束',
       format: '其他格式',
       unreadable: '无法读取',
+      damaged: '文件损坏',
+      compression: '不是 Snappy 压缩',
     },
     line: (/** @type {number} */ n) => `第 ${n} 行`,
   },

@@ -5,11 +5,19 @@ import { useState } from 'preact/hooks';
 import { LENGTH } from '../../store/atlas.js';
 import { useSession } from '../../ui/context.js';
 import { timeText } from './numbers.js';
-import { formatOf, formatOfPasted, joinCorpora, readCorpus } from './readCorpus.js';
+import { formatOf, formatOfPasted, joinCorpora, MAX_ROWS, readCorpus } from './readCorpus.js';
 import { useAtlasTexts } from './texts.js';
 
-/** @import { ReadTexts } from './readCorpus.js' */
-/** @typedef {{ name: string, text: string, format: ReturnType<typeof formatOf> }} Source */
+/** @import { ProblemCode, ReadTexts } from './readCorpus.js' */
+/**
+ * A file or a pasted text. format: null if it is not read, and code: the reason. rows: of a Parquet file.
+ * @typedef {object} Source
+ * @property {string} name
+ * @property {string} text
+ * @property {Parameters<typeof readCorpus>[1] | null} format
+ * @property {ProblemCode} [code]
+ * @property {number} [rows]
+ */
 
 /** Lines that are shown of the texts, and problems that are listed. */
 const [LINES, PROBLEMS] = [5, 100];
@@ -25,7 +33,24 @@ const LENGTHS = [64, LENGTH, 256, 512];
  * @returns {ReadTexts}
  */
 const readAll = (sources, options) =>
-  joinCorpora(sources.map(({ name, text, format }) => ({ name, texts: format && readCorpus(text, format, options) })));
+  joinCorpora(
+    sources.map(({ name, text, format, code }) => ({ name, code, texts: format && readCorpus(text, format, options) })),
+  );
+
+/** A chosen file; a table in Parquet is read as JSON lines. @param {File} file @returns {Promise<Source>} */
+async function readSource(file) {
+  const name = file.webkitRelativePath || file.name;
+  const format = formatOf(file.name);
+  if (format === null) return { name, text: '', format };
+  if (format !== 'parquet') return { name, text: await file.text(), format };
+  try {
+    const { readParquet } = await import('./readParquet.js');
+    return { name, ...(await readParquet(file)), format: 'jsonl' };
+  } catch (error) {
+    const code = /codec/.test(/** @type {Error} */ (error).message) ? 'compression' : 'damaged';
+    return { name, text: '', format: null, code };
+  }
+}
 
 /** @param {{ onClose: () => void }} props */
 export function OwnTexts({ onClose }) {
@@ -35,17 +60,11 @@ export function OwnTexts({ onClose }) {
   const [column, setColumn] = useState(/** @type {string | null} */ (null));
   const [length, setLength] = useState(LENGTH);
   const found = sources.length > 0 ? readAll(sources, { length, column }) : null;
+  const unread = sources.reduce((sum, { rows = 0 }) => sum + Math.max(rows - MAX_ROWS, 0), 0);
   const add = async (/** @type {FileList | null} */ files) => {
     const all = [...(files ?? [])];
     setColumn(null);
-    setSources(
-      await Promise.all(
-        all.map(async (file) => {
-          const format = formatOf(file.name);
-          return { name: file.webkitRelativePath || file.name, text: format ? await file.text() : '', format };
-        }),
-      ),
-    );
+    setSources(await Promise.all(all.map(readSource)));
   };
   const paste = (/** @type {string} */ text) => {
     setColumn(null);
@@ -83,6 +102,7 @@ export function OwnTexts({ onClose }) {
         onInput={(event) => paste(event.currentTarget.value)}
       />
       {found && <Found {...{ found, setColumn, length, setLength }} />}
+      {unread > 0 && <p role="status">{texts.texts.firstRows(MAX_ROWS, unread)}</p>}
       <p>
         {found && found.passages.length > 0 && (
           <button type="button" class="word strong scan" onClick={begin}>

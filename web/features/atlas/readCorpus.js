@@ -3,7 +3,10 @@
 
 import { readTable } from './readTable.js';
 
-/** @typedef {'empty' | 'notJson' | 'noText' | 'unclosed' | 'format' | 'unreadable'} ProblemCode */
+/**
+ * @typedef {'empty' | 'notJson' | 'noText' | 'unclosed' | 'format' | 'unreadable' | 'damaged' | 'compression'}
+ *   ProblemCode
+ */
 /**
  * place: the line, row or passage, from 1.
  * @typedef {{ code: ProblemCode, place: number, file?: string }} CorpusProblem
@@ -20,13 +23,19 @@ import { readTable } from './readTable.js';
 
 /** Characters of a token, about: longer texts are divided into several passages. */
 const CHARACTERS = 4;
+/** Rows of a Parquet file that are read at most, from its beginning. */
+export const MAX_ROWS = 20_000;
 
-/** @param {string} name @returns {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json' | null} by the end of a name */
+/**
+ * The format of a file, by the end of its name.
+ * @param {string} name
+ * @returns {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json' | 'parquet' | null}
+ */
 export function formatOf(name) {
   const [, end = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? [];
   if (end === 'ndjson') return 'jsonl';
   if (['md', 'text'].includes(end)) return 'txt';
-  return /** @type {any} */ (['txt', 'jsonl', 'csv', 'tsv', 'json'].includes(end) ? end : null);
+  return /** @type {any} */ (['txt', 'jsonl', 'csv', 'tsv', 'json', 'parquet'].includes(end) ? end : null);
 }
 
 /** The format of a pasted text. @param {string} text */
@@ -159,15 +168,16 @@ function divided(text, most) {
 
 /**
  * Several files as one corpus.
- * @param {readonly { name: string, texts: ReadTexts | null }[]} files texts: null for a format that is not read
+ * texts: null for a file that is not read. code: the reason, unless it has another format.
+ * @param {readonly { name: string, texts: ReadTexts | null, code?: ProblemCode }[]} files
  * @returns {ReadTexts}
  */
 export function joinCorpora(files) {
   const read = files.flatMap(({ texts }) => texts ?? []);
-  const problems = files.flatMap(({ name, texts }) =>
+  const problems = files.flatMap(({ name, texts, code = 'format' }) =>
     texts
       ? texts.problems.map((problem) => ({ ...problem, file: name }))
-      : [/** @type {CorpusProblem} */ ({ code: 'format', place: 0, file: name })],
+      : [/** @type {CorpusProblem} */ ({ code, place: 0, file: name })],
   );
   const passages = read.flatMap((texts) => texts.passages);
   const columns = [...new Set(read.flatMap((texts) => texts.columns))];

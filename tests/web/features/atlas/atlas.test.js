@@ -23,7 +23,9 @@ const TEXTS = passages
   .slice(0, 6)
   .map((text) => `${text.slice(0, 160)} ${text.slice(0, 160)}`)
   .join('\n\n');
-const TREE = fileURLToPath(new URL('../../../golden/heads/headvis', import.meta.url));
+const [TREE, CORPUS] = ['heads/headvis', 'corpus'].map((name) =>
+  fileURLToPath(new URL(`../../../golden/${name}`, import.meta.url)),
+);
 
 const finished = () =>
   page.waitForFunction(() => part('.atlas-header .menu') && part('.strip-line') && part('.atlas-rule'));
@@ -287,4 +289,18 @@ test('where a head finds nothing, its usual role opens its page in the atlas', a
   await openAt('text=Call+me+old+man+of+sea&layer=4&head=2');
   await page.locator('.usual', { hasText: 'usually: induction; here: nothing to find' }).click();
   await page.waitForFunction(() => part('.atlas-head .title')?.textContent === 'Layer 4, head 2');
+});
+
+test('columns of a Parquet file are passages; another compression is named', async () => {
+  await enter();
+  await page.click('text=your own texts…');
+  const files = ['texts', 'zstd'].map((name) => join(CORPUS, `${name}.parquet`));
+  await page.locator('.own-texts input[type=file]').first().setInputFiles(files);
+  await page.waitForFunction(() => part('.first-lines li'));
+  const text = await textOf('.own-texts');
+  assert.match(text, /column textlabel.*Call me Ishmael.*5 passages of at most 128 tokens/s);
+  assert.match(text, /5 of 7 passages: 2 cannot be read.*zstd\.parquet: a compression other than Snappy/s);
+  await page.locator('.own-texts [aria-pressed]', { hasText: 'label' }).click();
+  assert.equal(await textOf('.first-lines'), 'ababa');
+  assert.deepEqual(faults, []);
 });

@@ -1,0 +1,23 @@
+// Parquet files of parquet-wasm 0.8 with three columns, one of them of integers: their texts, and damage.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { readParquet } from '../../../../web/features/atlas/readParquet.js';
+
+const open = (name) => readFile(new URL(`../../../golden/corpus/${name}.parquet`, import.meta.url));
+
+test('columns of texts are read as JSON lines', async () => {
+  const { text, rows } = await readParquet(new Blob([await open('texts')]));
+  assert.equal(rows, 6);
+  const lines = text.split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines[0], { label: 'a', text: 'Call me Ishmael. Some years ago, never mind how long.' });
+  assert.deepEqual(lines[5], { label: 'b', text: '风吹过大海，船在黑夜里前行。' });
+});
+
+test('a damaged file and another compression are errors', async () => {
+  await assert.rejects(readParquet(new Blob([await open('zstd')])), /codec: ZSTD/);
+  const bytes = await open('texts');
+  for (const length of [0, 7, 100, bytes.length - 1])
+    await assert.rejects(readParquet(new Blob([bytes.subarray(0, length)])), Error);
+});

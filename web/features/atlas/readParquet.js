@@ -1,0 +1,34 @@
+// The columns of a Parquet file that contain texts, as JSON lines. Pages may be uncompressed or compressed by Snappy,
+// the usual compression.
+
+import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { MAX_ROWS } from './readCorpus.js';
+
+/** A file that is read in parts. @param {Blob} file */
+const partsOf = (file) => ({
+  byteLength: file.size,
+  slice: (/** @type {number} */ start, /** @type {number} */ end = file.size) => file.slice(start, end).arrayBuffer(),
+});
+
+/**
+ * The first MAX_ROWS rows. It fails if the file is damaged or has another compression.
+ * @param {Blob} blob
+ * @returns {Promise<{ text: string, rows: number }>} rows: of the whole file
+ */
+export async function readParquet(blob) {
+  const file = partsOf(blob);
+  const metadata = await parquetMetadataAsync(file);
+  const columns = parquetSchema(metadata)
+    .children.filter(({ children, element }) => children.length === 0 && isText(element))
+    .map(({ element }) => element.name);
+  const rows = Number(metadata.num_rows);
+  if (columns.length === 0) return { text: '', rows };
+  const read = await parquetReadObjects({ file, metadata, columns, rowStart: 0, rowEnd: Math.min(rows, MAX_ROWS) });
+  return { text: read.map((row) => JSON.stringify(row)).join('\n'), rows };
+}
+
+/** True for a column of strings. @param {import('hyparquet').SchemaElement} column */
+const isText = ({ type, converted_type, logical_type, repetition_type }) =>
+  type === 'BYTE_ARRAY' &&
+  repetition_type !== 'REPEATED' &&
+  (converted_type === 'UTF8' || logical_type?.type === 'STRING');
