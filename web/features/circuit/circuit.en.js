@@ -57,6 +57,7 @@ export const texts = {
   lead: ['lead of ', ', in score'],
   looks: (/** @type {string} */ head) => [`${head} looks at `, ''],
   off: (/** @type {string} */ source) => `all of ${source} cut would cost`,
+  csv: 'Save the lines as CSV',
   reconnect: 'Reconnect',
   undo: 'Undo',
   carries: 'a cut line carries',

@@ -39,6 +39,7 @@ export const texts = {
   lead: ['', ' 的领先（得分）'],
   looks: (head) => [`${head} 关注 `, ''],
   off: (source) => `切断 ${source} 的全部连线`,
+  csv: '把这些连线存为 CSV',
   reconnect: '重新连接',
   undo: '撤销',
   carries: '切断的连线传递',

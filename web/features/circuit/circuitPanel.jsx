@@ -2,6 +2,7 @@
 
 import { signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { download } from '../../ui/download.js';
 import { Track } from '../../ui/track.jsx';
 import { CarriesMenu } from './carriesMenu.jsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.js';
@@ -39,8 +40,22 @@ export function CircuitPanel() {
         <i lang="en">{points[1]}</i>
         {points[2]}
       </p>
+      {work.stage === 'done' && (
+        <p>
+          <button type="button" class="word" onClick={() => saveCsv(circuit, session.state.value.model)}>
+            {own.csv}
+          </button>
+        </p>
+      )}
     </section>
   );
+}
+
+/** @param {Circuit} circuit @param {string} model */
+async function saveCsv(circuit, model) {
+  const [{ circuitCsv }, { fileName }] = await Promise.all([import('./circuitFile.js'), import('../export/csv.js')]);
+  const name = fileName(['headlight', model, 'circuit', circuit.begun.answers[0]], 'csv');
+  download(name, 'text/csv', circuitCsv(circuit));
 }
 
 /** @param {{ circuit: Circuit, count: number }} props */
