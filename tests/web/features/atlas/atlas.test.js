@@ -15,6 +15,7 @@ import {
   page,
   spoil,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
 /** Passages that repeat themselves, so that an induction head finds something. */
@@ -92,7 +93,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   assert.deepEqual(faults, []);
 });
 
-test('by keyboard: own texts, the search for the induction head, its passages, and back', async () => {
+fullTest('by keyboard: own texts, the search for the induction head, its passages, and back', async () => {
   await enter('layer=0&head=0');
   await page.focus('.atlas-header [aria-expanded]');
   await page.keyboard.press('Enter');
@@ -137,7 +138,7 @@ test('by keyboard: own texts, the search for the induction head, its passages, a
   assert.deepEqual(faults, []);
 });
 
-test('the slider shows weaker passages, the axes can be chosen, and all is in a table too', async () => {
+fullTest('the slider shows weaker passages, the axes can be chosen, and all is in a table too', async () => {
   await enter();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', TEXTS);
@@ -194,7 +195,7 @@ const isStored = (passages) =>
     };
   });
 
-test('a scan can be paused and stopped; the next visit opens a finished one', async () => {
+fullTest('a scan can be paused and stopped; the next visit opens a finished one', async () => {
   await enter();
   await page.click('.atlas-header .scan');
   await page.waitForFunction(() => part('.atlas-progress'));
@@ -269,7 +270,7 @@ for (const way of ['mouse', 'keyboard'])
     assert.deepEqual(faults, []);
   });
 
-test('nothing is wider than a phone, and axe finds nothing there or in the dark', async () => {
+fullTest('nothing is wider than a phone, and axe finds nothing there or in the dark', async () => {
   await enter('', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' });
   assert.match(await textOf('.atlas-header'), /全部 20 个头.*扫描 300 段文字/s);
   await page.click('.atlas-header [aria-expanded]');

@@ -13,6 +13,7 @@ import {
   page,
   share,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
@@ -138,7 +139,7 @@ test('the difference of two texts has a value for each pair of tokens and a dot 
   await assertAccessible();
 });
 
-test('the SVG file has both pictures with their titles, or the difference with its legend', async () => {
+fullTest('the SVG file has both pictures with their titles, or the difference with its legend', async () => {
   const save = async (name) => {
     await share();
     return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
@@ -161,7 +162,7 @@ test('the SVG file has both pictures with their titles, or the difference with i
   assert.deepEqual(faults, []);
 });
 
-test('at 360 px the pictures are one below the other, and nothing scrolls horizontally', async () => {
+fullTest('at 360 px the pictures are one below the other, and nothing scrolls horizontally', async () => {
   const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, options);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
@@ -177,7 +178,7 @@ test('at 360 px the pictures are one below the other, and nothing scrolls horizo
   await assertAccessible();
 });
 
-test('at 360 px a note says that no weight differs', async () => {
+fullTest('at 360 px a note says that no weight differs', async () => {
   for (const [change, count] of [
     ['', 1],
     ['&scale=3.1%3A0', 0],

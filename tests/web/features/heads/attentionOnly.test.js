@@ -15,6 +15,7 @@ import {
   page,
   server,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);
 const idle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
@@ -74,7 +75,7 @@ test('the sentence encoder is downloaded when it is chosen, with progress, and c
   await assertAccessible();
 });
 
-test('a download is cancelled by the button next to its progress', async () => {
+fullTest('a download is cancelled by the button next to its progress', async () => {
   await open();
   await page.route('**/sentence.safetensors', async () => {});
   await page.locator('.model-menu button').first().click();
@@ -157,7 +158,7 @@ for (const view of ['compare', 'flow'])
   });
 
 for (const name of ['constructed', 'patches'])
-  test(`at 360 px ${name} fits without horizontal scrolling`, async () => {
+  fullTest(`at 360 px ${name} fits without horizontal scrolling`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });
     await choose(name);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);

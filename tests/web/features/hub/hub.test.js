@@ -14,7 +14,7 @@ import {
   page,
   server,
 } from '../../../support/page.js';
-import { inTier } from '../../../support/tier.js';
+import { fullTest, inTier } from '../../../support/tier.js';
 
 const BERT = 'me/tiny-bert';
 let hub;
@@ -67,7 +67,7 @@ test('a name is typed, and the heads of its model are shown; the address is a li
   assert.deepEqual(faults, []);
 });
 
-test('at 360 px the same by keyboard: arrow keys move between the box and the models, Escape closes', async () => {
+fullTest('at 360 px the same by keyboard: arrow keys move between the box and the models, Escape closes', async () => {
   await start({ 'openai-community/gpt2': smallModel('gpt2') }, { width: 360, height: 740, locale: 'zh-CN' });
   await page.locator('.model-menu .word').focus();
   await page.keyboard.press('Enter');
@@ -121,7 +121,7 @@ test('a name that does not exist is refused with advice, and what was typed stay
   await opened('tiny-bert');
 });
 
-test('a gated model asks for a token, which is stored nowhere and sent to the Hub only', async () => {
+fullTest('a gated model asks for a token, which is stored nowhere and sent to the Hub only', async () => {
   await start({ 'big/gated': { gated: true, accepted: true, files: smallModel('bert') } });
   await type('big/gated');
   assert.match(await problem(), /ask for consent\. Accept its terms on its page/);

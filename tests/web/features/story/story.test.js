@@ -5,6 +5,7 @@ import test from 'node:test';
 import { SCREEN } from '../../../support/hands.js';
 import { openEmpty, page, server } from '../../../support/page.js';
 import { settled, stepIs } from '../../../support/story.js';
+import { fullTest } from '../../../support/tier.js';
 
 async function start(options = {}) {
   await openEmpty({ ...SCREEN, locale: 'en-GB', ...options });
@@ -49,7 +50,7 @@ test('after a link to step 7 no head is found yet, even if the link was copied a
   }
 });
 
-test('query and key move onto their product once, and not at all with reduced motion', async () => {
+fullTest('query and key move onto their product once, and not at all with reduced motion', async () => {
   await start();
   await page.click('.story-word');
   await page.click('.steps li:nth-child(4) button');

@@ -18,6 +18,7 @@ import {
   page,
   spoil,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -142,7 +143,7 @@ test('a head that is off, and a pinned run, are named as the other case', async 
   await assertAccessible();
 });
 
-test('a long text scrolls, and its mean line shows where and jumps', async () => {
+fullTest('a long text scrolls, and its mean line shows where and jumps', async () => {
   await openAt(hashOf(Array(12).fill(TEXT).join('. '), '&cell=2.0'));
   await page.waitForFunction(() => part('.mean-track .in-sight'));
   const { x, y, width } = await page.locator('.mean-track').boundingBox();
@@ -166,7 +167,7 @@ test('at 360 px a tap reads a token, and nothing scrolls sideways', async () => 
   assert.deepEqual(faults, []);
 });
 
-test('in Chinese and in dark colours, and absent during training', async () => {
+fullTest('in Chinese and in dark colours, and absent during training', async () => {
   await openAt(hashOf(TEXT), { locale: 'zh-CN', colorScheme: 'dark' });
   const percent = percentText(chanceOf(LAST));
   await page.waitForFunction((percent) => part('.surprise .title')?.textContent === `它给 ship ${percent}`, percent);
