@@ -162,10 +162,21 @@ export async function download(act) {
   return { name: file.suggestedFilename(), bytes };
 }
 
+/** Waits until nothing fades or moves: axe measures colours as they are drawn. */
+const still = () =>
+  page.evaluate(async () => {
+    const roots = [document, ...[...document.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+    const ending = roots
+      .flatMap((root) => root.getAnimations())
+      .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime < Infinity);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  });
+
 /** Fails if axe finds a fault in the current state of the page. Its other results, which are large, stay there. */
 export async function assertAccessible() {
   if (!(await page.evaluate(() => 'axe' in globalThis)))
     await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);
+  await still();
   const found = await page.evaluate(async () => {
     const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
     return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
