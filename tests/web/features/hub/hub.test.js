@@ -14,14 +14,11 @@ import {
   page,
   server,
 } from '../../../support/page.js';
-import { fullTest, inTier } from '../../../support/tier.js';
+import { fullTest } from '../../../support/tier.js';
 
 const BERT = 'me/tiny-bert';
 let hub;
 afterEach(() => hub?.close());
-
-/** These take several seconds, most of them waiting. */
-const testInFullTier = inTier(test, () => {});
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
 const opened = (title) =>
@@ -95,7 +92,7 @@ fullTest('at 360 px the same by keyboard: arrow keys move between the box and th
   await page.waitForFunction(() => part('.panel') === null);
 });
 
-testInFullTier('a link that was copied from the Hub is opened', async () => {
+fullTest('a link that was copied from the Hub is opened', async () => {
   await start({ [BERT]: smallModel('bert') });
   await type(`https://huggingface.co/${BERT}/tree/main`);
   await opened('tiny-bert');
@@ -149,7 +146,7 @@ fullTest('a gated model asks for a token, which is stored nowhere and sent to th
   assert.ok(hub.requests.every(({ path }) => !path.includes('hf_')));
 });
 
-testInFullTier(
+fullTest(
   'a stored model opens without a connection; another one says what is missing, and is tried again',
   async () => {
     let connected = true;
@@ -172,7 +169,7 @@ testInFullTier(
   },
 );
 
-testInFullTier('while the Hub limits requests the page says that it waits, and then continues', async () => {
+fullTest('while the Hub limits requests the page says that it waits, and then continues', async () => {
   await start({ [BERT]: smallModel('bert') });
   let limited = true;
   hub.fault = () => (limited ? answer(429, { 'retry-after': '1' }) : undefined);

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertNoSidewaysScroll, drawn, openEmpty, page, server } from '../../../support/page.js';
+import { assertNoSidewaysScroll, drawn, openAt, page } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 
-async function open(options = {}, hash = '') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
+async function open(options = {}) {
+  await openAt('', options);
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
 }
 
