@@ -10,7 +10,10 @@ export const isFullTier = process.env.HEADLIGHT_TIER === 'full';
  */
 export const inTier = (full, some) => (isFullTier ? full : some);
 
-/** A test of the full tier only: a second form of what another test shows. @type {(...args: any[]) => void} */
+/**
+ * A test of the full tier only, whose subject has another test in the default tier.
+ * @type {(...args: any[]) => void}
+ */
 export const fullTest = (...args) => {
   if (isFullTier) test(...args);
 };

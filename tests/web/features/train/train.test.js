@@ -77,7 +77,7 @@ test('one step, going back in the film, playing from there, starting over', asyn
   assert.deepEqual(faults, []);
 });
 
-test('after a reload training continues with the same film, steps and losses', async () => {
+fullTest('after a reload training continues with the same film, steps and losses', async () => {
   const train = async (from, to) => {
     for (let step = from + 1; step <= to; step++) {
       await page.getByRole('button', { name: 'One step' }).click();
