@@ -20,7 +20,7 @@ import {
   server,
   spoil,
 } from '../support/page.js';
-import { inTier } from '../support/tier.js';
+import { fullTest, inTier } from '../support/tier.js';
 import { attentions } from '../support/weights_file.js';
 
 const HEIGHTS = {
@@ -39,7 +39,7 @@ const open = (hash, width, options = {}) =>
   openAt(hash, { viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
 
 /** Widths of letters on other systems, as shares of those here. */
-const LETTERS = [1, 0.86];
+const LETTERS = inTier([1, 0.86], [0.86]);
 async function openInLetters(share, width, hash, options = {}) {
   await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
   await page.addInitScript((share) => {
@@ -90,7 +90,9 @@ const overlaps = (selector) =>
 
 const PINNED_OPENING = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 const PINNED = `pinned=${encodeURIComponent('text=To the last')}`;
-for (const [width, least] of Object.entries({ 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 }))
+/** The least width of a picture in patches. @type {Record<number, number>} */
+const PATCHES = { 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 };
+for (const [width, least] of inTier([2560, 1440, 1024, 768, 360], [1440, 360]).map((width) => [width, PATCHES[width]]))
   test(`${width} px: a picture in patches is ${least} px wide, and its weights are in sight below it`, async () => {
     await open('model=patches&text=', Number(width));
     await page.waitForFunction(() => part('.pane canvas'));
@@ -152,19 +154,7 @@ test('1024 px: the contributions to the guess end above the what-if line', async
   assert.ok(under <= 0, `${under} px below`);
 });
 
-for (const share of LETTERS)
-  test(`360 px, letters of ${share}: three layers of heads and the first guesses are in sight`, async () => {
-    await openInLetters(share, 360, '', { hasTouch: true });
-    const found = await page.evaluate(() => {
-      const end = part('.sheet').getBoundingClientRect().top;
-      const whole = (selector) =>
-        [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
-      return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction .option') };
-    });
-    assert.ok(found.heads >= 12 && found.guesses >= 2, JSON.stringify(found));
-  });
-
-test('names of heads at the ends of their lines are not cut off at any width', async () => {
+fullTest('names of heads at the ends of their lines are not cut off at any width', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
   await page.locator('.speed button').click();
@@ -198,7 +188,7 @@ test('360 px, story: the button that continues the text does not overlap it', as
 });
 
 test('before training the charts explain themselves; on a phone held sideways nothing overlaps', async () => {
-  await open('panel=train', 1440, { fresh: true });
+  await open('panel=train', 1440);
   await page.waitForFunction(() => part('.page').querySelectorAll('.plot .waiting').length === 3);
   assert.deepEqual(await overlaps('.plot .waiting, .plot .at-end'), []);
   await openAt('panel=train', { viewport: { width: 740, height: 360 } });
@@ -209,7 +199,7 @@ test('before training the charts explain themselves; on a phone held sideways no
   assert.ok(title.top > words.bottom && legend.bottom <= controls.top, `${title.top}, ${legend.bottom}`);
 });
 
-test('360 px: while the page opens and trains, no frame of it is wider than the screen', async () => {
+fullTest('360 px: while the page opens and trains, no frame of it is wider than the screen', async () => {
   await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
   await page.addInitScript(() => {
     globalThis.widest = 0;
@@ -304,7 +294,6 @@ test('360 px: the role of a head of a picture is not cut off, and no empty space
 
 test('360 px, 32 × 32 heads: tiles have the whole width, and no empty space is above them', async () => {
   await open('', 1440);
-  spoil();
   await openChooser();
   const npy = writeNpy(attentions([32, 32, 6, 6], true));
   await page
@@ -326,8 +315,7 @@ test('360 px, 32 × 32 heads: tiles have the whole width, and no empty space is 
 });
 
 test('360 px: descriptions of menu items are not cut off', async () => {
-  await openEmpty({ viewport: { width: 360, height: 740 }, locale: 'en-GB' });
-  await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
+  await open('panel=train&training=repeat.1.2.16.1.0.003', 360);
   await page.locator('.dots').click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('menuitem', { name: /^Save as ONNX/ }).waitFor();
@@ -345,8 +333,7 @@ test('360 px: descriptions of menu items are not cut off', async () => {
 
 for (const width of [1440, 768, 360])
   test(`${width} px: without a text the page says what to do, and a button begins with a sentence`, async () => {
-    await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB' });
-    await page.goto(`${server.url}#text=`);
+    await open('text=', width);
     await page.getByText('Nothing to read yet').waitFor();
     await assertAccessible();
     await page.getByRole('button', { name: 'Begin with a sentence' }).click();
@@ -357,7 +344,6 @@ for (const width of [1440, 768, 360])
 
 test('an encoder–decoder without a tokenizer asks for token numbers in each attention', async () => {
   await open('', 1440);
-  spoil();
   await openChooser();
   const { files } = families.find(({ name }) => name.startsWith('T5'));
   await page
@@ -377,7 +363,7 @@ test('an encoder–decoder without a tokenizer asks for token numbers in each at
   assert.deepEqual(faults, []);
 });
 
-for (const width of [1440, 768, 360])
+for (const width of inTier([1440, 768, 360], [1440, 360]))
   for (const text of ['C', 'Call', 'Call me'])
     test(`${width} px, “${text}”: cells are at most 120 px, and the head’s name is above them`, async () => {
       await open(`text=${encodeURIComponent(text)}`, width);
@@ -403,7 +389,7 @@ for (const [width, locale, colorScheme] of inTier(
     [360, 'zh-CN', 'light'],
   ],
   [
-    [1440, 'zh-CN', 'dark'],
+    [1440, 'en-GB', 'dark'],
     [360, 'en-GB', 'light'],
   ],
 ))
@@ -470,46 +456,6 @@ test('the sequence of training is in one line next to its note, from 1024 to 192
   }
 });
 
-for (const share of LETTERS)
-  test(`two runs, letters of ${share}: no label overlaps a head or a cell of the other picture`, async () => {
-    const longer = encodeURIComponent(LONGER);
-    await openInLetters(share, 1440, `view=compare&text=${longer}&${PINNED_OPENING}`);
-    await page.waitForFunction(() => part('.comparing .row-table'));
-    const covered = await page.evaluate(() => {
-      const root = part('.page').getRootNode();
-      const over = (element, at) => {
-        const { left, right, top, height } = element.getBoundingClientRect();
-        const found = root.elementFromPoint(left + at * (right - left), top + 0.9 * height);
-        return element.contains(found) ? [] : [found?.textContent];
-      };
-      const heads = [...part('.model').querySelectorAll('.thumbnail .frame')].map((frame) => frame.closest('button'));
-      const pictures = [...part('.compare').querySelectorAll('.matrix')];
-      return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
-    });
-    assert.deepEqual(covered, []);
-    // The label of the key under the pointer is bold, and the last key has the least room.
-    await page.setViewportSize({ width: 1280, height: 800 });
-    const box = await page.locator('.compare .matrix').last().boundingBox();
-    await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
-    await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES.at(-1));
-    const beyond = await page.evaluate(() => {
-      const right = part('.instrument').getBoundingClientRect().right;
-      return [...part('.compare').querySelectorAll('.is-key')].map((one) => one.getBoundingClientRect().right - right);
-    });
-    assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
-  });
-
-for (const [width, share] of [1440, 1024].flatMap((width) => LETTERS.map((share) => [width, share])))
-  test(`${width} px, letters of ${share}: the table of all heads has all its columns in sight`, async () => {
-    await openInLetters(share, width, 'panel=table');
-    await page.waitForFunction(() => part('.heads-table td'));
-    const [content, room] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = part('.heads-table .scrolls');
-      return [scrollWidth, clientWidth];
-    });
-    assert.ok(content <= room, `${content} px in ${room} px`);
-  });
-
 /** The boxes of the texts of elements, without padding. */
 const textBoxes = (selector) =>
   page.evaluate((selector) => {
@@ -521,7 +467,7 @@ const textBoxes = (selector) =>
   }, selector);
 
 const SLEEP = 'model=sentence&text=How+do+whales+sleep%3F&layer=1&head=0';
-for (const width of [2560, 1440, 1024])
+for (const width of inTier([2560, 1440, 1024], [1024]))
   for (const [name, hash] of Object.entries({
     'heads made by hand': 'model=constructed&text=The+cat+sat+because+it+was+tired.&layer=0&head=5',
     'a sentence encoder': SLEEP,
@@ -536,7 +482,6 @@ for (const width of [2560, 1440, 1024])
 
 /** Opens a file with attention weights. */
 async function openWeights(shape, causal = true) {
-  spoil();
   await openChooser();
   await page
     .locator('input[data-name=files]')
@@ -566,33 +511,7 @@ test('a file of weights: small weights have two digits, and its close button doe
   assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
 });
 
-for (const press of ['the address', 'More'])
-  test(`360 px: the table of all heads is opened by ${press}, and closed`, async () => {
-    await open(press === 'More' ? '' : 'panel=table', 360, { isMobile: true, hasTouch: true });
-    if (press === 'More') {
-      await page.locator('.more-menu button').first().tap();
-      await page.getByRole('menuitem', { name: 'All heads in a table' }).tap();
-    }
-    await page.locator('.sheet.open .heads-table td').first().waitFor();
-    const top = await page.evaluate(() => part('.heads-table .title').getBoundingClientRect().top);
-    assert.ok(top >= 0 && top < HEIGHTS[360], `${top}`);
-    await assertAccessible();
-    await page.locator('.heads-table').getByRole('button', { name: 'Close' }).tap();
-    await page.waitForFunction(() => !part('.sheet.open'));
-    await page.locator('.sheet-line').tap();
-    await page.locator('.sheet.open .strip').first().waitFor();
-    assert.deepEqual(faults, []);
-  });
-
-test('360 px: a guess is a target of 44 px', async () => {
-  await open('', 360, { isMobile: true, hasTouch: true });
-  const heights = await page.evaluate(() =>
-    [...part('.prediction').querySelectorAll('.option')].map((one) => one.getBoundingClientRect().height),
-  );
-  assert.ok(heights.length >= 2 && Math.min(...heights) >= 44, `${heights}`);
-});
-
-for (const width of [2560, 1920, 1440])
+for (const width of inTier([2560, 1920, 1440], [1440]))
   for (const [layers, heads] of [
     [1, 1],
     [1, 2],
@@ -651,7 +570,7 @@ for (const width of [1440, 360])
     assert.ok(left >= column, `${left}, the column begins at ${column}`);
   });
 
-for (const width of [2560, 1920, 1440, 1024])
+for (const width of inTier([2560, 1920, 1440, 1024], [1024]))
   test(`${width} px: product, sum and weight of step 4 are in one line each`, async () => {
     await open('panel=story&step=4', width);
     await page.waitForFunction(() => part('.sums [data-name=score]'));
@@ -729,7 +648,7 @@ test('the buttons of the views stay in place, whichever is chosen', async () => 
   assert.ok(Math.abs(ramp - picture) <= 1, `${ramp}, ${picture}`);
 });
 
-for (const width of [1920, 1024])
+for (const width of inTier([1920, 1024], [1024]))
   test(`${width} px: the title of a composition breaks between its two heads`, async () => {
     await open('view=flow', width);
     spoil();
@@ -789,8 +708,7 @@ test('1024 tokens: the frame in the lens is not cut off', async () => {
 });
 
 test('without a text no heading is empty', async () => {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
-  await page.goto(`${server.url}#text=`);
+  await open('text=', 1440);
   await page.getByText('Nothing to read yet').waitFor();
   assert.ok(!(await page.locator('.prediction h2').isVisible()));
 });
@@ -813,7 +731,7 @@ for (const [name, hash] of Object.entries({
   'heads made by hand': 'model=constructed&layer=0&head=5',
   'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
 }))
-  for (const width of [1440, 1024])
+  for (const width of inTier([1440, 1024], [1024]))
     test(`${width} px, ${name}: names of heads neither overlap nor leave their column`, async () => {
       await open(hash, width);
       await page.waitForFunction(() => part('.role-name'));
@@ -828,18 +746,6 @@ for (const [name, hash] of Object.entries({
         for (const { text, right } of await textBoxes('.role-name'))
           assert.ok(right < edge, `${text} ends at ${right}`);
       }
-    });
-
-for (const width of inTier([2560, 1920, 1440, 1024, 768], [2560, 768]))
-  for (const [name, hash] of Object.entries({
-    'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
-    'two tokens': 'text=Call',
-  }))
-    test(`${width} px, ${name}: the role of a head is not cut off`, async () => {
-      await open(hash, width, { fresh: true });
-      await page.waitForFunction(() => part('.corner p')?.textContent);
-      const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
-      assert.ok(cut <= 1, `${cut} px`);
     });
 
 test('1024 px: the description of a file of weights is not cut off', async () => {
@@ -921,9 +827,8 @@ test('the role of a head is not under the lens of many tokens', async () => {
 });
 
 test('320 px: neither the what-if line nor the title overlaps anything', async () => {
-  await openEmpty({ viewport: { width: 320, height: 480 }, locale: 'en-GB' });
-  await page.goto(server.url);
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+  await openAt('', { viewport: { width: 320, height: 480 } });
+  await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.thumbnail'));
   const [value, on] = await page.evaluate(() =>
     ['.whatif .slider b', '.whatif .changes'].map((name) => part(name).getBoundingClientRect()),
   );
@@ -936,3 +841,93 @@ test('320 px: neither the what-if line nor the title overlaps anything', async (
       assert.ok(beside, `${name.text} is next to ${title.text}`);
     }
 });
+
+for (const width of inTier([2560, 1920, 1440, 1024, 768], [768]))
+  for (const [name, hash] of Object.entries({
+    'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
+    'two tokens': 'text=Call',
+  }))
+    test(`${width} px, ${name}: the role of a head is not cut off`, async () => {
+      await open(hash, width, { fresh: true });
+      await page.waitForFunction(() => part('.corner p')?.textContent);
+      const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
+      assert.ok(cut <= 1, `${cut} px`);
+    });
+
+for (const press of ['the address', 'More'])
+  test(`360 px: the table of all heads is opened by ${press}, and closed`, async () => {
+    await open(press === 'More' ? '' : 'panel=table', 360, { isMobile: true, hasTouch: true });
+    if (press === 'More') {
+      await page.locator('.more-menu button').first().tap();
+      await page.getByRole('menuitem', { name: 'All heads in a table' }).tap();
+    }
+    await page.locator('.sheet.open .heads-table td').first().waitFor();
+    const top = await page.evaluate(() => part('.heads-table .title').getBoundingClientRect().top);
+    assert.ok(top >= 0 && top < HEIGHTS[360], `${top}`);
+    await assertAccessible();
+    await page.locator('.heads-table').getByRole('button', { name: 'Close' }).tap();
+    await page.waitForFunction(() => !part('.sheet.open'));
+    await page.locator('.sheet-line').tap();
+    await page.locator('.sheet.open .strip').first().waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+test('360 px: a guess is a target of 44 px', async () => {
+  await open('', 360, { isMobile: true, hasTouch: true });
+  const heights = await page.evaluate(() =>
+    [...part('.prediction').querySelectorAll('.option')].map((one) => one.getBoundingClientRect().height),
+  );
+  assert.ok(heights.length >= 2 && Math.min(...heights) >= 44, `${heights}`);
+});
+
+for (const share of LETTERS)
+  test(`360 px, letters of ${share}: three layers of heads and the first guesses are in sight`, async () => {
+    await openInLetters(share, 360, '', { hasTouch: true });
+    const found = await page.evaluate(() => {
+      const end = part('.sheet').getBoundingClientRect().top;
+      const whole = (selector) =>
+        [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
+      return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction .option') };
+    });
+    assert.ok(found.heads >= 12 && found.guesses >= 2, JSON.stringify(found));
+  });
+
+for (const share of LETTERS)
+  test(`two runs, letters of ${share}: no label overlaps a head or a cell of the other picture`, async () => {
+    const longer = encodeURIComponent(LONGER);
+    await openInLetters(share, 1440, `view=compare&text=${longer}&${PINNED_OPENING}`);
+    await page.waitForFunction(() => part('.comparing .row-table'));
+    const covered = await page.evaluate(() => {
+      const root = part('.page').getRootNode();
+      const over = (element, at) => {
+        const { left, right, top, height } = element.getBoundingClientRect();
+        const found = root.elementFromPoint(left + at * (right - left), top + 0.9 * height);
+        return element.contains(found) ? [] : [found?.textContent];
+      };
+      const heads = [...part('.model').querySelectorAll('.thumbnail .frame')].map((frame) => frame.closest('button'));
+      const pictures = [...part('.compare').querySelectorAll('.matrix')];
+      return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
+    });
+    assert.deepEqual(covered, []);
+    // The label of the key under the pointer is bold, and the last key has the least room.
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const box = await page.locator('.compare .matrix').last().boundingBox();
+    await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
+    await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES.at(-1));
+    const beyond = await page.evaluate(() => {
+      const right = part('.instrument').getBoundingClientRect().right;
+      return [...part('.compare').querySelectorAll('.is-key')].map((one) => one.getBoundingClientRect().right - right);
+    });
+    assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
+  });
+
+for (const [width, share] of inTier([1440, 1024], [1024]).flatMap((width) => LETTERS.map((share) => [width, share])))
+  test(`${width} px, letters of ${share}: the table of all heads has all its columns in sight`, async () => {
+    await openInLetters(share, width, 'panel=table');
+    await page.waitForFunction(() => part('.heads-table td'));
+    const [content, room] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = part('.heads-table .scrolls');
+      return [scrollWidth, clientWidth];
+    });
+    assert.ok(content <= room, `${content} px in ${room} px`);
+  });

@@ -21,7 +21,7 @@ import {
   share,
   site,
 } from '../support/page.js';
-import { inTier } from '../support/tier.js';
+import { fullTest, inTier } from '../support/tier.js';
 import { loadWhale } from '../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -190,7 +190,7 @@ test('an animation leads from the chosen head to the large picture, unless the v
   // It does not block the pointer, and fades.
   await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
   assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
-  await openPage({ reducedMotion: 'reduce' });
+  await openPage({ reducedMotion: 'reduce', fresh: true });
   await page.locator("[data-head='2.1']").click();
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 2, head 1'));
   assert.equal(await beam(), '');
@@ -272,26 +272,6 @@ test('the address contains the state, and restores it', async () => {
   await page.waitForFunction(() => /layer/.test(location.hash) === false && /scale/.test(location.hash));
 });
 
-for (const [language, locale] of [
-  ['en', 'en-GB'],
-  ['zh', 'zh-CN'],
-])
-  for (const colorScheme of inTier(['light', 'dark'], [language === 'zh' ? 'dark' : 'light']))
-    test(`axe finds nothing: ${language}, ${colorScheme}`, async () => {
-      await openPage({ locale, colorScheme });
-      await assertAccessible();
-      await chooseMore('help');
-      await assertAccessible();
-      await press('Escape');
-      await page.locator('.changes > button').click();
-      await page.locator('.settings').waitFor();
-      await assertAccessible();
-      await press('Escape');
-      await openPage({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=4.2%3A0');
-      await page.locator('.sheet-line').click();
-      await assertAccessible();
-    });
-
 for (const [width, height] of [
   [1440, 900],
   [1024, 768],
@@ -333,6 +313,30 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet shows it
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   await page.locator('.thumbnail').first().tap();
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 0, head 0'));
+});
+
+test('upright again, the picture is above the model', async () => {
+  await openPage({ viewport: { width: 740, height: 360 }, hasTouch: true });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => {
+    const [above, below] = ['.matrix', '.model'].map((name) => part(name).getBoundingClientRect());
+    return !part('.low') && above.bottom < below.top && below.left < 40;
+  });
+});
+
+test('360 px: the list of changes closes by Escape, which returns the focus, and by a press elsewhere', async () => {
+  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  const more = page.locator('.changes > button');
+  const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.settings') !== null) === wanted, wanted);
+  await more.tap();
+  await isOpen(true);
+  await press('Escape');
+  await isOpen(false);
+  assert.ok(await more.evaluate((element) => element.getRootNode().activeElement === element));
+  await more.tap();
+  await isOpen(true);
+  await page.touchscreen.tap(180, 200);
+  await isOpen(false);
 });
 
 const SIDEWAYS = [
@@ -391,29 +395,25 @@ test('a phone held sideways: reading, rarely used controls and story are next to
   await assertAccessible();
 });
 
-test('upright again, the picture is above the model', async () => {
-  await openPage({ viewport: { width: 740, height: 360 }, hasTouch: true });
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.waitForFunction(() => {
-    const [above, below] = ['.matrix', '.model'].map((name) => part(name).getBoundingClientRect());
-    return !part('.low') && above.bottom < below.top && below.left < 40;
-  });
-});
-
-test('360 px: the list of changes closes by Escape, which returns the focus, and by a press elsewhere', async () => {
-  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
-  const more = page.locator('.changes > button');
-  const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.settings') !== null) === wanted, wanted);
-  await more.tap();
-  await isOpen(true);
-  await press('Escape');
-  await isOpen(false);
-  assert.ok(await more.evaluate((element) => element.getRootNode().activeElement === element));
-  await more.tap();
-  await isOpen(true);
-  await page.touchscreen.tap(180, 200);
-  await isOpen(false);
-});
+for (const [language, locale] of [
+  ['en', 'en-GB'],
+  ['zh', 'zh-CN'],
+])
+  for (const colorScheme of inTier(['light', 'dark'], [language === 'zh' ? 'dark' : 'light']))
+    test(`axe finds nothing: ${language}, ${colorScheme}`, async () => {
+      await openPage({ locale, colorScheme });
+      await assertAccessible();
+      await chooseMore('help');
+      await assertAccessible();
+      await press('Escape');
+      await page.locator('.changes > button').click();
+      await page.locator('.settings').waitFor();
+      await assertAccessible();
+      await press('Escape');
+      await openPage({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=4.2%3A0');
+      await page.locator('.sheet-line').click();
+      await assertAccessible();
+    });
 
 test('the page has no layout shift while it loads', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
@@ -507,7 +507,7 @@ test('an error says that a model cannot be read, and the visitor can try again',
   await settle();
 });
 
-test('the error that a model cannot be read stays when the first picture comes later', async () => {
+fullTest('the error that a model cannot be read stays when the first picture comes later', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   let goOn;
   const failed = new Promise((resolve) => (goOn = resolve));

@@ -22,7 +22,7 @@ const HEIGHTS = {
   360: 740,
 };
 /** From wide to narrow: Escape on a phone also closes the panel of a state. */
-const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 1024, 768, 360]);
+const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 768, 360]);
 /** Widths at which axe runs: one for each arrangement. */
 const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
 const LOCALES = inTier(['en-GB', 'zh-CN'], ['en-GB']);
@@ -60,6 +60,9 @@ const SHOWN = {
   one: '.corner p',
   empty: '.nothing h2',
 };
+
+/** States that their actions change in a way that an address does not restore. */
+const CHANGED = ['circuitRefused', 'tried', 'ownText', 'ownTextBeside'];
 
 /** Elements that must not overlap, group by group: controls, or texts. */
 const CONTROLS = ['.header button', '.whatif button, .whatif .slider', '.instrument button'];
@@ -132,11 +135,9 @@ for (const locale of LOCALES)
     if (name !== 'tried' || locale === 'en-GB')
       test(`${name}, ${locale}: nothing is cut off, overlaps or is too small at any width`, async () => {
         const { hash = '', act } = STATES[name];
-        await openAt(hash, { viewport: { width: 1440, height: 900 }, locale, fresh: act !== undefined });
-        if (act) {
-          spoil();
-          await act(page);
-        }
+        await openAt(hash, { locale });
+        if (act) await act(page);
+        if (CHANGED.includes(name)) spoil();
         const found = [];
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: HEIGHTS[width] });

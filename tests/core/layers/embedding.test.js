@@ -3,6 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { assertClose, kernels, numbers } from '../../support/kernels.js';
 import { differences, dot, embedding } from '../../support/layers.js';
+import { inTier } from '../../support/tier.js';
 
 const [OK, BAD_ARGUMENT] = [0, 3];
 const SEED = 21;
@@ -102,7 +103,7 @@ test(
         );
         k.close();
       }),
-      { seed: SEED, numRuns: 30 },
+      { seed: SEED, numRuns: inTier(30, 8) },
     );
   }),
 );

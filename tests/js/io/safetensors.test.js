@@ -10,6 +10,7 @@ import {
   writeSafetensors,
 } from 'headlight-attention/formats';
 import { fails, join, safetensors } from '../../support/files.js';
+import { inTier } from '../../support/tier.js';
 
 const SEED = 20;
 const float = (x) => ({ data: Float32Array.of(x), shape: [1] });
@@ -232,7 +233,7 @@ test(`any dictionary of tensors is unchanged after writing and reading (seed ${S
       for (const [key, { data, shape }] of Object.entries(dict))
         assert.deepEqual({ data: tensors[key].data, shape: tensors[key].shape }, { data, shape });
     }),
-    { seed: SEED, numRuns: 200 },
+    { seed: SEED, numRuns: inTier(200, 50) },
   );
 });
 

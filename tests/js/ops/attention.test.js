@@ -30,7 +30,7 @@ test(
         streamed.dispose();
         explicit.dispose();
       }),
-      { seed: SEED, numRuns: inTier(300, 40) },
+      { seed: SEED, numRuns: inTier(300, 20) },
     );
   }),
 );

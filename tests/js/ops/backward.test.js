@@ -66,13 +66,13 @@ test(`the gradients of the reference equal its central differences (seed ${SEED}
         }),
       );
     }),
-    { seed: SEED, numRuns: 40 },
+    { seed: SEED, numRuns: inTier(40, 15) },
   );
 });
 
 for (const [name, shapes, runs] of [
-  ['small', sizes, inTier(200, 40)],
-  ['wide', wide, inTier(25, 6)],
+  ['small', sizes, inTier(200, 20)],
+  ['wide', wide, inTier(25, 3)],
 ]) {
   test(
     `gradients of attention equal the reference, for any ${name} shape and options (seed ${SEED})`,

@@ -5,6 +5,7 @@ import { AlignedText } from '../../../src/js/text/aligned.js';
 import { Fields } from '../../../src/js/text/fields.js';
 import { readNormalizer } from '../../../src/js/text/normalizers.js';
 import { charsmap } from '../../support/charsmap.js';
+import { inTier } from '../../support/tier.js';
 
 const SEED = 23;
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'];
@@ -21,7 +22,7 @@ test(`the normalization forms equal those of String.normalize, also in parts of 
       fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
         assert.equal(normalize({ type: form }, text).text, text.normalize(form));
       }),
-      { seed: SEED, numRuns: 2000 },
+      { seed: SEED, numRuns: inTier(2000, 500) },
     );
 });
 
@@ -115,6 +116,6 @@ test(`a damaged table of replacements gives a text (seed ${SEED})`, () => {
         assert.equal(error.code, 'FORMAT', error.stack);
       }
     }),
-    { seed: SEED, numRuns: 3000 },
+    { seed: SEED, numRuns: inTier(3000, 800) },
   );
 });

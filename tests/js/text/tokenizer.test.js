@@ -3,6 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { HeadlightError } from '../../../src/js/check/errors.js';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { inTier } from '../../support/tier.js';
 import { byteLevelFile, readCases, readConfigurations, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 15;
@@ -317,7 +318,7 @@ test(`damaged files are refused by the name of a field, or read (seed ${SEED})`,
           assert.ok(error.message.length < 1000);
         }
       }),
-      { seed: SEED, numRuns: 80 },
+      { seed: SEED, numRuns: inTier(80, 20) },
     );
   }
 });

@@ -9,17 +9,19 @@ import {
   chooseMore,
   faults,
   headSwitch,
+  openAt,
   openEmpty,
   openTraining,
   page,
   server,
+  spoil,
 } from '../../support/page.js';
+import { fullTest } from '../../support/tier.js';
 import { attentions } from '../../support/weights_file.js';
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
 async function open(hash = '', options = {}) {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
+  await openAt(hash, options);
   await settled();
 }
 const shows = (selector, text) =>
@@ -62,7 +64,8 @@ test('Back and Forward go through views, panels and steps of the story', async (
 });
 
 test('Back passes over letters, and goes through heads and changes', async () => {
-  await open();
+  // Without entries ahead, which the next entry would replace.
+  await open('', { fresh: true });
   const before = await entries();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
   await settled();
@@ -82,8 +85,59 @@ test('Back passes over letters, and goes through heads and changes', async () =>
   assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
 });
 
+test('the way to Chinese is drawn, as not every machine has letters for its name', async () => {
+  await open();
+  await page.locator('.more-menu button').first().click();
+  const button = page.locator('.more-menu [data-key=language]');
+  assert.equal(await button.textContent(), '');
+  assert.equal(await button.getAttribute('aria-label'), '中文');
+  const { width, height } = await button.locator('svg').boundingBox();
+  assert.ok(width >= 20 && height >= 10, `${width} × ${height}`);
+});
+
+test('who writes while the model writes on is not written over, and neither is who undoes', async () => {
+  await open();
+  const begin = () =>
+    page.evaluate(() => {
+      [...part('.sentence').querySelectorAll('button')].find(({ textContent }) => textContent === 'write on').click();
+    });
+  await begin();
+  await page.evaluate(() => {
+    const field = part('textarea');
+    field.value = 'Call me';
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  });
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  await begin();
+  await page.waitForFunction(() => part('textarea').value.length > 7);
+  await page.keyboard.press('Control+z');
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  assert.deepEqual(faults, []);
+});
+
+test("the system's colours are followed, until others are chosen here", async () => {
+  await open();
+  spoil();
+  const theme = (name) =>
+    page.waitForFunction((name) => document.querySelector('body > div').dataset.theme === name, name);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('light');
+  await chooseMore('theme');
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('dark');
+});
+
 test('leaving is asked about while a model is open that would be lost, and not otherwise', async () => {
   await open();
+  spoil();
   const asked = () =>
     page.evaluate(() => {
       const event = new Event('beforeunload', { cancelable: true });
@@ -106,6 +160,7 @@ test('leaving is asked about while a model is open that would be lost, and not o
 
 test('Back to a model that is closed says so and shows the whale: one is not caught there', async () => {
   await open();
+  spoil();
   await give('drop', '.picture', weights);
   await shows('.model-menu .under', 'attentions.npy');
   await word('Remove it from memory').click();
@@ -147,7 +202,8 @@ test('a model in training that the browser cannot keep is asked about', async ()
 });
 
 test('files are dropped on training and pasted anywhere; JSON is pasted outside of a text, in it as text', async () => {
-  await open('#panel=train');
+  await open('panel=train');
+  spoil();
   await give('drop', '.film, .right', weights);
   await shows('.model-menu .under', 'attentions.npy');
   await page.goBack();
@@ -181,6 +237,7 @@ test('files are dropped on training and pasted anywhere; JSON is pasted outside 
 
 test('a reload keeps theme and language', async () => {
   await open();
+  spoil();
   await chooseMore('language');
   await chooseMore('theme');
   const theme = () => page.evaluate(() => document.querySelector('body > div').dataset.theme);
@@ -192,74 +249,28 @@ test('a reload keeps theme and language', async () => {
   assert.equal(chosen, 'dark');
 });
 
-test('the way to Chinese is drawn, as not every machine has letters for its name', async () => {
-  await open();
-  await page.locator('.more-menu button').first().click();
-  const button = page.locator('.more-menu [data-key=language]');
-  assert.equal(await button.textContent(), '');
-  assert.equal(await button.getAttribute('aria-label'), '中文');
-  const { width, height } = await button.locator('svg').boundingBox();
-  assert.ok(width >= 20 && height >= 10, `${width} × ${height}`);
-});
-
-test("the system's colours are followed, until others are chosen here", async () => {
-  await open();
-  const theme = (name) =>
-    page.waitForFunction((name) => document.querySelector('body > div').dataset.theme === name, name);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await theme('dark');
-  await page.emulateMedia({ colorScheme: 'light' });
-  await theme('light');
-  await chooseMore('theme');
-  await theme('dark');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.emulateMedia({ colorScheme: 'light' });
-  await theme('dark');
-});
-
-test('who writes while the model writes on is not written over, and neither is who undoes', async () => {
-  await open();
-  const begin = () =>
-    page.evaluate(() => {
-      [...part('.sentence').querySelectorAll('button')].find(({ textContent }) => textContent === 'write on').click();
-    });
-  await begin();
-  await page.evaluate(() => {
-    const field = part('textarea');
-    field.value = 'Call me';
-    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
-  });
-  await word('write on').waitFor();
-  await settled();
-  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
-  await begin();
-  await page.waitForFunction(() => part('textarea').value.length > 7);
-  await page.keyboard.press('Control+z');
-  await word('write on').waitFor();
-  await settled();
-  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
-  assert.deepEqual(faults, []);
-});
-
-test('without a text there is nothing to try; a picture that is left between two frames is left in peace', async () => {
-  await open();
-  await page.locator('textarea').fill('');
-  await settled();
-  await page.locator('.nothing').waitFor();
-  assert.equal(await page.locator('.sort').count(), 0);
-  await page.locator('textarea').fill('To the last');
-  await settled();
-  await page.locator('.sort button').click();
-  await page.locator('[data-key=ablate]').waitFor();
-  await page.keyboard.press('Escape');
-  // The view is changed while another head fades in.
-  for (let round = 0; round < 4; round++) {
-    await page.locator(`[data-head='${round}.1']`).click();
+fullTest(
+  'without a text there is nothing to try; a picture that is left between two frames is left in peace',
+  async () => {
+    await open();
+    await page.locator('textarea').fill('');
     await settled();
-    for (const name of ['lines', 'heatmap']) await chooseKind(name);
-    await page.evaluate(() => (location.hash += '&text='));
-    await page.evaluate(() => history.back());
-  }
-  await settled();
-  assert.deepEqual(faults, []);
-});
+    await page.locator('.nothing').waitFor();
+    assert.equal(await page.locator('.sort').count(), 0);
+    await page.locator('textarea').fill('To the last');
+    await settled();
+    await page.locator('.sort button').click();
+    await page.locator('[data-key=ablate]').waitFor();
+    await page.keyboard.press('Escape');
+    // The view is changed while another head fades in.
+    for (let round = 0; round < 4; round++) {
+      await page.locator(`[data-head='${round}.1']`).click();
+      await settled();
+      for (const name of ['lines', 'heatmap']) await chooseKind(name);
+      await page.evaluate(() => (location.hash += '&text='));
+      await page.evaluate(() => history.back());
+    }
+    await settled();
+    assert.deepEqual(faults, []);
+  },
+);

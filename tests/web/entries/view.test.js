@@ -12,6 +12,7 @@ import { imitateHub } from '../../support/hub.js';
 import { smallModel } from '../../support/hubPage.js';
 import { GUESS } from '../../support/opening.js';
 import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
+import { fullTest } from '../../support/tier.js';
 import { until } from '../../support/wait.js';
 
 /** The strictest policy that allows WebAssembly: no inline scripts, no eval, no blobs. */
@@ -185,7 +186,7 @@ test('the whale opens by itself, two of them do not meet, and nothing is left be
   assert.deepEqual(faults, []);
 });
 
-test('story, lines and flow, and a phone’s width in the dark and in Chinese, without findings of axe', async () => {
+fullTest('story, lines and flow, and a phone’s width in the dark and in Chinese, without findings of axe', async () => {
   await open('<div id="a"></div><div id="b"></div><div id="c"></div><div id="d" data-style="width:360px"></div>', {
     a: { view: 'story' },
     b: { view: 'lines', attentions: ROWS, tokens: TOKENS },

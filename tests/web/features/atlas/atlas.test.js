@@ -15,6 +15,7 @@ import {
   page,
   spoil,
 } from '../../../support/page.js';
+import { fullTest, inTier } from '../../../support/tier.js';
 
 const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
 /** Passages that repeat themselves, so that an induction head finds something. */
@@ -35,8 +36,7 @@ const focused = (selector) =>
 
 /** Opens the page at an address, and its map of all heads. */
 async function enter(hash = '', options = {}) {
-  await openAt(hash, { fresh: true, ...options });
-  spoil();
+  await openAt(hash, options);
   await page.locator('.legend button', { hasText: /^(Atlas|图谱)$/ }).click();
   await page.waitForFunction(() => part('.atlas-header .scan'));
 }
@@ -51,6 +51,7 @@ test('before the first scan the heads are placed by the sentence, and the page s
 
 test('by mouse: own texts are scanned, the induction head is chosen on the map, and a passage opens', async () => {
   await enter('layer=0&head=0');
+  spoil();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', `${TEXTS}\n\n   \n`);
   assert.match(await textOf('.own-texts'), /6 passages of at most 128 tokens/);
@@ -97,8 +98,9 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   assert.deepEqual(faults, []);
 });
 
-test('by keyboard: own texts, the search for the induction head, its passages, and back', async () => {
+fullTest('by keyboard: own texts, the search for the induction head, its passages, and back', async () => {
   await enter('layer=0&head=0');
+  spoil();
   await page.focus('.atlas-header [aria-expanded]');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.own-texts');
@@ -142,8 +144,9 @@ test('by keyboard: own texts, the search for the induction head, its passages, a
   assert.deepEqual(faults, []);
 });
 
-test('the slider shows weaker passages, the axes can be chosen, and all is in a table too', async () => {
+fullTest('the slider shows weaker passages, the axes can be chosen, and all is in a table too', async () => {
   await enter();
+  spoil();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', TEXTS);
   await page.click('.own-texts .scan');
@@ -166,6 +169,7 @@ test('the slider shows weaker passages, the axes can be chosen, and all is in a 
 
 test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that the page opens again', async () => {
   await enter();
+  spoil();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', TEXTS);
   await page.click('.own-texts .scan');
@@ -199,8 +203,9 @@ const isStored = (passages) =>
     };
   });
 
-test('a scan can be paused and stopped; the next visit opens a finished one', async () => {
+fullTest('a scan can be paused and stopped; the next visit opens a finished one', async () => {
   await enter();
+  spoil();
   await page.click('.atlas-header .scan');
   await page.waitForFunction(() => part('.atlas-progress'));
   await page.click('text=Pause');
@@ -226,9 +231,9 @@ const tree = readdirSync(TREE, { recursive: true, withFileTypes: true })
   .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
   .map((path) => ({ path: `atlas/${path.slice(TREE.length + 1)}`, text: readFileSync(path, 'utf8') }));
 
-for (const way of ['mouse', 'keyboard'])
+for (const way of inTier(['mouse', 'keyboard'], ['mouse']))
   test(`a HeadVis folder is imported without a model, by ${way}`, async () => {
-    await openAt('', { fresh: true });
+    await openAt('');
     spoil();
     if (way === 'mouse')
       await page.evaluate((files) => {
@@ -274,8 +279,9 @@ for (const way of ['mouse', 'keyboard'])
     assert.deepEqual(faults, []);
   });
 
-test('nothing is wider than a phone, and axe finds nothing there or in the dark', async () => {
+fullTest('nothing is wider than a phone, and axe finds nothing there or in the dark', async () => {
   await enter('', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' });
+  spoil();
   assert.match(await textOf('.atlas-header'), /全部 20 个头.*扫描 300 段文字/s);
   await page.click('.atlas-header [aria-expanded]');
   await page.fill('.own-texts textarea', TEXTS);

@@ -16,6 +16,7 @@ import {
   page,
   spoil,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const TRICK = 'h3.3-k4.2';
 const isWhole = () => page.waitForFunction(() => part('.circuit-list li') && !part('.circuit-work'));
@@ -114,7 +115,7 @@ test('by keyboard: the circuit, one line is cut and reconnected, more lines are 
   assert.deepEqual(faults, []);
 });
 
-test('two sentences: the lines carry the lead, and a cut line the other sentence, the mean or zero', async () => {
+fullTest('two sentences: the lines carry the lead, and a cut line the other sentence, the mean or zero', async () => {
   const [ship, whale] = ['ship', 'whale'].map((word) => `They gave the ${word} to me. They gave the`);
   const pinned = encodeURIComponent(new URLSearchParams({ text: whale }));
   await openAt(
@@ -135,7 +136,7 @@ test('two sentences: the lines carry the lead, and a cut line the other sentence
   assert.deepEqual(faults, []);
 });
 
-test('a sentence of another length cannot be carried, and the mean can', async () => {
+fullTest('a sentence of another length cannot be carried, and the mean can', async () => {
   const pinned = encodeURIComponent(new URLSearchParams({ text: 'Call me' }));
   await openAt(`view=flow&circuit=other_&pinned=${pinned}`);
   await page.waitForFunction(() =>
@@ -147,7 +148,7 @@ test('a sentence of another length cannot be carried, and the mean can', async (
   assert.deepEqual(faults, []);
 });
 
-test('on a phone at most six lines are drawn, and the list has all', async () => {
+fullTest('on a phone at most six lines are drawn, and the list has all', async () => {
   await openAt(`view=flow&circuit=usual__${TRICK}`, { viewport: { width: 360, height: 740 } });
   await isWhole();
   await page.waitForFunction(() => part('[data-name=cuts]') && part('.circuit-list .was'));

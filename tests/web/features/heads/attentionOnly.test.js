@@ -10,18 +10,18 @@ import {
   chooseMore,
   download,
   faults,
+  openAt,
   openChooser,
-  openEmpty,
   page,
-  server,
+  spoil,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);
 const idle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
 const text = (selector) => page.locator(selector).first().textContent();
 async function open(options = {}, hash = '') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
+  await openAt(hash, options);
   await idle();
 }
 async function choose(name) {
@@ -50,39 +50,6 @@ test('handmade heads have names; text, reading column and mask work', async () =
   await page.waitForFunction(() => part('.is-query.row-label, .is-query.step-label')?.textContent === '.');
   assert.deepEqual(faults, []);
   await assertAccessible();
-});
-
-test('the sentence encoder is downloaded when it is chosen, with progress, and can be cancelled', async () => {
-  await open();
-  let release = () => {};
-  const held = new Promise((resolve) => (release = resolve));
-  await page.route('**/sentence.safetensors', async (route) => {
-    await held;
-    await route.continue();
-  });
-  await page.locator('.model-menu button').first().click();
-  assert.match(await text('[data-key=sentence] .about'), /7 MB/);
-  await page.locator('[data-key=sentence]').click();
-  await page.waitForFunction(() => location.hash.includes('model=sentence'));
-  release();
-  await shows('[data-name=likeness]');
-  await page.waitForFunction(() => /^0\.\d\d$/.test(part('[data-name=likeness]').textContent));
-  const before = await text('[data-name=likeness]');
-  assert.equal(await page.locator('.thumbnail').count(), 8);
-  await page.getByRole('textbox', { name: 'Another sentence' }).fill('The stock market fell by three percent.');
-  await page.waitForFunction((was) => part('[data-name=likeness]').textContent < was, before);
-  await assertAccessible();
-});
-
-test('a download is cancelled by the button next to its progress', async () => {
-  await open();
-  await page.route('**/sentence.safetensors', async () => {});
-  await page.locator('.model-menu button').first().click();
-  await page.locator('[data-key=sentence]').click();
-  await page.waitForFunction(() => location.hash.includes('model=sentence'));
-  const cancel = page.locator('.header .cancel');
-  await cancel.click();
-  await page.waitForFunction(() => !location.hash.includes('model=') && part('.prediction .tick') !== null);
 });
 
 test('handmade heads attend to the patches of a dropped picture', async () => {
@@ -149,7 +116,7 @@ test('the table of heads is sorted, chooses a head, is saved as a file, and is c
 
 for (const view of ['compare', 'flow'])
   test(`for handmade heads the address of an unavailable view shows the heatmap: ${view}`, async () => {
-    await open({}, `#model=constructed&view=${view}`);
+    await open({}, `model=constructed&view=${view}`);
     assert.ok(await page.evaluate(() => part('.picture canvas') !== null));
     assert.equal(await text('.legend .pressed .under'), 'Heatmap');
     assert.match(await text('.reading .title'), /looks at/);
@@ -157,9 +124,44 @@ for (const view of ['compare', 'flow'])
   });
 
 for (const name of ['constructed', 'patches'])
-  test(`at 360 px ${name} fits without horizontal scrolling`, async () => {
+  fullTest(`at 360 px ${name} fits without horizontal scrolling`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });
     await choose(name);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
     await assertAccessible();
   });
+
+test('the sentence encoder is downloaded when it is chosen, with progress, and can be cancelled', async () => {
+  await open();
+  spoil();
+  let release = () => {};
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route('**/sentence.safetensors', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.locator('.model-menu button').first().click();
+  assert.match(await text('[data-key=sentence] .about'), /7 MB/);
+  await page.locator('[data-key=sentence]').click();
+  await page.waitForFunction(() => location.hash.includes('model=sentence'));
+  release();
+  await shows('[data-name=likeness]');
+  await page.waitForFunction(() => /^0\.\d\d$/.test(part('[data-name=likeness]').textContent));
+  const before = await text('[data-name=likeness]');
+  assert.equal(await page.locator('.thumbnail').count(), 8);
+  await page.getByRole('textbox', { name: 'Another sentence' }).fill('The stock market fell by three percent.');
+  await page.waitForFunction((was) => part('[data-name=likeness]').textContent < was, before);
+  await assertAccessible();
+});
+
+test('a download is cancelled by the button next to its progress', async () => {
+  await open();
+  spoil();
+  await page.route('**/sentence.safetensors', async () => {});
+  await page.locator('.model-menu button').first().click();
+  await page.locator('[data-key=sentence]').click();
+  await page.waitForFunction(() => location.hash.includes('model=sentence'));
+  const cancel = page.locator('.header .cancel');
+  await cancel.click();
+  await page.waitForFunction(() => !location.hash.includes('model=') && part('.prediction .tick') !== null);
+});

@@ -14,14 +14,11 @@ import {
   page,
   server,
 } from '../../../support/page.js';
-import { inTier } from '../../../support/tier.js';
+import { fullTest } from '../../../support/tier.js';
 
 const BERT = 'me/tiny-bert';
 let hub;
 afterEach(() => hub?.close());
-
-/** These take several seconds, most of them waiting. */
-const testInFullTier = inTier(test, () => {});
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
 const opened = (title) =>
@@ -67,7 +64,7 @@ test('a name is typed, and the heads of its model are shown; the address is a li
   assert.deepEqual(faults, []);
 });
 
-test('at 360 px the same by keyboard: arrow keys move between the box and the models, Escape closes', async () => {
+fullTest('at 360 px the same by keyboard: arrow keys move between the box and the models, Escape closes', async () => {
   await start({ 'openai-community/gpt2': smallModel('gpt2') }, { width: 360, height: 740, locale: 'zh-CN' });
   await page.locator('.model-menu .word').focus();
   await page.keyboard.press('Enter');
@@ -95,7 +92,7 @@ test('at 360 px the same by keyboard: arrow keys move between the box and the mo
   await page.waitForFunction(() => part('.panel') === null);
 });
 
-testInFullTier('a link that was copied from the Hub is opened', async () => {
+fullTest('a link that was copied from the Hub is opened', async () => {
   await start({ [BERT]: smallModel('bert') });
   await type(`https://huggingface.co/${BERT}/tree/main`);
   await opened('tiny-bert');
@@ -121,7 +118,7 @@ test('a name that does not exist is refused with advice, and what was typed stay
   await opened('tiny-bert');
 });
 
-test('a gated model asks for a token, which is stored nowhere and sent to the Hub only', async () => {
+fullTest('a gated model asks for a token, which is stored nowhere and sent to the Hub only', async () => {
   await start({ 'big/gated': { gated: true, accepted: true, files: smallModel('bert') } });
   await type('big/gated');
   assert.match(await problem(), /ask for consent\. Accept its terms on its page/);
@@ -149,7 +146,7 @@ test('a gated model asks for a token, which is stored nowhere and sent to the Hu
   assert.ok(hub.requests.every(({ path }) => !path.includes('hf_')));
 });
 
-testInFullTier(
+fullTest(
   'a stored model opens without a connection; another one says what is missing, and is tried again',
   async () => {
     let connected = true;
@@ -172,7 +169,7 @@ testInFullTier(
   },
 );
 
-testInFullTier('while the Hub limits requests the page says that it waits, and then continues', async () => {
+fullTest('while the Hub limits requests the page says that it waits, and then continues', async () => {
   await start({ [BERT]: smallModel('bert') });
   let limited = true;
   hub.fault = () => (limited ? answer(429, { 'retry-after': '1' }) : undefined);

@@ -14,11 +14,13 @@ import {
   assertAccessible,
   assertNoSidewaysScroll,
   faults,
+  openAt,
   openChooser,
-  openEmpty,
   page,
   server,
+  spoil,
 } from '../../../support/page.js';
+import { fullTest, inTier } from '../../../support/tier.js';
 import { attentions } from '../../../support/weights_file.js';
 
 const TOKENS = ['Call', 'me', 'Ish', 'mael', '.'];
@@ -29,9 +31,9 @@ const opened = (title) =>
     title,
   );
 
-async function start({ viewport = { width: 1440, height: 900 }, colorScheme = 'light', locale = 'en-GB' } = {}) {
-  await openEmpty({ viewport, colorScheme, locale });
-  await page.goto(server.url);
+/** Shows the demo model; models that were opened before stay in memory. */
+async function start(options = {}) {
+  await openAt('', options);
   await settled();
 }
 
@@ -126,10 +128,13 @@ test('a click masks the query token, and the guess is for its position', async (
 
 test('attentions.npy with tokens is shown, without controls that need a model', async () => {
   const given = attentions([3, 2, 5, 5], true);
-  for (const [colorScheme, locale] of [
-    ['light', 'en-GB'],
-    ['dark', 'zh-CN'],
-  ]) {
+  for (const [colorScheme, locale] of inTier(
+    [
+      ['light', 'en-GB'],
+      ['dark', 'zh-CN'],
+    ],
+    [['dark', 'en-GB']],
+  )) {
     await start({ colorScheme, locale });
     await choose(weightFiles(given));
     await opened('attentions.npy');
@@ -232,7 +237,7 @@ test('an encoder–decoder without tokenizer.json begins with numbers; its heads
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
-test('in an encoder–decoder the next token follows the text of the decoder, not of the encoder', async () => {
+fullTest('in an encoder–decoder the next token follows the text of the decoder, not of the encoder', async () => {
   await start();
   await choose(T5());
   await opened('t5');
@@ -251,7 +256,7 @@ test('in an encoder–decoder the next token follows the text of the decoder, no
   assert.ok(inside < line, `${inside} of ${line} px`);
 });
 
-test('a BERT without tokenizer.json is reported neither with another tokenizer nor without a head', async () => {
+fullTest('a BERT without tokenizer.json is reported neither with another tokenizer nor without a head', async () => {
   await start();
   await choose(modelFiles('bert').filter((path) => !path.includes('tokenizer')));
   await opened('bert');
@@ -261,7 +266,7 @@ test('a BERT without tokenizer.json is reported neither with another tokenizer n
   assert.doesNotMatch(said, /Its tokenizer|no head that predicts/);
 });
 
-test('names of classes and the lines above a small picture are not truncated', async () => {
+fullTest('names of classes and the lines above a small picture are not truncated', async () => {
   const folder = fileURLToPath(new URL('../../../golden/models/vit-a', import.meta.url));
   const whole = (name) =>
     page.evaluate(
@@ -283,9 +288,7 @@ test('names of classes and the lines above a small picture are not truncated', a
 });
 
 test('an address with a head that the model does not have shows and chooses another one', async () => {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
-  await page.goto(`${server.url}#model=patches&text=`);
-  await settled();
+  await openAt('model=patches&text=');
   await page.waitForFunction(() => part('.corner h2')?.textContent === 'Layer 0, head 2');
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
 });
@@ -324,7 +327,8 @@ test('a megabyte of text is truncated with a message; undo restores the text bef
 });
 
 test('leaving the page asks for confirmation only while an opened model would be lost', async () => {
-  await start();
+  await start({ fresh: true });
+  spoil();
   const asked = [];
   page.on('dialog', (dialog) => {
     asked.push(dialog.type());

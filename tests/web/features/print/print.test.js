@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertNoSidewaysScroll, drawn, openEmpty, page, server } from '../../../support/page.js';
+import { assertNoSidewaysScroll, drawn, openAt, page } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
-async function open(options = {}, hash = '') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
+async function open(options = {}) {
+  await openAt('', options);
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
 }
 
@@ -53,7 +53,7 @@ test('forced colours: the chosen head is outlined, weights keep their colours, m
   for (const mark of ['.tick', '.red', '.blue']) assert.equal(await style(mark, 'backgroundColor'), text, mark);
 });
 
-test('at 200% nothing scrolls horizontally', async () => {
+fullTest('at 200% nothing scrolls horizontally', async () => {
   await open({ viewport: { width: 720, height: 450 } });
   await assertNoSidewaysScroll('720 px');
   await open({ viewport: { width: 768, height: 1024 } });

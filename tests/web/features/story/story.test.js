@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SCREEN } from '../../../support/hands.js';
-import { openEmpty, page, server } from '../../../support/page.js';
+import { openAt, openEmpty, page, server } from '../../../support/page.js';
 import { settled, stepIs } from '../../../support/story.js';
+import { fullTest } from '../../../support/tier.js';
 
-async function start(options = {}) {
-  await openEmpty({ ...SCREEN, locale: 'en-GB', ...options });
-  await page.goto(server.url);
+async function start(hash = '') {
+  await openAt(hash);
   await settled();
 }
 
@@ -33,43 +33,8 @@ test('the story can be left at any step and continued; a step can be undone; the
   await settled();
 });
 
-test('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
-  await openEmpty({ ...SCREEN, locale: 'en-GB' });
-  for (const link of ['', '&layer=4&head=2']) {
-    await page.goto(`${server.url}#panel=story&step=7${link}`);
-    await settled();
-    await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
-    assert.equal(await page.locator('.story .seen').count(), 0);
-    assert.match(await page.locator('.story .ask legend').textContent(), /just before/);
-    await page.locator('.answer').first().click();
-    assert.match(await page.locator('.story .do').textContent(), /just before/);
-    await page.locator("[data-head='4.2']").click();
-    await page.locator('.story .seen').waitFor();
-    await page.goto('about:blank');
-  }
-});
-
-test('query and key move onto their product once, and not at all with reduced motion', async () => {
-  await start();
-  await page.click('.story-word');
-  await page.click('.steps li:nth-child(4) button');
-  await page.waitForSelector('.ghost', { state: 'attached' });
-  await page.click('.steps li:nth-child(3) button');
-  await page.click('.steps li:nth-child(4) button');
-  await page.waitForSelector('.strips');
-  assert.equal(await page.locator('.ghost').count(), 0);
-
-  await openEmpty({ ...SCREEN, reducedMotion: 'reduce' });
-  await page.goto(`${server.url}#panel=story&step=4`);
-  await settled();
-  await page.waitForSelector('.strips');
-  assert.equal(await page.locator('.ghost').count(), 0);
-});
-
 test('step 4: the row changes while the knob is dragged, and the result is shown once it is released', async () => {
-  await openEmpty({ ...SCREEN, locale: 'en-GB' });
-  await page.goto(`${server.url}#panel=story&step=4`);
-  await settled();
+  await start('panel=story&step=4');
   await page.locator('.answer').nth(1).click();
   const { x, y, width } = await page.locator('.pair-area input').boundingBox();
   const at = (share) => [x + 11 + share * (width - 22), y + 22];
@@ -97,4 +62,37 @@ test('step 4: the row changes while the knob is dragged, and the result is shown
   await stepIs(4);
   await settled();
   assert.equal(await weight(), first, 'the trial has ended with the step');
+});
+
+test('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
+  await openEmpty({ ...SCREEN, locale: 'en-GB' });
+  for (const link of ['', '&layer=4&head=2']) {
+    await page.goto(`${server.url}#panel=story&step=7${link}`);
+    await settled();
+    await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
+    assert.equal(await page.locator('.story .seen').count(), 0);
+    assert.match(await page.locator('.story .ask legend').textContent(), /just before/);
+    await page.locator('.answer').first().click();
+    assert.match(await page.locator('.story .do').textContent(), /just before/);
+    await page.locator("[data-head='4.2']").click();
+    await page.locator('.story .seen').waitFor();
+    await page.goto('about:blank');
+  }
+});
+
+fullTest('query and key move onto their product once, and not at all with reduced motion', async () => {
+  await openAt('', { fresh: true });
+  await settled();
+  await page.click('.story-word');
+  await page.click('.steps li:nth-child(4) button');
+  await page.waitForSelector('.ghost', { state: 'attached' });
+  await page.click('.steps li:nth-child(3) button');
+  await page.click('.steps li:nth-child(4) button');
+  await page.waitForSelector('.strips');
+  assert.equal(await page.locator('.ghost').count(), 0);
+
+  await openAt('panel=story&step=4', { reducedMotion: 'reduce', fresh: true });
+  await settled();
+  await page.waitForSelector('.strips');
+  assert.equal(await page.locator('.ghost').count(), 0);
 });

@@ -6,6 +6,7 @@ import { OPENING } from '../../../../web/store/state.js';
 import { wordsOf } from '../../../../web/worker/run/joinWords.js';
 import { NAMES } from '../../../support/opening.js';
 import { assertAccessible, chooseKind, faults, openAt, openPage, page, settle } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -75,7 +76,7 @@ test('by keyboard: Shift and an arrow add rows or columns, which are spoken', as
   assert.deepEqual(faults, []);
 });
 
-test('a sum by its address, in Chinese, dark, on a phone', async () => {
+fullTest('a sum by its address, in Chinese, dark, on a phone', async () => {
   await openAt('sum=columns.3.4', {
     viewport: { width: 360, height: 740 },
     hasTouch: true,

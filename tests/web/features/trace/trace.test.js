@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logitDifference, patchGrid } from 'headlight-attention/analysis';
 import { assertAccessible, download, drawn, faults, openAt, page } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import {
   hashOf,
   isWhole,
@@ -140,7 +141,7 @@ test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, 
   assert.deepEqual(faults, []);
 });
 
-test('two sentences of the visitor are written by keyboard, of different lengths too', async () => {
+fullTest('two sentences of the visitor are written by keyboard, of different lengths too', async () => {
   await openAt('view=trace');
   const own = page.locator('.trace-begin button[data-task=own]');
   await own.focus();
@@ -162,7 +163,7 @@ test('two sentences of the visitor are written by keyboard, of different lengths
   assert.deepEqual(faults, []);
 });
 
-test('files: CSV with every place, SVG with its title, and a program that measures the same shares', async () => {
+fullTest('files: CSV with every place, SVG with its title, and a program that measures the same shares', async () => {
   await openAt(hashOf(SHIP, WHALE, WORDS));
   await isWhole();
   const save = async (name) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { byChange, figureOf, likelierFirst, perToken } from '../../../../web/features/train/changes.js';
 import { faults, openEmpty, page, server } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const PARAGRAPH = 'The letters came on Monday, and nobody read them. On Tuesday the postman sang about rivers.';
 const NAME = 'Moby, on your own text';
@@ -61,7 +62,7 @@ test('with the mouse: the demo model is trained on a paragraph, and a head is sh
   assert.deepEqual(faults, []);
 });
 
-test('with the keyboard: a task, a text, single steps, and the next head in the grid', async () => {
+fullTest('with the keyboard: a task, a text, single steps, and the next head in the grid', async () => {
   await openTraining();
   const press = async (role, name, key = 'Enter') => {
     await page.getByRole(role, { name, exact: true }).focus();

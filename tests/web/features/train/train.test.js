@@ -13,6 +13,7 @@ import {
   page,
   server,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 /** A model so small that a hundred steps take less than a second. */
 const SMALL = 'panel=train&training=repeat.1.2.16.1.0.003';
@@ -76,7 +77,7 @@ test('one step, going back in the film, playing from there, starting over', asyn
   assert.deepEqual(faults, []);
 });
 
-test('after a reload training continues with the same film, steps and losses', async () => {
+fullTest('after a reload training continues with the same film, steps and losses', async () => {
   const train = async (from, to) => {
     for (let step = from + 1; step <= to; step++) {
       await page.getByRole('button', { name: 'One step' }).click();
@@ -145,7 +146,7 @@ test('a trained model is exported as an archive for PyTorch and as a model for o
   assert.deepEqual(faults, []);
 });
 
-test('diverging training gives a message with a remedy', async () => {
+fullTest('diverging training gives a message with a remedy', async () => {
   await open('panel=train&training=repeat.1.2.16.1.10');
   await page.locator('.play').click();
   const note = page.getByRole('alert');
@@ -164,7 +165,7 @@ for (const [name, options, hash] of [
   ['at 768 px', { viewport: { width: 768, height: 1024 } }, SMALL],
   ['at 360 px', { viewport: { width: 360, height: 740 } }, SMALL],
 ])
-  test(`axe finds nothing in training, ${name}`, async () => {
+  fullTest(`axe finds nothing in training, ${name}`, async () => {
     await open(hash, options);
     await page.waitForFunction(() => /%/.test(part('.charts')?.textContent));
     await assertAccessible();

@@ -14,6 +14,7 @@ import {
   page,
   settle,
 } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -153,7 +154,7 @@ test('the rows are saved as CSV', async () => {
   assert.equal(lines.length, 5);
 });
 
-test('at 360 px, in Chinese and dark, the sheet lists the words', async () => {
+fullTest('at 360 px, in Chinese and dark, the sheet lists the words', async () => {
   await openAt(hashOf(WRITTEN), {
     viewport: { width: 360, height: 740 },
     hasTouch: true,

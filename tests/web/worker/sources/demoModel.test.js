@@ -6,10 +6,11 @@ import { nameHeads } from '../../../../src/build/demo/nameHeads.js';
 import { roundRows, widenRows } from '../../../../src/js/io/roundedRows.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
+import { fullTest } from '../../../support/tier.js';
 
 const read = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-test('the demo model is small, and without its previous and induction heads its loss rises', async () => {
+fullTest('the demo model is small, and without its previous and induction heads its loss rises', async () => {
   const hl = await load();
   const file = read('whale.safetensors');
   assert.ok(file.length <= 1_500_000);

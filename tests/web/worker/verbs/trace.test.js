@@ -8,6 +8,7 @@ import { usualTrace } from '../../../../web/features/trace/settings.js';
 import { runOf } from '../../../../web/store/runInput.js';
 import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -132,7 +133,7 @@ test('nothing is measured between equal sentences or answers, close measures, un
   }
 });
 
-test('the ready-made pairs change the answer of the demo model, and a mean is over all of them', async () => {
+fullTest('the ready-made pairs change the answer of the demo model, and a mean is over all of them', async () => {
   const [{ tasks }] = (await ask('traceTasks', { state: initialState }))('traceTasks');
   const { pairs } = tasks.find(({ name }) => name === 'induction');
   assert.ok(pairs.length >= 3, `${pairs.length} pairs`);
