@@ -20,6 +20,7 @@ function undoOrRedo(session, event) {
 function dismiss(session) {
   session.stopWriting();
   session.setHover(null);
+  session.setPinnedHover(null);
   if (session.state.value.sum) return session.update({ sum: '' });
   if (session.state.value.cell) session.look({ cell: null });
 }

@@ -21,6 +21,9 @@ import { createUi } from './ui.js';
 /** @import { MountOptions } from '../entries/mount.jsx' */
 /** @import { State } from './state.js' */
 
+/** The cell that is kept, and the run that it may be compared with. @param {State} state */
+const cellKey = ({ cell, pinned }) => JSON.stringify([cell, pinned]);
+
 /** @param {MountOptions} options */
 export function compose(options) {
   const { state: begin = '' } = options;
@@ -41,6 +44,7 @@ export function compose(options) {
     },
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
+      if (cellKey(now) !== cellKey(before)) ui.setPinnedHover(null);
       if (keyOfGuess(now) !== keyOfGuess(before)) {
         requests.cancel('ablate');
         answers.set({ ablation: null });
