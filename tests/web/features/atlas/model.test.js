@@ -7,6 +7,7 @@ import { barsOf, shareWithin } from '../../../../web/features/atlas/distanceBins
 import { settledHeads } from '../../../../web/features/atlas/movement.js';
 import {
   densest,
+  headsIn,
   nearestHeads,
   nextHead,
   overlap,
@@ -240,4 +241,17 @@ test('arrow keys reach every head, also those at the same place', () => {
     nearestHeads(points, { x: 9, y: 0 }, 5).map(({ head }) => head),
     [1, 2],
   );
+});
+
+test('a frame contains the heads inside of it and on its edges', () => {
+  const points = [
+    { x: 10, y: 5 },
+    { x: 14, y: 8 },
+    { x: 9, y: 6 },
+    { x: 15, y: 6 },
+    { x: 12, y: 4 },
+    { x: 12, y: 9 },
+    { x: 12, y: 6 },
+  ];
+  assert.deepEqual(headsIn(points, { x: 10, y: 5, width: 4, height: 3 }), [0, 1, 6]);
 });
