@@ -7,6 +7,7 @@ import { formedAt, framesOf, parted, valueAt, watched } from '../../../../web/fe
 import { extended, nearest, noCurves } from '../../../../web/features/train/curves.js';
 import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.js';
 import {
+  CHOICES,
   keyOf,
   readTraining,
   settingsOf,
@@ -46,6 +47,15 @@ test('invalid settings throw; in the address they are ignored', () => {
   assert.throws(() => change(initialState, { training: { ...initialState.training, layers: 9 } }), RangeError);
   for (const written of ['repeat.9.4.64.1.0.003', 'whale.2.4.64.1.0.003', 'text.2.4.64.1.0.003'])
     assert.deepEqual(readAddress(`panel=train&training=${written}`).training, initialState.training);
+});
+
+test('every number of heads divides every width, and can be in the address', () => {
+  for (const heads of CHOICES.heads)
+    for (const width of CHOICES.width) {
+      assert.equal(width % heads, 0, `${width} / ${heads}`);
+      const training = { ...usualTraining('repeat'), heads, width };
+      assert.deepEqual(readTraining(writeTraining(training)), training);
+    }
 });
 
 test('training shows an existing head; another model closes training', () => {
