@@ -81,6 +81,17 @@ test('the answer to every query is at the position of its partners', () => {
   }
 });
 
+test('where letters repeat, the answer to every letter is the next one, from the second time on', () => {
+  const task = taught('repeat');
+  for (let seed = 0; seed < 20; seed++) {
+    const { tokens, targets } = task.sequence(uniformSource(seed));
+    const period = tokens.indexOf(tokens[0], 1);
+    assert.equal(targets.length, tokens.length);
+    for (let t = 0; t + 1 < tokens.length; t++) assert.equal(targets[t], t < period ? -100 : tokens[t + 1]);
+    assert.equal(targets.at(-1), tokens[tokens.length - period]);
+  }
+});
+
 test('the partner score is the mean weight on the answers', () => {
   // ( · [ ·: the closers at 1 and 3 close the openers at 0 and 2.
   const labels = [0, 3, 1, 3];
