@@ -268,3 +268,21 @@ test(
     }
   }),
 );
+
+test(
+  'rows of any depth are packed into the floats that gemm_int8_left_row_floats gives, and no others',
+  kernels((k) => {
+    for (const form of [PAIRS, SIGNED_QUADS, UNSIGNED_QUADS])
+      for (const inside of [1, 16, 17, GROUP, GROUP + 1, 2 * GROUP + 40])
+        for (const [width, rows] of [
+          [1, 1],
+          [4, 3],
+          [5, 6],
+        ]) {
+          const x = k.block(numbers(rows * inside, 12));
+          const panels = k.block(Math.ceil(rows / width) * width * k.core.gemm_int8_left_row_floats(inside));
+          k.core.gemm_int8_pack_left(panels.at, width, x.at, rows, inside, form);
+          k.close();
+        }
+  }),
+);
