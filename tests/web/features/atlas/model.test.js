@@ -243,6 +243,13 @@ test('arrow keys reach every head, also those at the same place', () => {
   );
 });
 
+test('the name of a role is beside its heads where they leave no room above and below', () => {
+  const points = Array.from({ length: 16 }, (_, i) => ({ x: 150, y: 10 + 12 * i }));
+  const room = { width: 300, height: 200 };
+  const [{ box }] = placeRoles([{ role: 'itself', points, size: { width: 40, height: 14 } }], points, room);
+  assert.ok(box.x >= 158 || box.x + box.width <= 142, `${box.x}`);
+});
+
 test('a frame contains the heads inside of it and on its edges', () => {
   const points = [
     { x: 10, y: 5 },
