@@ -41,6 +41,9 @@ const CHANGES = [
 ];
 
 const isCode = (line) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line) && !line.includes('@type');
+/** A line with spaces instead of its comments. */
+const withoutComments = (line) =>
+  line.replace(/\/\*.*?(\*\/|$)|(?<=\s)\/\/ .*$/g, (comment) => ' '.repeat(comment.length));
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
 /** One random change: { path, line, before, after }. */
@@ -51,7 +54,7 @@ function change(source, files) {
     const line = source.below(lines.length);
     if (!isCode(lines[line])) continue;
     const [pattern, instead] = source.pick(CHANGES);
-    const places = [...lines[line].matchAll(pattern)];
+    const places = [...withoutComments(lines[line]).matchAll(pattern)];
     if (places.length === 0) continue;
     const place = source.pick(places);
     const end = place.index + place[0].length;

@@ -137,15 +137,15 @@ test(
   kernels((k) => {
     if (k.flavour === 'simd128') return;
     // Every other input is 0: such products are the same on every processor.
-    const [rows, out, inside] = [11, 19, 170];
-    const x = numbers(rows * inside, 5).map((value, i) => (i % 2 ? 0 : value));
+    const [out, inside] = [19, 170];
     const w = numbers(out * inside, 6);
     const form = k.core.gemm_int8_form() === SIGNED_QUADS ? SIGNED_QUADS : UNSIGNED_QUADS;
-    assertClose(
-      multiply(k, form, { x, w, rows, out, inside }),
-      expectedProduct(form, x, w, undefined, rows, out, inside),
-      5e-7,
-    );
+    for (const rows of [1, 2, 3, 4, 11]) {
+      const x = numbers(rows * inside, 5).map((value, i) => (i % 2 ? 0 : value));
+      const expected = expectedProduct(form, x, w, undefined, rows, out, inside);
+      assertClose(multiply(k, form, { x, w, rows, out, inside }), expected, 5e-7, `${rows} rows`);
+      k.close();
+    }
   }),
 );
 
@@ -266,5 +266,23 @@ test(
         );
       }
     }
+  }),
+);
+
+test(
+  'rows of any depth are packed into the floats that gemm_int8_left_row_floats gives, and no others',
+  kernels((k) => {
+    for (const form of [PAIRS, SIGNED_QUADS, UNSIGNED_QUADS])
+      for (const inside of [1, 16, 17, GROUP, GROUP + 1, 2 * GROUP + 40])
+        for (const [width, rows] of [
+          [1, 1],
+          [4, 3],
+          [5, 6],
+        ]) {
+          const x = k.block(numbers(rows * inside, 12));
+          const panels = k.block(Math.ceil(rows / width) * width * k.core.gemm_int8_left_row_floats(inside));
+          k.core.gemm_int8_pack_left(panels.at, width, x.at, rows, inside, form);
+          k.close();
+        }
   }),
 );

@@ -18,6 +18,8 @@ const forward =
   (...inputs) =>
   () =>
     layer.forward(...inputs);
+const forwardFrom = (keyDim) => () =>
+  hl.scope(() => void hl.multiHeadAttention({ embedDim: 12, numHeads: 3, keyDim }).forward(x(2, 3, 12)));
 const good = hl.attention(q, k, v).output.copy();
 
 function refuses(name, fn, { code, parameter, message }) {
@@ -127,6 +129,8 @@ for (const [name, fn, parameter, message] of [
     'data',
     /expected 4 elements for \[2,2\]/,
   ],
+  ['a key of another width than the projection', forward(x(2, 3, 12), x(2, 3, 11)), 'key', /forward: key has shape/],
+  ['no key where its width is another', forwardFrom(8), 'key (the query)', /forward: key \(the query\) has shape/],
   [
     'a state dict with a wrong shape',
     () => layer.loadStateDict({ ...layer.stateDict('d2l'), 'W_q.weight': x(12, 13) }),

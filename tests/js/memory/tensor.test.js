@@ -36,6 +36,22 @@ test('a tensor is made from nested arrays, typed arrays, { data, shape }, number
   });
 });
 
+test('random numbers have seed 0, mean 0 and deviation 1, or the range 0 to 1, unless others are given', () => {
+  hl.scope(() => {
+    const given = { seed: 0, mean: 0, std: 1, low: 0, high: 1 };
+    for (const [make, names] of [
+      ['randn', ['seed', 'mean', 'std']],
+      ['uniform', ['seed', 'low', 'high']],
+    ]) {
+      const usual = [...hl[make]([40]).data];
+      const all = Object.fromEntries(names.map((name) => [name, given[name]]));
+      assert.deepEqual([...hl[make]([40], all).data], usual);
+      for (const name of names)
+        assert.notDeepEqual([...hl[make]([40], { [name]: 0.5 + (name === 'seed' ? 0.5 : 0) }).data], usual);
+    }
+  });
+});
+
 test('data is a live view, also after the memory has grown; copy() is independent', () => {
   hl.scope(() => {
     const tensor = hl.tensor([1, 2, 3]);

@@ -358,3 +358,16 @@ test('a cache that was filled with other weights is refused until it is rewound 
     model.dispose();
   }
 });
+
+test('a cache is refused after any number of changes of the weights, of which some are then stored in int8', () => {
+  for (let count = 0; count < 6; count++) {
+    const model = hl.transformer({ ...SMALL, layers: 1, mlp: 0 });
+    const cache = model.cache({ length: 8 });
+    logitsOf(model, [1, 2], { cache });
+    for (let i = 0; i < count; i++) model.loadStateDict(model.stateDict());
+    model.quantize();
+    refuses(() => model.forward([3], { cache }), 'STATE', /weights of the model have changed since this cache/);
+    cache.dispose();
+    model.dispose();
+  }
+});

@@ -419,6 +419,20 @@ test('inputs may have the names of other libraries', () => {
   seeing.dispose();
 });
 
+test('a model of patches without class tokens has no weight for them', () => {
+  const shared = { ...SMALL, input: 'patches', positions: 'learned', causal: false, head: 'none' };
+  const [one, none] = [1, 0].map((classTokens) =>
+    hl.transformer({ ...shared, context: 4 + classTokens, patch: { size: 2, image: 4, classTokens } }),
+  );
+  assert.deepEqual(
+    Object.keys(one.parameters).filter((name) => !(name in none.parameters)),
+    ['embedding.class'],
+  );
+  const { hidden } = none.forward({ pixels: hl.uniform([1, 3, 4, 4]) });
+  assert.deepEqual(hidden.shape, [1, 4, SMALL.dModel]);
+  for (const model of [one, none]) model.dispose();
+});
+
 test('console.log shows one line for each object', async () => {
   const { inspect } = await import('node:util');
   const own = await load();

@@ -82,9 +82,9 @@ test('BERT: cleaning, separation of Chinese characters and removal of accents ar
 
 test('the replacements of SentencePiece are read, and invalid ones are refused', () => {
   const map = charsmap([
+    ['\u200b', ''],
     ['ﬁ', 'fi'],
     ['\n', ' '],
-    ['\u200b', ''],
     ['e\u0301', 'é'],
   ]);
   const config = { type: 'Precompiled', precompiled_charsmap: map };

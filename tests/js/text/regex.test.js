@@ -65,6 +65,13 @@ test(`random patterns have the same matches as in Oniguruma (seed ${SEED})`, () 
   assert.ok(matched > 1500 && large < 50, `${matched} of 4800 matched, ${large} patterns too large`);
 });
 
+test('a repetition ends when a lookaround or an atomic group matches nothing', () => {
+  for (const repeated of ['(?:(?<!b)a?)*b', '(?:(?>a*))*b', '(?:(?>a?)|b)+', '(?:(?=a?)(?!b))*']) {
+    const [ours, theirs] = [pattern(repeated), oniguruma(repeated)];
+    for (const text of ['aab', 'b', 'ba', '']) assert.deepEqual(ours(text), theirs(text), `${repeated} in ${text}`);
+  }
+});
+
 test(`patterns of published tokenizers have the same matches as in Oniguruma (seed ${SEED})`, () => {
   const source = makeSource(SEED);
   for (const published of PUBLISHED) {

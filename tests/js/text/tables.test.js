@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { uniformSource } from '../../../src/js/ops/random.js';
 import { PairTable } from '../../../src/js/text/pairTable.js';
 import { PieceTable } from '../../../src/js/text/pieceTable.js';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
@@ -41,6 +42,17 @@ test(`a table of pieces holds what a Map holds, also more than it has slots for 
       if (id >= 0) assert.equal(table.length, longest - from);
     }
   }
+});
+
+test(`a text with the hash of a piece is not taken for the piece (seed ${SEED})`, () => {
+  // About 8 of so many texts have the hash of a piece.
+  const count = 2 ** 17;
+  const next = uniformSource(SEED);
+  const unit = () => Math.floor(next() * 2 ** 16);
+  const text = () => String.fromCharCode(unit(), unit(), unit());
+  const table = new PieceTable(count);
+  for (let id = 0; id < count; id++) table.add(text(), id);
+  for (let i = 0; i < 2 * count; i++) assert.equal(table.find(text()), -1);
 });
 
 test('WordPiece splits long words as it splits short ones', () => {

@@ -4,6 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { withPlace } from '../whatif/modelEdits.js';
+import { headsIn } from './placeLabels.js';
 import { useAtlasTexts } from './texts.js';
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
@@ -55,9 +56,7 @@ export function useFrame(drawn, onClick) {
     release(/** @type {PointerEvent} */ event) {
       const at = placeOf(event);
       if (box && drawn) {
-        const isIn = (/** @type {Point} */ { x, y }) =>
-          x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
-        setHeads(drawn.points.flatMap((point, head) => (isIn(point) ? [head] : [])));
+        setHeads(headsIn(drawn.points, box));
       } else if (begun.current) {
         setHeads([]);
         onClick(at);

@@ -120,6 +120,12 @@ export function placeHeads(heads, points, names, room, half = HALF) {
   return placed;
 }
 
+/** The heads whose points are in a frame. @param {readonly Point[]} points @param {Box} frame */
+export const headsIn = (points, { x, y, width, height }) =>
+  points.flatMap((point, head) =>
+    point.x >= x && point.x <= x + width && point.y >= y && point.y <= y + height ? [head] : [],
+  );
+
 /** The heads nearest to a point, at most `count`, within `reach` pixels. */
 export const nearestHeads = (
   /** @type {readonly Point[]} */ points,

@@ -5,13 +5,12 @@ import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
-import { placeOf, weightAt } from '../heatmap/colourRamp.js';
 import { TitleArea } from '../heatmap/headTitle.jsx';
 import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
 import { isOpen } from '../train/settings.js';
 import { Matrix } from './alignedHeatmap.jsx';
 import { planOf } from './alignedLayout.js';
-import { differenceOf, SIGNED } from './tokenPairs.js';
+import { differenceAt, differenceOf, SIGNED, signedPlace } from './tokenPairs.js';
 import { useTexts } from './twoRuns.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
@@ -110,17 +109,14 @@ export function CompareMarks() {
   const { width } = useSize(box);
   const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
   useEffect(() => {
-    paintRamp(canvas.current, width, (share) => {
-      const position = 2 * share - 1;
-      return SIGNED[theme].css(Math.sign(position) * weightAt(Math.abs(position)));
-    });
+    paintRamp(canvas.current, width, (place) => SIGNED[theme].css(differenceAt(place)));
   }, [width, theme, isDifference]);
   if (!isDifference) return <Ramp />;
   return (
     <div class="ramp" ref={box} role="img" aria-label={texts.signed}>
       <canvas ref={canvas} />
       {MARKS.map((mark) => (
-        <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark))}%` })}>
+        <span key={mark} style={px({ left: `${100 * signedPlace(mark)}%` })}>
           {signed(mark, mark % 1 === 0 ? 0 : 2)}
         </span>
       ))}

@@ -1,7 +1,7 @@
 // Pairs of the tokens of two runs: equal tokens from the beginning and from the end, and the tokens in between if both
 // texts have the same number of tokens. And the colours of a difference.
 
-import { placeOf, toRgb, UNKNOWN } from '../heatmap/colourRamp.js';
+import { placeOf, toRgb, UNKNOWN, weightAt } from '../heatmap/colourRamp.js';
 import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
 
 /** @import { Run } from '../../store/types.js' */
@@ -172,6 +172,11 @@ function makeSigned(theme) {
 }
 /** @type {Record<Theme, ReturnType<typeof makeSigned>>} */
 export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
+
+/** The position of a difference on its ramp, 0…1. @param {number} d −1…1 */
+export const signedPlace = (d) => 0.5 + 0.5 * Math.sign(d) * placeOf(Math.abs(d));
+/** The difference at a position on its ramp. @param {number} place */
+export const differenceAt = (place) => Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1));
 
 /** @typedef {{ a: number | null, b: number | null, by: number | null }} Pair */
 const hundredths = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));

@@ -2,8 +2,8 @@
 // difference.
 
 import { PALETTE } from '../../ui/palette.js';
-import { differenceOf, SIGNED, weightIn } from '../compare/tokenPairs.js';
-import { marksOf, placeOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
+import { differenceAt, differenceOf, SIGNED, signedPlace, weightIn } from '../compare/tokenPairs.js';
+import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
 
 /** @import { RunPair } from '../compare/tokenPairs.js' */
 /** @import { Palette } from '../heatmap/types.js' */
@@ -48,7 +48,7 @@ const MAX_RECTANGLES = 20_000;
 /** Marks of the legend of differences. */
 const SIGNED_MARKS = [-1, -0.25, 0, 0.25, 1].map((mark) => ({
   text: mark === 0 ? '0' : `${mark < 0 ? '−' : '+'}${Math.abs(mark)}`,
-  place: 0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark)),
+  place: signedPlace(mark),
 }));
 
 /** @param {string} text @param {number} most */
@@ -228,7 +228,7 @@ function drawingOf({ title, about, theme, panels, signs = false, raster, axes, f
   const [legend, base] = [places[0], top + high + 24];
   const bar = Array.from({ length: STEPS }, (_, i) => {
     const place = i / (STEPS - 1);
-    const value = signs ? Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1)) : weightAt(place);
+    const value = signs ? differenceAt(place) : weightAt(place);
     return rectangle(legend + (i * LEGEND) / STEPS, base, LEGEND / STEPS + 0.5, 10, shades.css(value));
   });
   const marks = (signs ? SIGNED_MARKS : (scale ?? marksOf('fixed', 1))).map(({ text, place }) => {

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
-import { SIGNED } from '../compare/tokenPairs.js';
-import { placeOf, weightAt } from '../heatmap/colourRamp.js';
+import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.js';
 import { paintRamp, Ramp } from '../heatmap/ramp.jsx';
 import { isOpen } from '../train/settings.js';
 import { textsIn } from './traceState.js';
@@ -25,10 +24,7 @@ export function TraceMarks() {
   const trace = session.trace.value;
   const isShown = state.pinned !== null && !trace?.problem && !isOpen(state);
   useEffect(() => {
-    paintRamp(canvas.current, width, (share) => {
-      const position = 2 * share - 1;
-      return SIGNED[theme].css(Math.sign(position) * weightAt(Math.abs(position)));
-    });
+    paintRamp(canvas.current, width, (place) => SIGNED[theme].css(differenceAt(place)));
   }, [width, theme, isShown]);
   if (!isShown) return isOpen(state) ? <Ramp isWhole /> : null;
   const [from, to] = trace && !trace.problem ? [trace.answers[1], trace.answers[0]] : ['', ''];
@@ -38,7 +34,7 @@ export function TraceMarks() {
       <div class="ramp shares" ref={box} role="img" aria-label={own.scale}>
         <canvas ref={canvas} />
         {MARKS.map((mark) => (
-          <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark) / 100)}%` })}>
+          <span key={mark} style={px({ left: `${100 * signedPlace(mark / 100)}%` })}>
             {String(mark).replace('-', '−')}
             {mark === 100 && '%'}
           </span>

@@ -1,8 +1,7 @@
 // A trace as an SVG drawing: both sentences, the grid, the single heads, and the scale.
 
 import { PALETTE } from '../../ui/palette.js';
-import { SIGNED } from '../compare/tokenPairs.js';
-import { placeOf, weightAt } from '../heatmap/colourRamp.js';
+import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.js';
 import { ROWS } from './places.js';
 import { cellAt, figureOf, shownShare } from './shares.js';
 import { layoutOf } from './traceLayout.js';
@@ -128,12 +127,11 @@ function scaleOf({ answers: [a, b] }, { left, bottom }, { own, state, theme }) {
   const y = bottom + 1.2 * LINE;
   const ink = `fill="${PALETTE[theme].ink2}"`;
   const bars = Array.from({ length: STEPS }, (_, i) => {
-    const at = (2 * (i + 0.5)) / STEPS - 1;
-    const colour = SIGNED[theme].css(Math.sign(at) * weightAt(Math.abs(at)));
+    const colour = SIGNED[theme].css(differenceAt((i + 0.5) / STEPS));
     return rectangle(left + (i * SCALE) / STEPS, y, SCALE / STEPS + 0.3, 10, colour);
   });
   const marks = MARKS.map((mark) => {
-    const x = left + SCALE * (0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark) / 100));
+    const x = left + SCALE * signedPlace(mark / 100);
     const text = `${mark}${mark === 100 ? '%' : ''}`.replace('-', '−');
     return textAt(text, x, y + 25, `font-size="12" text-anchor="middle" ${ink}`);
   });

@@ -258,6 +258,11 @@ test('the parts of a file are opened by the path of one, or by all their bytes',
   await rejects(hl.openModel(extra), /blk\.0\.attn_norm\.weight' is in|split\.tensors\.count is \d+, but/);
 });
 
+test('a file that was not split may say that it has 0 parts of 0 tensors', async () => {
+  const none = { 'split.no': 0, 'split.count': 0, 'split.tensors.count': 0 };
+  assert.deepEqual(await logitsOf(withMetadata(none)), await logitsOf(fileOf(llama())));
+});
+
 /** Files that are refused: what is wrong, the files, and the message. */
 const REFUSED = [
   [

@@ -7,6 +7,7 @@ import { barsOf, shareWithin } from '../../../../web/features/atlas/distanceBins
 import { settledHeads } from '../../../../web/features/atlas/movement.js';
 import {
   densest,
+  headsIn,
   nearestHeads,
   nextHead,
   overlap,
@@ -240,4 +241,24 @@ test('arrow keys reach every head, also those at the same place', () => {
     nearestHeads(points, { x: 9, y: 0 }, 5).map(({ head }) => head),
     [1, 2],
   );
+});
+
+test('the name of a role is beside its heads where they leave no room above and below', () => {
+  const points = Array.from({ length: 16 }, (_, i) => ({ x: 150, y: 10 + 12 * i }));
+  const room = { width: 300, height: 200 };
+  const [{ box }] = placeRoles([{ role: 'itself', points, size: { width: 40, height: 14 } }], points, room);
+  assert.ok(box.x >= 158 || box.x + box.width <= 142, `${box.x}`);
+});
+
+test('a frame contains the heads inside of it and on its edges', () => {
+  const points = [
+    { x: 10, y: 5 },
+    { x: 14, y: 8 },
+    { x: 9, y: 6 },
+    { x: 15, y: 6 },
+    { x: 12, y: 4 },
+    { x: 12, y: 9 },
+    { x: 12, y: 6 },
+  ];
+  assert.deepEqual(headsIn(points, { x: 10, y: 5, width: 4, height: 3 }), [0, 1, 6]);
 });

@@ -48,6 +48,19 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
     .evaluateAll((all) => all.map((one) => one.dataset.name));
   const drawn = await page.locator('.circuit-line').evaluateAll((all) => all.map((one) => one.dataset.line));
   assert.deepEqual([...drawn].sort(), [...names].sort());
+  // The halo of a line separates it from the lines below.
+  const margins = await page.locator('.circuit-line').evaluateAll((all) =>
+    all.map((one) => {
+      const [halo, line] = ['.halo', '.line'].map((name) =>
+        Number(one.querySelector(name).getAttribute('stroke-width')),
+      );
+      return halo - line;
+    }),
+  );
+  assert.ok(
+    margins.every((margin) => Math.abs(margin - 5) < 1e-6),
+    margins.join(),
+  );
   await assertAccessible();
   await row(TRICK).hover();
   await page.locator(`.circuit-line.pointed[data-line="${TRICK}"]`).waitFor();

@@ -6,6 +6,7 @@ import { columnsOf } from '../../../../web/features/circuit/circuitColumns.js';
 import { layoutOf } from '../../../../web/features/circuit/circuitLayout.js';
 import { footOf, partsOf } from '../../../../web/features/circuit/circuitNodes.js';
 import { freeOf, routesOf, tracksOf } from '../../../../web/features/circuit/circuitRoutes.js';
+import { figuresOf } from '../../../../web/features/circuit/lineFigures.js';
 import { isTooLarge, shownLines, usualCount } from '../../../../web/features/circuit/shownLines.js';
 
 const T = 8;
@@ -193,4 +194,21 @@ test('with cuts each line has its new cost and the old one', () => {
   const [cut, other] = shownLines({ ...CIRCUIT, lines, cuts }, 2);
   assert.deepEqual([cut.isCut, other.isCut], [true, false]);
   assert.deepEqual([other.cost, other.was].map(Math.round), [-10, -50]);
+});
+
+test('a figure is beside the longest part of its line where both ends have no room', () => {
+  const points = [
+    [20, 300],
+    [20, 200],
+    [200, 200],
+    [200, 40],
+  ];
+  const ends = [
+    { x: 130, y: 10, width: 140, height: 60 },
+    { x: -50, y: 270, width: 140, height: 60 },
+  ];
+  const line = { name: 'one', points, width: 4, cost: 1 };
+  const figures = figuresOf([line], ends, [], { left: 0, right: 300, letter: 10 });
+  const { x, y } = figures.get('one');
+  assert.ok(x > 20 && x < 200 && y < 200 && y > 180, `${x}, ${y}`);
 });

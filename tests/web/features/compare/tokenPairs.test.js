@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { align, rowDifferences, SIGNED } from '../../../../web/features/compare/tokenPairs.js';
+import {
+  align,
+  differenceAt,
+  rowDifferences,
+  SIGNED,
+  signedPlace,
+} from '../../../../web/features/compare/tokenPairs.js';
 
 const pairsOf = ({ places }) => places.filter(({ now, old }) => now >= 0 && old >= 0).map(Object.values);
 
@@ -97,4 +103,14 @@ test('colours of differences are equally light for both signs, and monotonic in 
       side.slice(1).forEach((x, i) => assert.ok(theme === 'light' ? x < side[i] : x > side[i], `${theme} ${side}`));
     sides[0].forEach((x, i) => assert.ok(Math.abs(x - sides[1][i]) < 0.08, `${theme} ${x} ${sides[1][i]}`));
   }
+});
+
+test('a difference of 0 is in the middle of its ramp; opposite differences are equally far from it', () => {
+  assert.deepEqual([-1, 0, 1].map(signedPlace), [0, 0.5, 1]);
+  for (const d of [0.001, 0.25, 0.9]) {
+    assert.ok(signedPlace(d) > 0.5);
+    assert.equal(signedPlace(d) + signedPlace(-d), 1);
+    for (const one of [d, -d]) assert.ok(Math.abs(differenceAt(signedPlace(one)) - one) < 1e-12, `${one}`);
+  }
+  assert.equal(differenceAt(0.5), 0);
 });

@@ -35,9 +35,14 @@ const reads = (title, weight) =>
 test('the colours of weights: 0 to 1, this head, or logarithmic, also in the address', async () => {
   await openPage();
   const marks = () => page.locator('.ramp span').allTextContents();
+  const chosen = () =>
+    page.locator('.legend [data-key][aria-checked=true]').evaluateAll((all) => all.map((one) => one.dataset.key));
   assert.deepEqual(await marks(), ['0', '0.25', '1']);
   await chooseKind('log');
   await page.waitForFunction(() => location.hash.includes('colours=log'));
+  await page.locator('.legend .menu > button').click();
+  assert.deepEqual(await chosen(), ['heatmap', 'tokens', 'log', 'mean-head']);
+  await page.keyboard.press('Escape');
   assert.deepEqual(await marks(), ['0.0001', '0.01', '0.1', '1']);
   await chooseKind('head');
   await page.waitForFunction(() => location.hash.includes('colours=head'));
@@ -50,6 +55,7 @@ test('the mean of a layer, of all heads, and rollout equal the module', async ()
   await openPage({}, `cell=${LAST}.${FROM}`);
   await chooseKind('mean-layer');
   await reads('Mean of layer 4', meanOf(layers.slice(4)));
+  assert.equal(await page.locator('.reading .keys-list li').count(), 8);
   await page.waitForFunction(() => location.hash.includes('mean=layer'));
   await chooseKind('mean-all');
   await reads('Mean of all heads', meanOf(layers));

@@ -66,6 +66,8 @@ test('the answer is at the token with over half of the share, in stretches of la
   const cells = shares.flatMap((row, layer) => row.map((share, place) => cell('stream', layer, place, share)));
   const trace = withCells(startTrace({ ...RUNS, same }), { cells, done: 9, total: 12, left: 0 });
   assert.deepEqual(stretchesOf(trace), [{ place: 0, from: 0, to: 1 }]);
+  const half = { cells: [cell('stream', 2, 2, 0.5)], done: 10, total: 12, left: 0 };
+  assert.deepEqual(stretchesOf(withCells(trace, half)), [{ place: 0, from: 0, to: 1 }]);
   const top = { cells: [cell('stream', 2, 2, 0.6)], done: 10, total: 12, left: 0 };
   assert.deepEqual(stretchesOf(withCells(trace, top)), [
     { place: 0, from: 0, to: 1 },

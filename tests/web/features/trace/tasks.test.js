@@ -42,6 +42,12 @@ test('all five tasks fit a tokenizer of words and of two digits, each with sever
   }
 });
 
+test('a sentence about a war ends with the century in which it began', () => {
+  const { pairs } = fittingTasks(wordsOf()).find(({ name }) => name === 'greater');
+  for (const { upper, lower } of pairs)
+    for (const sentence of [upper, lower]) assert.match(sentence, /from the year (\d\d)\d\d to the year \1$/);
+});
+
 test('pairs with a word of two tokens are left out, and a task without pairs does not fit', () => {
   const all = countsOf(wordsOf());
   assert.equal(countsOf(wordsOf({ split: ['Mary'] })).indirect, all.indirect - 1);

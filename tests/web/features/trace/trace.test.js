@@ -30,6 +30,12 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.match(await page.textContent('.trace-progress'), /^105 places, 20 heads$/);
   assert.match(await page.textContent('.trace-summary'), /^In every layer the answer is at whale\.$/);
   await assertAccessible();
+  await page.locator('.trace-tasks > button').click();
+  const open = await page
+    .locator('.trace-tasks [data-key]:not([aria-disabled=true])')
+    .evaluateAll((all) => all.map((one) => one.dataset.key));
+  assert.ok(open.includes('induction') && open.length > 1, open.join());
+  await page.locator('.trace-tasks > button').click();
   const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
   // The heads of the top layer at the last token: the second row of the layer.
   const at = await placeOf('tokens', { row: 0.55, rows: 5, column: 6, columns: 7 });

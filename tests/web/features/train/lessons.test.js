@@ -7,6 +7,7 @@ import { formedAt, framesOf, parted, valueAt, watched } from '../../../../web/fe
 import { extended, nearest, noCurves } from '../../../../web/features/train/curves.js';
 import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.js';
 import {
+  CHOICES,
   keyOf,
   readTraining,
   settingsOf,
@@ -48,6 +49,15 @@ test('invalid settings throw; in the address they are ignored', () => {
     assert.deepEqual(readAddress(`panel=train&training=${written}`).training, initialState.training);
 });
 
+test('every number of heads divides every width, and can be in the address', () => {
+  for (const heads of CHOICES.heads)
+    for (const width of CHOICES.width) {
+      assert.equal(width % heads, 0, `${width} / ${heads}`);
+      const training = { ...usualTraining('repeat'), heads, width };
+      assert.deepEqual(readTraining(writeTraining(training)), training);
+    }
+});
+
 test('training shows an existing head; another model closes training', () => {
   const state = change(initialState, { panel: 'train' });
   assert.deepEqual([state.layer, state.head], [1, 2]);
@@ -68,6 +78,17 @@ test('the answer to every query is at the position of its partners', () => {
         for (const s of at) assert.equal(tokens[s], target, `${name} ${seed}: the answer to ${t} stands at ${s}`);
       });
     }
+  }
+});
+
+test('where letters repeat, the answer to every letter is the next one, from the second time on', () => {
+  const task = taught('repeat');
+  for (let seed = 0; seed < 20; seed++) {
+    const { tokens, targets } = task.sequence(uniformSource(seed));
+    const period = tokens.indexOf(tokens[0], 1);
+    assert.equal(targets.length, tokens.length);
+    for (let t = 0; t + 1 < tokens.length; t++) assert.equal(targets[t], t < period ? -100 : tokens[t + 1]);
+    assert.equal(targets.at(-1), tokens[tokens.length - period]);
   }
 });
 

@@ -152,6 +152,27 @@ test('patches attend to patches: those of the row head to their row', async () =
   assert.ok(row[13] > 0.06 && row[14] < 0.001);
 });
 
+test('a patch attends to patches of its own colour, the mean of its pixels', async () => {
+  // Two colours that differ by 90 in red: rows of patches in turn.
+  const data = new Uint8ClampedArray(4 * 112 * 80).map((_, i) =>
+    i % 4 === 0 ? 60 + 90 * (Math.floor(i / (4 * 112 * 8)) % 2) : 0,
+  );
+  const source = patches({ data: new Float32Array(0), shape: [], image: { data, width: 112, height: 80 } });
+  const parts = {};
+  await showHeads(hl, source, change(initialState, { model: 'patches', layer: 0, head: 0 }), {
+    send: (part, fields) => (parts[part] = fields),
+    checkCancelled: async () => false,
+  });
+  const { T, weights } = parts.run;
+  const expected = (s) => (Math.floor(s / 14) % 2 === 0 ? 1 : Math.exp(-(90 ** 2) / 1500)) / (70 + 70 * Math.exp(-5.4));
+  near(
+    weights.subarray(0, T),
+    Array.from({ length: T }, (_, s) => expected(s)),
+    'patch 0',
+    1e-6,
+  );
+});
+
 test('the sentence encoder: weights and similarity equal those of the model, and change with its heads', async () => {
   const text = 'How do whales sleep?';
   const second = 'When does a whale rest?';
