@@ -104,8 +104,8 @@ function Role({ run, scale }) {
       </button>
     );
   }
-  const own = role && session.about.value?.terms?.[session.language.value][role][1];
-  if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? own}</>;
+  const ownWords = session.about.value?.terms?.[session.language.value];
+  if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}</>;
   // The roles of all heads arrive after the picture.
   return <>{session.roles.value !== null && words.doesNot}</>;
 }
