@@ -62,7 +62,7 @@ test('formats are found by name, and of pasted texts by their content', () => {
     'jsonl',
     'csv',
     'jsonl',
-    null,
+    'parquet',
     'txt',
     null,
   ]);
