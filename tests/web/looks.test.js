@@ -292,7 +292,7 @@ test('360 px: the role of a head of a picture is not cut off, and no empty space
   assert.ok(cut <= 0 && gap <= 16, JSON.stringify({ gap, cut }));
 });
 
-test('360 px, 32 × 32 heads: tiles have the whole width, and no empty space is above them', async () => {
+fullTest('360 px, 32 × 32 heads: tiles have the whole width, and no empty space is above them', async () => {
   await open('', 1440);
   await openChooser();
   const npy = writeNpy(attentions([32, 32, 6, 6], true));
@@ -686,7 +686,7 @@ test('training: no space before a per cent sign or a comma; the keys of the help
   for (const { text } of keys.filter(({ text }) => /Ctrl/.test(text))) assert.doesNotMatch(text, /Ctrl Z|Shift Z/);
 });
 
-test('1024 tokens: the frame in the lens is not cut off', async () => {
+fullTest('1024 tokens: the frame in the lens is not cut off', async () => {
   await open('', 1440);
   await openWeights([1, 1, 1024, 1024]);
   await page.locator('canvas.lens').waitFor();

@@ -367,7 +367,7 @@ for (const [width, height] of SIDEWAYS)
     assert.ok(found.side > 0.5, `the picture takes ${found.side} of the height`);
   });
 
-test('a phone held sideways: reading, rarely used controls and story are next to the picture', async () => {
+fullTest('a phone held sideways: reading, rarely used controls and story are next to the picture', async () => {
   const [width, height] = SIDEWAYS[1];
   await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
   const box = await page.locator('.matrix').boundingBox();

@@ -32,7 +32,6 @@ const SHOWN = {
   explore: '.reading .adds',
   constructed: '.corner p',
   flow: '.neighbours',
-  circuit: '.circuit-list li',
   lines: 'svg.lines',
   textLong: '.surprise-whole dd',
   beside: '.comparing .row-table',
@@ -45,6 +44,7 @@ const SHOWN = {
   beforeTraining: '.letters .letter',
   ...inTier(
     {
+      circuit: '.circuit-list li',
       patch: '.patched .word',
       circuitCut: '.circuit-guesses li',
       circuitRefused: '.circuit-note',

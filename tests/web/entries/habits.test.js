@@ -158,7 +158,7 @@ test('leaving is asked about while a model is open that would be lost, and not o
   assert.equal(await asked(), false);
 });
 
-test('Back to a model that is closed says so and shows the whale: one is not caught there', async () => {
+fullTest('Back to a model that is closed says so and shows the whale: one is not caught there', async () => {
   await open();
   spoil();
   await give('drop', '.picture', weights);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { faults, openEmpty, page } from '../../support/page.js';
+import { fullTest } from '../../support/tier.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'headlight-python-'));
@@ -84,7 +85,7 @@ test('lists of one head: the page shows them, whatever the tokens are', {
 });
 
 const numpy = needs('numpy');
-test('arrays of NumPy, float16 too, with many heads', { skip: numpy.skip }, async () => {
+fullTest('arrays of NumPy, float16 too, with many heads', { skip: numpy.skip }, async () => {
   run(
     `
 import numpy

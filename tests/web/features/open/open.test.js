@@ -348,7 +348,7 @@ test('leaving the page asks for confirmation only while an opened model would be
   assert.equal(await page.locator('.model-menu .under').textContent(), 'attentions.npy');
 });
 
-test('on a phone a model is opened from the menu, and nothing scrolls sideways', async () => {
+fullTest('on a phone a model is opened from the menu, and nothing scrolls sideways', async () => {
   await start({ viewport: { width: 360, height: 740 } });
   await page.locator('.model-menu > button').click();
   await page.locator('[role=menuitem]', { hasText: 'Open…' }).click();

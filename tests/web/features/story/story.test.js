@@ -64,7 +64,7 @@ test('step 4: the row changes while the knob is dragged, and the result is shown
   assert.equal(await weight(), first, 'the trial has ended with the step');
 });
 
-test('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
+fullTest('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
   await openEmpty({ ...SCREEN, locale: 'en-GB' });
   for (const link of ['', '&layer=4&head=2']) {
     await page.goto(`${server.url}#panel=story&step=7${link}`);

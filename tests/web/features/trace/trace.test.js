@@ -110,7 +110,7 @@ test('a pinned run with another text offers the trace, and its patched cell the 
   assert.deepEqual(faults, []);
 });
 
-test('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes', async () => {
+fullTest('by keyboard: arrows walk the grid and are spoken, p patches, Enter opens, Escape closes', async () => {
   const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
   const returns = (place) => new RegExp(`: ${percent(share(...place))}% returns\\.$`);
   await openAt(hashOf(SHIP, WHALE, WORDS));
