@@ -28,7 +28,7 @@ export const first = {
   note: '文本为英文，模型只学过英文。',
   wordsTitle: '每个词都往回看',
   words: '每个词写在自己那一行的末端；颜色越浓，看得越多。',
-  found: (n) => `这里最后${count(n)}行找到了前面的词；`,
+  found: (n) => `这里最后${count(n)}行找到了前面的词。`,
   nothing: '什么也没找到的行，主要看第一个词。',
   headsTitle: (layers, heads) => `${inWords(layers * heads)}个头`,
   heads: (layers, heads) => `模型有${count(layers)}层，每层${count(heads)}个头；每张小图是一个，各有各的看法。`,
