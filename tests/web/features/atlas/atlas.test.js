@@ -106,7 +106,9 @@ fullTest('by keyboard: own texts, the search for the induction head, its passage
   await page.waitForSelector('.own-texts');
   await page.focus('.own-texts textarea');
   await page.keyboard.insertText(TEXTS);
-  await page.keyboard.press('Tab');
+  // The lengths of a passage are before it.
+  await page.waitForFunction(() => part('.own-texts .scan'));
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
   await focused('.scan');
   await page.keyboard.press('Enter');
   await finished();
