@@ -4,10 +4,14 @@
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { MAX_ROWS } from './readCorpus.js';
 
-/** A file that is read in parts. @param {Blob} file */
+/** A file that is read in parts; a damaged one may ask for parts outside it. @param {Blob} file */
 const partsOf = (file) => ({
   byteLength: file.size,
-  slice: (/** @type {number} */ start, /** @type {number} */ end = file.size) => file.slice(start, end).arrayBuffer(),
+  slice(/** @type {number} */ start, /** @type {number} */ end = file.size) {
+    const isInside = start >= 0 && start <= end && end <= file.size;
+    if (!isInside) throw new RangeError(`bytes ${start} to ${end} of ${file.size}`);
+    return file.slice(start, end).arrayBuffer();
+  },
 });
 
 /**

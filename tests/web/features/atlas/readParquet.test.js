@@ -21,3 +21,22 @@ test('a damaged file and another compression are errors', async () => {
   for (const length of [0, 7, 100, bytes.length - 1])
     await assert.rejects(readParquet(new Blob([bytes.subarray(0, length)])), Error);
 });
+
+test('a damaged file gives texts or an error, and no part outside it is read', async () => {
+  const bytes = await open('texts');
+  class Checked extends Blob {
+    slice(start, end) {
+      assert.ok(start >= 0 && start <= end && end <= this.size, `${start} to ${end} of ${this.size}`);
+      return super.slice(start, end);
+    }
+  }
+  // The last half of the file describes where its columns are.
+  for (let i = bytes.length >> 1; i < bytes.length; i++) {
+    const damaged = Uint8Array.from(bytes);
+    damaged[i] = 255 - damaged[i];
+    await readParquet(new Checked([damaged])).then(
+      ({ text }) => assert.equal(typeof text, 'string'),
+      (error) => assert.notEqual(error.name, 'AssertionError', error.message),
+    );
+  }
+});
