@@ -2,18 +2,11 @@
 
 import { shortest } from '../../ui/oklab.js';
 import { field } from '../export/csv.js';
+import { nodeName } from './circuitState.js';
 import { byLoss, costOf, curveOf } from './shownLines.js';
 
 /** @import { Circuit } from './shownLines.js' */
-/** @import { Node } from '../../../src/js/analysis/edges.js' */
-
-/** 'key of 4.2', 'head 3.3', 'feed-forward of 1', 'embedding' @param {Node} node */
-function partOf({ kind, layer, head }) {
-  if (kind === 'embed') return 'embedding';
-  if (kind === 'logits') return kind;
-  if (kind === 'mlp') return `feed-forward of ${layer}`;
-  return kind === 'head' ? `head ${layer}.${head}` : `${kind} of ${layer}.${head}`;
-}
+/** @import { Texts } from './circuitState.js' */
 
 const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : shortest(Math.fround(x)));
 
@@ -21,9 +14,9 @@ const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : 
  * One row for each line that was cut alone, the largest loss first: both ends, the measure and the probability of each
  * answer without it, the points that it costs, and the share that remains if all lines below are cut, where measured.
  * The first row is the whole model.
- * @param {Circuit} circuit
+ * @param {Circuit} circuit @param {Texts} own
  */
-export function circuitCsv(circuit) {
+export function circuitCsv(circuit, own) {
   const { begun, lines } = circuit;
   const kept = new Map(curveOf(circuit).map(({ count, kept }) => [count, kept]));
   const titles = [
@@ -39,7 +32,7 @@ export function circuitCsv(circuit) {
   const figures = (/** @type {{ value: number, both: number[] }} */ { value, both }) =>
     [value, ...both.slice(0, begun.answers.length)].map(number);
   const rows = byLoss(lines).map((line, i) => [
-    ...[i + 1, line.name, partOf(line.from), partOf(line.to), ...figures(line)],
+    ...[i + 1, line.name, ...[line.from, line.to].map((node) => field(nodeName(own, node))), ...figures(line)],
     ...[number(costOf(line.both, begun.whole.both)), number(kept.get(i + 1))],
   ]);
   const whole = ['', 'none', '', '', ...figures(begun.whole), 0, 1];

@@ -42,7 +42,7 @@ export function CircuitPanel() {
       </p>
       {work.stage === 'done' && (
         <p>
-          <button type="button" class="word" onClick={() => saveCsv(circuit, session.state.value.model)}>
+          <button type="button" class="word" onClick={() => saveCsv(circuit, session.state.value.model, own)}>
             {own.csv}
           </button>
         </p>
@@ -51,11 +51,11 @@ export function CircuitPanel() {
   );
 }
 
-/** @param {Circuit} circuit @param {string} model */
-async function saveCsv(circuit, model) {
+/** @param {Circuit} circuit @param {string} model @param {import('./circuitState.js').Texts} own */
+async function saveCsv(circuit, model, own) {
   const [{ circuitCsv }, { fileName }] = await Promise.all([import('./circuitFile.js'), import('../export/csv.js')]);
   const name = fileName(['headlight', model, 'circuit', circuit.begun.answers[0]], 'csv');
-  download(name, 'text/csv', circuitCsv(circuit));
+  download(name, 'text/csv', circuitCsv(circuit, own));
 }
 
 /** @param {{ circuit: Circuit, count: number }} props */

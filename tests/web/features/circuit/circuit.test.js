@@ -39,7 +39,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   assert.match(await guess(), /^[89]\d%$/);
   const { name, bytes } = await download(() => page.getByRole('button', { name: 'Save the lines as CSV' }).click());
   assert.equal(name, 'headlight-whale-circuit-mate.csv');
-  assert.match(`${bytes}`, /^1,h4\.2-l,head 4\.2,logits,/m);
+  assert.match(`${bytes}`, /^1,h4\.2-l,4\.2,the guess,/m);
   assert.match(await costOf(TRICK), /^−[89]\d$/);
   assert.match(await row(TRICK).textContent(), /^3\.3 → key of 4\.2/);
   // The same lines are in the drawing, and the figure of a line is the one of the list.

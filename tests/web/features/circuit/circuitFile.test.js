@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { texts } from '../../../../web/features/circuit/circuit.en.js';
 import { circuitCsv } from '../../../../web/features/circuit/circuitFile.js';
 
 const line = (name, from, to, value, both) => ({ name, from, to, value, both, terms: [] });
@@ -21,12 +22,12 @@ const circuit = {
 };
 
 test('the line with the largest loss is first, after the whole model; the share is that of the strongest lines', () => {
-  assert.deepEqual(circuitCsv(circuit).split('\r\n'), [
+  assert.deepEqual(circuitCsv(circuit, texts).split('\r\n'), [
     'rank,line,from,to,measure,p(mate),p(=man),points,kept',
     ',none,,,9.5,0.9,0.1,0,1',
-    '1,h3.3-k4.2,head 3.3,key of 4.2,-2,0.25,0.5,-65,',
-    '2,m1-l,feed-forward of 1,logits,9,0.875,0.125,-2.5,0.75',
-    '3,e-h,embedding,value of 4.2,9.25,0.9,0.1,0,',
+    '1,h3.3-k4.2,3.3,key of 4.2,-2,0.25,0.5,-65,',
+    '2,m1-l,feed-forward 1,the guess,9,0.875,0.125,-2.5,0.75',
+    '3,e-h,words,value of 4.2,9.25,0.9,0.1,0,',
     '',
   ]);
 });
