@@ -179,6 +179,10 @@ test('the whale opens by itself, two of them do not meet, and nothing is left be
     '',
     'en',
   ]);
+  // The usual role of a head opens no other view in another page.
+  await page.evaluate(() => views.b.update({ text: 'Call me old man of sea' }));
+  await page.locator('#b .role-text', { hasText: 'nothing to find' }).waitFor({ state: 'attached' });
+  assert.equal(await page.locator('#b .usual').count(), 0);
   assert.equal(workers(), 2);
   await page.evaluate(() => Object.values(views).forEach((view) => view.destroy()));
   assert.equal(await page.evaluate(() => document.querySelectorAll('#a *, #b *').length), 0);

@@ -97,7 +97,8 @@ function Role({ run, scale }) {
   if (scale === 0) return <>{words.offMeans(layer === about.layers - 1)}</>;
   if (role && findsNothing(role, run)) {
     const usual = words.usually(roleName(session, role));
-    if (!canShow('atlas', run)) return <>{usual}</>;
+    // A part of another page has no other views.
+    if (session.embedded || !canShow('atlas', run)) return <>{usual}</>;
     return (
       <button type="button" class="word usual" onClick={() => session.update({ view: 'atlas' })}>
         {usual}
