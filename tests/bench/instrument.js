@@ -53,10 +53,12 @@ function watch() {
 const server = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)) });
 const browser = await launch();
 
-/** Opens the page like in a new browser, without a cache. */
+/** Opens the instrument like in a new browser, without a cache. */
 async function open(hash = '') {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
+  // A returning visitor: the first visit shows a sentence without the instrument.
+  await page.addInitScript(() => localStorage.setItem('first', 'seen'));
   await page.addInitScript(watch);
   // Waits outside the page, because waiting in it would take processor time.
   const seen = page.waitForEvent('console', (message) => message.text() === 'the first picture');
@@ -176,16 +178,7 @@ try {
 
   const switched = [];
   for (let round = 0; round < 2 * ROUNDS; round++) {
-    const name = round % 2 === 0 ? 'off' : 'on';
-    switched.push(
-      await page.evaluate(
-        (name) =>
-          answerOf('.prediction', () =>
-            [...part('.whatif').querySelectorAll('button')].find((b) => b.textContent === name).click(),
-          ),
-        name,
-      ),
-    );
+    switched.push(await page.evaluate(() => answerOf('.prediction', () => part('[role=switch]').click())));
     await page.waitForFunction(() => part('.page').dataset.busy === 'false');
   }
   report(

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { serve } from '../../src/build/server.js';
 import { OPENING } from '../../web/store/state.js';
 import { FROM, GUESS, LAST, NAMES, nameOf, TOKENS } from '../support/opening.js';
 import {
@@ -441,6 +442,27 @@ test('a first visit loads at most 230 kB compressed, without models', async () =
   const bytes = await Promise.all(code.map(async (name) => gzipSync(await readFile(join(site, name))).length));
   const sum = bytes.reduce((a, b) => a + b);
   assert.ok(sum <= 230_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
+});
+
+test('the worker uses all cores if the page is isolated, otherwise one thread', async () => {
+  /** The binary that a page of this server runs, without its extension. */
+  async function binaryOf({ url }) {
+    await openEmpty();
+    const names = [];
+    page.on('response', (response) => names.push(new URL(response.url()).pathname));
+    await page.goto(`${url}#text=At+sea`);
+    await settle();
+    return names.flatMap((name) => /headlight\.(.+)\.wasm$/.exec(name)?.[1] ?? []);
+  }
+  const [isolated] = await binaryOf(server);
+  const cores = await page.evaluate(() => navigator.hardwareConcurrency);
+  assert.equal(isolated, cores > 1 ? 'relaxed-threads' : 'relaxed');
+  const plain = await serve({ root: site, headers: { 'Cross-Origin-Embedder-Policy': 'unsafe-none' } });
+  try {
+    assert.deepEqual(await binaryOf(plain), ['relaxed']);
+  } finally {
+    await plain.close();
+  }
 });
 
 test('exported files contain the shown numbers', async () => {

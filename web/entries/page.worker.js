@@ -12,7 +12,7 @@ import { createAnswerer } from '../worker/requests.js';
 const HERE = import.meta.url;
 
 /** Started before the first request, because every request needs it. */
-const loaded = load();
+const loaded = load({ threads: 'auto' });
 loaded.catch(() => {});
 const answer = createAnswerer({
   load: () => loaded,

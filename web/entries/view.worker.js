@@ -12,7 +12,7 @@ const BESIDE = {
 };
 
 const answer = createAnswerer({
-  load,
+  load: () => load({ threads: 'auto' }),
   fetchBeside: (name, onProgress) => {
     if (!BESIDE[name]) throw new Error(`${name} is no part of this package`);
     return fetchFile(BESIDE[name], onProgress);
