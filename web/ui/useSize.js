@@ -1,6 +1,6 @@
 // The size of an element, and of the columns of a grid, for components.
 
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /**
  * Follows the size of an element; 0 × 0 while it is not there.
@@ -30,11 +30,17 @@ export function useSize(ref) {
  * @param {{ current: Element | null }} ref
  */
 export function useColumns(ref) {
-  useSize(ref);
+  const { width } = useSize(ref);
   const [grid, setGrid] = useState({ columns: /** @type {number[]} */ ([]), gap: 0 });
-  // A class may have changed the columns of a grid of the same size.
+  const seen = useRef('');
+  // A class may have changed the columns of a grid of the same size. The style is read only after such a change,
+  // because reading it forces a layout.
   useLayoutEffect(() => {
     if (!ref.current) return;
+    const page = /** @type {HTMLElement} */ (ref.current.closest('.page'));
+    const look = [width, ref.current.className, page.className, page.style.cssText].join('|');
+    if (look === seen.current) return;
+    seen.current = look;
     const { gridTemplateColumns, columnGap } = getComputedStyle(ref.current);
     const columns = gridTemplateColumns.split(' ').map(Number.parseFloat);
     const gap = Number.parseFloat(columnGap) || 0;

@@ -8,11 +8,21 @@ export const BOLD_WIDTH = 1.15;
 /** @type {CanvasRenderingContext2D | null} */
 let context = null;
 
+/** Measured widths. Measuring takes longer than the rest of a picture's layout. @type {Map<string, number>} */
+const measured = new Map();
+const MAX_MEASURED = 20_000;
+
 /** @param {string} text @param {number} fontSize in CSS pixels */
 export function textWidth(text, fontSize) {
+  const key = `${fontSize} ${text}`;
+  const known = measured.get(key);
+  if (known !== undefined) return known;
   context ??= /** @type {CanvasRenderingContext2D} */ (document.createElement('canvas').getContext('2d'));
   context.font = `${fontSize}px ${SERIF}`;
-  return context.measureText(text).width;
+  const { width } = context.measureText(text);
+  if (measured.size >= MAX_MEASURED) measured.clear();
+  measured.set(key, width);
+  return width;
 }
 
 /** Width of the widest of several texts. @param {string[]} texts @param {number} fontSize */
