@@ -12,7 +12,8 @@ const BESIDE = {
 };
 
 const answer = createAnswerer({
-  load: () => load({ threads: 'auto' }),
+  // One thread: a lesson may contain many views, and each would start a worker for each core.
+  load,
   fetchBeside: (name, onProgress) => {
     if (!BESIDE[name]) throw new Error(`${name} is no part of this package`);
     return fetchFile(BESIDE[name], onProgress);
