@@ -154,6 +154,17 @@ test('1024 px: the contributions to the guess end above the what-if line', async
   assert.ok(under <= 0, `${under} px below`);
 });
 
+test('768 px, lines: no sentence next to the name of the head is cut', async () => {
+  await open(`view=lines&text=${encodeURIComponent(LONGER)}`, 768);
+  await page.waitForFunction(() => part('.corner.above .role-text')?.textContent);
+  const cut = await page.evaluate(() =>
+    [...part('.page').querySelectorAll('.corner.above p')]
+      .filter((p) => p.checkVisibility() && (p.scrollHeight > p.clientHeight + 1 || p.scrollWidth > p.clientWidth + 1))
+      .map((p) => p.textContent),
+  );
+  assert.deepEqual(cut, []);
+});
+
 fullTest('names of heads at the ends of their lines are not cut off at any width', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
