@@ -17,6 +17,7 @@ import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
 import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
+import { readSentence } from './sentenceTransformers.js';
 import { readAll } from './smallFiles.js';
 import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
@@ -110,6 +111,7 @@ export async function openModel(memory, files, options, environment) {
     const weights = await readWeights(memory, container.folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     try {
+      model.sentence = await readSentence(folder);
       await folder.complete?.();
       model.family = family.name;
       model.config = config;
