@@ -43,7 +43,8 @@ class TokenStream {
   /** @param {GenerateOptions} options @returns {GenerateOptions} */
   wrap(options) {
     const { onToken, signal } = options ?? {};
-    const isValid = options && ['function', 'undefined'].includes(typeof onToken) && (!signal || signal.addEventListener);
+    const isValid =
+      options && ['function', 'undefined'].includes(typeof onToken) && (!signal || signal.addEventListener);
     // generate() refuses other values.
     if (!isValid) return options;
     if (signal?.aborted) this.#control.abort();
