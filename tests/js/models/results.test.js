@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { ggufChatSource } from '../../../src/js/models/checkpoint/chatSource.js';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 
@@ -298,4 +299,67 @@ test('embed: the same settings from a folder on disk', async () => {
   } finally {
     await rm(at, { recursive: true });
   }
+});
+
+const CHAT = [
+  '{{ bos_token }}{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}',
+  '{% if add_generation_prompt %}is{% endif %}',
+].join('');
+
+/** A tiny Llama whose tokenizer adds [CLS] at the beginning, with other files. */
+async function openLlama(more) {
+  const at = join(GOLDEN, 'models', 'llama-a');
+  const file = (name) => readFile(join(at, name));
+  return hl.openModel({
+    'config.json': await file('config.json'),
+    'model.safetensors': await file('model.safetensors'),
+    'tokenizer.json': json({ ...WORDPIECE, post_processor: { ...WORDPIECE.post_processor, sep: ['[SEP]', 3] } }),
+    ...more,
+  });
+}
+
+test('chat: the text of messages by the template in tokenizer_config.json or chat_template.jinja', async () => {
+  const messages = [{ role: 'the', content: 'whale' }];
+  const config = { chat_template: CHAT, bos_token: { content: '[CLS]', special: true }, eos_token: '[SEP]' };
+  const model = await openLlama({ 'tokenizer_config.json': json(config) });
+  assert.equal(model.chat(messages), '[CLS]the whale is');
+  assert.equal(model.chat(messages, { answer: false }), '[CLS]the whale ');
+  const text = model.chat(messages);
+  const { ids } = await model.generate(text, { max: 4, stop: [] });
+  const once = model.encode(text).ids.slice(1);
+  assert.deepEqual(ids, (await model.generate(once, { max: 4, stop: [] })).ids, 'one token at the beginning');
+  assert.deepEqual(model.next(text), model.next(once));
+  fails(() => model.chat([]), 'ARGUMENT', /^chat: messages is .*expected a list of messages/);
+  fails(() => model.chat([{ content: 'a' }]), 'ARGUMENT', /^chat: messages\[0\] is/);
+  fails(() => model.chat(messages, { tools: {} }), 'ARGUMENT', /^chat: tools is/);
+  fails(() => model.chat(messages, { tool: [] }), 'ARGUMENT', /tool/);
+  model.dispose();
+  const other = await openLlama({
+    'tokenizer_config.json': json({
+      ...config,
+      chat_template: [{ name: 'tool_use', template: 'T{{ tools | length }}' }],
+    }),
+    'chat_template.jinja': new TextEncoder().encode('{{ messages[0].content }}{{ enable_thinking }}{{ eos_token }}'),
+  });
+  assert.equal(other.chat(messages), 'whale[SEP]');
+  assert.equal(other.chat(messages, { think: false }), 'whaleFalse[SEP]');
+  assert.equal(other.chat(messages, { tools: [{}, {}] }), 'T2');
+  other.dispose();
+  const without = await openLlama({});
+  fails(() => without.chat(messages), 'STATE', /^chat: the files of this model have no chat template/);
+  without.dispose();
+});
+
+test('chat: the templates and special tokens of a GGUF file', () => {
+  const metadata = {
+    'tokenizer.ggml.tokens': ['<unk>', '<s>', '</s>'],
+    'tokenizer.ggml.bos_token_id': 1,
+    'tokenizer.ggml.eos_token_id': 2,
+    'tokenizer.chat_template': CHAT,
+  };
+  assert.deepEqual(ggufChatSource(metadata), {
+    templates: { default: CHAT },
+    specials: { bos_token: '<s>', eos_token: '</s>' },
+  });
+  assert.equal(ggufChatSource({}), undefined);
 });

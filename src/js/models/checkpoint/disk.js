@@ -45,7 +45,10 @@ export async function openPath(caller, place, signal) {
     readInner: async (inner, most) => {
       const [first] = inner.split('/');
       if (!names.includes(first) || !/^[\w.-]+(\/[\w.-]+)?$/.test(inner) || inner.includes('..')) return null;
-      return using(inner, (handle) => fill(handle, new Uint8Array(most), 0, signal));
+      return using(inner, async (handle) => {
+        const { size } = await handle.stat();
+        return fill(handle, new Uint8Array(Math.min(size, most)), 0, signal);
+      });
     },
     close: async () => {
       const opened = await Promise.allSettled(handles.values());

@@ -12,6 +12,7 @@ import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
+import { readChatSource } from './chatSource.js';
 import { openContainer } from './containers.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
@@ -22,6 +23,7 @@ import { readAll } from './smallFiles.js';
 import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
+/** @import { ChatTemplates } from '../../text/chat/chatTemplate.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Config, Family, TensorSource } from '../families/common.js' */
@@ -112,6 +114,7 @@ export async function openModel(memory, files, options, environment) {
     const model = new Transformer(memory, resolved, weights);
     try {
       model.sentence = await readSentence(folder);
+      model.chatTemplates = await openChat(container);
       await folder.complete?.();
       model.family = family.name;
       model.config = config;
@@ -132,6 +135,18 @@ export async function openModel(memory, files, options, environment) {
   } finally {
     await folder.close();
   }
+}
+
+/**
+ * The chat templates of a decoder, if its files have one.
+ * @param {Container} container
+ * @returns {Promise<ChatTemplates | undefined>}
+ */
+async function openChat({ folder, chat }) {
+  const source = chat ?? (await readChatSource(folder));
+  if (!source) return undefined;
+  const { ChatTemplates } = await import('../../text/chat/chatTemplate.js');
+  return new ChatTemplates(source);
 }
 
 /**

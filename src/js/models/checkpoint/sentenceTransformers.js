@@ -1,9 +1,8 @@
 // The settings of a sentence encoder in the files of sentence-transformers: modules.json lists the steps after the
 // model.
 
-import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
-import { parseJson } from '../../io/json.js';
+import { readInner } from './innerFiles.js';
 
 /** @import { Folder } from './files.js' */
 /** @import { Pooling, SentenceSettings } from '../results/embedTexts.js' */
@@ -19,7 +18,6 @@ const POOLINGS = {
 };
 /** The same in newer files, which have one field. @type {Record<string, Pooling>} */
 const POOLING_MODES = { mean: 'mean', cls: 'first', lasttoken: 'last', max: 'max' };
-const MAX_BYTES = 2 ** 20;
 
 /**
  * @param {Folder} folder
@@ -53,15 +51,4 @@ function readPooling(settings, config) {
   if (modes.length > 1 || !pooling) settings.unsupported ??= `the pooling ${quote(mode)}`;
   else settings.pooling = pooling;
   if (config.include_prompt === false && settings.prompt) settings.unsupported ??= 'a pooling without the prompt';
-}
-
-/** The JSON of a file in the folder or below it, if there is one. @param {Folder} folder @param {string} path */
-async function readInner(folder, path) {
-  const bytes = await folder.readInner?.(path, MAX_BYTES);
-  if (!bytes) return undefined;
-  // A copy, because TextDecoder refuses shared memory.
-  const text = new TextDecoder().decode(bytes.slice());
-  const fail = (/** @type {string} */ reason) =>
-    new HeadlightError('FORMAT', `openModel: ${path} is not JSON as expected: ${reason}`, { parameter: path });
-  return /** @type {any} */ (parseJson(text, fail));
 }

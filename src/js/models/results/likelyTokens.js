@@ -2,6 +2,7 @@
 
 import { readNumber } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
+import { encodePrompt } from './encodePrompt.js';
 import { onlyRow, runOnce, wrongModel } from './oneSequence.js';
 import { largest, logSoftmax } from './probabilities.js';
 
@@ -45,11 +46,12 @@ const tokenOf = (tokenizer, id) =>
 /** @param {Transformer} model @param {ModelInput} input @param {number} n @returns {LikelyToken[]} */
 export function nextTokens(model, input, n) {
   const caller = 'next';
-  const { causal, head, classes } = model.options;
+  const { causal, head, classes, encoder } = model.options;
   if (!causal) throw wrongModel(caller, 'this model is not causal: fill() predicts a token in place of a mask');
   if (head !== 'logits' || classes > 0) throw wrongModel(caller, 'this model does not predict tokens');
   readNumber(caller, 'n', n, COUNT);
-  return runOnce(model, caller, input, { last: true }, ({ logits }) => likeliest(model, onlyRow(caller, logits), n));
+  const read = typeof input === 'string' && !encoder ? encodePrompt(model, input) : input;
+  return runOnce(model, caller, read, { last: true }, ({ logits }) => likeliest(model, onlyRow(caller, logits), n));
 }
 
 /** @param {Transformer} model @param {string} text @param {number} n @returns {LikelyToken[]} */

@@ -5,8 +5,10 @@ import { classify } from './classify.js';
 import { embedTexts } from './embedTexts.js';
 import { encodeBatch } from './encodeBatch.js';
 import { fillMask, nextTokens } from './likelyTokens.js';
+import { wrongModel } from './oneSequence.js';
 import { rank } from './rank.js';
 
+/** @import { ChatOptions, ChatTemplates, Message } from '../../text/chat/chatTemplate.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { ModelInput } from '../input.js' */
 /** @import { Transformer } from '../transformer.js' */
@@ -30,6 +32,8 @@ export class TextMethods {
     this.#memory = memory;
     /** The settings of a sentence encoder, from its modules.json. @internal @type {SentenceSettings | undefined} */
     this.sentence = undefined;
+    /** The chat templates in its files. @internal @type {ChatTemplates | undefined} */
+    this.chatTemplates = undefined;
     /** @type {TokenizerLike | undefined} */
     this.tokenizer = undefined;
   }
@@ -102,6 +106,18 @@ export class TextMethods {
    */
   embed(texts, options = {}) {
     return embedTexts(this.#model, this.#memory, texts, options);
+  }
+
+  /**
+   * The text of a conversation, as the model was trained on it, by the chat template in its files. Pass it to
+   * generate().
+   * @param {readonly Message[]} messages such as { role: 'user', content: 'Hello' }
+   * @param {ChatOptions} [options]
+   * @returns {string}
+   */
+  chat(messages, options = {}) {
+    if (this.chatTemplates) return this.chatTemplates.write(messages, options);
+    throw wrongModel('chat', 'the files of this model have no chat template');
   }
 
   get #model() {

@@ -26,34 +26,54 @@ import { render } from './render.js';
 const CALLER = 'chat';
 const OPTIONS = ['tools', 'think', 'answer', 'values', 'now'];
 
-/**
- * @param {ChatSource | undefined} source
- * @param {readonly Message[]} messages
- * @param {ChatOptions} options
- * @returns {string}
- */
-export function writeChat(source, messages, options) {
-  const read = readOptions(CALLER, options, OPTIONS);
-  const { tools, think, values = {}, now } = read;
-  if (tools !== undefined && !Array.isArray(tools)) throw argumentError(CALLER, 'tools', tools, 'a list of tools');
-  if (think !== undefined) readBoolean(CALLER, 'think', think);
-  if (now !== undefined && !(now instanceof Date)) throw argumentError(CALLER, 'now', now, 'a Date');
-  const given = readMessages(messages);
-  const answer = readBoolean(CALLER, 'answer', read.answer ?? given.at(-1)?.role !== 'assistant');
-  const template = templateOf(source, tools !== undefined);
-  return render(
-    parse(template),
-    {
-      ...source?.specials,
+export class ChatTemplates {
+  #source;
+
+  /** @param {ChatSource} source */
+  constructor(source) {
+    this.#source = source;
+  }
+
+  /** The token at the beginning of a text, if the template writes one. */
+  get begin() {
+    return this.#source.specials.bos_token;
+  }
+
+  /**
+   * @param {readonly Message[]} messages
+   * @param {ChatOptions} options
+   * @returns {string}
+   */
+  write(messages, options) {
+    const { tools, think, values = {}, now, answer } = readChatOptions(options);
+    const given = readMessages(messages);
+    const { templates, specials } = this.#source;
+    const template = (tools && templates.tool_use) ?? templates.default;
+    if (template === undefined)
+      throw new HeadlightError('STATE', `${CALLER}: this model has a chat template only for tools`);
+    const names = {
+      ...specials,
       messages: given,
-      tools: tools === undefined ? null : plain('tools', tools),
+      tools: tools ? plain('tools', tools) : null,
       documents: null,
-      add_generation_prompt: answer,
+      add_generation_prompt: answer ?? given.at(-1)?.role !== 'assistant',
+      // Templates have different names for it.
       ...(think !== undefined && { enable_thinking: think, thinking: think }),
       .../** @type {object} */ (plain('values', values)),
-    },
-    now,
-  );
+    };
+    return render(parse(template), names, now);
+  }
+}
+
+/** @param {ChatOptions} options @returns {ChatOptions} */
+function readChatOptions(options) {
+  const read = readOptions(CALLER, options, OPTIONS);
+  const { tools, think, answer, now } = read;
+  if (tools !== undefined && !Array.isArray(tools)) throw argumentError(CALLER, 'tools', tools, 'a list of tools');
+  if (think !== undefined) readBoolean(CALLER, 'think', think);
+  if (answer !== undefined) readBoolean(CALLER, 'answer', answer);
+  if (now !== undefined && !(now instanceof Date)) throw argumentError(CALLER, 'now', now, 'a Date');
+  return read;
 }
 
 /** @param {unknown} messages @returns {Message[]} a copy, which a template may change */
@@ -73,14 +93,4 @@ function plain(parameter, value) {
   } catch {
     throw argumentError(CALLER, parameter, value, 'values that JSON can write');
   }
-}
-
-/** @param {ChatSource | undefined} source @param {boolean} withTools */
-function templateOf(source, withTools) {
-  const { templates = {} } = source ?? {};
-  const template = (withTools ? templates.tool_use : undefined) ?? templates.default;
-  if (template !== undefined) return template;
-  throw new HeadlightError('STATE', `${CALLER}: the files of this model have no chat template`, {
-    parameter: 'chat_template',
-  });
 }
