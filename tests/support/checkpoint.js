@@ -107,9 +107,14 @@ const MODELS = {
   },
 };
 
-/** @param {string} folder @param {keyof typeof MODELS} name */
+/** A chat template, as many models have it in their tokenizer_config.json. */
+const CHAT =
+  "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
+  "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
+
+/** @param {string} folder @param {keyof typeof MODELS | 'instruct'} name instruct: GPT-2 with a chat template */
 export function makeCheckpoint(folder, name) {
-  const { config, shapes, tokenizer } = MODELS[name];
+  const { config, shapes, tokenizer } = MODELS[name === 'instruct' ? 'gpt2' : name];
   const next = uniformSource(7);
   const tensors = Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => {
@@ -121,5 +126,7 @@ export function makeCheckpoint(folder, name) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
+  if (name === 'instruct')
+    writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template: CHAT }));
   if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));
 }

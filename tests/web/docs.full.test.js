@@ -28,6 +28,7 @@ const NAMES = {
   'guide/layers': ['multiHeadAttention', 'additiveAttention', 'stateDict', 'rmsNorm', 'embedding', 'loadStateDict'],
   'guide/training': ['adamW', 'clipGradients', 'cosineSchedule', 'saveFolder', 'train.py', 'torchrun'],
   'guide/models': ['openModel', 'openTokenizer', 'layersIn', 'onProgress', 'longrope', 'unread'],
+  'guide/results': ['modules.json', 'normalize', 'cross-encoders'],
   'guide/generation': ['topK', 'repetitionPenalty', 'rewind', 'generation_config.json', 'logProbs'],
   'guide/analysis': ['logitLens', 'headScores', 'rollout', 'composition', 'logitDifference'],
   'guide/circuits': ['differentiate', 'attributionPatching', 'edgeAttribution', 'runEdges', 'findCircuit'],

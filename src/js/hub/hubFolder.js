@@ -125,6 +125,12 @@ class HubFolder {
     return (await this.#fileOf(name)).read(begin, end, buffer);
   }
 
+  /** @param {string} path @param {number} most */
+  async readInner(path, most) {
+    const size = await this.size(path);
+    return size === null ? null : this.read(path, 0, Math.min(size, most));
+  }
+
   /** @param {{ file: string, begin: number, end: number }[]} ranges */
   async plan(ranges) {
     /** @type {Map<string, { begin: number, end: number }[]>} */

@@ -9,6 +9,7 @@ import { restrict, sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
 import { checkCache, checkDecoder } from './cache.js';
 import { readNamed, refuseTexts } from './input.js';
+import { encodePrompt } from './results/encodePrompt.js';
 
 /** @import { Cache } from './cache.js' */
 /** @import { Edit } from './edits.js' */
@@ -152,7 +153,7 @@ function readPrompt(model, prompt) {
     const start = ids === undefined ? [generation.start ?? 0] : readLabels('prompt.ids', ids, options);
     return { ids: start, encoder: /** @type {PlainInput} */ (input) };
   }
-  if (typeof prompt === 'string') return { ids: readLabels('prompt', model.encode(prompt).ids, options) };
+  if (typeof prompt === 'string') return { ids: readLabels('prompt', encodePrompt(model, prompt), options) };
   const { given, called } = readNamed(`${CALLER}: prompt`, prompt);
   const { ids, keep, ...others } = given;
   refuseTexts(CALLER, 'prompt', ids);

@@ -15,13 +15,15 @@ import { gradientsOf, readDifferentiate } from './differentiate.js';
 import { readValues } from './edits.js';
 import { Graph } from './graph.js';
 import { computeHead } from './head.js';
-import { noTokenizer, readInput } from './input.js';
+import { readInput } from './input.js';
 import { ModelResult } from './modelResult.js';
 import { resolveOptions } from './options.js';
 import { plainNorms } from './parameters.js';
+import { TextMethods } from './results/textMethods.js';
 import { RotaryTables } from './rotaryTables.js';
 import { sliceRows } from './rowOperations.js';
 import { Run } from './run.js';
+import { iterable } from './tokenStream.js';
 import { initialWeights, WeightStore } from './weights.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -33,7 +35,6 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
 /** @import { ModelSource } from './checkpoint/open.js' */
 /** @import { ModelInput } from './input.js' */
-/** @import { Encoding } from '../text/processors.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
 /** @import { Shared } from './run.js' */
 /** @import { Weight } from './weights.js' */
@@ -48,15 +49,10 @@ import { initialWeights, WeightStore } from './weights.js';
  */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
-/**
- * The methods that a model calls on its tokenizer. Your own object may be set as `model.tokenizer`.
- * @typedef {object} TokenizerLike
- * @property {(text: string, pair?: string) => Encoding} encode
- * @property {(ids: readonly number[]) => string} decode
- */
+/** @typedef {import('./results/textMethods.js').TokenizerLike} TokenizerLike */
 
 const FORWARD = ['capture', 'edit', 'cache', 'last', 'train'];
-export class Transformer {
+export class Transformer extends TextMethods {
   #memory;
   /** The options as they were given, as JSON, for save(). */
   #optionsJson;
@@ -80,6 +76,7 @@ export class Transformer {
    * @param {number} [step] number of learn() calls so far; default 0
    */
   constructor(memory, given, weights, step = 0) {
+    super(memory);
     this.#memory = memory;
     this.#step = step;
     /** The options, with all defaults filled in. @type {Resolved} */
@@ -98,8 +95,6 @@ export class Transformer {
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
-    /** @type {TokenizerLike | undefined} */
-    this.tokenizer = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     this.#optionsJson = JSON.stringify(given);
@@ -124,22 +119,6 @@ export class Transformer {
     this.#store.checkTrainable('gradients');
     this.#store.allocateGradients('gradients');
     return this.#store.gradients;
-  }
-
-  /**
-   * The ids of a text's tokens.
-   * @param {string} text
-   * @param {string} [pair]
-   */
-  encode(text, pair) {
-    if (!this.tokenizer) throw noTokenizer('encode');
-    return this.tokenizer.encode(text, pair);
-  }
-
-  /** @param {readonly number[]} ids */
-  decode(ids) {
-    if (!this.tokenizer) throw noTokenizer('decode');
-    return this.tokenizer.decode(ids);
   }
 
   /**
@@ -271,14 +250,16 @@ export class Transformer {
   }
 
   /**
-   * Continues a text, token by token.
+   * Continues a text, token by token: a promise of the whole text, and an async iterator of the tokens.
    * @param {ModelInput} prompt a text, or ids; with an encoder { encoder, ids? }
    * @param {import('./generate.js').GenerateOptions} [options]
-   * @returns {Promise<import('./generate.js').Generated>}
+   * @returns {import('./tokenStream.js').Generation}
    */
-  async generate(prompt, options = {}) {
-    const { generate } = await import('./generate.js');
-    return generate(this, prompt, options);
+  generate(prompt, options = {}) {
+    return iterable(options, async (given) => {
+      const { generate } = await import('./generate.js');
+      return generate(this, prompt, given);
+    });
   }
 
   /**

@@ -245,6 +245,56 @@ test('generate awaits the promises of onToken and rejects if one rejects', async
   model.dispose();
 });
 
+test('generate is an async iterator of its tokens, which computes a token when it is asked for', async () => {
+  const model = build({});
+  const seen = [];
+  const options = { max: 6, ...NEVER };
+  const whole = [];
+  const expected = await model.generate(PROMPT, { ...options, onToken: (token) => whole.push(token) });
+  for await (const token of model.generate(PROMPT, options)) seen.push(token);
+  assert.deepEqual(seen, whole);
+  assert.equal(seen.map(({ text }) => text).join(''), expected.text);
+
+  const computed = [];
+  const running = model.generate(PROMPT, { ...options, onToken: ({ id }) => computed.push(id) });
+  const tokens = running[Symbol.asyncIterator]();
+  await tokens.next();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(computed.length, 1);
+  await tokens.next();
+  assert.equal(computed.length, 2);
+  await tokens.return();
+  const { ids, ended } = await running;
+  assert.deepEqual([ids, ended], [expected.ids.slice(0, ids.length), 'signal']);
+  assert.ok(ids.length < 6);
+  assert.equal((await tokens.next()).done, true);
+  model.dispose();
+});
+
+test('leaving the loop, a signal and an error end the iteration of tokens', async () => {
+  const model = build({});
+  const { used } = hl.info.memory;
+  for await (const { id } of model.generate(PROMPT, NEVER)) if (id >= 0) break;
+  const control = new AbortController();
+  let count = 0;
+  for await (const { id } of model.generate(PROMPT, { ...NEVER, signal: control.signal }))
+    if (id >= 0 && ++count === 3) control.abort();
+  assert.equal(count, 3);
+  const over = async (prompt, options) => {
+    for await (const { id } of model.generate(prompt, options)) assert.ok(id >= 0);
+  };
+  await assert.rejects(over(PROMPT, { max: -1 }), /^HeadlightError: generate: max is -1/);
+  await assert.rejects(over(PROMPT, { onToken: 'print' }), /onToken is 'print', expected a function/);
+  await assert.rejects(over(PROMPT, { signal: 3 }), /signal is 3, expected an AbortSignal/);
+  await assert.rejects(over(PROMPT, null), { code: 'ARGUMENT' });
+  const failing = () => {
+    throw new Error('mine');
+  };
+  await assert.rejects(over(PROMPT, { ...NEVER, onToken: failing }), /mine/);
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
+
 test('without max, generate continues to an end token or the end of the context, and reports which', async () => {
   const model = build({});
   const all = await model.generate(PROMPT);

@@ -11,6 +11,7 @@ export const GUIDE = [
   { text: 'Layers', link: '/guide/layers' },
   { text: 'Training', link: '/guide/training' },
   { text: 'Whole models', link: '/guide/models' },
+  { text: 'From text to results', link: '/guide/results' },
   { text: 'Generating text', link: '/guide/generation' },
   { text: 'Capturing and changing values', link: '/guide/edits' },
   { text: 'Analysis', link: '/guide/analysis' },

@@ -10,6 +10,7 @@ import { INDEX } from './shards.js';
 import { readJson } from './smallFiles.js';
 import { chooseTorch } from './torchNames.js';
 
+/** @import { ChatSource } from '../../text/chat/chatTemplate.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Config, Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
@@ -24,6 +25,7 @@ import { chooseTorch } from './torchNames.js';
  * @property {Map<string, Stored>} tensors by name
  * @property {string[]} files with the tensors
  * @property {() => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer file: tokenizer.json
+ * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
  * @property {Family} [family] that reads the tensors; default: that of config.model_type
  * @property {string} [describedBy] the origin of the config, in errors; default: config.json
  * @property {(name: string) => string} [nameOf] the name of a tensor in the files, in errors

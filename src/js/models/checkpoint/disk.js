@@ -42,6 +42,14 @@ export async function openPath(caller, place, signal) {
     size: async (name) => (names.includes(name) ? using(name, async (handle) => (await handle.stat()).size) : null),
     read: (name, begin, end, target) =>
       using(name, (handle) => fill(handle, target ?? new Uint8Array(end - begin), begin, signal)),
+    readInner: async (inner, most) => {
+      const [first] = inner.split('/');
+      if (!names.includes(first) || !/^[\w.-]+(\/[\w.-]+)?$/.test(inner) || inner.includes('..')) return null;
+      return using(inner, async (handle) => {
+        const { size } = await handle.stat();
+        return fill(handle, new Uint8Array(Math.min(size, most)), 0, signal);
+      });
+    },
     close: async () => {
       const opened = await Promise.allSettled(handles.values());
       await Promise.allSettled(opened.map((result) => result.status === 'fulfilled' && result.value.close()));

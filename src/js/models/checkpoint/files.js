@@ -26,6 +26,8 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @property {HubOrigin} [origin] of a model on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
+ * @property {(path: string, most: number) => Promise<Uint8Array | null>} [readInner] a whole file of at most this
+ *   many bytes, which may be in a folder inside; null if there is none
  * @property {(ranges: { file: string, begin: number, end: number }[]) => Promise<void>} [plan] announces all reads of
  *   weights in their order, so that few requests are sent
  * @property {() => Promise<void>} [complete] all reads have succeeded: checks the files, completes them in the
@@ -170,25 +172,38 @@ async function handleFolder(caller, folder) {
  * @returns {Folder}
  */
 function memoryFolder(caller, files) {
-  const split = files.map(([path, file]) => ({ path, parts: path.split('/'), file }));
+  const split = files
+    .map(([path, file]) => ({ path, parts: path.split('/'), file }))
+    .sort((a, b) => b.parts.length - a.parts.length);
   /** @type {Map<string, Blob | Uint8Array>} */
   const known = new Map();
-  for (const { path, parts, file } of split.sort((a, b) => b.parts.length - a.parts.length))
+  /** The folder of config.json, to which paths of folders inside are relative. */
+  const root =
+    split
+      .filter(({ parts }) => parts.at(-1) === 'config.json')
+      .at(-1)
+      ?.parts.slice(0, -1) ?? [];
+  for (const { path, parts, file } of split)
     known.set(/** @type {string} */ (parts.at(-1)), readFile(caller, path, file));
+  /** @param {Blob | Uint8Array} file @param {string} name @param {number} begin @param {number} end */
+  const read = async (file, name, begin, end) => {
+    if (!(file instanceof Blob)) return file.subarray(begin, end);
+    try {
+      return new Uint8Array(await file.slice(begin, end).arrayBuffer());
+    } catch (cause) {
+      throw unreadable(caller, name, cause);
+    }
+  };
   return {
     names: [...known.keys()],
     size: async (name) => {
       const file = known.get(name);
       return file === undefined ? null : file instanceof Blob ? file.size : file.length;
     },
-    read: async (name, begin, end) => {
-      const file = /** @type {Blob | Uint8Array} */ (known.get(name));
-      if (!(file instanceof Blob)) return file.subarray(begin, end);
-      try {
-        return new Uint8Array(await file.slice(begin, end).arrayBuffer());
-      } catch (cause) {
-        throw unreadable(caller, name, cause);
-      }
+    read: (name, begin, end) => read(/** @type {Blob | Uint8Array} */ (known.get(name)), name, begin, end),
+    readInner: async (path, most) => {
+      const inner = split.find(({ parts }) => parts.join('/') === [...root, path].join('/'));
+      return inner ? read(readFile(caller, path, inner.file), path, 0, most) : null;
     },
     close: nothing,
   };

@@ -7,6 +7,7 @@ import { elementCount, formatShape } from '../../check/shape.js';
 import { readGgufHeader, typeOf } from '../../io/gguf.js';
 import { dequantize } from '../../io/ggufTypes.js';
 import { FAMILIES } from '../families/index.js';
+import { ggufChatSource } from './chatSource.js';
 import { ModelMetadata, makeConfig, readHeads } from './ggufConfig.js';
 import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.js';
 import { partNames } from './ggufParts.js';
@@ -57,6 +58,7 @@ export async function openGguf(folder, file, storage) {
     tensors: views.tensors,
     files,
     openTokenizer: () => openTokenizer(metadata),
+    chat: ggufChatSource(metadata),
     family: familyOf(family, located, meta),
     describedBy: `the metadata of ${files[0]}`,
     nameOf: (name) => ggufName(architecture, name),

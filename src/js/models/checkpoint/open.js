@@ -12,15 +12,18 @@ import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
+import { readChatSource } from './chatSource.js';
 import { openContainer } from './containers.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
 import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
+import { readSentence } from './sentenceTransformers.js';
 import { readAll } from './smallFiles.js';
 import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
+/** @import { ChatTemplates } from '../../text/chat/chatTemplate.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Config, Family, TensorSource } from '../families/common.js' */
@@ -110,6 +113,8 @@ export async function openModel(memory, files, options, environment) {
     const weights = await readWeights(memory, container.folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     try {
+      model.sentence = await readSentence(folder);
+      model.chatTemplates = await openChat(container);
       await folder.complete?.();
       model.family = family.name;
       model.config = config;
@@ -130,6 +135,18 @@ export async function openModel(memory, files, options, environment) {
   } finally {
     await folder.close();
   }
+}
+
+/**
+ * The chat templates of a decoder, if its files have one.
+ * @param {Container} container
+ * @returns {Promise<ChatTemplates | undefined>}
+ */
+async function openChat({ folder, chat }) {
+  const source = chat ?? (await readChatSource(folder));
+  if (!source) return undefined;
+  const { ChatTemplates } = await import('../../text/chat/chatTemplate.js');
+  return new ChatTemplates(source);
 }
 
 /**

@@ -1,0 +1,66 @@
+// The chat templates in the files of a model: chat_template.jinja, the field of tokenizer_config.json, or the metadata
+// of a GGUF file.
+
+import { readInner } from './innerFiles.js';
+
+/** @import { ChatSource } from '../../text/chat/chatTemplate.js' */
+/** @import { Folder } from './files.js' */
+
+/** Special tokens that templates read. */
+const SPECIALS = ['bos_token', 'eos_token', 'unk_token', 'pad_token', 'sep_token', 'cls_token', 'mask_token'];
+
+/**
+ * @param {Folder} folder
+ * @returns {Promise<ChatSource | undefined>} undefined without a template
+ */
+export async function readChatSource(folder) {
+  const config = await readInner(folder, 'tokenizer_config.json');
+  const file = await readInner(folder, 'chat_template.jinja', 'text');
+  const templates = { ...templatesOf(config?.chat_template), ...(typeof file === 'string' && { default: file }) };
+  if (Object.keys(templates).length === 0) return undefined;
+  /** @type {Record<string, string>} */
+  const specials = {};
+  for (const name of SPECIALS) {
+    const token = config?.[name]?.content ?? config?.[name];
+    if (typeof token === 'string') specials[name] = token;
+  }
+  return { templates, specials };
+}
+
+/** One template, or a list of templates with names. @param {unknown} given @returns {Record<string, string>} */
+function templatesOf(given) {
+  if (typeof given === 'string') return { default: given };
+  if (!Array.isArray(given)) return {};
+  return Object.fromEntries(
+    given.flatMap(({ name, template }) => (typeof template === 'string' ? [[String(name), template]] : [])),
+  );
+}
+
+/**
+ * The same of a GGUF file.
+ * @param {Readonly<Record<string, unknown>>} metadata
+ * @returns {ChatSource | undefined}
+ */
+export function ggufChatSource(metadata) {
+  /** @type {Record<string, string>} */
+  const templates = {};
+  for (const [name, key] of [
+    ['default', 'tokenizer.chat_template'],
+    ['tool_use', 'tokenizer.chat_template.tool_use'],
+  ])
+    if (typeof metadata[key] === 'string') templates[name] = /** @type {string} */ (metadata[key]);
+  if (Object.keys(templates).length === 0) return undefined;
+  const tokens = /** @type {ArrayLike<unknown>} */ (metadata['tokenizer.ggml.tokens'] ?? []);
+  /** @type {Record<string, string>} */
+  const specials = {};
+  for (const [name, key] of [
+    ['bos_token', 'bos'],
+    ['eos_token', 'eos'],
+    ['unk_token', 'unknown'],
+    ['pad_token', 'padding'],
+  ]) {
+    const token = tokens[Number(metadata[`tokenizer.ggml.${key}_token_id`] ?? -1)];
+    if (typeof token === 'string') specials[name] = token;
+  }
+  return { templates, specials };
+}

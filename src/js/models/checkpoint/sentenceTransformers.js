@@ -1,0 +1,54 @@
+// The settings of a sentence encoder in the files of sentence-transformers: modules.json lists the steps after the
+// model.
+
+import { quote } from '../../check/quote.js';
+import { readInner } from './innerFiles.js';
+
+/** @import { Folder } from './files.js' */
+/** @import { Pooling, SentenceSettings } from '../results/embedTexts.js' */
+
+/** @typedef {Record<string, any>} Fields */
+
+/** The ways of pooling in 1_Pooling/config.json. @type {Record<string, Pooling>} */
+const POOLINGS = {
+  pooling_mode_mean_tokens: 'mean',
+  pooling_mode_cls_token: 'first',
+  pooling_mode_lasttoken: 'last',
+  pooling_mode_max_tokens: 'max',
+};
+/** The same in newer files, which have one field. @type {Record<string, Pooling>} */
+const POOLING_MODES = { mean: 'mean', cls: 'first', lasttoken: 'last', max: 'max' };
+
+/**
+ * @param {Folder} folder
+ * @returns {Promise<SentenceSettings | undefined>} undefined without a modules.json
+ */
+export async function readSentence(folder) {
+  const modules = await readInner(folder, 'modules.json');
+  if (!Array.isArray(modules)) return undefined;
+  const encoder = (await readInner(folder, 'sentence_bert_config.json')) ?? {};
+  const prompts = (await readInner(folder, 'config_sentence_transformers.json')) ?? {};
+  /** @type {SentenceSettings} */
+  const settings = {
+    normalize: false,
+    prompt: prompts.prompts?.[prompts.default_prompt_name] ?? '',
+    ...(Number.isInteger(encoder.max_seq_length) && { maxLength: encoder.max_seq_length }),
+  };
+  for (const module of modules) {
+    const kind = String(module?.type).split('.').at(-1);
+    if (kind === 'Normalize') settings.normalize = true;
+    else if (kind === 'Pooling') readPooling(settings, (await readInner(folder, `${module.path}/config.json`)) ?? {});
+    else if (kind !== 'Transformer') settings.unsupported ??= `a module ${quote(module?.type)}`;
+  }
+  return settings;
+}
+
+/** @param {SentenceSettings} settings @param {Fields} config */
+function readPooling(settings, config) {
+  const modes = Object.keys(config).filter((name) => name.startsWith('pooling_mode_') && config[name] === true);
+  const pooling = config.pooling_mode ? POOLING_MODES[config.pooling_mode] : POOLINGS[modes[0]];
+  const mode = config.pooling_mode ?? modes.join(' and ');
+  if (modes.length > 1 || !pooling) settings.unsupported ??= `the pooling ${quote(mode)}`;
+  else settings.pooling = pooling;
+  if (config.include_prompt === false && settings.prompt) settings.unsupported ??= 'a pooling without the prompt';
+}

@@ -1,0 +1,96 @@
+// Sentence embeddings: one vector for each text, pooled from the hidden states of its tokens.
+
+import { readBoolean, readOptions, readWord } from '../../check/arguments.js';
+import { argumentError } from '../../check/errors.js';
+import { encodeBatch } from './encodeBatch.js';
+import { runOnce, wrongModel } from './oneSequence.js';
+
+/** @import { Memory } from '../../memory/memory.js' */
+/** @import { Tensor } from '../../memory/tensor.js' */
+/** @import { Transformer } from '../transformer.js' */
+
+/** @typedef {'mean' | 'first' | 'last' | 'max'} Pooling */
+/**
+ * @typedef {object} EmbedOptions
+ * @property {Pooling} [pooling] of the tokens that are not padding; default: as modules.json says
+ * @property {boolean} [normalize] true: vectors of length 1; default: as modules.json says, else false
+ * @property {string} [prompt] a text before each text; default: that of config_sentence_transformers.json, else none
+ */
+/**
+ * The settings of a sentence encoder in its files. unsupported: a module that embed() does not have.
+ * @typedef {{ pooling?: Pooling, normalize: boolean, maxLength?: number, prompt: string, unsupported?: string }}
+ *   SentenceSettings
+ */
+
+const CALLER = 'embed';
+const POOLINGS = /** @type {const} */ (['mean', 'first', 'last', 'max']);
+
+/**
+ * @param {Transformer} model
+ * @param {Memory} memory
+ * @param {string | readonly string[]} given
+ * @param {EmbedOptions} options
+ * @returns {Tensor} (N,C)
+ */
+export function embedTexts(model, memory, given, options) {
+  const { pooling, normalize, prompt } = readEmbedOptions(model, options);
+  const texts = typeof given === 'string' ? [given] : given;
+  if (!Array.isArray(texts)) throw argumentError(CALLER, 'texts', texts, 'a text, or a list of texts');
+  const { dModel: width, context } = model.options;
+  const vectors = new Float32Array(texts.length * width);
+  const most = Math.min(model.sentence?.maxLength ?? Infinity, context);
+  // One text at a time: its vector has the same bits whatever the other texts are.
+  texts.forEach((text, i) => {
+    if (typeof text !== 'string') throw argumentError(CALLER, `texts[${i}]`, text, 'a text');
+    const { ids, typeIds } = encodeBatch(model, CALLER, [prompt + text], most);
+    const vector = vectors.subarray(i * width, (i + 1) * width);
+    runOnce(model, CALLER, { ids, ...(typeIds && { typeIds }) }, {}, ({ hidden }) =>
+      vector.set(pool(hidden.data, width, pooling)),
+    );
+    if (normalize) scaleToOne(vector);
+  });
+  return memory.tensor({ data: vectors, shape: [texts.length, width] }, CALLER, 'texts');
+}
+
+/** @param {Transformer} model @param {EmbedOptions} options */
+function readEmbedOptions({ sentence, options: { input, encoder } }, options) {
+  const read = readOptions(CALLER, options, ['pooling', 'normalize', 'prompt']);
+  if (sentence?.unsupported) throw wrongModel(CALLER, `modules.json has ${sentence.unsupported}, which embed() lacks`);
+  if (input !== 'tokens' || encoder) throw wrongModel(CALLER, 'this model does not read texts alone');
+  const pooling = read.pooling ?? sentence?.pooling;
+  if (pooling === undefined)
+    throw argumentError(CALLER, 'pooling', pooling, `one of ${POOLINGS.join(', ')}: the model has no modules.json`);
+  const { prompt = sentence?.prompt ?? '', normalize = sentence?.normalize ?? false } = read;
+  if (typeof prompt !== 'string') throw argumentError(CALLER, 'prompt', prompt, 'a text');
+  return {
+    pooling: readWord(CALLER, 'pooling', pooling, POOLINGS),
+    normalize: readBoolean(CALLER, 'normalize', normalize),
+    prompt,
+  };
+}
+
+/**
+ * @param {Float32Array} states (T,C)
+ * @param {number} width
+ * @param {Pooling} pooling
+ * @returns {ArrayLike<number>} (C)
+ */
+function pool(states, width, pooling) {
+  if (pooling === 'first') return states.subarray(0, width);
+  if (pooling === 'last') return states.subarray(states.length - width);
+  const pooled = new Float64Array(width).fill(pooling === 'max' ? Number.NEGATIVE_INFINITY : 0);
+  for (let i = 0; i < states.length; i++) {
+    const c = i % width;
+    pooled[c] = pooling === 'max' ? Math.max(pooled[c], states[i]) : pooled[c] + states[i];
+  }
+  return pooling === 'max' ? pooled : pooled.map((sum) => (sum * width) / states.length);
+}
+
+/** @param {Float32Array} vector */
+function scaleToOne(vector) {
+  const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+  // As in sentence-transformers: a vector of zeros stays one.
+  vector.forEach((x, i) => {
+    vector[i] = x / Math.max(length, 1e-12);
+  });
+}

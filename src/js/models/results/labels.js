@@ -1,0 +1,12 @@
+// The names of a classifier's labels.
+
+/** @import { Transformer } from '../transformer.js' */
+
+/**
+ * The labels of config.json; LABEL_0, LABEL_1 … without names.
+ * @param {Transformer} model
+ * @param {number} count
+ * @returns {string[]}
+ */
+export const wordsOf = ({ config }, count) =>
+  Array.from({ length: count }, (_, i) => String(config?.id2label?.[i] ?? `LABEL_${i}`));

@@ -1,0 +1,85 @@
+// The likeliest tokens: after a text, or in place of a mask.
+
+import { readNumber } from '../../check/arguments.js';
+import { argumentError } from '../../check/errors.js';
+import { encodePrompt } from './encodePrompt.js';
+import { onlyRow, runOnce, wrongModel } from './oneSequence.js';
+import { largest, logSoftmax } from './probabilities.js';
+
+/** @import { ModelInput } from '../input.js' */
+/** @import { TokenizerLike, Transformer } from '../transformer.js' */
+
+/**
+ * token: as in encode(), or '' without a tokenizer; text: the token as text.
+ * @typedef {{ token: string, text: string, id: number, probability: number, logProbability: number }} LikelyToken
+ */
+
+/** Mask tokens of the tokenizers of masked language models. */
+const MASKS = ['[MASK]', '<mask>'];
+const COUNT = { integer: true, least: 1 };
+
+/**
+ * The n largest probabilities.
+ * @param {Transformer} model
+ * @param {Float64Array} logits
+ * @param {number} n
+ * @returns {LikelyToken[]}
+ */
+function likeliest({ tokenizer }, logits, n) {
+  const logProbabilities = logSoftmax(logits);
+  return largest(logProbabilities, n).map((id) => {
+    const text = tokenizer ? tokenizer.decode([id]) : '';
+    return {
+      token: tokenOf(tokenizer, id) ?? text,
+      text,
+      id,
+      probability: Math.exp(logProbabilities[id]),
+      logProbability: logProbabilities[id],
+    };
+  });
+}
+
+/** @param {TokenizerLike | undefined} tokenizer @param {number} id @returns {string | undefined} */
+const tokenOf = (tokenizer, id) =>
+  /** @type {{ tokenOf?: (id: number) => string | undefined } | undefined} */ (tokenizer)?.tokenOf?.(id);
+
+/** @param {Transformer} model @param {ModelInput} input @param {number} n @returns {LikelyToken[]} */
+export function nextTokens(model, input, n) {
+  const caller = 'next';
+  const { causal, head, classes, encoder } = model.options;
+  if (!causal) throw wrongModel(caller, 'this model is not causal: fill() predicts a token in place of a mask');
+  if (head !== 'logits' || classes > 0) throw wrongModel(caller, 'this model does not predict tokens');
+  readNumber(caller, 'n', n, COUNT);
+  const read = typeof input === 'string' && !encoder ? encodePrompt(model, input) : input;
+  return runOnce(model, caller, read, { last: true }, ({ logits }) => likeliest(model, onlyRow(caller, logits), n));
+}
+
+/** @param {Transformer} model @param {string} text @param {number} n @returns {LikelyToken[]} */
+export function fillMask(model, text, n) {
+  const caller = 'fill';
+  const { causal, head, classes, tokenTypes } = model.options;
+  if (causal) throw wrongModel(caller, 'this model is causal: next() predicts the token after a text');
+  if (head !== 'logits' || classes > 0) throw wrongModel(caller, 'this model does not predict tokens');
+  readNumber(caller, 'n', n, COUNT);
+  const mask = maskOf(model, caller);
+  const { ids, typeIds } = model.encode(text);
+  const places = ids.flatMap((id, i) => (id === mask.id ? [i] : []));
+  if (places.length !== 1)
+    throw argumentError(caller, 'text', text, `a text with one ${mask.token}, not ${places.length} of them`);
+  const input = { ids, ...(tokenTypes > 0 && { typeIds }) };
+  return runOnce(model, caller, input, {}, ({ logits }) => {
+    const vocab = logits.shape[1];
+    const row = logits.data.subarray(places[0] * vocab, (places[0] + 1) * vocab);
+    return likeliest(model, Float64Array.from(row), n);
+  });
+}
+
+/** @param {Transformer} model @param {string} caller */
+function maskOf({ tokenizer }, caller) {
+  const idOf = /** @type {{ idOf?: (token: string) => number | undefined } | undefined} */ (tokenizer)?.idOf;
+  for (const token of MASKS) {
+    const id = idOf?.call(tokenizer, token);
+    if (id !== undefined) return { token, id };
+  }
+  throw wrongModel(caller, `the tokenizer of this model has no ${MASKS.join(' and no ')}`);
+}

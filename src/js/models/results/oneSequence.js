@@ -1,0 +1,44 @@
+// Runs a model on one input, and copies the result that is asked for.
+
+import { argumentError, HeadlightError } from '../../check/errors.js';
+
+/** @import { Tensor } from '../../memory/tensor.js' */
+/** @import { ModelInput } from '../input.js' */
+/** @import { ModelResult } from '../modelResult.js' */
+/** @import { ForwardModelOptions, Transformer } from '../transformer.js' */
+
+/**
+ * @template T
+ * @param {Transformer} model
+ * @param {string} caller
+ * @param {ModelInput} input
+ * @param {ForwardModelOptions} options
+ * @param {(result: ModelResult) => T} read copies from the result, which is freed afterwards
+ * @returns {T}
+ */
+export function runOnce(model, caller, input, options, read) {
+  const result = model.forwardFor(caller, input, options);
+  try {
+    return read(result);
+  } finally {
+    result.dispose();
+  }
+}
+
+/**
+ * The numbers of the only sequence of a batch.
+ * @param {string} caller
+ * @param {Tensor} tensor (1,N) or (N)
+ */
+export function onlyRow(caller, { shape, data }) {
+  if (shape.length > 1 && shape[0] !== 1)
+    throw argumentError(caller, 'input', `a batch of ${shape[0]}`, 'one sequence: call it once for each');
+  return Float64Array.from(data);
+}
+
+/**
+ * The error of a method that this kind of model does not have.
+ * @param {string} caller
+ * @param {string} reason
+ */
+export const wrongModel = (caller, reason) => new HeadlightError('STATE', `${caller}: ${reason}`);

@@ -1,0 +1,126 @@
+// The methods of a transformer for texts: their tokens, and results without tensors in between.
+
+import { noTokenizer } from '../input.js';
+import { classify } from './classify.js';
+import { embedTexts } from './embedTexts.js';
+import { encodeBatch } from './encodeBatch.js';
+import { fillMask, nextTokens } from './likelyTokens.js';
+import { wrongModel } from './oneSequence.js';
+import { rank } from './rank.js';
+
+/** @import { ChatOptions, ChatTemplates, Message } from '../../text/chat/chatTemplate.js' */
+/** @import { Memory } from '../../memory/memory.js' */
+/** @import { ModelInput } from '../input.js' */
+/** @import { Transformer } from '../transformer.js' */
+/** @import { Classifiable } from './classify.js' */
+/** @import { EncodedBatch } from './encodeBatch.js' */
+/** @import { Encoding } from '../../text/processors.js' */
+/** @import { EmbedOptions, SentenceSettings } from './embedTexts.js' */
+
+/**
+ * The methods that a model calls on its tokenizer. Your own object may be set as `model.tokenizer`.
+ * @typedef {object} TokenizerLike
+ * @property {(text: string, pair?: string) => Encoding} encode
+ * @property {(ids: readonly number[]) => string} decode
+ */
+
+export class TextMethods {
+  #memory;
+
+  /** @param {Memory} memory */
+  constructor(memory) {
+    this.#memory = memory;
+    /** The settings of a sentence encoder, from its modules.json. @internal @type {SentenceSettings | undefined} */
+    this.sentence = undefined;
+    /** The chat templates in its files. @internal @type {ChatTemplates | undefined} */
+    this.chatTemplates = undefined;
+    /** @type {TokenizerLike | undefined} */
+    this.tokenizer = undefined;
+  }
+
+  /**
+   * The tokens of a text or of a pair of texts; of a list of texts, a batch for forward() that is padded at the end.
+   * @overload
+   * @param {string} text
+   * @param {string} [pair]
+   * @returns {Encoding}
+   */
+  /**
+   * @overload
+   * @param {readonly string[]} text
+   * @returns {EncodedBatch}
+   */
+  /** @param {string | readonly string[]} text @param {string} [pair] @returns {Encoding | EncodedBatch} */
+  encode(text, pair) {
+    if (!this.tokenizer) throw noTokenizer('encode');
+    if (typeof text === 'object') return encodeBatch(this.#model, 'encode', text);
+    return this.tokenizer.encode(text, pair);
+  }
+
+  /** @param {readonly number[]} ids */
+  decode(ids) {
+    if (!this.tokenizer) throw noTokenizer('decode');
+    return this.tokenizer.decode(ids);
+  }
+
+  /**
+   * The likeliest next tokens of a causal model.
+   * @param {ModelInput} input a text, or ids; with an encoder { encoder, ids }
+   * @param {number} [n] default 5
+   */
+  next(input, n = 5) {
+    return nextTokens(this.#model, input, n);
+  }
+
+  /**
+   * The likeliest tokens in place of the mask, [MASK] or <mask>, by a masked language model.
+   * @param {string} text with one mask
+   * @param {number} [n] default 5
+   */
+  fill(text, n = 5) {
+    return fillMask(this.#model, text, n);
+  }
+
+  /**
+   * The labels of a text, a pair of texts or a picture, the likeliest first. By config.json the probabilities are those
+   * of a softmax or, for independent labels, of sigmoids. A model with one label gives its score.
+   * @param {Classifiable} input a text, { text, pair }, { pixels } or another input of forward()
+   */
+  classify(input) {
+    return classify(this.#model, input);
+  }
+
+  /**
+   * Texts in the order of their scores with a text, by a cross-encoder. The score is its only logit.
+   * @param {string} text such as a question
+   * @param {readonly string[]} candidates such as answers
+   */
+  rank(text, candidates) {
+    return rank(this.#model, text, candidates);
+  }
+
+  /**
+   * A vector for each text: the pooled hidden states of its tokens. Texts longer than the model's context are cut.
+   * @param {string | readonly string[]} texts
+   * @param {EmbedOptions} [options]
+   */
+  embed(texts, options = {}) {
+    return embedTexts(this.#model, this.#memory, texts, options);
+  }
+
+  /**
+   * The text of a conversation, as the model was trained on it, by the chat template in its files. Pass it to
+   * generate().
+   * @param {readonly Message[]} messages such as { role: 'user', content: 'Hello' }
+   * @param {ChatOptions} [options]
+   * @returns {string}
+   */
+  chat(messages, options = {}) {
+    if (this.chatTemplates) return this.chatTemplates.write(messages, options);
+    throw wrongModel('chat', 'the files of this model have no chat template');
+  }
+
+  get #model() {
+    return /** @type {Transformer} */ (/** @type {unknown} */ (this));
+  }
+}

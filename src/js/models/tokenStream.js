@@ -1,0 +1,90 @@
+// The tokens of generate() as an async iterator. The next token is computed when the one before has been taken.
+
+/** @import { Generated, GeneratedToken, GenerateOptions } from './generate.js' */
+
+/**
+ * A promise of the whole result, and its tokens one by one.
+ * @typedef {Promise<Generated> & AsyncIterable<GeneratedToken>} Generation
+ */
+
+/**
+ * @param {GenerateOptions} options
+ * @param {(options: GenerateOptions) => Promise<Generated>} generate
+ * @returns {Generation}
+ */
+export function iterable(options, generate) {
+  /** @type {TokenStream | undefined} */
+  let stream;
+  const promise = Promise.resolve().then(() => generate(stream?.wrap(options) ?? options));
+  const iterator = () => {
+    stream ??= new TokenStream(promise);
+    // The iteration reports the failure.
+    promise.catch(() => {});
+    return stream;
+  };
+  return Object.assign(promise, { [Symbol.asyncIterator]: iterator });
+}
+
+/** @implements {AsyncIterableIterator<GeneratedToken>} */
+class TokenStream {
+  #finished;
+  #control = new AbortController();
+  /** The token that has been computed and not taken. @type {GeneratedToken | undefined} */
+  #token;
+  /** Called when there is another token, and when the token has been taken. */
+  #arrived = () => {};
+  #taken = () => {};
+
+  /** @param {Promise<Generated>} finished */
+  constructor(finished) {
+    this.#finished = finished;
+  }
+
+  /** @param {GenerateOptions} options @returns {GenerateOptions} */
+  wrap(options) {
+    const { onToken, signal } = options ?? {};
+    const isValid =
+      options && ['function', 'undefined'].includes(typeof onToken) && (!signal || signal.addEventListener);
+    // generate() refuses other values.
+    if (!isValid) return options;
+    if (signal?.aborted) this.#control.abort();
+    signal?.addEventListener('abort', () => this.#control.abort(), { once: true });
+    return {
+      ...options,
+      signal: this.#control.signal,
+      onToken: async (token) => {
+        await onToken?.(token);
+        if (this.#control.signal.aborted) return;
+        this.#token = token;
+        this.#arrived();
+        await new Promise((resolve) => {
+          this.#taken = () => resolve(undefined);
+        });
+      },
+    };
+  }
+
+  /** @returns {Promise<IteratorResult<GeneratedToken, undefined>>} */
+  async next() {
+    this.#taken();
+    const arrived = new Promise((resolve) => {
+      this.#arrived = () => resolve(undefined);
+    });
+    if (!this.#token) await Promise.race([arrived, this.#finished]);
+    const token = this.#token;
+    this.#token = undefined;
+    return token ? { done: false, value: token } : { done: true, value: undefined };
+  }
+
+  /** Ends the generation: the loop has been left. @returns {Promise<IteratorResult<GeneratedToken, undefined>>} */
+  async return() {
+    this.#control.abort();
+    this.#taken();
+    await this.#finished;
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+}

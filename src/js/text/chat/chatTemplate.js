@@ -1,0 +1,96 @@
+// The chat template of a model: from messages to the text that the model was trained on.
+
+import { readBoolean, readOptions } from '../../check/arguments.js';
+import { argumentError, HeadlightError } from '../../check/errors.js';
+import { parse } from './parser.js';
+import { render } from './render.js';
+
+/**
+ * A message of a chat. Templates may read more fields, such as tool_calls.
+ * @typedef {{ role: string, content?: unknown, [field: string]: unknown }} Message
+ */
+/**
+ * @typedef {object} ChatOptions
+ * @property {readonly object[]} [tools] functions that the model may call, as JSON schemas
+ * @property {boolean} [think] for templates with `enable_thinking`: whether the model thinks before it answers
+ * @property {boolean} [answer] true: the text ends where the answer of the model begins; default true unless the last
+ *   message is the model's
+ * @property {Record<string, unknown>} [values] further names of the template
+ * @property {Date} [now] the date that the template may write; default: today
+ */
+/**
+ * The templates of a model by name, and its special tokens such as bos_token.
+ * @typedef {{ templates: Record<string, string>, specials: Record<string, string> }} ChatSource
+ */
+
+const CALLER = 'chat';
+const OPTIONS = ['tools', 'think', 'answer', 'values', 'now'];
+
+export class ChatTemplates {
+  #source;
+
+  /** @param {ChatSource} source */
+  constructor(source) {
+    this.#source = source;
+  }
+
+  /** The token at the beginning of a text, if the template writes one. */
+  get begin() {
+    return this.#source.specials.bos_token;
+  }
+
+  /**
+   * @param {readonly Message[]} messages
+   * @param {ChatOptions} options
+   * @returns {string}
+   */
+  write(messages, options) {
+    const { tools, think, values = {}, now, answer } = readChatOptions(options);
+    const given = readMessages(messages);
+    const { templates, specials } = this.#source;
+    const template = (tools && templates.tool_use) ?? templates.default;
+    if (template === undefined)
+      throw new HeadlightError('STATE', `${CALLER}: this model has a chat template only for tools`);
+    const names = {
+      ...specials,
+      messages: given,
+      tools: tools ? plain('tools', tools) : null,
+      documents: null,
+      add_generation_prompt: answer ?? given.at(-1)?.role !== 'assistant',
+      // Templates have different names for it.
+      ...(think !== undefined && { enable_thinking: think, thinking: think }),
+      .../** @type {object} */ (plain('values', values)),
+    };
+    return render(parse(template), names, now);
+  }
+}
+
+/** @param {ChatOptions} options @returns {ChatOptions} */
+function readChatOptions(options) {
+  const read = readOptions(CALLER, options, OPTIONS);
+  const { tools, think, answer, now } = read;
+  if (tools !== undefined && !Array.isArray(tools)) throw argumentError(CALLER, 'tools', tools, 'a list of tools');
+  if (think !== undefined) readBoolean(CALLER, 'think', think);
+  if (answer !== undefined) readBoolean(CALLER, 'answer', answer);
+  if (now !== undefined && !(now instanceof Date)) throw argumentError(CALLER, 'now', now, 'a Date');
+  return read;
+}
+
+/** @param {unknown} messages @returns {Message[]} a copy, which a template may change */
+function readMessages(messages) {
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw argumentError(CALLER, 'messages', messages, 'a list of messages { role, content }');
+  for (const [i, message] of messages.entries())
+    if (typeof message?.role !== 'string')
+      throw argumentError(CALLER, `messages[${i}]`, message, 'a message { role, content }');
+  return /** @type {Message[]} */ (plain('messages', messages));
+}
+
+/** A copy with values of JSON only. @param {string} parameter @param {unknown} value @returns {unknown} */
+function plain(parameter, value) {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    throw argumentError(CALLER, parameter, value, 'values that JSON can write');
+  }
+}

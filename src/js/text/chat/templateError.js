@@ -1,0 +1,12 @@
+// The error of a chat template.
+
+import { HeadlightError } from '../../check/errors.js';
+
+/** A fault in a template, or a construct that is not supported; it has the line. */
+export class TemplateError extends HeadlightError {
+  /** @param {number} line @param {string} reason @param {object} [more] */
+  constructor(line, reason, more = {}) {
+    super('FORMAT', `chat: line ${line} of the chat template: ${reason}`, { parameter: 'chat_template', ...more });
+    this.line = line;
+  }
+}

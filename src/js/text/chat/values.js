@@ -1,0 +1,110 @@
+// Values of a chat template, with the rules of Python: what is true, how a value is written, what is equal.
+
+/** The value of a name or field that does not exist. It is written as nothing. */
+export class Undefined {
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+  }
+}
+
+/** An object with fields that statements in loops may set. */
+export class Namespace {
+  /** @param {Record<string, unknown>} fields */
+  constructor(fields) {
+    this.fields = new Map(Object.entries(fields));
+  }
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+export const isDictionary = (value) =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Undefined) &&
+  !(value instanceof Namespace);
+
+/** @param {unknown} value */
+export function isTrue(value) {
+  if (value instanceof Undefined) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return isDictionary(value) ? Object.keys(value).length > 0 : Boolean(value);
+}
+
+/** @param {unknown} a @param {unknown} b @returns {boolean} */
+export function isEqual(a, b) {
+  if (a instanceof Undefined) return b instanceof Undefined;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isEqual(item, b[i]));
+  if (isDictionary(a) && isDictionary(b)) {
+    const keys = Object.keys(a);
+    return (
+      keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+    );
+  }
+  const number = (/** @type {unknown} */ value) => (typeof value === 'boolean' ? Number(value) : value);
+  return number(a) === number(b);
+}
+
+/** A value as {{ … }} writes it. @param {unknown} value @returns {string} */
+export function write(value) {
+  if (typeof value === 'string') return value;
+  return value instanceof Undefined ? '' : represent(value);
+}
+
+/** A value as Python's repr writes it. @param {unknown} value @returns {string} */
+function represent(value) {
+  if (value === null || value === undefined) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (typeof value === 'string') return representText(value);
+  if (Array.isArray(value)) return `[${value.map(represent).join(', ')}]`;
+  if (isDictionary(value))
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${representText(key)}: ${represent(item)}`)
+      .join(', ')}}`;
+  return String(value);
+}
+
+/** @param {string} text */
+function representText(text) {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inside = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t')
+    .replaceAll(quote, `\\${quote}`);
+  return quote + inside + quote;
+}
+
+/**
+ * JSON as Python's json.dumps writes it, without escapes of letters beyond ASCII.
+ * @param {unknown} value
+ * @param {number | undefined} indent
+ * @param {string} [margin] of the line
+ * @returns {string}
+ */
+export function toJson(value, indent, margin = '') {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
+  const isList = Array.isArray(value);
+  const inner = indent === undefined ? '' : `${margin}${' '.repeat(indent)}`;
+  const parts = isList
+    ? value.map((item) => toJson(item, indent, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${toJson(item, indent, inner)}`);
+  const [open, close] = isList ? '[]' : '{}';
+  if (parts.length === 0) return open + close;
+  if (indent === undefined) return open + parts.join(', ') + close;
+  return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${margin}${close}`;
+}
+
+/**
+ * The items of a loop or a filter, or undefined if a value has none.
+ * @param {unknown} value
+ * @returns {unknown[] | undefined}
+ */
+export function itemsOf(value) {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return [...value];
+  if (value instanceof Undefined) return [];
+  return isDictionary(value) ? Object.keys(value) : undefined;
+}

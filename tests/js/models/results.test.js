@@ -1,0 +1,365 @@
+// From a text to a result: next, fill, classify, rank, embed, and batches of texts. The expected values are computed
+// from the logits and hidden states of forward().
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { ggufChatSource } from '../../../src/js/models/checkpoint/chatSource.js';
+import { GOLDEN } from '../../support/golden.js';
+import { hl } from '../../support/headlight.js';
+
+const WORDS = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'the', 'whale', 'is', 'white', 'black', 'a', 'ship', '?'];
+const WORDPIECE = {
+  added_tokens: [0, 1, 2, 3, 4].map((id) => ({ id, content: WORDS[id], special: true, normalized: false })),
+  normalizer: { type: 'BertNormalizer', lowercase: true, strip_accents: null, clean_text: true },
+  pre_tokenizer: { type: 'BertPreTokenizer' },
+  post_processor: { type: 'BertProcessing', sep: ['[SEP]', 3], cls: ['[CLS]', 2] },
+  decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+  model: { type: 'WordPiece', unk_token: '[UNK]', vocab: Object.fromEntries(WORDS.map((word, id) => [word, id])) },
+};
+const folder = join(GOLDEN, 'models', 'bert-a');
+const bytes = (name) => readFile(join(folder, name));
+const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+
+/** A tiny BERT with other files. */
+const openBert = async (more = {}) =>
+  hl.openModel({
+    'config.json': await bytes('config.json'),
+    'model.safetensors': await bytes('model.safetensors'),
+    'tokenizer.json': json(WORDPIECE),
+    ...more,
+  });
+
+/** A tiny model with words as tokens. */
+async function small(options, config) {
+  const model = hl.transformer({
+    layers: 1,
+    dModel: 8,
+    numHeads: 2,
+    vocab: 13,
+    context: 12,
+    mlp: 8,
+    seed: 3,
+    ...options,
+  });
+  model.tokenizer = await hl.openTokenizer(json(WORDPIECE));
+  model.config = config;
+  return model;
+}
+
+function softmax(logits) {
+  const sum = logits.reduce((all, logit) => all + Math.exp(logit), 0);
+  return logits.map((logit) => Math.exp(logit) / sum);
+}
+const near = (got, expected, limit = 1e-6) => {
+  assert.equal(got.length, expected.length);
+  got.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= limit, `${i}: ${x}, expected ${expected[i]}`));
+};
+const fails = (act, code, pattern) => assert.throws(act, (error) => error.code === code && pattern.test(error.message));
+
+test('next: the likeliest tokens after a text, and their probabilities', async () => {
+  const model = await small({});
+  const { ids } = model.encode('the whale');
+  const expected = softmax(Array.from(model.forward(ids, { last: true }).logits.data));
+  const likely = model.next('the whale', 13);
+  assert.deepEqual(model.next(ids), likely.slice(0, 5));
+  assert.deepEqual(likely.map(({ token }) => token).toSorted(), [...WORDS].toSorted(), 'every token once');
+  for (const [i, { id, token, probability, logProbability }] of likely.entries()) {
+    assert.equal(token, WORDS[id]);
+    near([probability, Math.exp(logProbability)], [expected[id], expected[id]]);
+    assert.ok(i === 0 || probability <= likely[i - 1].probability);
+  }
+  fails(() => model.next('the', 0), 'ARGUMENT', /^next: n is 0, expected an integer of at least 1/);
+  fails(
+    () =>
+      model.next([
+        [5, 6],
+        [6, 5],
+      ]),
+    'ARGUMENT',
+    /^next: input is .*a batch of 2.*one sequence/,
+  );
+  fails(() => model.fill('a [MASK]'), 'STATE', /^fill: this model is causal: next\(\)/);
+});
+
+test('fill: the likeliest words in place of the mask', async () => {
+  const model = await openBert();
+  const { ids, typeIds } = model.encode('the [MASK] is white');
+  const { logits } = model.forward({ ids, typeIds });
+  const row = Array.from(logits.data.subarray(2 * 96, 3 * 96));
+  const expected = softmax(row);
+  const likely = model.fill('The [MASK] is white', 96);
+  assert.deepEqual(
+    likely.map(({ id }) => id),
+    row.map((_, id) => id).toSorted((a, b) => row[b] - row[a]),
+  );
+  near(
+    likely.map(({ probability }) => probability),
+    likely.map(({ id }) => expected[id]),
+  );
+  fails(() => model.fill('the whale'), 'ARGUMENT', /^fill: text is .*one \[MASK\], not 0 of them/);
+  fails(() => model.fill('[MASK] [MASK]'), 'ARGUMENT', /not 2 of them/);
+  fails(() => model.next('the'), 'STATE', /^next: this model is not causal: fill\(\)/);
+  model.dispose();
+});
+
+const HEAD = { causal: false, head: 'pooled', classes: 3, bias: { head: true } };
+const LABELS = { 0: 'no', 1: 'maybe', 2: 'yes' };
+
+test('classify: labels of config.json with their probabilities, the likeliest first', async () => {
+  const model = await small(HEAD, { id2label: LABELS });
+  const logits = Array.from(model.forward('the whale is white').logits.data);
+  const expected = softmax(logits);
+  const got = model.classify('the whale is white');
+  assert.deepEqual(
+    got.map(({ label }) => label),
+    [0, 1, 2].toSorted((a, b) => logits[b] - logits[a]).map((i) => LABELS[i]),
+  );
+  near(
+    got.map(({ probability }) => probability),
+    expected.toSorted((a, b) => b - a),
+  );
+  const pair = model.encode('a ship', 'is white');
+  const ofPair = softmax(Array.from(model.forward(pair.ids).logits.data));
+  const gotPair = model.classify({ text: 'a ship', pair: 'is white' });
+  near(
+    gotPair.map(({ probability }) => probability),
+    ofPair.toSorted((a, b) => b - a),
+  );
+  model.config = { ...model.config, problem_type: 'multi_label_classification' };
+  const several = model.classify('the whale is white');
+  near(
+    several.map(({ probability }) => probability),
+    logits.map((x) => 1 / (1 + Math.exp(-x))).toSorted((a, b) => b - a),
+  );
+  model.config = {};
+  assert.deepEqual(
+    model
+      .classify('a')
+      .map(({ label }) => label)
+      .toSorted(),
+    ['LABEL_0', 'LABEL_1', 'LABEL_2'],
+  );
+  fails(() => model.rank('a', ['ship']), 'STATE', /^rank: this model has 3 labels, and a cross-encoder has one/);
+});
+
+test('classify refuses models without such a head, and a batch', async () => {
+  const plain = await small({});
+  fails(() => plain.classify('a'), 'STATE', /^classify: this model has no head that classifies its input/);
+  const tokens = await small({ causal: false, classes: 4 });
+  fails(() => tokens.classify('a'), 'STATE', /^classify: this model classifies each token: forward\(\)/);
+  const model = await small(HEAD, {});
+  fails(() => model.classify([[5], [6]]), 'ARGUMENT', /a batch of 2/);
+  fails(() => model.classify({ text: 'a', pair: 3 }), 'ARGUMENT', /^classify: pair is 3, expected a text/);
+});
+
+test('classify and rank with one label give its logit', async () => {
+  const model = await small({ ...HEAD, classes: 1 }, { id2label: { 0: 'fits' } });
+  const scoreOf = (pair) => model.forward(model.encode('whale ?', pair).ids).logits.data[0];
+  const candidates = ['a ship', 'the white whale', 'black'];
+  const [{ label, score }] = model.classify({ text: 'whale ?', pair: 'black' });
+  assert.equal(label, 'fits');
+  near([score], [scoreOf('black')]);
+  const ranked = model.rank('whale ?', candidates);
+  assert.deepEqual(
+    ranked,
+    candidates.map((text, index) => ({ text, score: scoreOf(text), index })).toSorted((a, b) => b.score - a.score),
+  );
+  assert.deepEqual(model.rank('a', []), []);
+  fails(() => model.rank('a', 'ship'), 'ARGUMENT', /^rank: candidates is .*expected a list of texts/);
+});
+
+const TEXTS = ['the whale is white', 'a ship', 'is the black ship a whale ?'];
+
+test('encode of a list: a batch that is padded at the end, and each text has its own result', async () => {
+  const model = await openBert();
+  const batch = model.encode(TEXTS);
+  assert.deepEqual(batch.ids.shape, [3, 9]);
+  assert.deepEqual([...batch.ids.data.subarray(9, 18)], [2, 10, 11, 3, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...batch.keep.data.subarray(9, 18)], [1, 1, 1, 1, 0, 0, 0, 0, 0]);
+  assert.deepEqual(batch.tokens[1], ['[CLS]', 'a', 'ship', '[SEP]']);
+  assert.deepEqual(batch.offsets[1], model.encode('a ship').offsets);
+  const { ids, keep, typeIds } = batch;
+  const { hidden } = model.forward({ ids, keep, typeIds });
+  for (const [row, text] of TEXTS.entries()) {
+    const alone = model.forward(text).hidden.copy();
+    const begin = row * 9 * 32;
+    near([...hidden.data.subarray(begin, begin + alone.length)], [...alone], 1e-5);
+  }
+  fails(() => model.encode([]), 'ARGUMENT', /^encode: texts is .*a list of texts/);
+  model.dispose();
+});
+
+/** The pooled hidden states of each text alone, in float64. */
+function pooled(model, pooling, normalize) {
+  return TEXTS.flatMap((text) => {
+    const { hidden } = model.forward(text);
+    const rows = hidden.toArray();
+    const column = (c) => rows.map((row) => row[c]);
+    const ways = {
+      mean: (c) => column(c).reduce((a, b) => a + b) / rows.length,
+      first: (c) => rows[0][c],
+      last: (c) => rows.at(-1)[c],
+      max: (c) => Math.max(...column(c)),
+    };
+    const vector = rows[0].map((_, c) => ways[pooling](c));
+    const length = normalize ? Math.hypot(...vector) : 1;
+    return vector.map((x) => x / length);
+  });
+}
+
+const MODULES = [
+  { idx: 0, name: '0', path: '', type: 'sentence_transformers.models.Transformer' },
+  { idx: 1, name: '1', path: '1_Pooling', type: 'sentence_transformers.models.Pooling' },
+  { idx: 2, name: '2', path: '2_Normalize', type: 'sentence_transformers.models.Normalize' },
+];
+const poolingBy = (mode) => ({ word_embedding_dimension: 32, pooling_mode_cls_token: false, [mode]: true });
+
+test('embed: pooled hidden states, by its options', async () => {
+  const model = await openBert();
+  for (const pooling of ['mean', 'first', 'last', 'max'])
+    for (const normalize of [false, true]) {
+      const vectors = model.embed(TEXTS, { pooling, normalize });
+      assert.deepEqual(vectors.shape, [3, 32]);
+      near([...vectors.data], pooled(model, pooling, normalize), 1e-6);
+    }
+  const alone = model.embed('a ship', { pooling: 'mean' });
+  assert.deepEqual(alone.shape, [1, 32]);
+  const among = model.embed(TEXTS, { pooling: 'mean' });
+  assert.deepEqual(among.data.slice(32, 64), alone.copy(), 'the same bits as among other texts');
+  assert.deepEqual(model.embed([], { pooling: 'mean' }).shape, [0, 32]);
+  fails(() => model.embed(TEXTS), 'ARGUMENT', /^embed: pooling is undefined, expected one of mean, first, last, max/);
+  fails(() => model.embed(TEXTS, { pooling: 'sum' }), 'ARGUMENT', /^embed: pooling is 'sum'/);
+  fails(() => model.embed([1], { pooling: 'mean' }), 'ARGUMENT', /^embed: texts\[0\] is 1, expected a text/);
+  model.dispose();
+});
+
+test('embed: the pooling, the norm, the length and the prompt of the files', async () => {
+  const files = {
+    'modules.json': json(MODULES),
+    '1_Pooling/config.json': json(poolingBy('pooling_mode_mean_tokens')),
+    'sentence_bert_config.json': json({ max_seq_length: 5, do_lower_case: false }),
+  };
+  const model = await openBert(files);
+  const short = ['the whale is', 'a ship', 'is the black'];
+  const expected = (text) => {
+    const rows = model.forward(text).hidden.toArray();
+    const mean = rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
+    const length = Math.hypot(...mean);
+    return mean.map((x) => x / length);
+  };
+  near([...model.embed(TEXTS).data], short.flatMap(expected), 1e-6);
+  model.dispose();
+  const prompts = { prompts: { query: 'the ' }, default_prompt_name: 'query' };
+  const prompted = await openBert({
+    'modules.json': json(MODULES.slice(0, 2)),
+    '1_Pooling/config.json': json({ pooling_mode: 'cls' }),
+    'config_sentence_transformers.json': json(prompts),
+  });
+  const first = (text) => prompted.forward(text).hidden.toArray()[0];
+  near([...prompted.embed('whale').data], first('the whale'));
+  near([...prompted.embed('whale', { prompt: '' }).data], first('whale'));
+  prompted.dispose();
+});
+
+test('embed refuses modules and poolings that it lacks, by name', async () => {
+  const dense = { path: '3_Dense', type: 'sentence_transformers.models.Dense' };
+  const model = await openBert({
+    'modules.json': json([...MODULES, dense]),
+    '1_Pooling/config.json': json(poolingBy('pooling_mode_mean_tokens')),
+  });
+  fails(() => model.embed('a'), 'STATE', /^embed: modules.json has a module .*Dense.*embed\(\) lacks/);
+  model.dispose();
+  const two = await openBert({
+    'modules.json': json(MODULES),
+    '1_Pooling/config.json': json({ ...poolingBy('pooling_mode_mean_tokens'), pooling_mode_max_tokens: true }),
+  });
+  fails(() => two.embed('a'), 'STATE', /the pooling .*mean_tokens and pooling_mode_max_tokens/);
+  two.dispose();
+  await assert.rejects(openBert({ 'modules.json': json('{').slice(0, 2) }), /openModel: modules.json is not JSON/);
+});
+
+test('embed: the same settings from a folder on disk', async () => {
+  const at = await mkdtemp(join(tmpdir(), 'sentence-'));
+  try {
+    await mkdir(join(at, '1_Pooling'));
+    const files = {
+      'config.json': await bytes('config.json'),
+      'model.safetensors': await bytes('model.safetensors'),
+      'tokenizer.json': json(WORDPIECE),
+      'modules.json': json(MODULES),
+      '1_Pooling/config.json': json(poolingBy('pooling_mode_max_tokens')),
+    };
+    for (const [name, content] of Object.entries(files)) await writeFile(join(at, name), content);
+    const model = await hl.openModel(at);
+    near([...model.embed(TEXTS).data], pooled(model, 'max', true), 1e-6);
+    model.dispose();
+  } finally {
+    await rm(at, { recursive: true });
+  }
+});
+
+const CHAT = [
+  '{{ bos_token }}{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}',
+  '{% if add_generation_prompt %}is{% endif %}',
+].join('');
+
+/** A tiny Llama whose tokenizer adds [CLS] at the beginning, with other files. */
+async function openLlama(more) {
+  const at = join(GOLDEN, 'models', 'llama-a');
+  const file = (name) => readFile(join(at, name));
+  return hl.openModel({
+    'config.json': await file('config.json'),
+    'model.safetensors': await file('model.safetensors'),
+    'tokenizer.json': json({ ...WORDPIECE, post_processor: { ...WORDPIECE.post_processor, sep: ['[SEP]', 3] } }),
+    ...more,
+  });
+}
+
+test('chat: the text of messages by the template in tokenizer_config.json or chat_template.jinja', async () => {
+  const messages = [{ role: 'the', content: 'whale' }];
+  const config = { chat_template: CHAT, bos_token: { content: '[CLS]', special: true }, eos_token: '[SEP]' };
+  const model = await openLlama({ 'tokenizer_config.json': json(config) });
+  assert.equal(model.chat(messages), '[CLS]the whale is');
+  assert.equal(model.chat(messages, { answer: false }), '[CLS]the whale ');
+  const text = model.chat(messages);
+  const { ids } = await model.generate(text, { max: 4, stop: [] });
+  const once = model.encode(text).ids.slice(1);
+  assert.deepEqual(ids, (await model.generate(once, { max: 4, stop: [] })).ids, 'one token at the beginning');
+  assert.deepEqual(model.next(text), model.next(once));
+  fails(() => model.chat([]), 'ARGUMENT', /^chat: messages is .*expected a list of messages/);
+  fails(() => model.chat([{ content: 'a' }]), 'ARGUMENT', /^chat: messages\[0\] is/);
+  fails(() => model.chat(messages, { tools: {} }), 'ARGUMENT', /^chat: tools is/);
+  fails(() => model.chat(messages, { tool: [] }), 'ARGUMENT', /tool/);
+  model.dispose();
+  const other = await openLlama({
+    'tokenizer_config.json': json({
+      ...config,
+      chat_template: [{ name: 'tool_use', template: 'T{{ tools | length }}' }],
+    }),
+    'chat_template.jinja': new TextEncoder().encode('{{ messages[0].content }}{{ enable_thinking }}{{ eos_token }}'),
+  });
+  assert.equal(other.chat(messages), 'whale[SEP]');
+  assert.equal(other.chat(messages, { think: false }), 'whaleFalse[SEP]');
+  assert.equal(other.chat(messages, { tools: [{}, {}] }), 'T2');
+  other.dispose();
+  const without = await openLlama({});
+  fails(() => without.chat(messages), 'STATE', /^chat: the files of this model have no chat template/);
+  without.dispose();
+});
+
+test('chat: the templates and special tokens of a GGUF file', () => {
+  const metadata = {
+    'tokenizer.ggml.tokens': ['<unk>', '<s>', '</s>'],
+    'tokenizer.ggml.bos_token_id': 1,
+    'tokenizer.ggml.eos_token_id': 2,
+    'tokenizer.chat_template': CHAT,
+  };
+  assert.deepEqual(ggufChatSource(metadata), {
+    templates: { default: CHAT },
+    specials: { bos_token: '<s>', eos_token: '</s>' },
+  });
+  assert.equal(ggufChatSource({}), undefined);
+});
