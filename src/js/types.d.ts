@@ -35,6 +35,12 @@ export type {
   RotaryOptions as TransformerRotaryOptions,
   TransformerOptions,
 } from './models/options.js';
+export type { Classifiable, Classified } from './models/results/classify.js';
+export type { EmbedOptions, Pooling } from './models/results/embedTexts.js';
+export type { EncodedBatch } from './models/results/encodeBatch.js';
+export type { LikelyToken } from './models/results/likelyTokens.js';
+export type { Ranked } from './models/results/rank.js';
+export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,
   LearnOptions,
@@ -80,6 +86,7 @@ export type {
   VisibilityOptions,
   WeightsChoice,
 } from './ops/visibility.js';
+export type { ChatOptions, Message } from './text/chat/chatTemplate.js';
 export type { Encoding } from './text/processors.js';
 export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
 
