@@ -48,6 +48,24 @@ test('a model opens by its name: one commit, a list with sizes, one signed addre
   assert.equal(hub.to('cdn').length, 1);
 });
 
+test('a chat template and the settings of a sentence encoder are read, also in a folder inside', async (t) => {
+  const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+  const files = {
+    ...LLAMA,
+    'tokenizer_config.json': json({ chat_template: 'You say {{ messages[0].content }}' }),
+    'modules.json': json([{ path: '1_Pooling', type: 'sentence_transformers.models.Pooling' }]),
+    '1_Pooling/config.json': json({ pooling_mode_lasttoken: true }),
+  };
+  const hub = await start(t, { 'owner/llama': files });
+  const model = await hl.openModel('hf://owner/llama', of(hub));
+  assert.equal(model.chat([{ role: 'user', content: 'whale' }]), 'You say whale');
+  // The vocabulary of this model is smaller than its tokenizer's.
+  model.tokenizer = { encode: () => ({ ids: [5, 9], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
+  const last = model.forward([5, 9]).hidden.toArray().at(-1);
+  assert.deepEqual(model.embed('the whale').toArray(), [last]);
+  model.dispose();
+});
+
 for (const [form, revision] of Object.entries({
   'hf://owner/llama@main': 'main',
   'hf://owner/llama@refs/pr/1': 'refs/pr/1',
