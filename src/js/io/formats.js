@@ -1,4 +1,4 @@
-// The entry headlight-attention/formats: reads and writes files of arrays.
+// The entry headlight-attention/formats: reads and writes files of arrays, and prepares sound for models.
 
 /** @module headlight-attention/formats */
 
@@ -12,8 +12,11 @@ export {
   readSafetensorsTensor,
   writeSafetensors,
 } from './safetensors.js';
+export { logMel } from './sound/logMel.js';
+export { resample } from './sound/resample.js';
 export { readTorch } from './torch.js';
 
+/** @typedef {import('./sound/logMel.js').LogMelOptions} LogMelOptions */
 /** @typedef {import('./dtypes.js').DType} DType */
 /** @typedef {import('./dtypes.js').KnownDType} KnownDType */
 /** @typedef {import('./dtypes.js').StoredTensor} StoredTensor */

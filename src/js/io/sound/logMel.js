@@ -1,0 +1,86 @@
+// The log-mel spectrogram that Whisper reads.
+
+import { readNumber, readOptions } from '../../check/arguments.js';
+import { argumentError } from '../../check/errors.js';
+import { Fourier } from './fourier.js';
+import { melFilters } from './melFilters.js';
+import { resample } from './resample.js';
+
+/**
+ * @typedef {object} LogMelOptions
+ * @property {number} [rate] of the samples in hertz; default 16000. Another rate is converted
+ * @property {number} [bins] `num_mel_bins` of the model; default 80, large-v3 has 128
+ * @property {number} [seconds] the length: shorter sound is padded with silence, longer sound is cut; default 30
+ */
+
+const CALLER = 'logMel';
+const RATE = 16000;
+/** Samples of a window, and between the beginnings of two. */
+const [WINDOW, HOP] = [400, 160];
+const MAX_SECONDS = 3600;
+
+/** The range of a spectrogram below its maximum, in powers of ten. */
+const RANGE = 8;
+
+/**
+ * @param {ArrayLike<number>} samples one channel, from −1 to 1
+ * @param {LogMelOptions} [options]
+ * @returns {{ data: Float32Array, shape: [1, number, number] }} (1,bins,100·seconds), for { features }
+ */
+export function logMel(samples, options = {}) {
+  const { rate = RATE, bins = 80, seconds = 30 } = readOptions(CALLER, options, ['rate', 'bins', 'seconds']);
+  readNumber(CALLER, 'rate', rate, { least: 1000, most: 768_000 });
+  readNumber(CALLER, 'bins', bins, { integer: true, least: 1, most: 512 });
+  readNumber(CALLER, 'seconds', seconds, { least: 1, most: MAX_SECONDS });
+  if (!(Array.isArray(samples) || (ArrayBuffer.isView(samples) && 'length' in samples)))
+    throw argumentError(CALLER, 'samples', samples, 'a list of numbers');
+  const frames = Math.round((seconds * RATE) / HOP);
+  const length = Math.ceil((frames * HOP * rate) / RATE);
+  const sound = resample(Array.prototype.slice.call(samples, 0, length), rate, RATE);
+  return { data: spectrogram(sound, bins, frames), shape: [1, bins, frames] };
+}
+
+/**
+ * @param {Float64Array} sound
+ * @param {number} bins
+ * @param {number} frames
+ * @returns {Float32Array} (bins,frames)
+ */
+function spectrogram(sound, bins, frames) {
+  const length = frames * HOP;
+  const padded = new Float64Array(length);
+  padded.set(sound.subarray(0, length));
+  const window = Float64Array.from({ length: WINDOW }, (_, i) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / WINDOW));
+  const fourier = new Fourier(WINDOW);
+  const filters = melFilters(bins, WINDOW / 2 + 1, RATE).map(nonZero);
+  const [part, power] = [new Float64Array(WINDOW), new Float64Array(WINDOW / 2 + 1)];
+  const logs = new Float64Array(bins * frames);
+  let most = Number.NEGATIVE_INFINITY;
+  for (let frame = 0; frame < frames; frame++) {
+    for (let i = 0; i < WINDOW; i++) part[i] = window[i] * padded[mirrored(frame * HOP + i - WINDOW / 2, length)];
+    fourier.power(part, power);
+    for (let bin = 0; bin < bins; bin++) {
+      const { from, weights } = filters[bin];
+      let sum = 0;
+      for (let k = 0; k < weights.length; k++) sum += weights[k] * power[from + k];
+      const log = Math.log10(Math.max(sum, 1e-10));
+      logs[bin * frames + frame] = log;
+      if (log > most) most = log;
+    }
+  }
+  return Float32Array.from(logs, (log) => (Math.max(log, most - RANGE) + 4) / 4);
+}
+
+/** The part of a filter that is not zero. @param {Float64Array} filter */
+function nonZero(filter) {
+  const from = Math.max(
+    filter.findIndex((x) => x > 0),
+    0,
+  );
+  let to = filter.length;
+  while (to > from && filter[to - 1] === 0) to--;
+  return { from, weights: filter.subarray(from, to) };
+}
+
+/** An index beyond an end, mirrored at it. @param {number} i @param {number} length */
+const mirrored = (i, length) => (i < 0 ? -i : i < length ? i : 2 * (length - 1) - i);

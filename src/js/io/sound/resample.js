@@ -1,0 +1,37 @@
+// Sound at another rate: each sample is a sum of its neighbours, weighted by a sinc in a Hann window, which removes
+// frequencies that the new rate cannot represent.
+
+import { readNumber } from '../../check/arguments.js';
+
+/** Zeros of the sinc on each side, and the share of the lower rate's range that is kept. */
+const [ZEROS, ROLLOFF] = [16, 0.97];
+
+/**
+ * @param {ArrayLike<number>} samples one channel
+ * @param {number} from the rate of the samples in hertz
+ * @param {number} to the new rate
+ * @returns {Float64Array}
+ */
+export function resample(samples, from, to) {
+  for (const [name, rate] of /** @type {const} */ ([
+    ['from', from],
+    ['to', to],
+  ]))
+    readNumber('resample', name, rate, { least: 1000, most: 768_000 });
+  if (from === to) return Float64Array.from(samples);
+  const cutoff = (ROLLOFF * Math.min(from, to)) / from;
+  const reach = ZEROS / cutoff;
+  return Float64Array.from({ length: Math.ceil((samples.length * to) / from) }, (_, i) => {
+    const at = (i * from) / to;
+    let sum = 0;
+    const last = Math.min(Math.floor(at + reach), samples.length - 1);
+    for (let s = Math.max(Math.ceil(at - reach), 0); s <= last; s++) sum += samples[s] * weightAt((s - at) * cutoff);
+    return sum * cutoff;
+  });
+}
+
+/** A sinc in a Hann window. @param {number} x in zeros of the sinc */
+function weightAt(x) {
+  const window = Math.cos((Math.PI * x) / ZEROS / 2) ** 2;
+  return x === 0 ? 1 : (window * Math.sin(Math.PI * x)) / (Math.PI * x);
+}
