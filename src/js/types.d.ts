@@ -40,6 +40,7 @@ export type { EmbedOptions, Pooling } from './models/results/embedTexts.js';
 export type { EncodedBatch } from './models/results/encodeBatch.js';
 export type { LikelyToken } from './models/results/likelyTokens.js';
 export type { Ranked } from './models/results/rank.js';
+export type { PictureInput } from './models/results/readPicture.js';
 export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,

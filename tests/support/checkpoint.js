@@ -112,6 +112,13 @@ const CHAT =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
+const PREPROCESSOR = {
+  size: { height: 32, width: 32 },
+  resample: 2,
+  image_mean: [0.5, 0.5, 0.5],
+  image_std: [0.5, 0.5, 0.5],
+};
+
 /** @param {string} folder @param {keyof typeof MODELS | 'instruct'} name instruct: GPT-2 with a chat template */
 export function makeCheckpoint(folder, name) {
   const { config, shapes, tokenizer } = MODELS[name === 'instruct' ? 'gpt2' : name];
@@ -126,6 +133,7 @@ export function makeCheckpoint(folder, name) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
+  if (name === 'vit') writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
   if (name === 'instruct')
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template: CHAT }));
   if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));

@@ -16,6 +16,7 @@ import { readChatSource } from './chatSource.js';
 import { openContainer } from './containers.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
+import { readInner } from './innerFiles.js';
 import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
 import { readSentence } from './sentenceTransformers.js';
@@ -115,6 +116,7 @@ export async function openModel(memory, files, options, environment) {
     try {
       model.sentence = await readSentence(folder);
       model.chatTemplates = await openChat(container);
+      if (resolved.input === 'patches') model.preprocessor = await readInner(folder, 'preprocessor_config.json');
       await folder.complete?.();
       model.family = family.name;
       model.config = config;

@@ -15,6 +15,7 @@ import { rank } from './rank.js';
 /** @import { Classifiable } from './classify.js' */
 /** @import { EncodedBatch } from './encodeBatch.js' */
 /** @import { Encoding } from '../../text/processors.js' */
+/** @import { PictureInput } from './readPicture.js' */
 /** @import { EmbedOptions, SentenceSettings } from './embedTexts.js' */
 
 /**
@@ -32,6 +33,8 @@ export class TextMethods {
     this.#memory = memory;
     /** The settings of a sentence encoder, from its modules.json. @internal @type {SentenceSettings | undefined} */
     this.sentence = undefined;
+    /** The preprocessor_config.json of a model of pictures. @internal @type {Record<string, any> | undefined} */
+    this.preprocessor = undefined;
     /** The chat templates in its files. @internal @type {ChatTemplates | undefined} */
     this.chatTemplates = undefined;
     /** @type {TokenizerLike | undefined} */
@@ -88,6 +91,17 @@ export class TextMethods {
    */
   classify(input) {
     return classify(this.#model, input);
+  }
+
+  /**
+   * The pixels of a picture, prepared by the model's preprocessor_config.json, for forward() and classify().
+   * @param {PictureInput} picture RGBA bytes with width and height, such as ImageData; in a page also a canvas, an
+   *   ImageBitmap or a Blob
+   * @returns {Promise<{ pixels: { data: Float32Array, shape: [1, 3, number, number] } }>}
+   */
+  async pixels(picture) {
+    const { readPicture } = await import('./readPicture.js');
+    return { pixels: await readPicture(this.#model, picture) };
   }
 
   /**

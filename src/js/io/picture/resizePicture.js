@@ -1,0 +1,82 @@
+// Pictures in another size, with the bytes of Pillow: a filter that is widened when a picture becomes smaller, in
+// integers, first along the rows and then along the columns.
+
+/** A picture of bytes: (height,width,3). @typedef {{ data: Uint8Array, width: number, height: number }} Picture */
+/** @typedef {{ support: number, weight: (x: number) => number }} Filter */
+
+/** @param {number} x */
+const sinc = (x) => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
+
+/** By the numbers that Pillow gives them. @type {Record<number, Filter>} */
+export const FILTERS = {
+  1: { support: 3, weight: (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0) },
+  2: { support: 1, weight: (x) => Math.max(1 - Math.abs(x), 0) },
+  3: {
+    support: 2,
+    weight: (signed) => {
+      const x = Math.abs(signed);
+      if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
+      return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+    },
+  },
+};
+const CHANNELS = 3;
+/** Bits of the integers that stand for weights. */
+const BITS = 22;
+
+/**
+ * For each new pixel of an axis: the first old pixel, and the weights.
+ * @param {number} from
+ * @param {number} to
+ * @param {Filter} filter
+ */
+function weightsOf(from, to, { support, weight }) {
+  const scale = from / to;
+  const widened = Math.max(scale, 1);
+  return Array.from({ length: to }, (_, i) => {
+    const centre = (i + 0.5) * scale;
+    const first = Math.max(Math.trunc(centre - support * widened + 0.5), 0);
+    const end = Math.min(Math.trunc(centre + support * widened + 0.5), from);
+    const weights = Array.from({ length: end - first }, (_, k) => weight((first + k - centre + 0.5) / widened));
+    const sum = weights.reduce((a, b) => a + b, 0);
+    const integer = (/** @type {number} */ x) => Math.trunc(x < 0 ? x - 0.5 : x + 0.5);
+    return { first, weights: Int32Array.from(weights, (w) => integer((w / sum) * 2 ** BITS)) };
+  });
+}
+
+/**
+ * @param {Picture} picture
+ * @param {number} width
+ * @param {number} height
+ * @param {Filter} filter
+ * @returns {Picture}
+ */
+export function resizePicture(picture, width, height, filter) {
+  const narrow = picture.width === width ? picture : alongRows(picture, width, filter);
+  return narrow.height === height ? narrow : turned(alongRows(turned(narrow), height, filter));
+}
+
+/** @param {Picture} picture @param {number} width @param {Filter} filter @returns {Picture} */
+function alongRows({ data, width: old, height }, width, filter) {
+  const axis = weightsOf(old, width, filter);
+  const to = new Uint8Array(height * width * CHANNELS);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const { first, weights } = axis[x];
+      for (let c = 0; c < CHANNELS; c++) {
+        let sum = 1 << (BITS - 1);
+        for (let k = 0; k < weights.length; k++) sum += weights[k] * data[(y * old + first + k) * CHANNELS + c];
+        to[(y * width + x) * CHANNELS + c] = Math.min(Math.max(Math.floor(sum / 2 ** BITS), 0), 255);
+      }
+    }
+  return { data: to, width, height };
+}
+
+/** Rows as columns. @param {Picture} picture @returns {Picture} */
+function turned({ data, width, height }) {
+  const to = new Uint8Array(data.length);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      for (let c = 0; c < CHANNELS; c++) to[(x * height + y) * CHANNELS + c] = data[(y * width + x) * CHANNELS + c];
+  return { data: to, width: height, height: width };
+}

@@ -1,0 +1,43 @@
+// A picture as the pixels that a model reads.
+
+import { argumentError } from '../../check/errors.js';
+import { preparePicture } from '../../io/picture/preparePicture.js';
+import { wrongModel } from './oneSequence.js';
+
+/** @import { Transformer } from '../transformer.js' */
+
+/**
+ * RGBA bytes, as in ImageData.
+ * @typedef {{ data: Uint8Array | Uint8ClampedArray, width: number, height: number }} Bytes
+ */
+/** @typedef {Bytes | ImageData | HTMLCanvasElement | OffscreenCanvas | ImageBitmap | Blob} PictureInput */
+
+const CALLER = 'pixels';
+
+/** @param {Transformer} model @param {PictureInput} picture */
+export async function readPicture(model, picture) {
+  if (model.options.input !== 'patches') throw wrongModel(CALLER, 'this model does not read pictures');
+  if (!model.preprocessor) throw wrongModel(CALLER, 'the files of this model have no preprocessor_config.json');
+  const { data, width, height } = await bytesOf(picture);
+  const area = width * height;
+  if (!(area > 0) || data.length !== 4 * area)
+    throw argumentError(CALLER, 'picture', picture, 'RGBA bytes, a canvas, an ImageBitmap or a Blob');
+  const rgb = new Uint8Array(3 * area);
+  for (let i = 0; i < area; i++) rgb.set(data.subarray(4 * i, 4 * i + 3), 3 * i);
+  return preparePicture({ data: rgb, width, height }, model.preprocessor);
+}
+
+/** @param {any} picture @returns {Promise<Bytes>} */
+async function bytesOf(picture) {
+  if (picture?.data && picture.width !== undefined) return picture;
+  if (typeof OffscreenCanvas === 'undefined')
+    throw argumentError(CALLER, 'picture', picture, '{ data, width, height } with RGBA bytes: there is no canvas here');
+  const source = picture instanceof Blob ? await createImageBitmap(picture) : picture;
+  const context = new OffscreenCanvas(source?.width || 1, source?.height || 1).getContext('2d');
+  try {
+    context?.drawImage(source, 0, 0);
+  } catch (cause) {
+    throw Object.assign(argumentError(CALLER, 'picture', picture, 'a picture'), { cause });
+  }
+  return /** @type {OffscreenCanvasRenderingContext2D} */ (context).getImageData(0, 0, source.width, source.height);
+}

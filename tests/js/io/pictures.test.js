@@ -1,0 +1,89 @@
+// Pictures for models: other sizes with the bytes of Pillow, and the steps of preprocessor_config.json.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { preparePicture } from '../../../src/js/io/picture/preparePicture.js';
+import { FILTERS, resizePicture } from '../../../src/js/io/picture/resizePicture.js';
+import { GOLDEN, modelFiles } from '../../support/golden.js';
+import { hl } from '../../support/headlight.js';
+
+const cases = JSON.parse(readFileSync(join(GOLDEN, 'pictures.json'), 'utf8'));
+const bytes = (text) => new Uint8Array(Buffer.from(text, 'base64'));
+
+for (const { size, data, to, resample, expected } of cases)
+  test(`${size.join(' × ')} to ${to.join(' × ')} with filter ${resample}: the bytes of Pillow`, () => {
+    const picture = { data: bytes(data), width: size[0], height: size[1] };
+    assert.deepEqual(resizePicture(picture, to[0], to[1], FILTERS[resample]).data, bytes(expected));
+  });
+
+/** Each pixel has the number of its row and column. */
+const numbered = (width, height) => ({
+  data: Uint8Array.from({ length: width * height * 3 }, (_, i) => {
+    const pixel = Math.floor(i / 3);
+    return [pixel % width, Math.floor(pixel / width), 7][i % 3];
+  }),
+  width,
+  height,
+});
+const PLAIN = { do_resize: false, do_rescale: false, do_normalize: false };
+
+test('the middle is cut out, and beyond the edges is black', () => {
+  const { data, shape } = preparePicture(numbered(6, 5), { ...PLAIN, do_center_crop: true, crop_size: 3 });
+  assert.deepEqual(shape, [1, 3, 3, 3]);
+  assert.deepEqual([...data.subarray(0, 9)], [1, 2, 3, 1, 2, 3, 1, 2, 3]);
+  assert.deepEqual([...data.subarray(9, 18)], [1, 1, 1, 2, 2, 2, 3, 3, 3]);
+  const crop = { height: 3, width: 4 };
+  const wide = preparePicture(numbered(2, 5), { ...PLAIN, do_center_crop: true, crop_size: crop });
+  assert.deepEqual(wide.shape, [1, 3, 3, 4]);
+  assert.deepEqual([...wide.data.subarray(0, 12)], [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0]);
+});
+
+test('the shorter edge has the given size, and the longer one keeps the proportions', () => {
+  const options = { ...PLAIN, do_resize: true, size: { shortest_edge: 4 }, resample: 3 };
+  assert.deepEqual(preparePicture(numbered(10, 7), options).shape, [1, 3, 4, 5]);
+  assert.deepEqual(preparePicture(numbered(7, 10), options).shape, [1, 3, 5, 4]);
+  assert.deepEqual(preparePicture(numbered(7, 10), { ...options, size: 3 }).shape, [1, 3, 3, 3]);
+});
+
+test('bytes are scaled and normalized by channel', () => {
+  const config = { do_resize: false, image_mean: [0.5, 0.25, 0], image_std: [0.5, 0.5, 2] };
+  const { data } = preparePicture({ data: Uint8Array.of(255, 51, 102), width: 1, height: 1 }, config);
+  assert.deepEqual([...data], [1, (0.2 - 0.25) / 0.5, 0.2].map(Math.fround));
+});
+
+test('steps that are not supported are refused by their field', () => {
+  const refused = (config, parameter) =>
+    assert.throws(() => preparePicture(numbered(2, 2), config), { parameter, code: 'FORMAT' });
+  refused({ size: 2, resample: 5 }, 'resample');
+  refused({ size: 'large' }, 'size');
+  refused({ do_resize: false, do_center_crop: true }, 'crop_size');
+  refused({ do_resize: false, image_mean: [1] }, 'image_mean');
+});
+
+test('a model prepares a picture by its preprocessor_config.json', async () => {
+  const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+  const files = modelFiles('vit-a');
+  const { image_size: side } = JSON.parse(new TextDecoder().decode(files['config.json']));
+  const [height, width] = [side].flat().length === 1 ? [side, side].flat() : side;
+  const preprocessor = {
+    size: { height, width },
+    resample: 2,
+    image_mean: [0.5, 0.5, 0.5],
+    image_std: [0.5, 0.5, 0.5],
+  };
+  const model = await hl.openModel({ ...files, 'preprocessor_config.json': json(preprocessor) });
+  const data = Uint8ClampedArray.from({ length: 4 * 30 * 20 }, (_, i) => (i * 37) % 256);
+  const { pixels } = await model.pixels({ data, width: 30, height: 20 });
+  const rgb = Uint8Array.from({ length: 3 * 600 }, (_, i) => data[4 * Math.floor(i / 3) + (i % 3)]);
+  assert.deepEqual(pixels, preparePicture({ data: rgb, width: 30, height: 20 }, preprocessor));
+  const classes = model.classify({ pixels });
+  assert.ok(classes.length > 1 && classes[0].probability >= classes[1].probability);
+  await assert.rejects(model.pixels({ data, width: 30, height: 21 }), { parameter: 'picture' });
+  await assert.rejects(model.pixels('whale.png'), /picture is 'whale.png', expected \{ data, width, height \}/);
+  model.dispose();
+  const without = await hl.openModel(files);
+  await assert.rejects(without.pixels({ data, width: 30, height: 20 }), /have no preprocessor_config.json/);
+  without.dispose();
+});
