@@ -19,6 +19,7 @@ const TEXTS = {
   },
   roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
   distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
+  mpnet: { models: 'MPNet, all-mpnet-base', heads: 'masked word, classes, token classes, answers, choices' },
   modernbert: { models: 'ModernBERT', heads: 'masked word, classes, token classes, answers' },
   gpt2: { models: 'GPT-2, DistilGPT2', heads: 'next token, classes, token classes, answers' },
   opt: { models: 'OPT', heads: 'next token, classes, token classes, answers' },
@@ -91,7 +92,8 @@ export function makeFamilyTable() {
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];
     const types = names.map((type) => `\`${type}\``).join(', ');
-    const positions = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const kind = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const positions = options.buckets && kind !== POSITIONS.buckets ? `${kind} and relative` : kind;
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];
     return `| ${cells.join(' | ')} |`;

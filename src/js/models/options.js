@@ -55,7 +55,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
  *   position 0. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
- * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32, distances to 128
+ * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
+ *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
@@ -293,7 +294,7 @@ function readPositions(reader, headDim) {
     positionOffset,
     padToken,
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
-    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
+    buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
   };
 }
 

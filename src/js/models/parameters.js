@@ -140,7 +140,7 @@ function* head(options) {
 export function* layerShapes(options) {
   yield* embedding(options);
   for (let i = 0; i < options.layers; i++) yield* block(options, i);
-  if (options.positions === 'buckets' && options.buckets)
+  if (options.buckets)
     yield {
       name: 'buckets',
       random: true,

@@ -77,7 +77,7 @@ export class Run {
     this.positions = input.positions ?? countPositions(this, this.#countedTokens, options.padToken !== undefined);
     this.#maxPosition = this.positions.reduce((max, p) => Math.max(max, p), 0);
     const needsAll =
-      !this.values.idle || shared.graph.records || options.positions === 'buckets' || options.pool !== 'none';
+      !this.values.idle || shared.graph.records || options.buckets !== undefined || options.pool !== 'none';
     this.#narrows = last && cache !== undefined && !needsAll;
     /** True if keys are rotated as in long sequences: the keys in a cache are rotated already. */
     this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
@@ -297,9 +297,9 @@ export class Run {
   }
 
   #makeBias() {
-    const { positions, causal, buckets } = this.options;
+    const { causal, buckets } = this.options;
     const [queries, keys] = [this.rows, this.past + this.rows];
-    if (positions !== 'buckets' || !buckets) return undefined;
+    if (!buckets) return undefined;
     const bucket = Int32Array.from({ length: queries + keys - 1 }, (_, i) =>
       bucketOf(i - (queries - 1) - this.past, buckets.count, buckets.distance, !causal),
     );

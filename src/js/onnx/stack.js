@@ -156,8 +156,8 @@ export class Stack extends Parameters {
 
   /** The bias of relative positions. Distances beyond the last bucket have its bias. */
   #distances() {
-    const { positions, buckets, causal } = this.options;
-    if (positions !== 'buckets' || !buckets) return undefined;
+    const { buckets, causal } = this.options;
+    if (!buckets) return undefined;
     const { count, distance: reach } = buckets;
     const which = Array.from({ length: 2 * reach + 1 }, (_, i) => bucketOf(i - reach, count, reach, !causal));
     const table = this.graph.op('Gather', [this.needed('buckets.table'), this.graph.ints(...which)], { axis: 0 });

@@ -47,7 +47,7 @@ function biasByDistance(model, part, head, T, S) {
     const slope = alibiSlopes(numHeads)[head];
     return each((distance) => -slope * Math.abs(distance));
   }
-  if (positions !== 'buckets' || !buckets) return null;
+  if (!buckets) return null;
   const { data } = parameterOf(model, part, 'buckets.table');
   return each((distance) => data[bucketOf(distance, buckets.count, buckets.distance, !causal) * numHeads + head]);
 }

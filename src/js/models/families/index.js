@@ -8,6 +8,7 @@ import { gemma, gemma2 } from './gemma.js';
 import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
+import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
 import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
@@ -27,6 +28,7 @@ export const FAMILIES = new Map(
     'xlm-roberta': roberta,
     camembert: roberta,
     distilbert,
+    mpnet,
     modernbert,
     gpt2,
     opt,

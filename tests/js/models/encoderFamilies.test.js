@@ -1,0 +1,67 @@
+// Fields of config.json of encoders, and the features that only some of them have.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { families } from '../../support/families.js';
+import { hl } from '../../support/headlight.js';
+
+const filesOf = (name) => families.find((family) => family.name === name).files;
+
+/** Changes fields of config.json; undefined removes a field. */
+function withFields(name, fields) {
+  const files = filesOf(name);
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify({ ...config, ...fields })) };
+}
+
+async function optionsWith(name, fields) {
+  const model = await hl.openModel(withFields(name, fields));
+  const { options } = model;
+  model.dispose();
+  return options;
+}
+
+const DEFAULTS = [
+  [
+    'MPNet',
+    { layer_norm_eps: 1e-12, relative_attention_num_buckets: 32, hidden_act: 'gelu', tie_word_embeddings: true },
+  ],
+];
+
+test('missing fields of encoders have the defaults of Hugging Face', async () => {
+  for (const [name, fields] of DEFAULTS)
+    for (const [field, value] of Object.entries(fields)) {
+      const [left, said] = [
+        await optionsWith(name, { [field]: undefined }),
+        await optionsWith(name, { [field]: value }),
+      ];
+      assert.deepEqual(left, said, `${name}: ${field}`);
+    }
+});
+
+const REFUSED = { MPNet: { relative_attention_num_buckets: 64 } };
+
+test('fields of encoders that would change the numbers are refused by name', async () => {
+  for (const [name, fields] of Object.entries(REFUSED))
+    for (const [parameter, value] of Object.entries(fields))
+      await assert.rejects(optionsWith(name, { [parameter]: value }), { code: 'FORMAT', parameter }, name);
+});
+
+/** The largest difference of the last hidden states without a feature. */
+async function differenceWithout(name, leaveOut) {
+  const { files, input } = families.find((family) => family.name === name);
+  const model = await hl.openModel(files);
+  const before = model.forward(input).hidden.copy();
+  const state = model.stateDict();
+  for (const [parameter, { data }] of Object.entries(state)) leaveOut(parameter, data);
+  model.loadStateDict(state);
+  const after = model.forward(input).hidden.copy();
+  model.dispose();
+  return before.reduce((most, x, i) => Math.max(most, Math.abs(x - after[i])), 0);
+}
+
+test('the special parts of encoders change the result', async () => {
+  const zero = (part) => (name, data) => name.endsWith(part) && data.fill(0);
+  for (const part of ['buckets.table', 'embedding.position'])
+    assert.ok((await differenceWithout('MPNet', zero(part))) > 1e-2, part);
+});
