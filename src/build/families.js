@@ -20,6 +20,10 @@ const TEXTS = {
   roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
   distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
   mpnet: { models: 'MPNet, all-mpnet-base', heads: 'masked word, classes, token classes, answers, choices' },
+  electra: {
+    models: 'ELECTRA',
+    heads: 'replaced token, masked word, classes, token classes, answers, choices',
+  },
   modernbert: { models: 'ModernBERT', heads: 'masked word, classes, token classes, answers' },
   gpt2: { models: 'GPT-2, DistilGPT2', heads: 'next token, classes, token classes, answers' },
   opt: { models: 'OPT', heads: 'next token, classes, token classes, answers' },

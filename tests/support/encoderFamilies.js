@@ -3,7 +3,7 @@
 import { ACTIVATIONS, add, attend } from './float64.js';
 
 /** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
-export const encoderCases = (parts) => [...mpnetCases(parts)];
+export const encoderCases = (parts) => [...mpnetCases(parts), ...electraCases(parts)];
 
 // ---- MPNet
 
@@ -103,6 +103,141 @@ function mpnetCases(parts) {
       ...padded,
       run: (p) => {
         p.values.logits = p.linear('classifier', run(p, 'mpnet.'));
+      },
+    },
+  ];
+}
+
+// ---- ELECTRA
+
+function electraCases(parts) {
+  const { SIZES, HEADS, BERT, lin, layerNorm, table, blocks, masked, first, untied } = parts;
+  const { C, MLP, V, PLACES } = SIZES;
+  const E = 6;
+  const CONFIG = {
+    ...{ ...BERT, model_type: 'electra', embedding_size: E },
+    ...{ summary_type: 'first', summary_use_proj: true, summary_activation: 'gelu', summary_last_dropout: 0.1 },
+  };
+  const shapes = (at, width = E) => ({
+    ...table(`${at}embeddings.word_embeddings`, V, width),
+    ...table(`${at}embeddings.position_embeddings`, PLACES, width),
+    ...table(`${at}embeddings.token_type_embeddings`, 2, width),
+    ...layerNorm(`${at}embeddings.LayerNorm`, width),
+    ...(width !== C && lin(`${at}embeddings_project`, C, width)),
+    ...blocks((i) => {
+      const b = `${at}encoder.layer.${i}`;
+      return {
+        ...Object.assign({}, ...['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}`, C, C))),
+        ...lin(`${b}.attention.output.dense`, C, C),
+        ...layerNorm(`${b}.attention.output.LayerNorm`),
+        ...lin(`${b}.intermediate.dense`, MLP, C),
+        ...lin(`${b}.output.dense`, C, MLP),
+        ...layerNorm(`${b}.output.LayerNorm`),
+      };
+    }),
+  });
+  const run = (p, at, { width = E, activation = ACTIVATIONS.gelu } = {}) => {
+    const words = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
+    const places = p.rows(
+      `${at}embeddings.position_embeddings.weight`,
+      p.ids.map((_, i) => i),
+    );
+    const types = p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0));
+    const normed = p.layerNorm(`${at}embeddings.LayerNorm`, add(add(words, places), types));
+    p.values.embed = width === C ? normed : p.linear(`${at}embeddings_project`, normed);
+    p.values.final = p.stack(p.values.embed, (x, i, record) => {
+      const b = `${at}encoder.layer.${i}`;
+      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, x));
+      const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
+      record('weights', weights);
+      const out = p.linear(`${b}.attention.output.dense`, heads);
+      const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, out));
+      const inside = p.linear(`${b}.intermediate.dense`, mid).map(activation);
+      return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+    });
+    return p.values.final;
+  };
+  const found = { 'discriminator_predictions.dense': [C, C], 'discriminator_predictions.dense_prediction': [1, C] };
+  const discriminator = Object.assign({}, ...Object.entries(found).map(([name, size]) => lin(name, ...size)));
+  const replaced = (p, x, activation) => {
+    const inside = p.linear('discriminator_predictions.dense', x).map(activation);
+    p.values.logits = p.linear('discriminator_predictions.dense_prediction', inside);
+  };
+  const head = { dense: 'generator_predictions.dense', norm: 'generator_predictions.LayerNorm' };
+  const generator = { ...lin(head.dense, E, C), ...layerNorm(head.norm, E) };
+  const table3 = { id2label: { 0: 'a', 1: 'b', 2: 'c' } };
+  return [
+    {
+      name: 'ELECTRA, the discriminator',
+      config: CONFIG,
+      shapes: { ...shapes('electra.'), ...discriminator },
+      padding: 'right',
+      types: true,
+      run: (p) => replaced(p, run(p, 'electra.'), ACTIVATIONS.gelu),
+    },
+    {
+      name: 'ELECTRA, the discriminator with a wide embedding and its own activation',
+      config: { ...CONFIG, embedding_size: C, hidden_act: 'relu' },
+      shapes: { ...shapes('electra.', C), ...discriminator },
+      padding: 'right',
+      run: (p) => {
+        const activation = ACTIVATIONS.relu;
+        replaced(p, run(p, 'electra.', { width: C, activation }), activation);
+      },
+    },
+    {
+      name: 'ELECTRA, the generator',
+      config: CONFIG,
+      shapes: { ...shapes('electra.'), ...generator, 'generator_lm_head.bias': { shape: [V] } },
+      padding: 'right',
+      run: (p) => {
+        run(p, 'electra.');
+        masked(p, { ...head, weight: 'electra.embeddings.word_embeddings.weight', bias: 'generator_lm_head.bias' });
+      },
+    },
+    {
+      name: 'ELECTRA, the generator with a head that is not tied, and its own activation',
+      config: { ...CONFIG, ...untied, hidden_act: 'relu' },
+      shapes: { ...shapes('electra.'), ...generator, ...lin('generator_lm_head', V, E) },
+      run: (p) => {
+        run(p, 'electra.', { activation: ACTIVATIONS.relu });
+        masked(p, { ...head, weight: 'generator_lm_head.weight', bias: 'generator_lm_head.bias' });
+      },
+    },
+    {
+      name: 'ELECTRA',
+      config: CONFIG,
+      shapes: shapes(''),
+      padding: 'right',
+      run: (p) => run(p, ''),
+    },
+    {
+      name: 'ELECTRA for classes',
+      config: { ...CONFIG, ...table3, hidden_act: 'relu' },
+      shapes: { ...shapes('electra.'), ...lin('classifier.dense', C, C), ...lin('classifier.out_proj', 3, C) },
+      padding: 'right',
+      run: (p) => {
+        p.values.pooled = first(run(p, 'electra.', { activation: ACTIVATIONS.relu }));
+        const inside = p.linear('classifier.dense', p.values.pooled).map(ACTIVATIONS.gelu);
+        p.values.logits = p.linear('classifier.out_proj', inside);
+      },
+    },
+    {
+      name: 'ELECTRA for the class of each token',
+      config: { ...CONFIG, ...table3 },
+      shapes: { ...shapes('electra.'), ...lin('classifier', 3, C) },
+      padding: 'right',
+      run: (p) => {
+        p.values.logits = p.linear('classifier', run(p, 'electra.'));
+      },
+    },
+    {
+      name: 'ELECTRA for choices',
+      config: { ...CONFIG, architectures: ['ElectraForMultipleChoice'], summary_activation: 'silu' },
+      shapes: { ...shapes('electra.'), ...lin('sequence_summary.summary', C, C), ...lin('classifier', 1, C) },
+      run: (p) => {
+        const inside = p.linear('sequence_summary.summary', first(run(p, 'electra.'))).map(ACTIVATIONS.silu);
+        p.values.logits = p.linear('classifier', inside);
       },
     },
   ];

@@ -75,6 +75,10 @@ export const FORMS = {
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
   sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
   buckets: { positions: 'buckets', buckets: { count: 6, distance: 4 }, norm: 'rms', bias: false, scale: 1 },
+  ELECTRA: {
+    ...{ embedDim: 6, embedProject: 'sum', embedNorm: true, tokenTypes: 2, causal: false, normPlace: 'after' },
+    ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },
+  },
   MPNet: { buckets: { count: 8, distance: 5 }, positionOffset: 1, causal: false, normPlace: 'after', embedNorm: true },
   'encoder and decoder': {
     positions: 'buckets',

@@ -16,13 +16,13 @@ export function embedInput(run) {
   const { input, options, graph, batch, rows } = run;
   let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
   if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
-  if (options.positions === 'sinusoidal')
-    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, options.dModel)));
+  if (options.positions === 'sinusoidal') x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2])));
   if (options.tokenTypes > 0) {
     const types = input.typeIds ?? new Int32Array(batch * rows);
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));
   }
-  return run.pass('embed', run.norm('embedding.norm', x), ROWS);
+  x = run.norm('embedding.norm', x);
+  return run.pass('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x, ROWS);
 }
 
 /** @param {Run} run @returns (B,T,C) */
@@ -45,8 +45,8 @@ function embedTokens(run, labels) {
   const { graph, options } = run;
   const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
   const x = graph.rows(table, labels, [run.batch, run.rows]);
-  const projected = options.embedDim === options.dModel ? x : run.linear('embedding.project', x);
-  return graph.scale(projected, options.embedScale);
+  const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
+  return graph.scale(wide ? x : run.linear('embedding.project', x), options.embedScale);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { checkFactors, readScaling } from '../ops/rotary.js';
+import { readBuckets, readPatch, SIZE } from './partOptions.js';
 
 /** @import { RotaryScaling } from '../ops/rotary.js' */
 
@@ -73,6 +74,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
+ * @property {'tokens' | 'sum'} [embedProject] what is projected: the embeddings of tokens, without a bias; or, with a
+ *   bias, their sum with positions and types, after its norm. These have the width embedDim then. Default 'tokens'
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
  *   [patch] patches of a picture; image is its height and width, channels is 3 and classTokens 1 by default
  * @property {number} [channels] number of audio features of a frame
@@ -104,7 +107,6 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 
-const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };
 const NOT_NEGATIVE = { least: 0 };
 const FLAGS = ['query', 'key', 'value', 'out', 'mlp', 'norm', 'transform', 'head'];
@@ -145,6 +147,7 @@ const OPTIONS = [
   'sinks',
   'input',
   'embedDim',
+  'embedProject',
   'patch',
   'channels',
   'tokenTypes',
@@ -175,6 +178,7 @@ const WORDS = {
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
   input: ['tokens', 'patches', 'audio'],
+  embedProject: ['tokens', 'sum'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
   pool: ['none', 'first', 'last', 'end', 'mean'],
@@ -320,9 +324,13 @@ function readLayers(reader, { headDim, layers }) {
 /** @param {OptionReader} reader @param {number} dModel */
 function readEmbedding(reader, dModel) {
   const input = reader.word('input');
+  const embedProject = reader.word('embedProject');
+  if (embedProject === 'sum' && input !== 'tokens')
+    throw argumentError(reader.caller, 'embedProject', embedProject, `'tokens': the input is '${input}'`);
   return {
     input,
     embedDim: reader.size('embedDim', dModel),
+    embedProject,
     patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
     channels: input === 'audio' ? reader.size('channels') : 0,
     tokenTypes: reader.count('tokenTypes', 0),
@@ -421,15 +429,6 @@ function readLong(caller, options, scalingOf) {
   return Object.freeze({ beyond: readNumber(caller, 'beyond', given.beyond, SIZE), scaling: scalingOf(given.scaling) });
 }
 
-/** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
-function readBuckets(caller, options) {
-  const given = readOptions(`${caller}: buckets`, options, ['count', 'distance']);
-  return Object.freeze({
-    count: readNumber(`${caller}: buckets`, 'count', given.count ?? 32, { integer: true, least: 2, most: 2 ** 16 }),
-    distance: readNumber(`${caller}: buckets`, 'distance', given.distance ?? 128, SIZE),
-  });
-}
-
 /** @param {string} caller @param {boolean | BiasOptions} bias */
 function readBias(caller, bias) {
   if (typeof bias === 'boolean') {
@@ -468,24 +467,4 @@ function readWindows(caller, window, layers) {
       width === null ? null : readNumber(caller, `window[${i}]`, width, { ...SIZE, most: 2 ** 31 - 1 }),
     ),
   );
-}
-
-/** @param {string} caller @param {TransformerOptions['patch']} patch */
-function readPatch(caller, patch) {
-  const where = `${caller}: patch`;
-  const given = readOptions(where, patch ?? /** @type {any} */ (null), ['size', 'image', 'channels', 'classTokens']);
-  const [height, width] = /** @type {unknown[]} */ (
-    typeof given.image === 'number' ? [given.image, given.image] : (given.image ?? [])
-  );
-  const size = readNumber(where, 'size', given.size, SIZE);
-  const image = /** @type {[number, number]} */ ([
-    readNumber(where, 'image[0]', height, { ...SIZE, least: size }),
-    readNumber(where, 'image[1]', width, { ...SIZE, least: size }),
-  ]);
-  return Object.freeze({
-    size,
-    image: Object.freeze(image),
-    channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
-    classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
-  });
 }

@@ -64,6 +64,7 @@ function* embedding(options) {
     input,
     vocab,
     embedDim: E,
+    embedProject,
     dModel: C,
     context,
     positions,
@@ -72,20 +73,22 @@ function* embedding(options) {
     channels,
     tokenTypes,
   } = options;
+  const sum = embedProject === 'sum';
+  const W = sum ? E : C;
   /** @type {LayerShape['parameters']} */
   const rows = [];
   if (input === 'tokens' && !options.sharedEmbedding) rows.push(['table', [vocab, E], 'normal']);
-  if (positions === 'learned') rows.push(['position', [context + positionOffset, C], 'normal']);
-  if (tokenTypes > 0) rows.push(['type', [tokenTypes, C], 'normal']);
+  if (positions === 'learned') rows.push(['position', [context + positionOffset, W], 'normal']);
+  if (tokenTypes > 0) rows.push(['type', [tokenTypes, W], 'normal']);
   if (patch && patch.classTokens > 0) rows.push(['class', [patch.classTokens, C], 'normal']);
   yield { name: 'embedding', random: true, parameters: rows };
-  if (input === 'tokens' && E !== C) yield linear('embedding.project', C, E, false);
+  if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
   if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, true);
   if (input === 'audio') {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
   }
-  if (options.embedNorm) yield* norm('embedding.norm', C, options);
+  if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 
 /** @param {Resolved} options @param {number} i @returns {Generator<LayerShape>} */

@@ -10,7 +10,7 @@ import { activate, times } from './operators.js';
 /** @param {Stack} stack @returns {Value} */
 export function embed(stack) {
   const { graph, options, inputs } = stack;
-  const { positions, positionOffset, patch, tokenTypes, context, dModel } = options;
+  const { positions, positionOffset, patch, tokenTypes, context } = options;
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
   const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
     graph.op('Gather', [table, which], { axis: 0 });
@@ -22,11 +22,13 @@ export function embed(stack) {
   }
   if (positions === 'sinusoidal') {
     const all = Int32Array.from({ length: context }, (_, i) => i);
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, dModel), [context, dModel]);
+    const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width), [context, width]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
-  return stack.passRows('embed', stack.norm('embedding.norm', x));
+  x = stack.norm('embedding.norm', x);
+  return stack.passRows('embed', options.embedProject === 'sum' ? stack.linear('embedding.project', x) : x);
 }
 
 /** @param {Stack} stack */
@@ -34,8 +36,8 @@ function embedTokens(stack) {
   const { graph, options, inputs } = stack;
   const table = options.sharedEmbedding ? stack.sharedTable : stack.needed('embedding.table');
   const x = graph.op('Gather', [table, /** @type {Value} */ (inputs.ids)], { axis: 0 });
-  const wide = options.embedDim === options.dModel ? x : stack.linear('embedding.project', x);
-  return times(graph, wide, options.embedScale);
+  const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
+  return times(graph, wide ? x : stack.linear('embedding.project', x), options.embedScale);
 }
 
 /** A convolution with stride = kernel size, and the class tokens before the patches. @param {Stack} stack */

@@ -26,6 +26,9 @@ const DEFAULTS = [
     'MPNet',
     { layer_norm_eps: 1e-12, relative_attention_num_buckets: 32, hidden_act: 'gelu', tie_word_embeddings: true },
   ],
+  ['ELECTRA', { layer_norm_eps: 1e-12, hidden_act: 'gelu', type_vocab_size: 2 }],
+  ['ELECTRA for choices', { summary_activation: 'gelu', summary_type: 'first' }],
+  ['ELECTRA, the generator', { tie_word_embeddings: true }],
 ];
 
 test('missing fields of encoders have the defaults of Hugging Face', async () => {
@@ -39,7 +42,11 @@ test('missing fields of encoders have the defaults of Hugging Face', async () =>
     }
 });
 
-const REFUSED = { MPNet: { relative_attention_num_buckets: 64 } };
+const REFUSED = {
+  MPNet: { relative_attention_num_buckets: 64 },
+  ELECTRA: { position_embedding_type: 'relative_key', add_cross_attention: true },
+  'ELECTRA for choices': { summary_type: 'mean', summary_activation: null },
+};
 
 test('fields of encoders that would change the numbers are refused by name', async () => {
   for (const [name, fields] of Object.entries(REFUSED))

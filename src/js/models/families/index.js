@@ -4,6 +4,7 @@ import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
 import { distilbert } from './distilbert.js';
+import { electra } from './electra.js';
 import { gemma, gemma2 } from './gemma.js';
 import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
@@ -29,6 +30,7 @@ export const FAMILIES = new Map(
     camembert: roberta,
     distilbert,
     mpnet,
+    electra,
     modernbert,
     gpt2,
     opt,

@@ -1,0 +1,36 @@
+// Reads the options of single parts of a transformer: patches of pictures, buckets of positions.
+
+import { readNumber, readOptions } from '../check/arguments.js';
+
+/** @import { TransformerOptions } from './options.js' */
+
+export const SIZE = { integer: true, least: 1, most: 2 ** 20 };
+
+/** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
+export function readBuckets(caller, options) {
+  const given = readOptions(`${caller}: buckets`, options, ['count', 'distance']);
+  return Object.freeze({
+    count: readNumber(`${caller}: buckets`, 'count', given.count ?? 32, { integer: true, least: 2, most: 2 ** 16 }),
+    distance: readNumber(`${caller}: buckets`, 'distance', given.distance ?? 128, SIZE),
+  });
+}
+
+/** @param {string} caller @param {TransformerOptions['patch']} patch */
+export function readPatch(caller, patch) {
+  const where = `${caller}: patch`;
+  const given = readOptions(where, patch ?? /** @type {any} */ (null), ['size', 'image', 'channels', 'classTokens']);
+  const [height, width] = /** @type {unknown[]} */ (
+    typeof given.image === 'number' ? [given.image, given.image] : (given.image ?? [])
+  );
+  const size = readNumber(where, 'size', given.size, SIZE);
+  const image = /** @type {[number, number]} */ ([
+    readNumber(where, 'image[0]', height, { ...SIZE, least: size }),
+    readNumber(where, 'image[1]', width, { ...SIZE, least: size }),
+  ]);
+  return Object.freeze({
+    size,
+    image: Object.freeze(image),
+    channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
+    classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
+  });
+}
