@@ -37,6 +37,7 @@ const TEXTS = {
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
+  dinov2: { models: 'DINOv2', heads: 'classes of a picture' },
   clip_text: { models: "CLIP's text tower", heads: 'pooled text, with its projection' },
   t5: { models: 'T5, Flan-T5, mT5', heads: 'next token, answers; the encoder alone' },
   whisper: { models: 'Whisper', heads: 'next token' },

@@ -1,9 +1,9 @@
 // Encoders of families.js: tiny random checkpoints, and each architecture in float64.
 
-import { ACTIVATIONS, add, attend } from './float64.js';
+import { ACTIVATIONS, add, attend, concat } from './float64.js';
 
 /** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
-export const encoderCases = (parts) => [...mpnetCases(parts), ...electraCases(parts)];
+export const encoderCases = (parts) => [...mpnetCases(parts), ...electraCases(parts), ...dinov2Cases(parts)];
 
 // ---- MPNet
 
@@ -238,6 +238,99 @@ function electraCases(parts) {
       run: (p) => {
         const inside = p.linear('sequence_summary.summary', first(run(p, 'electra.'))).map(ACTIVATIONS.silu);
         p.values.logits = p.linear('classifier', inside);
+      },
+    },
+  ];
+}
+
+// ---- DINOv2
+
+function dinov2Cases(parts) {
+  const { SIZES, HEADS, lin, layerNorm, blocks, first, meanOf } = parts;
+  const { C, L, H, SIDE, PATCH } = SIZES;
+  const CONFIG = {
+    ...{ model_type: 'dinov2', hidden_size: C, num_hidden_layers: L, num_attention_heads: H, mlp_ratio: 2 },
+    ...{ image_size: SIDE, patch_size: PATCH, num_channels: 3, qkv_bias: true, hidden_act: 'gelu' },
+    ...{ layer_norm_eps: 1e-6, layerscale_value: 1, use_swiglu_ffn: false, apply_layernorm: true },
+  };
+  const grid = SIDE / PATCH;
+  const scale = (name) => ({ [name]: { shape: [C], around: 0.5 } });
+  const shapes = (at, extra = {}, bias = true) => ({
+    [`${at}embeddings.cls_token`]: { shape: [1, 1, C] },
+    [`${at}embeddings.mask_token`]: { shape: [1, C] },
+    [`${at}embeddings.position_embeddings`]: { shape: [1, grid ** 2 + 1, C] },
+    [`${at}embeddings.patch_embeddings.projection.weight`]: { shape: [C, 3, PATCH, PATCH], spread: 0.2 },
+    [`${at}embeddings.patch_embeddings.projection.bias`]: { shape: [C] },
+    ...blocks((i) => {
+      const b = `${at}encoder.layer.${i}`;
+      const attention = ['query', 'key', 'value'].map((name) => lin(`${b}.attention.attention.${name}`, C, C, bias));
+      return {
+        ...Object.assign({}, ...attention),
+        ...lin(`${b}.attention.output.dense`, C, C),
+        ...{ ...layerNorm(`${b}.norm1`), ...layerNorm(`${b}.norm2`) },
+        ...{ ...scale(`${b}.layer_scale1.lambda1`), ...scale(`${b}.layer_scale2.lambda1`) },
+        ...{ ...lin(`${b}.mlp.fc1`, 2 * C, C), ...lin(`${b}.mlp.fc2`, C, 2 * C) },
+      };
+    }),
+    ...layerNorm(`${at}layernorm`),
+    ...extra,
+  });
+  /** The patches of a picture (3,SIDE,SIDE), row by row, each through the convolution. */
+  const patchesOf = (p, at) => {
+    const { data } = p.get(`${at}embeddings.patch_embeddings.projection.weight`);
+    const bias = p.get(`${at}embeddings.patch_embeddings.projection.bias`).data;
+    return Float64Array.from({ length: grid ** 2 * C }, (_, i) => {
+      const [n, c] = [Math.floor(i / C), i % C];
+      let sum = bias[c];
+      for (let k = 0; k < 3 * PATCH * PATCH; k++) {
+        const [channel, y, x] = [Math.floor(k / PATCH ** 2), Math.floor(k / PATCH) % PATCH, k % PATCH];
+        const row = channel * SIDE + Math.floor(n / grid) * PATCH + y;
+        sum += data[c * 3 * PATCH ** 2 + k] * p.numbers[row * SIDE + (n % grid) * PATCH + x];
+      }
+      return sum;
+    });
+  };
+  const scaled = (p, name, x) => x.map((value, i) => value * p.get(name).data[i % C]);
+  const run = (p, at) => {
+    const sum = concat(p.get(`${at}embeddings.cls_token`).data, patchesOf(p, at));
+    p.values.embed = add(sum, p.get(`${at}embeddings.position_embeddings`).data);
+    const x = p.stack(p.values.embed, (x, i, record) => {
+      const b = `${at}encoder.layer.${i}`;
+      const read = p.layerNorm(`${b}.norm1`, x);
+      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.attention.${name}`, read));
+      const { heads, weights } = attend(q, k, v, { ...HEADS, see: () => true });
+      record('weights', weights);
+      const out = scaled(p, `${b}.layer_scale1.lambda1`, p.linear(`${b}.attention.output.dense`, heads));
+      record('attention', out);
+      const mid = add(x, out);
+      const inside = p.linear(`${b}.mlp.fc1`, p.layerNorm(`${b}.norm2`, mid)).map(ACTIVATIONS.gelu);
+      const second = scaled(p, `${b}.layer_scale2.lambda1`, p.linear(`${b}.mlp.fc2`, inside));
+      record('mlp', second);
+      return add(mid, second);
+    });
+    p.values.final = p.layerNorm(`${at}layernorm`, x);
+    return p.values.final;
+  };
+  return [
+    {
+      name: 'DINOv2',
+      config: CONFIG,
+      shapes: shapes(''),
+      input: 'pixels',
+      run: (p) => {
+        p.values.pooled = first(run(p, ''));
+      },
+    },
+    {
+      name: 'DINOv2 for classes, without biases of queries, keys and values',
+      config: { ...CONFIG, qkv_bias: false, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+      shapes: shapes('dinov2.', lin('classifier', 3, 2 * C), false),
+      input: 'pixels',
+      run: (p) => {
+        const x = run(p, 'dinov2.');
+        const others = x.subarray(C);
+        p.values.pooled = concat(first(x), meanOf(others, new Array(others.length / C).fill(1)));
+        p.values.logits = p.linear('classifier', p.values.pooled);
       },
     },
   ];

@@ -1875,7 +1875,7 @@ const CASES = [
     run: (p) => t5Run(p, 'encoder', p.ids, { last: 1 }),
   },
   ...encoderCases({
-    ...{ SIZES: { C, H, D, MLP, V, PLACES }, HEADS, BERT },
+    ...{ SIZES: { C, H, D, L, MLP, V, PLACES, SIDE, PATCH }, HEADS, BERT },
     ...{ lin, scale, layerNorm, table, blocks, maskedShapes, masked, first, meanOf, robertaPositions, untied },
   }),
 ];

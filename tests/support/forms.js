@@ -70,6 +70,7 @@ export const FORMS = {
     ...{ head: 'pooled', pool: 'last', classes: 3, pooler: 'linear', poolDim: 5 },
     positions: 'rotary',
   },
+  'factors of channels': { layerScale: true, positions: 'none' },
   'a scale for each layer': { scale: [0.5, 0.25] },
   CLIP: { activation: 'quick-gelu' },
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
@@ -98,6 +99,11 @@ export const FORMS = {
     poolDim: 5,
     bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
   },
+  DINOv2: {
+    ...{ input: 'patches', patch: PICTURE, causal: false, context: 7, layerScale: true },
+    ...{ head: 'pooled', classes: 3, pool: 'first-mean', bias: { query: true, mlp: true, head: true } },
+  },
+  'the first token and the mean': { causal: false, head: 'pooled', classes: 3, pool: 'first-mean', layerScale: true },
   'speech and text': {
     encoder: { ...SMALL, context: 4, input: 'audio', channels: 3, causal: false, head: 'none', activation: 'gelu' },
     bias: { query: true, key: false, value: true, out: true, mlp: true },

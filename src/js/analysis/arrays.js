@@ -116,6 +116,17 @@ export function parametersOf(caller, model) {
 }
 
 /**
+ * The output projection of attention with the factors of its channels, if the model has these.
+ * @param {Parameter} projection (C,H·D)
+ * @param {Float32Array | undefined} scale (C)
+ * @returns {Parameter}
+ */
+export function scaleRows({ data, shape }, scale) {
+  if (!scale) return { data, shape };
+  return { data: data.map((x, i) => x * scale[Math.floor(i / shape[1])]), shape };
+}
+
+/**
  * An index on an axis; negative values count from the end.
  * @param {string} caller
  * @param {string} parameter

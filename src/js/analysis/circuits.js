@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { parametersOf } from './arrays.js';
+import { parametersOf, scaleRows } from './arrays.js';
 import { normOf } from './head.js';
 
 /** @import { Model } from './arrays.js' */
@@ -56,7 +56,7 @@ export function composition(model, from, to) {
 /** Wq, Wk and Wv (D,C), Wo (C,D) of one head. @param {string} caller @param {Model} model @param {Head} head */
 function readHead(caller, model, { layer, head }) {
   const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
-  const { matrix } = parametersOf(caller, model);
+  const { matrix, vector } = parametersOf(caller, model);
   const at = `blocks.${layer}`;
   const group = Math.floor(head / (numHeads / kvHeads));
   const scale = normPlace === 'after' ? undefined : normOf(caller, model, `${at}.norm1`)?.weight;
@@ -72,7 +72,7 @@ function readHead(caller, model, { layer, head }) {
       centred,
     );
   };
-  const { data, shape } = matrix(`${at}.attention.wo`);
+  const { data, shape } = scaleRows(matrix(`${at}.attention.wo`), vector(`${at}.scale1`));
   const width = shape[1] / numHeads;
   const wo = new Float64Array(shape[0] * width);
   for (let c = 0; c < shape[0]; c++)

@@ -2,7 +2,7 @@
 // the residual stream, targets read it, and each source before a target has an edge to it.
 
 import { HeadlightError } from '../check/errors.js';
-import { parametersOf } from './arrays.js';
+import { parametersOf, scaleRows } from './arrays.js';
 
 /** @import { Model, Numbers, Parameter } from './arrays.js' */
 
@@ -97,7 +97,9 @@ export function contributionsOf(caller, model) {
   const projections = new Map();
   const projectionOf = (/** @type {number} */ layer) => {
     const name = `blocks.${layer}.attention.wo`;
-    const found = projections.get(layer) ?? parameters[name] ?? readMatrix(caller, model, name);
+    const read = () =>
+      scaleRows(parameters[name] ?? readMatrix(caller, model, name), parameters[`blocks.${layer}.scale1`]?.data);
+    const found = projections.get(layer) ?? read();
     projections.set(layer, found);
     return found;
   };

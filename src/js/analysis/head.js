@@ -55,7 +55,7 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
  */
 export function headOf(caller, model) {
   const { head = 'logits', headTransform = 'none', tied, pooler = 'none', taught, logitScale = 1 } = model.options;
-  if (head === 'pooled' && model.options.pool === 'mean')
+  if (head === 'pooled' && model.options.pool?.endsWith('mean'))
     throw refuse(caller, 'the logits of this model depend on the mean of all tokens, not on one token');
   if (head === 'none') throw refuse(caller, 'this model has no head and therefore no logits');
   if (headTransform !== 'none') throw refuse(caller, "an activation makes this model's head nonlinear");

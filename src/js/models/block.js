@@ -8,6 +8,7 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
+//   Both end with [after1, after2] and [· scale1, · scale2], factors of channels.
 
 import { shapeOf } from '../memory/tensor.js';
 import { attendWithEdits } from './editedAttention.js';
@@ -102,7 +103,8 @@ function feedForward(run, i, x) {
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
   const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  return run.pass(at('mlp'), options.normPlace === 'both' ? run.norm(at('after2'), down) : down, ROWS);
+  const y = options.normPlace === 'both' ? run.norm(at('after2'), down) : down;
+  return run.pass(at('mlp'), run.scaled(at('scale2'), y), ROWS);
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -155,7 +157,8 @@ function attend(run, i, x, stream) {
     slopes: run.slopes,
   });
   const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
-  return run.pass(at('attention'), normPlace === 'both' ? run.norm(at('after1'), out) : out, ROWS);
+  const y = normPlace === 'both' ? run.norm(at('after1'), out) : out;
+  return run.pass(at('attention'), run.scaled(at('scale1'), y), ROWS);
 }
 
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */

@@ -133,6 +133,27 @@ export class Graph extends Tape {
     return this.record(multiply(x), (d) => this.accumulate(x, multiply(d)));
   }
 
+  /** x · weight, for every row. @param {Tensor} x (…,C) @param {Weight} weight (C) */
+  scaleChannels(x, weight) {
+    const [width] = weight.shape;
+    const multiply = (/** @type {Tensor} */ from) => {
+      const to = this.make(from.shape);
+      const factors = viewOf(/** @type {Tensor} */ (weight.tensor));
+      const [data, given] = [viewOf(to), viewOf(from)];
+      for (let row = 0; row < data.length; row += width)
+        for (let c = 0; c < width; c++) data[row + c] = given[row + c] * factors[c];
+      return to;
+    };
+    return this.record(multiply(x), (d) => {
+      const dweight = this.gradientOf(weight);
+      if (dweight) {
+        const [sums, given, values] = [viewOf(dweight), viewOf(d), viewOf(x)];
+        for (let i = 0; i < given.length; i++) sums[i % width] += given[i] * values[i];
+      }
+      this.accumulate(x, multiply(d));
+    });
+  }
+
   /** cap · tanh(x / cap) @param {Tensor} x @param {number} cap */
   softcap(x, cap) {
     const y = this.make(x.shape);

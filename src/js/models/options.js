@@ -70,6 +70,7 @@ import { readBuckets, readPatch, SIZE } from './partOptions.js';
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
+ * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
  * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
@@ -90,9 +91,9 @@ import { readBuckets, readPatch, SIZE } from './partOptions.js';
  *   the head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token represents the input: the first, the last
- *   that is not padding, the first with endToken, or the mean of all that are not padding; default 'none', with a
- *   pooled head 'first'
+ * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'none'} [pool] which token represents the input: the
+ *   first, the last that is not padding, the first with endToken, the mean of all that are not padding, or the first
+ *   followed by the mean of the others (2·C); default 'none', with a pooled head 'first'
  * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] linear layer and activation after pooling; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
  * @property {number} [endToken] with pool 'end'; default: the token with the largest id
@@ -143,6 +144,7 @@ const OPTIONS = [
   'logitScale',
   'softcap',
   'logitSoftcap',
+  'layerScale',
   'queryKeyNorm',
   'sinks',
   'input',
@@ -181,7 +183,7 @@ const WORDS = {
   embedProject: ['tokens', 'sum'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
-  pool: ['none', 'first', 'last', 'end', 'mean'],
+  pool: ['none', 'first', 'last', 'end', 'mean', 'first-mean'],
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
@@ -316,6 +318,7 @@ function readLayers(reader, { headDim, layers }) {
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
+    layerScale: reader.flag('layerScale', false),
     queryKeyNorm: reader.flag('queryKeyNorm', false),
     sinks: reader.flag('sinks', false),
   };
@@ -346,7 +349,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
     throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
   if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
+    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end', 'mean' or 'first-mean': the head is 'pooled'");
   return {
     head,
     classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,

@@ -95,9 +95,14 @@ function* embedding(options) {
 function* block(options, i) {
   const { dModel: C, mlp, gated, bias, normPlace } = options;
   const at = `blocks.${i}`;
+  const scale = (/** @type {string} */ name) =>
+    options.layerScale
+      ? [/** @type {LayerShape} */ ({ name: at, random: false, parameters: [[name, [C], 'ones']] })]
+      : [];
   if (i > 0 || options.firstNorm) yield* norm(`${at}.norm1`, C, options);
   yield attention(`${at}.attention`, options);
   if (normPlace === 'both') yield* norm(`${at}.after1`, C, options);
+  yield* scale('scale1');
   if (options.cross) {
     yield* norm(`${at}.cross.norm`, C, options);
     yield attention(`${at}.cross`, options, options.encoder?.dModel);
@@ -108,6 +113,7 @@ function* block(options, i) {
   yield linear(`${at}.up`, mlp, C, bias.mlp);
   yield linear(`${at}.down`, C, mlp, bias.mlp);
   if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
+  yield* scale('scale2');
 }
 
 /** Layers before the head. @param {Resolved} options @param {number} out @param {number} inside */
@@ -118,17 +124,23 @@ function transform(options, out, inside) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
+/** The width of the token that represents the input, before a pooler. @param {Resolved} options */
+const tokenWidth = ({ pool, dModel }) => (pool === 'first-mean' ? 2 * dModel : dModel);
+
+/** The width of the pooled values. @param {Resolved} options */
+export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(options) : options.poolDim);
+
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler === 'tanh' || pooler === 'relu');
   if (head === 'pooled') {
-    const inside = pooler === 'none' ? C : poolDim;
+    const inside = pooledWidth(options);
     yield* transform(options, inside, inside);
     yield linear('head', classes, inside, bias.head);
   }
   if (taught) yield linear('taught', classes, C, bias.head);
-  if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
+  if (relationship > 0) yield linear('relationship', relationship, pooledWidth(options), true);
   if (head !== 'logits') return;
   yield* transform(options, headWidth, C);
   if (!tied) yield linear('head', classes || vocab, headWidth, bias.head);

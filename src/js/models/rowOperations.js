@@ -79,6 +79,22 @@ export function meanRows(tape, x, keep) {
   });
 }
 
+/** The columns of a and of b, side by side: (B,2·C). @param {Tape} tape @param {Tensor} a (B,C) @param {Tensor} b (B,C) */
+export function joinColumns(tape, a, b) {
+  const [batch, width] = a.shape;
+  const y = tape.make([batch, 2 * width]);
+  const parts = [a, b].map((x, i) => ({ x, at: (/** @type {number} */ row) => (2 * row + i) * width }));
+  for (const { x, at } of parts)
+    for (let r = 0; r < batch; r++) viewOf(y).set(viewOf(x).subarray(r * width, (r + 1) * width), at(r));
+  return tape.record(y, (dy) => {
+    for (const { x, at } of parts) {
+      const dx = tape.make(x.shape);
+      for (let r = 0; r < batch; r++) viewOf(dx).set(viewOf(dy).subarray(at(r), at(r) + width), r * width);
+      tape.accumulate(x, dx);
+    }
+  });
+}
+
 /**
  * Puts the rows of a parameter before the rows of every sequence: (B,n+T,C).
  * @param {Tape} tape

@@ -207,6 +207,11 @@ export class Run {
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 
+  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Tensor} x (…,C) */
+  scaled(name, x) {
+    return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
+  }
+
   /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */
   headNorm(x, weight) {
     return this.graph.norm(x, weight, undefined, false, this.options.normEps);

@@ -56,7 +56,8 @@ function feedForward(stack, i, x) {
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
   const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  return stack.passRows(`${at}.mlp`, options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down);
+  const y = options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down;
+  return stack.passRows(`${at}.mlp`, stack.scaled(`${at}.scale2`, y));
 }
 
 /**
@@ -101,7 +102,8 @@ function attendSelf(stack, i, x) {
   const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
+  const y = options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out;
+  return stack.passRows(`${at}.attention`, stack.scaled(`${at}.scale1`, y));
 }
 
 /** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */

@@ -60,6 +60,11 @@ export class Parameters {
       : rmsNorm(this.graph, x, weight, normEps);
   }
 
+  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Value} x */
+  scaled(name, x) {
+    return this.options.layerScale ? this.graph.op('Mul', [x, this.needed(name)]) : x;
+  }
+
   /** @param {string} name */
   captures(name) {
     return this.#shared.captures(this.prefix + name);

@@ -28,6 +28,7 @@ const DEFAULTS = [
   ],
   ['ELECTRA', { layer_norm_eps: 1e-12, hidden_act: 'gelu', type_vocab_size: 2 }],
   ['ELECTRA for choices', { summary_activation: 'gelu', summary_type: 'first' }],
+  ['DINOv2', { layer_norm_eps: 1e-6, hidden_act: 'gelu', qkv_bias: true, num_channels: 3, use_swiglu_ffn: false }],
   ['ELECTRA, the generator', { tie_word_embeddings: true }],
 ];
 
@@ -45,6 +46,7 @@ test('missing fields of encoders have the defaults of Hugging Face', async () =>
 const REFUSED = {
   MPNet: { relative_attention_num_buckets: 64 },
   ELECTRA: { position_embedding_type: 'relative_key', add_cross_attention: true },
+  DINOv2: { use_swiglu_ffn: true },
   'ELECTRA for choices': { summary_type: 'mean', summary_activation: null },
 };
 
@@ -71,4 +73,6 @@ test('the special parts of encoders change the result', async () => {
   const zero = (part) => (name, data) => name.endsWith(part) && data.fill(0);
   for (const part of ['buckets.table', 'embedding.position'])
     assert.ok((await differenceWithout('MPNet', zero(part))) > 1e-2, part);
+  for (const part of ['scale1', 'scale2'])
+    assert.ok((await differenceWithout('DINOv2', (name, data) => name.endsWith(part) && data.fill(1))) > 1e-2, part);
 });

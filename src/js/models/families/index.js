@@ -3,6 +3,7 @@
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
+import { dinov2 } from './dinov2.js';
 import { distilbert } from './distilbert.js';
 import { electra } from './electra.js';
 import { gemma, gemma2 } from './gemma.js';
@@ -47,6 +48,7 @@ export const FAMILIES = new Map(
     phi3,
     vit,
     deit: vit,
+    dinov2,
     clip_text_model: clip,
     clip,
     t5,
