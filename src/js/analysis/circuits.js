@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { parametersOf, scaleRows } from './arrays.js';
+import { parametersOf } from './arrays.js';
 import { normOf } from './head.js';
 
 /** @import { Model } from './arrays.js' */
@@ -72,11 +72,12 @@ function readHead(caller, model, { layer, head }) {
       centred,
     );
   };
-  const { data, shape } = scaleRows(matrix(`${at}.attention.wo`), vector(`${at}.scale1`));
+  const { data, shape } = matrix(`${at}.attention.wo`);
+  const factors = vector(`${at}.scale1`);
   const width = shape[1] / numHeads;
   const wo = new Float64Array(shape[0] * width);
   for (let c = 0; c < shape[0]; c++)
-    for (let d = 0; d < width; d++) wo[c * width + d] = data[c * shape[1] + head * width + d];
+    for (let d = 0; d < width; d++) wo[c * width + d] = data[c * shape[1] + head * width + d] * (factors?.[c] ?? 1);
   return {
     wq: rows('wq', head, numHeads),
     wk: rows('wk', group, kvHeads),

@@ -79,7 +79,12 @@ export function meanRows(tape, x, keep) {
   });
 }
 
-/** The columns of a and of b, side by side: (B,2·C). @param {Tape} tape @param {Tensor} a (B,C) @param {Tensor} b (B,C) */
+/**
+ * The columns of a and of b, side by side: (B,2·C).
+ * @param {Tape} tape
+ * @param {Tensor} a (B,C)
+ * @param {Tensor} b (B,C)
+ */
 export function joinColumns(tape, a, b) {
   const [batch, width] = a.shape;
   const y = tape.make([batch, 2 * width]);
