@@ -20,6 +20,10 @@ const TEXTS = {
   roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
   distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
   mpnet: { models: 'MPNet, all-mpnet-base', heads: 'masked word, classes, token classes, answers, choices' },
+  'deberta-v2': {
+    models: 'DeBERTa 2 and 3',
+    heads: 'masked word, classes, token classes, answers, choices',
+  },
   electra: {
     models: 'ELECTRA',
     heads: 'replaced token, masked word, classes, token classes, answers, choices',
@@ -52,7 +56,8 @@ const CONFIG = {
   ...{ intermediate_size: 128, n_inner: 128, ffn_dim: 128, hidden_dim: 128, d_ff: 128, vocab_size: 100 },
   ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
-  ...{ max_window_layers: 0, query_pre_attn_scalar: 16 },
+  ...{ max_window_layers: 0, query_pre_attn_scalar: 16, pos_att_type: 'c2p|p2c', position_biased_input: false },
+  ...{ relative_attention: true, share_att_key: true },
 };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
@@ -71,6 +76,7 @@ function attentionOf(options) {
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
   if ([options.window].flat().some((width) => width)) list.push('windows');
   if (options.softcap) list.push('softcap');
+  if (options.disentangled) list.push('products with positions');
   if (options.queryKeyNorm) list.push('norms of queries and keys');
   if (options.encoder) list.push('attention to an encoder');
   return list.join(', ');
@@ -97,7 +103,9 @@ export function makeFamilyTable() {
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];
     const types = names.map((type) => `\`${type}\``).join(', ');
-    const kind = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const kind = options.disentangled
+      ? POSITIONS.buckets
+      : POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
     const positions = options.buckets && kind !== POSITIONS.buckets ? `${kind} and relative` : kind;
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];

@@ -3,7 +3,12 @@
 import { ACTIVATIONS, add, attend, concat } from './float64.js';
 
 /** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
-export const encoderCases = (parts) => [...mpnetCases(parts), ...electraCases(parts), ...dinov2Cases(parts)];
+export const encoderCases = (parts) => [
+  ...mpnetCases(parts),
+  ...electraCases(parts),
+  ...dinov2Cases(parts),
+  ...debertaCases(parts),
+];
 
 // ---- MPNet
 
@@ -331,6 +336,156 @@ function dinov2Cases(parts) {
         const others = x.subarray(C);
         p.values.pooled = concat(first(x), meanOf(others, new Array(others.length / C).fill(1)));
         p.values.logits = p.linear('classifier', p.values.pooled);
+      },
+    },
+  ];
+}
+
+// ---- DeBERTa 2 and 3
+
+function debertaCases(parts) {
+  const { SIZES, BERT, lin, layerNorm, table, blocks, maskedShapes, masked, first } = parts;
+  const { C, H, D, MLP, V, PLACES } = SIZES;
+  const BUCKETS = 4;
+  const CONFIG = {
+    ...{
+      ...BERT,
+      model_type: 'deberta-v2',
+      type_vocab_size: 0,
+      layer_norm_eps: 1e-7,
+      position_embedding_type: undefined,
+    },
+    ...{ relative_attention: true, max_relative_positions: -1, position_buckets: BUCKETS, share_att_key: true },
+    ...{ norm_rel_ebd: 'layer_norm', pos_att_type: 'p2c|c2p', position_biased_input: false, pad_token_id: 0 },
+    ...{ pooler_hidden_size: C, pooler_hidden_act: 'gelu', pooler_dropout: 0 },
+  };
+  const shapes = (at, { rows = 2 * BUCKETS, normed = true, placed = false, types = 0 } = {}) => ({
+    ...table(`${at}embeddings.word_embeddings`, V),
+    ...(placed && table(`${at}embeddings.position_embeddings`, PLACES)),
+    ...(types > 0 && table(`${at}embeddings.token_type_embeddings`, types)),
+    ...layerNorm(`${at}embeddings.LayerNorm`),
+    ...blocks((i) => {
+      const b = `${at}encoder.layer.${i}`;
+      const attention = ['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}_proj`, C, C));
+      return {
+        ...Object.assign({}, ...attention),
+        ...{ ...lin(`${b}.attention.output.dense`, C, C), ...layerNorm(`${b}.attention.output.LayerNorm`) },
+        ...{ ...lin(`${b}.intermediate.dense`, MLP, C), ...lin(`${b}.output.dense`, C, MLP) },
+        ...layerNorm(`${b}.output.LayerNorm`),
+      };
+    }),
+    ...table(`${at}encoder.rel_embeddings`, rows),
+    ...(normed && layerNorm(`${at}encoder.LayerNorm`)),
+  });
+  /** The bucket of query − key: exact to half of the buckets, then by the logarithm. */
+  const bucket = (n, most) => {
+    const [mid, far] = [BUCKETS / 2, Math.abs(n)];
+    if (far <= mid) return n;
+    return Math.sign(n) * (mid + Math.ceil((Math.log(far / mid) / Math.log((most - 1) / mid)) * (mid - 1)));
+  };
+  const HOW = { rowOf: (n) => bucket(n, PLACES), span: BUCKETS, c2p: true, p2c: true, normed: true };
+  const run = (p, at, how = {}) => {
+    const { rowOf, span, c2p, p2c, normed, placed, types } = { ...HOW, ...how };
+    let x = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
+    if (placed)
+      x = add(
+        x,
+        p.rows(
+          `${at}embeddings.position_embeddings.weight`,
+          p.ids.map((_, i) => i),
+        ),
+      );
+    if (types) x = add(x, p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds));
+    p.values.embed = p.layerNorm(`${at}embeddings.LayerNorm`, x);
+    const all = Float64Array.from(p.get(`${at}encoder.rel_embeddings.weight`).data);
+    const relative = normed ? p.layerNorm(`${at}encoder.LayerNorm`, all) : all;
+    const dot = (a, i, b, j, h) => {
+      let sum = 0;
+      for (let d = 0; d < D; d++) sum += a[i * C + h * D + d] * b[j * C + h * D + d];
+      return sum;
+    };
+    const scale = (D * (1 + Number(c2p) + Number(p2c))) ** -0.5;
+    p.values.final = p.stack(p.values.embed, (x, i, record) => {
+      const b = `${at}encoder.layer.${i}`;
+      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}_proj`, x));
+      const [rq, rk] = ['query', 'key'].map((name) => p.linear(`${b}.attention.self.${name}_proj`, relative));
+      const bias = (h, t, s) => {
+        const row = Math.min(Math.max(rowOf(t - s) + span, 0), 2 * span - 1);
+        return scale * ((c2p ? dot(q, t, rk, row, h) : 0) + (p2c ? dot(k, s, rq, row, h) : 0));
+      };
+      const { heads, weights } = attend(q, k, v, { heads: H, width: D, scale, see: p.sees({ causal: false }), bias });
+      record('weights', weights);
+      const out = p.linear(`${b}.attention.output.dense`, heads);
+      const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, out));
+      const inside = p.linear(`${b}.intermediate.dense`, mid).map(ACTIVATIONS.gelu);
+      return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+    });
+    return p.values.final;
+  };
+  const head = { dense: 'cls.predictions.transform.dense', norm: 'cls.predictions.transform.LayerNorm' };
+  const newHead = { dense: 'lm_predictions.lm_head.dense', norm: 'lm_predictions.lm_head.LayerNorm' };
+  const table3 = { id2label: { 0: 'a', 1: 'b', 2: 'c' } };
+  const weight = 'deberta.embeddings.word_embeddings.weight';
+  return [
+    {
+      name: 'DeBERTa 3',
+      config: CONFIG,
+      shapes: {
+        ...shapes('deberta.'),
+        ...maskedShapes(head.dense, head.norm, { 'cls.predictions.bias': { shape: [V] } }),
+      },
+      padding: 'right',
+      run: (p) => {
+        run(p, 'deberta.');
+        masked(p, { ...head, weight, bias: 'cls.predictions.bias' });
+      },
+    },
+    {
+      name: 'DeBERTa 3 with its later head',
+      config: { ...CONFIG, legacy: false },
+      shapes: {
+        ...shapes('deberta.'),
+        ...maskedShapes(newHead.dense, newHead.norm, { 'lm_predictions.lm_head.bias': { shape: [V] } }),
+      },
+      run: (p) => {
+        run(p, 'deberta.');
+        masked(p, { ...newHead, weight, bias: 'lm_predictions.lm_head.bias' });
+      },
+    },
+    {
+      name: 'DeBERTa 2, queries to positions, without buckets, with learned positions and types',
+      config: {
+        ...{ ...CONFIG, pos_att_type: ['c2p'], norm_rel_ebd: 'none', position_biased_input: undefined },
+        ...{ position_buckets: undefined, max_relative_positions: 3, type_vocab_size: 2 },
+      },
+      shapes: shapes('', { rows: 6, normed: false, placed: true, types: 2 }),
+      padding: 'right',
+      types: true,
+      run: (p) => run(p, '', { rowOf: (n) => n, span: 3, p2c: false, normed: false, placed: true, types: true }),
+    },
+    {
+      name: 'DeBERTa 3, keys to positions',
+      config: { ...CONFIG, pos_att_type: ['p2c'] },
+      shapes: shapes(''),
+      run: (p) => run(p, '', { c2p: false }),
+    },
+    {
+      name: 'DeBERTa 3 for classes',
+      config: { ...CONFIG, ...table3, pooler_hidden_act: 'silu' },
+      shapes: { ...shapes('deberta.'), ...lin('pooler.dense', C, C), ...lin('classifier', 3, C) },
+      padding: 'right',
+      run: (p) => {
+        p.values.pooled = first(run(p, 'deberta.'));
+        p.values.logits = p.linear('classifier', p.linear('pooler.dense', p.values.pooled).map(ACTIVATIONS.silu));
+      },
+    },
+    {
+      name: 'DeBERTa 3 for the class of each token',
+      config: { ...CONFIG, ...table3, architectures: ['DebertaV2ForTokenClassification'] },
+      shapes: { ...shapes('deberta.'), ...lin('classifier', 3, C) },
+      padding: 'right',
+      run: (p) => {
+        p.values.logits = p.linear('classifier', run(p, 'deberta.'));
       },
     },
   ];

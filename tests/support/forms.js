@@ -76,6 +76,11 @@ export const FORMS = {
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
   sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
   buckets: { positions: 'buckets', buckets: { count: 6, distance: 4 }, norm: 'rms', bias: false, scale: 1 },
+  DeBERTa: {
+    ...{ disentangled: { distance: 6, buckets: 4 }, positions: 'none', causal: false, normPlace: 'after' },
+    ...{ embedNorm: true, bias: { query: true, key: true, value: true, out: true } },
+  },
+  'one product with positions': { disentangled: { distance: 3, terms: ['key'], norm: false }, causal: false },
   ELECTRA: {
     ...{ embedDim: 6, embedProject: 'sum', embedNorm: true, tokenTypes: 2, causal: false, normPlace: 'after' },
     ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },

@@ -11,6 +11,7 @@
 //   Both end with [after1, after2] and [· scale1, · scale2], factors of channels.
 
 import { shapeOf } from '../memory/tensor.js';
+import { relativeScores } from './disentangled.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { projectInputs } from './headInputs.js';
@@ -213,19 +214,22 @@ function attendHeads(run, at, i, given) {
     key = headsOf(run.gather(key, kvHeads, keys), width);
     value = headsOf(run.gather(value, kvHeads, keys), width);
   }
+  const scale = scaleOf(options, i);
+  const relative =
+    run.relative && relativeScores(run, `${at}attention`, run.relative, { query, key: key.tensor, sizes, scale });
   const call = {
     query,
     key: key.tensor,
     value: value.tensor,
     sizes,
     keyStride: key.stride,
-    scale: scaleOf(options, i),
+    scale,
     softcap: options.softcap,
     causal: given.causal,
     window: given.window,
     offset: given.offset,
     padding: given.padding,
-    bias: given.bias,
+    bias: relative ?? given.bias,
     slopes: given.slopes,
     sinks: cross ? undefined : run.weight(inBlock(i)('attention.sinks')),
     dropout: run.dropout(i, cross),

@@ -26,7 +26,8 @@ import { Tape } from './tape.js';
  * @property {readonly [number, number]} window
  * @property {number} offset
  * @property {Uint8Array} [padding] (B,S): 0 = padding
- * @property {{ tensor: Tensor, stride: readonly number[] }} [bias] (B,H,T,S), with its stride
+ * @property {{ tensor: Tensor, stride: readonly number[], hasGradient?: boolean }} [bias] (B,H,T,S), with its stride.
+ *   hasGradient: it depends on queries and keys, not on parameters alone
  * @property {Weight} [sinks] (H)
  * @property {Float32Array} [slopes] (H), of ALiBi
  * @property {{ p: number, seed: readonly [number, number] }} [dropout]
@@ -271,7 +272,7 @@ export class Graph extends Tape {
   #attentionBackward(call, points, d) {
     const { query, key, value, bias, sinks } = call;
     const [dQuery, dKey, dValue] = [query, key, value].map(({ shape }) => this.make(shape));
-    const dBias = bias && this.train ? this.make(bias.tensor.shape) : undefined;
+    const dBias = bias && (this.train || bias.hasGradient) ? this.make(bias.tensor.shape) : undefined;
     if (dBias) viewOf(dBias).fill(0);
     this.frame((frame) => {
       pointAttention(frame, call, points);

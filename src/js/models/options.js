@@ -3,9 +3,10 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { checkFactors, readScaling } from '../ops/rotary.js';
-import { readBuckets, readPatch, SIZE } from './partOptions.js';
+import { readBuckets, readDisentangled, readPatch, SIZE } from './partOptions.js';
 
 /** @import { RotaryScaling } from '../ops/rotary.js' */
+/** @import { DisentangledOptions } from './partOptions.js' */
 
 /**
  * @typedef {object} RotaryOptions
@@ -58,6 +59,7 @@ import { readBuckets, readPatch, SIZE } from './partOptions.js';
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
  *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
+ * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
@@ -134,6 +136,7 @@ const OPTIONS = [
   'padToken',
   'rotary',
   'buckets',
+  'disentangled',
   'activation',
   'gated',
   'bias',
@@ -187,13 +190,15 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
  *   Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
  *   undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
+ *   disentangled: Readonly<Required<Omit<DisentangledOptions, 'buckets'>> & { buckets: number | undefined }> |
+ *   undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
@@ -301,6 +306,7 @@ function readPositions(reader, headDim) {
     padToken,
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
     buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
+    disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),
   };
 }
 

@@ -1,8 +1,18 @@
 // Reads the options of single parts of a transformer: patches of pictures, buckets of positions.
 
-import { readNumber, readOptions } from '../check/arguments.js';
+import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
 
 /** @import { TransformerOptions } from './options.js' */
+
+/**
+ * @typedef {object} DisentangledOptions
+ * @property {number} distance the largest relative position that is told apart
+ * @property {number} [buckets] of relative positions in each direction; default: one for each
+ * @property {readonly ('query' | 'key')[]} [terms] which products with positions are added: that of the query with the
+ *   projected position as a key, and that of the key with the position as a query; default: both
+ * @property {boolean} [norm] a norm of the table of positions; default true
+ */
 
 export const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
@@ -32,5 +42,35 @@ export function readPatch(caller, patch) {
     image: Object.freeze(image),
     channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
     classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
+  });
+}
+
+/**
+ * @param {string} caller
+ * @param {DisentangledOptions} options
+ * @param {TransformerOptions} model
+ */
+export function readDisentangled(
+  caller,
+  options,
+  { positions, causal, buckets: biases, queryKeyNorm, numHeads, kvHeads, cross },
+) {
+  const where = `${caller}: disentangled`;
+  const given = readOptions(where, options, ['distance', 'buckets', 'terms', 'norm']);
+  const excluded = { rotary: positions === 'rotary', buckets: positions === 'buckets' || biases, queryKeyNorm, cross };
+  const other = Object.entries({ ...excluded, kvHeads: (kvHeads ?? numHeads) !== numHeads, causal: causal !== false });
+  const [name] = other.find(([, present]) => present) ?? [];
+  if (name) throw argumentError(caller, 'disentangled', options, `none: it does not go together with ${name}`);
+  const buckets =
+    given.buckets === undefined ? undefined : readNumber(where, 'buckets', given.buckets, { ...SIZE, least: 2 });
+  const least = buckets === undefined ? 1 : Math.floor(buckets / 2) + 2;
+  const terms = given.terms ?? ['query', 'key'];
+  if (!Array.isArray(terms) || terms.length === 0 || !terms.every((term) => term === 'query' || term === 'key'))
+    throw argumentError(where, 'terms', terms, "a list of 'query' and 'key'");
+  return Object.freeze({
+    distance: readNumber(where, 'distance', given.distance, { ...SIZE, least }),
+    buckets,
+    terms: Object.freeze([...new Set(terms)]),
+    norm: readBoolean(where, 'norm', given.norm ?? true),
   });
 }

@@ -5,6 +5,7 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
+import { relativeRows } from './disentangled.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
 import { bucketOf, countPositions } from './positions.js';
@@ -13,6 +14,7 @@ import { sliceRows } from './rowOperations.js';
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Cache } from './cache.js' */
+/** @import { RelativeRows } from './disentangled.js' */
 /** @import { Axes, Values } from './edits.js' */
 /** @import { Graph, Stride } from './graph.js' */
 /** @import { ReadInput } from './input.js' */
@@ -41,6 +43,8 @@ import { sliceRows } from './rowOperations.js';
 export class Run {
   /** @type {{ tensor: Tensor, stride: readonly number[] } | undefined} */
   #bias;
+  /** The rows of disentangled attention. @type {RelativeRows | undefined} */
+  relative;
   /** @type {Encoded | undefined} */
   #encoded;
   #shared;
@@ -342,6 +346,7 @@ export class Run {
   hidden() {
     let x = embedInput(this);
     this.positionBias();
+    this.relative = relativeRows(this);
     const { layers } = this.options;
     const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
     for (let i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 
 import { scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
+import { relativeScores } from './disentangled.js';
 import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
@@ -99,7 +100,12 @@ function attendSelf(stack, i, x) {
     past ? graph.op('Concat', [past[name], fresh[name]], { axis: 2 }) : fresh[name];
   const pair = { key: after('key'), value: after('value') };
   stack.present.push(pair);
-  const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
+  const relative = relativeScores(stack, i, { query, key: pair.key });
+  const seen = {
+    ...stack.visible(i),
+    ...(relative && { bias: relative }),
+    sinks: stack.weight(`${at}.attention.sinks`),
+  };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
   const y = options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out;

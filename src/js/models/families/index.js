@@ -3,6 +3,7 @@
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
+import { debertaV2 } from './debertaV2.js';
 import { dinov2 } from './dinov2.js';
 import { distilbert } from './distilbert.js';
 import { electra } from './electra.js';
@@ -32,6 +33,7 @@ export const FAMILIES = new Map(
     distilbert,
     mpnet,
     electra,
+    'deberta-v2': debertaV2,
     modernbert,
     gpt2,
     opt,
