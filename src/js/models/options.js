@@ -190,7 +190,8 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' |
+ *   'encoder'}
  *   Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {

@@ -73,7 +73,8 @@ export class Stack extends Parameters {
     this.past = inputs.past && graph.size(inputs.past[0].key, 2);
     /** S */
     this.keys = this.past ? graph.op('Add', [this.past, this.rows]) : this.rows;
-    /** Of disentangled attention: the table (1,U,C), and its row for each cell (T,S).
+    /**
+     * The table (1,U,C) of disentangled attention, and its row for each cell (T,S).
      * @type {{ table: Value, cells: Value } | undefined}
      */
     this.relative = undefined;

@@ -28,6 +28,9 @@ const DEFAULTS = [
   ],
   ['ELECTRA', { layer_norm_eps: 1e-12, hidden_act: 'gelu', type_vocab_size: 2 }],
   ['ELECTRA for choices', { summary_activation: 'gelu', summary_type: 'first' }],
+  ['DeBERTa 3', { layer_norm_eps: 1e-7, type_vocab_size: 0, max_relative_positions: -1, hidden_act: 'gelu' }],
+  ['DeBERTa 3 for classes', { pooler_hidden_act: 'gelu' }],
+  ['DeBERTa 2, queries to positions, without buckets, with learned positions and types', { position_buckets: -1 }],
   ['DINOv2', { layer_norm_eps: 1e-6, hidden_act: 'gelu', qkv_bias: true, num_channels: 3, use_swiglu_ffn: false }],
   ['ELECTRA, the generator', { tie_word_embeddings: true }],
 ];
@@ -46,6 +49,11 @@ test('missing fields of encoders have the defaults of Hugging Face', async () =>
 const REFUSED = {
   MPNet: { relative_attention_num_buckets: 64 },
   ELECTRA: { position_embedding_type: 'relative_key', add_cross_attention: true },
+  'DeBERTa 3': {
+    ...{ conv_kernel_size: 3, relative_attention: false, share_att_key: false, norm_rel_ebd: 'batch_norm' },
+    ...{ pos_att_type: 'c2p|p2p', embedding_size: 8, position_embedding_type: 'relative_key' },
+  },
+  'DeBERTa 3 for classes': { pooler_hidden_size: 8, pooler_hidden_act: 'tanh' },
   DINOv2: { use_swiglu_ffn: true },
   'ELECTRA for choices': { summary_type: 'mean', summary_activation: null },
 };
@@ -73,6 +81,41 @@ test('the special parts of encoders change the result', async () => {
   const zero = (part) => (name, data) => name.endsWith(part) && data.fill(0);
   for (const part of ['buckets.table', 'embedding.position'])
     assert.ok((await differenceWithout('MPNet', zero(part))) > 1e-2, part);
+  for (const part of ['relative.table', 'relative.norm.weight', 'relative.norm.bias'])
+    assert.ok((await differenceWithout('DeBERTa 3', zero(part))) > 1e-2, part);
   for (const part of ['scale1', 'scale2'])
     assert.ok((await differenceWithout('DINOv2', (name, data) => name.endsWith(part) && data.fill(1))) > 1e-2, part);
+});
+
+test('the required fields of DeBERTa are refused by name where they are missing', async () => {
+  for (const field of ['relative_attention', 'share_att_key', 'pos_att_type'])
+    await assert.rejects(optionsWith('DeBERTa 3', { [field]: undefined }), { code: 'FORMAT', parameter: field });
+  const { disentangled: one } = await optionsWith('DeBERTa 3', { pos_att_type: ['c2p', 'p2c'] });
+  const { disentangled: other } = await optionsWith('DeBERTa 3', { pos_att_type: 'C2P|P2C' });
+  assert.deepEqual(one, other);
+});
+
+test('the first version of DeBERTa is refused by its model_type', async () => {
+  await assert.rejects(hl.openModel(withFields('DeBERTa 3', { model_type: 'deberta' })), {
+    ...{ code: 'FORMAT', parameter: 'model_type', message: /model_type "?'?deberta/ },
+  });
+});
+
+test('disentangled attention does not go together with other forms of attention', () => {
+  const SMALL = { layers: 1, dModel: 8, numHeads: 2, vocab: 7, context: 6, causal: false };
+  const disentangled = { distance: 4 };
+  for (const other of [
+    ...[{ positions: 'rotary' }, { positions: 'buckets' }, { buckets: { count: 4 } }, { causal: undefined }],
+    ...[{ kvHeads: 1 }, { queryKeyNorm: true }],
+  ])
+    assert.throws(() => hl.transformer({ ...SMALL, ...other, disentangled }), { parameter: 'disentangled' });
+  for (const [parameter, wrong] of [
+    ['terms', { terms: [] }],
+    ['terms', { terms: ['value'] }],
+    ['distance', { distance: 0 }],
+    ['distance', { distance: 3, buckets: 4 }],
+    ['buckets', { buckets: 1 }],
+    ['norm', { norm: 1 }],
+  ])
+    assert.throws(() => hl.transformer({ ...SMALL, disentangled: { ...disentangled, ...wrong } }), { parameter });
 });

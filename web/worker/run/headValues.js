@@ -40,6 +40,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
   };
   const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
   const place = { part, layer, head, T, S, temperature };
+  const own = { query: take('query'), key: take('key', true), scores: take('scores') };
   // Finding the likeliest label of every token reads all logits: with many logits only the chosen label is followed.
   const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
   const labels = Array.from({ length: T }, (_, t) =>
@@ -49,11 +50,9 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
     layer,
     head,
     width: headDim,
-    query: take('query'),
-    key: take('key', true),
+    ...own,
     value: take('value', true),
-    scores: take('scores'),
-    steps: stepsOf(source.model, place),
+    steps: stepsOf(source.model, place, own),
     sink: sinkOf(source.model, place),
     mixture: take('heads'),
     labels,
