@@ -20,6 +20,7 @@ const TEXTS = {
   roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
   distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
   mpnet: { models: 'MPNet, all-mpnet-base', heads: 'masked word, classes, token classes, answers, choices' },
+  albert: { models: 'ALBERT', heads: 'masked word, sentence order, classes, token classes, answers, choices' },
   'deberta-v2': {
     models: 'DeBERTa 2 and 3',
     heads: 'masked word, classes, token classes, answers, choices',

@@ -8,6 +8,7 @@ export const encoderCases = (parts) => [
   ...electraCases(parts),
   ...dinov2Cases(parts),
   ...debertaCases(parts),
+  ...albertCases(parts),
 ];
 
 // ---- MPNet
@@ -486,6 +487,117 @@ function debertaCases(parts) {
       padding: 'right',
       run: (p) => {
         p.values.logits = p.linear('classifier', run(p, 'deberta.'));
+      },
+    },
+  ];
+}
+
+// ---- ALBERT
+
+function albertCases(parts) {
+  const { SIZES, HEADS, BERT, lin, layerNorm, table, masked, first, untied } = parts;
+  const { C, MLP, V, PLACES } = SIZES;
+  const E = 6;
+  const CONFIG = {
+    ...{ ...BERT, model_type: 'albert', embedding_size: E, hidden_act: 'gelu_new' },
+    ...{ num_hidden_groups: 1, inner_group_num: 1 },
+  };
+  const block = (at) => `${at}encoder.albert_layer_groups.0.albert_layers.0`;
+  const shapes = (at, { pooler = false, width = E } = {}) => ({
+    ...table(`${at}embeddings.word_embeddings`, V, width),
+    ...table(`${at}embeddings.position_embeddings`, PLACES, width),
+    ...table(`${at}embeddings.token_type_embeddings`, 2, width),
+    ...layerNorm(`${at}embeddings.LayerNorm`, width),
+    ...lin(`${at}encoder.embedding_hidden_mapping_in`, C, width),
+    ...Object.assign(
+      {},
+      ...['query', 'key', 'value', 'dense'].map((name) => lin(`${block(at)}.attention.${name}`, C, C)),
+    ),
+    ...layerNorm(`${block(at)}.attention.LayerNorm`),
+    ...{ ...lin(`${block(at)}.ffn`, MLP, C), ...lin(`${block(at)}.ffn_output`, C, MLP) },
+    ...layerNorm(`${block(at)}.full_layer_layer_norm`),
+    ...(pooler && lin(`${at}pooler`, C, C)),
+  });
+  const run = (p, at, activation = ACTIVATIONS.tanhGelu) => {
+    const words = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
+    const places = p.rows(
+      `${at}embeddings.position_embeddings.weight`,
+      p.ids.map((_, i) => i),
+    );
+    const types = p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0));
+    const normed = p.layerNorm(`${at}embeddings.LayerNorm`, add(add(words, places), types));
+    p.values.embed = p.linear(`${at}encoder.embedding_hidden_mapping_in`, normed);
+    const b = block(at);
+    p.values.final = p.stack(p.values.embed, (x, _, record) => {
+      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.${name}`, x));
+      const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
+      record('weights', weights);
+      const mid = p.layerNorm(`${b}.attention.LayerNorm`, add(x, p.linear(`${b}.attention.dense`, heads)));
+      const inside = p.linear(`${b}.ffn`, mid).map(activation);
+      return p.layerNorm(`${b}.full_layer_layer_norm`, add(mid, p.linear(`${b}.ffn_output`, inside)));
+    });
+    return p.values.final;
+  };
+  const pooled = (p, at) => p.linear(`${at}pooler`, first(p.values.final)).map(Math.tanh);
+  const head = { dense: 'predictions.dense', norm: 'predictions.LayerNorm' };
+  const headShapes = { ...lin(head.dense, E, C), ...layerNorm(head.norm, E) };
+  return [
+    {
+      name: 'ALBERT',
+      config: CONFIG,
+      shapes: {
+        ...{ ...shapes('albert.', { pooler: true }), ...headShapes, 'predictions.bias': { shape: [V] } },
+        ...lin('sop_classifier.classifier', 2, C),
+      },
+      padding: 'right',
+      types: true,
+      run: (p) => {
+        run(p, 'albert.');
+        p.values.pooled = pooled(p, 'albert.');
+        p.values.relationship = p.linear('sop_classifier.classifier', p.values.pooled);
+        const activation = ACTIVATIONS.tanhGelu;
+        const weight = 'albert.embeddings.word_embeddings.weight';
+        masked(p, { ...head, activation, weight, bias: 'predictions.bias' });
+      },
+    },
+    {
+      name: 'ALBERT with a head that is not tied, and its own activation',
+      config: { ...CONFIG, ...untied, hidden_act: 'relu' },
+      shapes: { ...shapes('albert.'), ...headShapes, ...lin('predictions.decoder', V, E) },
+      run: (p) => {
+        run(p, 'albert.', ACTIVATIONS.relu);
+        const [weight, bias] = ['weight', 'bias'].map((part) => `predictions.decoder.${part}`);
+        masked(p, { ...head, activation: ACTIVATIONS.relu, weight, bias });
+      },
+    },
+    {
+      name: 'ALBERT for sentences, with a wide embedding',
+      config: { ...CONFIG, embedding_size: C },
+      shapes: shapes('', { pooler: true, width: C }),
+      padding: 'right',
+      run: (p) => {
+        run(p, '');
+        p.values.pooled = pooled(p, '');
+      },
+    },
+    {
+      name: 'ALBERT for classes',
+      config: { ...CONFIG, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+      shapes: { ...shapes('albert.', { pooler: true }), ...lin('classifier', 3, C) },
+      padding: 'right',
+      run: (p) => {
+        run(p, 'albert.');
+        p.values.pooled = pooled(p, 'albert.');
+        p.values.logits = p.linear('classifier', p.values.pooled);
+      },
+    },
+    {
+      name: 'ALBERT for answers',
+      config: { ...CONFIG, architectures: ['AlbertForQuestionAnswering'] },
+      shapes: { ...shapes('albert.'), ...lin('qa_outputs', 2, C) },
+      padding: 'right',
+      run: (p) => {
+        p.values.logits = p.linear('qa_outputs', run(p, 'albert.'));
       },
     },
   ];

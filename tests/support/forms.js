@@ -81,6 +81,11 @@ export const FORMS = {
     ...{ embedNorm: true, bias: { query: true, key: true, value: true, out: true } },
   },
   'one product with positions': { disentangled: { distance: 3, terms: ['key'], norm: false }, causal: false },
+  ALBERT: {
+    ...{ sharedBlocks: true, embedDim: 6, embedProject: 'sum', embedNorm: true, causal: false, normPlace: 'after' },
+    ...{ headTransform: 'norm', tied: true },
+  },
+  'shared blocks': { sharedBlocks: true, layerScale: true, positions: 'none' },
   ELECTRA: {
     ...{ embedDim: 6, embedProject: 'sum', embedNorm: true, tokenTypes: 2, causal: false, normPlace: 'after' },
     ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },

@@ -48,6 +48,7 @@ import { readBuckets, readDisentangled, readPatch, SIZE } from './partOptions.js
  *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
  *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
  *   the residual stream. Default 'before'
+ * @property {boolean} [sharedBlocks] all blocks have the parameters of the first one; default false
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
@@ -127,6 +128,7 @@ const OPTIONS = [
   'normEps',
   'normScale',
   'normPlace',
+  'sharedBlocks',
   'firstNorm',
   'sharedNorm',
   'finalNorm',
@@ -190,9 +192,8 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' |
- *   'encoder'}
- *   Special */
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' |
+ *   'poolSkip' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
@@ -284,6 +285,7 @@ function readNorms(reader) {
     normEps: reader.amount('normEps', 1e-5),
     normScale: reader.flag('normScale', true),
     normPlace,
+    sharedBlocks: reader.flag('sharedBlocks', false),
     firstNorm: reader.flag('firstNorm', true),
     sharedNorm: reader.flag('sharedNorm', false),
     finalNorm: reader.flag('finalNorm', normPlace !== 'after'),

@@ -154,7 +154,8 @@ function* head(options) {
  */
 export function* layerShapes(options) {
   yield* embedding(options);
-  for (let i = 0; i < options.layers; i++) yield* block(options, i);
+  const blocks = options.sharedBlocks ? Math.min(options.layers, 1) : options.layers;
+  for (let i = 0; i < blocks; i++) yield* block(options, i);
   if (options.buckets)
     yield {
       name: 'buckets',
@@ -172,6 +173,14 @@ export function* layerShapes(options) {
   if (options.encoder)
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
+
+/**
+ * The name of a parameter of a block. If all blocks have the same parameters, it is that of the first block.
+ * @param {{ sharedBlocks?: boolean }} options
+ * @param {string} name without the prefix of an encoder
+ */
+export const parameterName = ({ sharedBlocks }, name) =>
+  sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
 
 /** The widths of norms without weights, by the names that their weights would have. @param {Resolved} options */
 export const plainNorms = (options) =>

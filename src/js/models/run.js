@@ -8,6 +8,7 @@ import { block } from './block.js';
 import { relativeRows } from './disentangled.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
+import { parameterName } from './parameters.js';
 import { bucketOf, countPositions } from './positions.js';
 import { sliceRows } from './rowOperations.js';
 
@@ -161,7 +162,7 @@ export class Run {
 
   /** @param {string} name @returns {Weight | undefined} */
   weight(name) {
-    return this.#shared.weightOf(this.prefix + name);
+    return this.#shared.weightOf(this.prefix + parameterName(this.options, name));
   }
 
   /** @param {string} name @returns {Weight} */
@@ -207,7 +208,7 @@ export class Run {
 
   /** The implicit weight of ones of a norm without weights. @param {string} name @returns {Weight | undefined} */
   #ones(name) {
-    const width = this.#shared.plainNorms.get(this.prefix + name);
+    const width = this.#shared.plainNorms.get(this.prefix + parameterName(this.options, name));
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 

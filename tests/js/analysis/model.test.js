@@ -47,6 +47,7 @@ for (const options of [
   { normPlace: 'after', causal: false },
   { normPlace: 'stream' },
   { layerScale: true },
+  { sharedBlocks: true, normPlace: 'after' },
   { normScale: false, normPlace: 'after' },
   { normScale: false, bias: { norm: false, query: true } },
   LLAMA,

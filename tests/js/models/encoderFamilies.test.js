@@ -28,6 +28,7 @@ const DEFAULTS = [
   ],
   ['ELECTRA', { layer_norm_eps: 1e-12, hidden_act: 'gelu', type_vocab_size: 2 }],
   ['ELECTRA for choices', { summary_activation: 'gelu', summary_type: 'first' }],
+  ['ALBERT', { layer_norm_eps: 1e-12, hidden_act: 'gelu_new', num_hidden_groups: 1, tie_word_embeddings: true }],
   ['DeBERTa 3', { layer_norm_eps: 1e-7, type_vocab_size: 0, max_relative_positions: -1, hidden_act: 'gelu' }],
   ['DeBERTa 3 for classes', { pooler_hidden_act: 'gelu' }],
   ['DeBERTa 2, queries to positions, without buckets, with learned positions and types', { position_buckets: -1 }],
@@ -49,6 +50,7 @@ test('missing fields of encoders have the defaults of Hugging Face', async () =>
 const REFUSED = {
   MPNet: { relative_attention_num_buckets: 64 },
   ELECTRA: { position_embedding_type: 'relative_key', add_cross_attention: true },
+  ALBERT: { num_hidden_groups: 2, inner_group_num: 2, position_embedding_type: 'relative_key' },
   'DeBERTa 3': {
     ...{ conv_kernel_size: 3, relative_attention: false, share_att_key: false, norm_rel_ebd: 'batch_norm' },
     ...{ pos_att_type: 'c2p|p2p', embedding_size: 8, position_embedding_type: 'relative_key' },

@@ -1,6 +1,6 @@
 // The arithmetic of one head: queries, keys, products, scores and values, copied out of a run.
 
-import { scaleRows } from '../../../src/js/analysis/arrays.js';
+import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.js';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
 import { topLabel } from './predictions.js';
 import { stackAt } from './runModel.js';
@@ -75,9 +75,8 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
   const norm = normOf(caller, model, 'norm');
   const last = captured[`blocks.${layers - 1}.out`];
   const C = last.shape[2];
-  const name = `blocks.${layer}.attention.wo`;
-  const scale = model.parameters[`blocks.${layer}.scale1`]?.data;
-  const { data, shape } = scaleRows(model.parameters[name] ?? model.stateDict()[name], scale);
+  const { matrix, vector } = parametersOf(caller, model);
+  const { data, shape } = scaleRows(matrix(`blocks.${layer}.attention.wo`), vector(`blocks.${layer}.scale1`));
   const found = new Float32Array(labels.length * width);
   labels.forEach((label, t) => {
     if (label < 0) return found.fill(Number.NaN, t * width, (t + 1) * width);

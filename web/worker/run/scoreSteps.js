@@ -1,5 +1,6 @@
 // The steps from the product of a query and a key to the score of one head of a model: see reading/score.js.
 
+import { parameterName } from '../../../src/js/models/parameters.js';
 import { bucketOf } from '../../../src/js/models/positions.js';
 import { alibiSlopes } from '../../../src/js/ops/rotary.js';
 
@@ -82,4 +83,7 @@ export function sinkOf(model, { part, layer, head }) {
 }
 
 /** @param {Transformer} model @param {string} part @param {string} name */
-const parameterOf = ({ parameters }, part, name) => parameters[part === 'encoder' ? `encoder.${name}` : name];
+function parameterOf(model, part, name) {
+  const stored = parameterName(optionsOf(model, part), name);
+  return model.parameters[part === 'encoder' ? `encoder.${stored}` : stored];
+}

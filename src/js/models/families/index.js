@@ -1,5 +1,6 @@
 // The families of checkpoints, by the model_type in config.json.
 
+import { albert } from './albert.js';
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
@@ -33,6 +34,7 @@ export const FAMILIES = new Map(
     distilbert,
     mpnet,
     electra,
+    albert,
     'deberta-v2': debertaV2,
     modernbert,
     gpt2,
