@@ -33,6 +33,7 @@ import { parameterName } from '../models/parameters.js';
  * @property {number} [normEps]
  * @property {boolean} [normScale]
  * @property {boolean} [sharedBlocks]
+ * @property {object} [disentangled]
  * @property {boolean} [cross]
  * @property {boolean} [tied]
  * @property {string} [head]

@@ -59,8 +59,9 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
 /** The contribution (T,C) of a source. */
 function contribution(model, captured, { kind, layer, head }) {
   if (kind !== 'head') return captured[kind === 'embed' ? kind : `blocks.${layer}.mlp`].copy();
-  const { data: wo, shape } = model.parameters[`blocks.${layer}.attention.wo`];
-  const scale = model.parameters[`blocks.${layer}.scale1`];
+  const own = model.options.sharedBlocks ? 0 : layer;
+  const { data: wo, shape } = model.parameters[`blocks.${own}.attention.wo`];
+  const scale = model.parameters[`blocks.${own}.scale1`];
   const { data, shape: heads } = captured[`blocks.${layer}.heads`];
   const [T, D] = heads.slice(2);
   return Float32Array.from({ length: T * shape[0] }, (_, i) => {
