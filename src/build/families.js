@@ -25,6 +25,7 @@ const TEXTS = {
     models: 'DeBERTa 2 and 3',
     heads: 'masked word, classes, token classes, answers, choices',
   },
+  esm: { models: 'ESM-1 and ESM-2', heads: 'masked word, classes, token classes' },
   electra: {
     models: 'ELECTRA',
     heads: 'replaced token, masked word, classes, token classes, answers, choices',
@@ -58,7 +59,7 @@ const CONFIG = {
   ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
   ...{ max_window_layers: 0, query_pre_attn_scalar: 16, pos_att_type: 'c2p|p2c', position_biased_input: false },
-  ...{ relative_attention: true, share_att_key: true },
+  ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
 };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 

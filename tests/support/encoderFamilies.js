@@ -1,6 +1,6 @@
 // Encoders of families.js: tiny random checkpoints, and each architecture in float64.
 
-import { ACTIVATIONS, add, attend, concat } from './float64.js';
+import { ACTIVATIONS, add, angles, attend, concat, rotate } from './float64.js';
 
 /** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
 export const encoderCases = (parts) => [
@@ -9,6 +9,7 @@ export const encoderCases = (parts) => [
   ...dinov2Cases(parts),
   ...debertaCases(parts),
   ...albertCases(parts),
+  ...esmCases(parts),
 ];
 
 // ---- MPNet
@@ -598,6 +599,101 @@ function albertCases(parts) {
       padding: 'right',
       run: (p) => {
         p.values.logits = p.linear('qa_outputs', run(p, 'albert.'));
+      },
+    },
+  ];
+}
+
+// ---- ESM
+
+function esmCases(parts) {
+  const { SIZES, HEADS, BERT, lin, layerNorm, table, blocks, maskedShapes, masked, first } = parts;
+  const { C, D, MLP, V, PLACES } = SIZES;
+  const MASK = 4;
+  const CONFIG = {
+    ...{ ...BERT, model_type: 'esm', position_embedding_type: 'rotary', max_position_embeddings: PLACES + 2 },
+    ...{ emb_layer_norm_before: false, token_dropout: true, mask_token_id: MASK, pad_token_id: 1 },
+    ...{ layer_norm_eps: 1e-5, is_folding_model: false, type_vocab_size: undefined },
+  };
+  const shapes = (at, { normed = false } = {}) => ({
+    ...table(`${at}embeddings.word_embeddings`, V),
+    ...table(`${at}embeddings.position_embeddings`, PLACES + 2),
+    ...(normed && layerNorm(`${at}embeddings.layer_norm`)),
+    ...blocks((i) => {
+      const b = `${at}encoder.layer.${i}`;
+      return {
+        ...Object.assign({}, ...['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}`, C, C))),
+        ...{ ...lin(`${b}.attention.output.dense`, C, C), ...layerNorm(`${b}.attention.LayerNorm`) },
+        ...{ ...lin(`${b}.intermediate.dense`, MLP, C), ...lin(`${b}.output.dense`, C, MLP) },
+        ...layerNorm(`${b}.LayerNorm`),
+      };
+    }),
+    ...layerNorm(`${at}encoder.emb_layer_norm_after`),
+  });
+  const run = (p, at, { rotary = true, normed = false, dropout = true } = {}) => {
+    let x = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
+    if (dropout) {
+      const real = p.keep.reduce((sum, keep) => sum + keep, 0);
+      const share = p.ids.filter((id) => id === MASK).length / real;
+      x = x.map((value, i) => (p.ids[Math.floor(i / C)] === MASK ? 0 : (value * (1 - 0.12)) / (1 - share)));
+    }
+    const places = parts.robertaPositions(p.ids);
+    if (!rotary) x = add(x, p.rows(`${at}embeddings.position_embeddings.weight`, places));
+    p.values.embed = normed ? p.layerNorm(`${at}embeddings.layer_norm`, x) : x;
+    const turned = (x) => (rotary ? rotate(x, { ...HEADS, turns: angles(10000, D) }) : x);
+    const last = p.stack(p.values.embed, (x, i, record) => {
+      const b = `${at}encoder.layer.${i}`;
+      const read = p.layerNorm(`${b}.attention.LayerNorm`, x);
+      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, read));
+      const { heads, weights } = attend(turned(q), turned(k), v, { ...HEADS, see: p.sees({ causal: false }) });
+      record('weights', weights);
+      const mid = add(x, p.linear(`${b}.attention.output.dense`, heads));
+      const inside = p.linear(`${b}.intermediate.dense`, p.layerNorm(`${b}.LayerNorm`, mid)).map(ACTIVATIONS.gelu);
+      return add(mid, p.linear(`${b}.output.dense`, inside));
+    });
+    p.values.final = p.layerNorm(`${at}encoder.emb_layer_norm_after`, last);
+    return p.values.final;
+  };
+  const head = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
+  return [
+    {
+      name: 'ESM-2',
+      config: CONFIG,
+      shapes: {
+        ...{ ...shapes('esm.'), ...lin('esm.contact_head.regression', 1, 8) },
+        ...maskedShapes(head.dense, head.norm, { 'lm_head.bias': { shape: [V] } }),
+      },
+      padding: 'right',
+      pad: 1,
+      end: MASK,
+      run: (p) => {
+        run(p, 'esm.');
+        masked(p, { ...head, weight: 'esm.embeddings.word_embeddings.weight', bias: 'lm_head.bias' });
+      },
+    },
+    {
+      name: 'ESM-2 without padding, and without its table of positions',
+      config: CONFIG,
+      shapes: Object.fromEntries(Object.entries(shapes('')).filter(([name]) => !/position/.test(name))),
+      end: MASK,
+      run: (p) => run(p, ''),
+    },
+    {
+      name: 'ESM-1b for classes',
+      config: {
+        ...{ ...CONFIG, position_embedding_type: 'absolute', emb_layer_norm_before: true, token_dropout: false },
+        id2label: { 0: 'a', 1: 'b', 2: 'c' },
+      },
+      shapes: {
+        ...{ ...shapes('esm.', { normed: true }), ...lin('classifier.dense', C, C) },
+        ...lin('classifier.out_proj', 3, C),
+      },
+      padding: 'right',
+      pad: 1,
+      run: (p) => {
+        const x = run(p, 'esm.', { rotary: false, normed: true, dropout: false });
+        p.values.pooled = p.linear('classifier.dense', first(x)).map(Math.tanh);
+        p.values.logits = p.linear('classifier.out_proj', p.values.pooled);
       },
     },
   ];

@@ -86,6 +86,7 @@ export const FORMS = {
     ...{ headTransform: 'norm', tied: true },
   },
   'shared blocks': { sharedBlocks: true, layerScale: true, positions: 'none' },
+  ESM: { tokenDropout: { token: 3, share: 0.12 }, causal: false },
   ELECTRA: {
     ...{ embedDim: 6, embedProject: 'sum', embedNorm: true, tokenTypes: 2, causal: false, normPlace: 'after' },
     ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },

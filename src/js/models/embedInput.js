@@ -5,7 +5,7 @@ import { viewOf } from '../memory/tensor.js';
 import { swapAxes } from './axes.js';
 import { ROWS } from './edits.js';
 import { sinusoids } from './positions.js';
-import { prependRows, unfoldRows } from './rowOperations.js';
+import { prependRows, scaleRows, unfoldRows } from './rowOperations.js';
 
 /** @import { ReadInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
@@ -46,7 +46,27 @@ function embedTokens(run, labels) {
   const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
   const x = graph.rows(table, labels, [run.batch, run.rows]);
   const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
-  return graph.scale(wide ? x : run.linear('embedding.project', x), options.embedScale);
+  const scaled = graph.scale(wide ? x : run.linear('embedding.project', x), options.embedScale);
+  return options.tokenDropout ? scaleRows(graph, scaled, keptShares(run, labels, options.tokenDropout)) : scaled;
+}
+
+/**
+ * The factor of each row of tokenDropout: (B,T).
+ * @param {Run} run
+ * @param {Int32Array} labels (B,T)
+ * @param {NonNullable<Resolved['tokenDropout']>} options
+ */
+function keptShares({ batch, rows, input }, labels, { token, share }) {
+  const factors = new Float32Array(batch * rows);
+  for (let b = 0; b < batch; b++) {
+    const own = labels.subarray(b * rows, (b + 1) * rows);
+    const real = input.keep?.subarray(b * rows, (b + 1) * rows).reduce((sum, keep) => sum + keep, 0) ?? rows;
+    const dropped = own.reduce((sum, label) => sum + Number(label === token), 0);
+    own.forEach((label, t) => {
+      factors[b * rows + t] = label === token ? 0 : (1 - share) / (1 - dropped / real);
+    });
+  }
+  return factors;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { checkFactors, readScaling } from '../ops/rotary.js';
-import { readBuckets, readDisentangled, readPatch, SIZE } from './partOptions.js';
+import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
 
 /** @import { RotaryScaling } from '../ops/rotary.js' */
 /** @import { DisentangledOptions } from './partOptions.js' */
@@ -70,6 +70,8 @@ import { readBuckets, readDisentangled, readPatch, SIZE } from './partOptions.js
  *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
  * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] factor of embeddings; default 1
+ * @property {{ token: number, share: number }} [tokenDropout] embeddings of this token are 0, and the others of its
+ *   sequence are multiplied by (1 − share) / (1 − its share of the sequence); default: none
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
@@ -146,6 +148,7 @@ const OPTIONS = [
   'window',
   'scale',
   'embedScale',
+  'tokenDropout',
   'logitScale',
   'softcap',
   'logitSoftcap',
@@ -192,8 +195,8 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' |
- *   'poolSkip' | 'encoder'} Special */
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'tokenDropout' | 'patch' | 'padToken' |
+ *   'endToken' | 'poolSkip' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
@@ -205,6 +208,7 @@ const WORDS = {
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
  *   undefined,
+ *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,
  *   endToken: number | undefined,
  *   poolSkip: number | undefined,
@@ -343,6 +347,7 @@ function readEmbedding(reader, dModel) {
     input,
     embedDim: reader.size('embedDim', dModel),
     embedProject,
+    tokenDropout: readTokenDropout(reader.caller, reader.given),
     patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
     channels: input === 'audio' ? reader.size('channels') : 0,
     tokenTypes: reader.count('tokenTypes', 0),

@@ -45,6 +45,19 @@ export function readPatch(caller, patch) {
   });
 }
 
+/** @param {string} caller @param {TransformerOptions} model */
+export function readTokenDropout(caller, { tokenDropout, input = 'tokens', causal }) {
+  if (tokenDropout === undefined) return undefined;
+  const where = `${caller}: tokenDropout`;
+  if (input !== 'tokens' || causal !== false)
+    throw argumentError(caller, 'tokenDropout', tokenDropout, 'none: only encoders of tokens have it');
+  const given = readOptions(where, tokenDropout, ['token', 'share']);
+  return Object.freeze({
+    token: readNumber(where, 'token', given.token, { ...SIZE, least: 0 }),
+    share: readNumber(where, 'share', given.share, { least: 0, most: 1 }),
+  });
+}
+
 /**
  * @param {string} caller
  * @param {DisentangledOptions} options

@@ -101,6 +101,23 @@ export function joinColumns(tape, a, b) {
 }
 
 /**
+ * Each row times its factor: (B,T,C).
+ * @param {Tape} tape
+ * @param {Tensor} x (B,T,C)
+ * @param {Float32Array} factors (B,T)
+ */
+export function scaleRows(tape, x, factors) {
+  const width = x.shape[2];
+  const multiply = (/** @type {Tensor} */ from) => {
+    const y = tape.make(x.shape);
+    const [to, given] = [viewOf(y), viewOf(from)];
+    for (let i = 0; i < to.length; i++) to[i] = given[i] * factors[Math.floor(i / width)];
+    return y;
+  };
+  return tape.record(multiply(x), (dy) => tape.accumulate(x, multiply(dy)));
+}
+
+/**
  * Puts the rows of a parameter before the rows of every sequence: (B,n+T,C).
  * @param {Tape} tape
  * @param {Weight} first (n,C)

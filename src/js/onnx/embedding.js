@@ -37,7 +37,25 @@ function embedTokens(stack) {
   const table = options.sharedEmbedding ? stack.sharedTable : stack.needed('embedding.table');
   const x = graph.op('Gather', [table, /** @type {Value} */ (inputs.ids)], { axis: 0 });
   const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
-  return times(graph, wide ? x : stack.linear('embedding.project', x), options.embedScale);
+  const scaled = times(graph, wide ? x : stack.linear('embedding.project', x), options.embedScale);
+  return options.tokenDropout ? dropTokens(stack, scaled, options.tokenDropout) : scaled;
+}
+
+/**
+ * The rows times the factors of tokenDropout.
+ * @param {Stack} stack
+ * @param {Value} x (B,T,C)
+ * @param {NonNullable<Resolved['tokenDropout']>} options
+ */
+function dropTokens({ graph, rows, inputs }, x, { token, share }) {
+  const ids = /** @type {Value} */ (inputs.ids);
+  const dropped = graph.op('Equal', [ids, graph.int(token)]); // (B,T)
+  const count = (/** @type {Value} */ flags) => graph.reduce('ReduceSum', graph.cast(flags, 'float'), [1]); // (B,1)
+  const real = inputs.keep ? count(inputs.keep) : graph.cast(rows, 'float');
+  const left = graph.op('Sub', [graph.float(1), graph.op('Div', [count(dropped), real])]);
+  const factor = graph.op('Div', [graph.float(1 - share), left]);
+  const factors = graph.op('Where', [dropped, graph.float(0), factor]);
+  return graph.op('Mul', [x, graph.op('Unsqueeze', [factors, graph.ints(2)])]);
 }
 
 /** A convolution with stride = kernel size, and the class tokens before the patches. @param {Stack} stack */

@@ -28,6 +28,8 @@ const DEFAULTS = [
   ],
   ['ELECTRA', { layer_norm_eps: 1e-12, hidden_act: 'gelu', type_vocab_size: 2 }],
   ['ELECTRA for choices', { summary_activation: 'gelu', summary_type: 'first' }],
+  ['ESM-2', { layer_norm_eps: 1e-12, emb_layer_norm_before: null, is_folding_model: false, pad_token_id: 1 }],
+  ['ESM-1b for classes', { position_embedding_type: 'absolute', token_dropout: false, pad_token_id: 1 }],
   ['ALBERT', { layer_norm_eps: 1e-12, hidden_act: 'gelu_new', num_hidden_groups: 1, tie_word_embeddings: true }],
   ['DeBERTa 3', { layer_norm_eps: 1e-7, type_vocab_size: 0, max_relative_positions: -1, hidden_act: 'gelu' }],
   ['DeBERTa 3 for classes', { pooler_hidden_act: 'gelu' }],
@@ -50,6 +52,7 @@ test('missing fields of encoders have the defaults of Hugging Face', async () =>
 const REFUSED = {
   MPNet: { relative_attention_num_buckets: 64 },
   ELECTRA: { position_embedding_type: 'relative_key', add_cross_attention: true },
+  'ESM-2': { is_folding_model: true, position_embedding_type: 'relative_key', add_cross_attention: true },
   ALBERT: { num_hidden_groups: 2, inner_group_num: 2, position_embedding_type: 'relative_key' },
   'DeBERTa 3': {
     ...{ conv_kernel_size: 3, relative_attention: false, share_att_key: false, norm_rel_ebd: 'batch_norm' },
@@ -101,6 +104,32 @@ test('the first version of DeBERTa is refused by its model_type', async () => {
   await assert.rejects(hl.openModel(withFields('DeBERTa 3', { model_type: 'deberta' })), {
     ...{ code: 'FORMAT', parameter: 'model_type', message: /model_type "?'?deberta/ },
   });
+});
+
+test('the embeddings of ESM depend on the number of masked tokens', async () => {
+  const model = await hl.openModel(filesOf('ESM-2'));
+  const embedOf = (...ids) => {
+    const result = model.forward(ids, { capture: ['embed'] });
+    const embed = result.captured.embed.copy();
+    result.dispose();
+    return embed;
+  };
+  const [none, one] = [embedOf(5, 6, 7, 8), embedOf(5, 6, 7, 4)];
+  for (let c = 0; c < 16; c++) {
+    assert.ok(Math.abs(one[c] - none[c] / (1 - 1 / 4)) < 1e-5);
+    assert.equal(one[3 * 16 + c], 0);
+  }
+  model.dispose();
+  const decoder = { layers: 1, dModel: 8, numHeads: 2, vocab: 7, context: 6 };
+  const tokenDropout = { token: 3, share: 0.1 };
+  assert.throws(() => hl.transformer({ ...decoder, tokenDropout }), { parameter: 'tokenDropout' });
+  for (const [parameter, wrong] of [
+    ['token', { token: undefined }],
+    ['share', { share: 2 }],
+  ])
+    assert.throws(() => hl.transformer({ ...decoder, causal: false, tokenDropout: { ...tokenDropout, ...wrong } }), {
+      parameter,
+    });
 });
 
 test('disentangled attention does not go together with other forms of attention', () => {

@@ -8,6 +8,7 @@ import { debertaV2 } from './debertaV2.js';
 import { dinov2 } from './dinov2.js';
 import { distilbert } from './distilbert.js';
 import { electra } from './electra.js';
+import { esm } from './esm.js';
 import { gemma, gemma2 } from './gemma.js';
 import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
@@ -36,6 +37,7 @@ export const FAMILIES = new Map(
     electra,
     albert,
     'deberta-v2': debertaV2,
+    esm,
     modernbert,
     gpt2,
     opt,

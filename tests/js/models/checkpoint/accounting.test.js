@@ -175,8 +175,13 @@ test('a RoBERTa with a classification head lists the pooler as unread', async ()
   assert.deepEqual(unread, ['roberta.pooler.dense.weight', 'roberta.pooler.dense.bias']);
 });
 
-test('DINOv2 lists the mask token as unread', async () => {
+test('DINOv2 lists the mask token, and ESM-2 its contacts and unused positions, as unread', async () => {
   assert.deepEqual((await open(filesOf('DINOv2'))).unread, ['embeddings.mask_token']);
+  assert.deepEqual((await open(filesOf('ESM-2'))).unread, [
+    'esm.embeddings.position_embeddings.weight',
+    'esm.contact_head.regression.weight',
+    'esm.contact_head.regression.bias',
+  ]);
 });
 
 test('unread is empty for created models and for files with only one model', async () => {
@@ -184,7 +189,7 @@ test('unread is empty for created models and for files with only one model', asy
   assert.deepEqual(model.unread, []);
   model.dispose();
   for (const { name, files } of families) {
-    if (name === 'RoBERTa for classes' || name.startsWith('DINOv2')) continue;
+    if (name === 'RoBERTa for classes' || /^(DINOv2|ESM-)/.test(name)) continue;
     const { unread } = await open(files);
     if (!name.startsWith('CLIP, both')) assert.deepEqual(unread, [], name);
     else assert.ok(unread.includes('visual_projection.weight'));
