@@ -25,6 +25,7 @@ const TEXTS = {
     models: 'DeBERTa 2 and 3',
     heads: 'masked word, classes, token classes, answers, choices',
   },
+  nomic_bert: { models: 'Nomic Embed 1 and 1.5', heads: 'none: vectors of sentences' },
   esm: { models: 'ESM-1 and ESM-2', heads: 'masked word, classes, token classes' },
   electra: {
     models: 'ELECTRA',
@@ -61,6 +62,8 @@ const CONFIG = {
   ...{ max_window_layers: 0, query_pre_attn_scalar: 16, pos_att_type: 'c2p|p2c', position_biased_input: false },
   ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
 };
+/** Fields that mean something else in other families. @type {Record<string, object>} */
+const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
 const POSITIONS = { learned: 'learned', rotary: 'rotary', alibi: 'ALiBi', buckets: 'relative', none: 'none' };
@@ -100,7 +103,7 @@ function typesByFamily() {
 /** The lines of the table in Markdown. */
 export function makeFamilyTable() {
   const rows = [...typesByFamily()].map(([family, names]) => {
-    const all = names.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));
+    const all = names.map((type) => family.options({ ...CONFIG, ...OWN[type], model_type: type }, ALL));
     // The last type has the most features: Mistral, which has windows, shares the table of Llama.
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];

@@ -1,6 +1,6 @@
 // Encoders of families.js: tiny random checkpoints, and each architecture in float64.
 
-import { ACTIVATIONS, add, angles, attend, concat, rotate } from './float64.js';
+import { ACTIVATIONS, add, angles, attend, columns, concat, multiply, rotate } from './float64.js';
 
 /** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
 export const encoderCases = (parts) => [
@@ -10,6 +10,7 @@ export const encoderCases = (parts) => [
   ...debertaCases(parts),
   ...albertCases(parts),
   ...esmCases(parts),
+  ...nomicCases(parts),
 ];
 
 // ---- MPNet
@@ -695,6 +696,70 @@ function esmCases(parts) {
         p.values.pooled = p.linear('classifier.dense', first(x)).map(Math.tanh);
         p.values.logits = p.linear('classifier.out_proj', p.values.pooled);
       },
+    },
+  ];
+}
+
+// ---- Nomic BERT
+
+function nomicCases(parts) {
+  const { SIZES, HEADS, lin, layerNorm, table, blocks } = parts;
+  const { C, D, L, H, MLP, V, PLACES } = SIZES;
+  const CONFIG = {
+    ...{ model_type: 'nomic_bert', vocab_size: V, n_embd: C, n_layer: L, n_head: H, n_inner: MLP, n_positions: PLACES },
+    ...{ activation_function: 'swiglu', layer_norm_epsilon: 1e-12, type_vocab_size: 2, prenorm: false, causal: false },
+    ...{ qkv_proj_bias: false, mlp_fc1_bias: false, mlp_fc2_bias: false, use_rms_norm: false, parallel_block: false },
+    ...{ rotary_emb_base: 1000, rotary_emb_fraction: 1, rotary_emb_interleaved: false, rotary_emb_scale_base: null },
+    ...{ rotary_scaling_factor: null, max_trained_positions: PLACES, pad_vocab_size_multiple: 1 },
+  };
+  const shapes = (at, bias, vocab = V) => ({
+    ...table(`${at}embeddings.word_embeddings`, vocab),
+    ...table(`${at}embeddings.token_type_embeddings`, 2),
+    ...layerNorm(`${at}emb_ln`),
+    ...blocks((i) => {
+      const b = `${at}encoder.layers.${i}`;
+      return {
+        ...{ ...lin(`${b}.attn.Wqkv`, 3 * C, C, bias), ...lin(`${b}.attn.out_proj`, C, C, bias) },
+        ...{ ...layerNorm(`${b}.norm1`), ...layerNorm(`${b}.norm2`) },
+        ...{ ...lin(`${b}.mlp.fc11`, MLP, C, bias), ...lin(`${b}.mlp.fc12`, MLP, C, bias) },
+        ...lin(`${b}.mlp.fc2`, C, MLP, bias),
+      };
+    }),
+  });
+  const run = (p, at, { turns = angles(1000, D), activation = ACTIVATIONS.silu } = {}) => {
+    const eps = 1e-12;
+    const words = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
+    const types = p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0));
+    p.values.embed = p.layerNorm(`${at}emb_ln`, add(words, types), eps);
+    p.values.final = p.stack(p.values.embed, (x, i, record) => {
+      const b = `${at}encoder.layers.${i}`;
+      const qkv = p.linear(`${b}.attn.Wqkv`, x);
+      const [q, k, v] = [0, 1, 2].map((n) => columns(qkv, 3 * C, n * C, (n + 1) * C));
+      const turned = (x) => rotate(x, { ...HEADS, turns });
+      const { heads, weights } = attend(turned(q), turned(k), v, { ...HEADS, see: p.sees({ causal: false }) });
+      record('weights', weights);
+      const mid = p.layerNorm(`${b}.norm1`, add(x, p.linear(`${b}.attn.out_proj`, heads)), eps);
+      const inside = multiply(p.linear(`${b}.mlp.fc11`, mid), p.linear(`${b}.mlp.fc12`, mid).map(activation));
+      return p.layerNorm(`${b}.norm2`, add(mid, p.linear(`${b}.mlp.fc2`, inside)), eps);
+    });
+  };
+  return [
+    {
+      name: 'Nomic BERT',
+      config: CONFIG,
+      shapes: shapes('', false),
+      padding: 'right',
+      types: true,
+      run: (p) => run(p, ''),
+    },
+    {
+      name: 'Nomic BERT with biases, gelu and half of a head rotated',
+      config: {
+        ...{ ...CONFIG, activation_function: 'geglu', rotary_emb_fraction: 0.5, pad_vocab_size_multiple: 8 },
+        ...{ qkv_proj_bias: undefined, mlp_fc1_bias: undefined, mlp_fc2_bias: undefined, rotary_emb_base: undefined },
+      },
+      shapes: shapes('bert.', true, 24),
+      run: (p) => run(p, 'bert.', { turns: angles(10000, D / 2), activation: ACTIVATIONS.gelu }),
     },
   ];
 }

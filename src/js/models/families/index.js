@@ -15,6 +15,7 @@ import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
 import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
+import { nomicBert } from './nomicBert.js';
 import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
@@ -37,6 +38,7 @@ export const FAMILIES = new Map(
     electra,
     albert,
     'deberta-v2': debertaV2,
+    nomic_bert: nomicBert,
     esm,
     modernbert,
     gpt2,
