@@ -78,13 +78,15 @@ export const debertaV2 = {
     'relative.norm': 'encoder.LayerNorm',
     'head.dense': {
       from: '/cls.predictions.transform.dense',
-      also: ['/lm_predictions.lm_head.dense', '/pooler.dense'],
+      also: ['/pooler.dense', '/lm_predictions.lm_head.dense'],
     },
     'head.norm': { from: '/cls.predictions.transform.LayerNorm', also: '/lm_predictions.lm_head.LayerNorm' },
     head: {
       from: '/cls.predictions.decoder',
-      also: ['/cls.predictions', '/lm_predictions.lm_head', '/classifier', '/qa_outputs'],
+      also: ['/cls.predictions', '/classifier', '/qa_outputs', '/lm_predictions.lm_head'],
     },
   },
   constants: ['/cls.predictions.bias', '/cls.predictions.decoder.bias'],
+  // A table that only pre-training uses, unless config.json says position_biased_input.
+  others: ['embeddings.position_embeddings'],
 };
