@@ -19,6 +19,18 @@ const TEXTS = {
   },
   roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
   distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
+  mpnet: { models: 'MPNet, all-mpnet-base', heads: 'masked word, classes, token classes, answers, choices' },
+  albert: { models: 'ALBERT', heads: 'masked word, sentence order, classes, token classes, answers, choices' },
+  'deberta-v2': {
+    models: 'DeBERTa 2 and 3',
+    heads: 'masked word, classes, token classes, answers, choices',
+  },
+  nomic_bert: { models: 'Nomic Embed 1 and 1.5', heads: 'none: vectors of sentences' },
+  esm: { models: 'ESM-1 and ESM-2', heads: 'masked word, classes, token classes' },
+  electra: {
+    models: 'ELECTRA',
+    heads: 'replaced token, masked word, classes, token classes, answers, choices',
+  },
   modernbert: { models: 'ModernBERT', heads: 'masked word, classes, token classes, answers' },
   gpt2: { models: 'GPT-2, DistilGPT2', heads: 'next token, classes, token classes, answers' },
   opt: { models: 'OPT', heads: 'next token, classes, token classes, answers' },
@@ -32,6 +44,7 @@ const TEXTS = {
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
+  dinov2: { models: 'DINOv2', heads: 'classes of a picture' },
   clip_text: { models: "CLIP's text tower", heads: 'pooled text, with its projection' },
   t5: { models: 'T5, Flan-T5, mT5', heads: 'next token, answers; the encoder alone' },
   whisper: { models: 'Whisper', heads: 'next token' },
@@ -46,8 +59,11 @@ const CONFIG = {
   ...{ intermediate_size: 128, n_inner: 128, ffn_dim: 128, hidden_dim: 128, d_ff: 128, vocab_size: 100 },
   ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
-  ...{ max_window_layers: 0, query_pre_attn_scalar: 16 },
+  ...{ max_window_layers: 0, query_pre_attn_scalar: 16, pos_att_type: 'c2p|p2c', position_biased_input: false },
+  ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
 };
+/** Fields that mean something else in other families. @type {Record<string, object>} */
+const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
 const POSITIONS = { learned: 'learned', rotary: 'rotary', alibi: 'ALiBi', buckets: 'relative', none: 'none' };
@@ -65,6 +81,7 @@ function attentionOf(options) {
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
   if ([options.window].flat().some((width) => width)) list.push('windows');
   if (options.softcap) list.push('softcap');
+  if (options.disentangled) list.push('products with positions');
   if (options.queryKeyNorm) list.push('norms of queries and keys');
   if (options.encoder) list.push('attention to an encoder');
   return list.join(', ');
@@ -86,12 +103,15 @@ function typesByFamily() {
 /** The lines of the table in Markdown. */
 export function makeFamilyTable() {
   const rows = [...typesByFamily()].map(([family, names]) => {
-    const all = names.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));
+    const all = names.map((type) => family.options({ ...CONFIG, ...OWN[type], model_type: type }, ALL));
     // The last type has the most features: Mistral, which has windows, shares the table of Llama.
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];
     const types = names.map((type) => `\`${type}\``).join(', ');
-    const positions = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const kind = options.disentangled
+      ? POSITIONS.buckets
+      : POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const positions = options.buckets && kind !== POSITIONS.buckets ? `${kind} and relative` : kind;
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];
     return `| ${cells.join(' | ')} |`;

@@ -3,6 +3,7 @@
 // tensors.
 
 import { uniformSource } from '../../src/js/ops/random.js';
+import { encoderCases } from './encoderFamilies.js';
 import { safetensors } from './files.js';
 import {
   ACTIVATIONS,
@@ -1873,6 +1874,10 @@ const CASES = [
     padding: 'right',
     run: (p) => t5Run(p, 'encoder', p.ids, { last: 1 }),
   },
+  ...encoderCases({
+    ...{ SIZES: { C, H, D, L, MLP, V, PLACES, SIDE, PATCH }, HEADS, BERT },
+    ...{ lin, scale, layerNorm, table, blocks, maskedShapes, masked, first, meanOf, robertaPositions, untied },
+  }),
 ];
 
 const DECODED = [3, 8, 1, 4, 11];

@@ -70,11 +70,28 @@ export const FORMS = {
     ...{ head: 'pooled', pool: 'last', classes: 3, pooler: 'linear', poolDim: 5 },
     positions: 'rotary',
   },
+  'factors of channels': { layerScale: true, positions: 'none' },
   'a scale for each layer': { scale: [0.5, 0.25] },
   CLIP: { activation: 'quick-gelu' },
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
   sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
   buckets: { positions: 'buckets', buckets: { count: 6, distance: 4 }, norm: 'rms', bias: false, scale: 1 },
+  DeBERTa: {
+    ...{ disentangled: { distance: 6, buckets: 4 }, positions: 'none', causal: false, normPlace: 'after' },
+    ...{ embedNorm: true, bias: { query: true, key: true, value: true, out: true } },
+  },
+  'one product with positions': { disentangled: { distance: 3, terms: ['key'], norm: false }, causal: false },
+  ALBERT: {
+    ...{ sharedBlocks: true, embedDim: 6, embedProject: 'sum', embedNorm: true, causal: false, normPlace: 'after' },
+    ...{ headTransform: 'norm', tied: true },
+  },
+  'shared blocks': { sharedBlocks: true, layerScale: true, positions: 'none' },
+  ESM: { tokenDropout: { token: 3, share: 0.12 }, causal: false },
+  ELECTRA: {
+    ...{ embedDim: 6, embedProject: 'sum', embedNorm: true, tokenTypes: 2, causal: false, normPlace: 'after' },
+    ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },
+  },
+  MPNet: { buckets: { count: 8, distance: 5 }, positionOffset: 1, causal: false, normPlace: 'after', embedNorm: true },
   'encoder and decoder': {
     positions: 'buckets',
     buckets: { count: 6, distance: 4 },
@@ -93,6 +110,11 @@ export const FORMS = {
     poolDim: 5,
     bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
   },
+  DINOv2: {
+    ...{ input: 'patches', patch: PICTURE, causal: false, context: 7, layerScale: true },
+    ...{ head: 'pooled', classes: 3, pool: 'first-mean', bias: { query: true, mlp: true, head: true } },
+  },
+  'the first token and the mean': { causal: false, head: 'pooled', classes: 3, pool: 'first-mean', layerScale: true },
   'speech and text': {
     encoder: { ...SMALL, context: 4, input: 'audio', channels: 3, causal: false, head: 'none', activation: 'gelu' },
     bias: { query: true, key: false, value: true, out: true, mlp: true },

@@ -23,7 +23,14 @@ function readCases(folder) {
         { shape, data: new ARRAYS[dtype](new Uint8Array(bytes.subarray(offset, offset + length)).buffer) },
       ]),
     );
-  return cases.map((c) => ({ ...c, inputs: read(c.inputs), outputs: read(c.outputs) }));
+  return cases.map((c) => ({ ...c, inputs: read(c.inputs), outputs: withClasses(read(c.outputs), read(c.inputs)) }));
+}
+
+/** Logits of one class for each token have no axis of classes in the library. */
+function withClasses(outputs, { input_ids: ids }) {
+  const { shape = [] } = outputs.logits ?? {};
+  if (shape.length !== 2 || shape[1] !== ids?.shape[1]) return outputs;
+  return { ...outputs, logits: { ...outputs.logits, shape: [...shape, 1] } };
 }
 
 /** Headlight's names of outputs, by the names of the library's hooks. */

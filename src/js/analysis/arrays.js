@@ -4,6 +4,7 @@ import { readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { readTensorLike } from '../check/tensorlike.js';
+import { parameterName } from '../models/parameters.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 
@@ -31,6 +32,8 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {string} [normPlace]
  * @property {number} [normEps]
  * @property {boolean} [normScale]
+ * @property {boolean} [sharedBlocks]
+ * @property {object} [disentangled]
  * @property {boolean} [cross]
  * @property {boolean} [tied]
  * @property {string} [head]
@@ -98,21 +101,33 @@ export function readCaptured(caller, result, name, form, needed) {
  * @param {Model} model
  */
 export function parametersOf(caller, model) {
-  const { parameters } = model;
+  const { parameters, options } = model;
   /** @type {ReturnType<Model['stateDict']> | undefined} */
   let state;
   return {
     /** @param {string} name @returns {Float32Array | undefined} */
-    vector: (name) => parameters[name]?.data,
+    vector: (name) => parameters[parameterName(options, name)]?.data,
 
     /** @param {string} name @returns {Parameter} */
     matrix(name) {
-      if (name in parameters) return parameters[name];
+      const stored = parameterName(options, name);
+      if (stored in parameters) return parameters[stored];
       state ??= model.stateDict();
-      if (name in state) return state[name];
+      if (stored in state) return state[stored];
       throw new HeadlightError('ARGUMENT', `${caller}: model has no ${name}`, { parameter: 'model', expected: name });
     },
   };
+}
+
+/**
+ * The output projection of attention with the factors of its channels, if the model has these.
+ * @param {Parameter} projection (C,H·D)
+ * @param {Float32Array | undefined} scale (C)
+ * @returns {Parameter}
+ */
+export function scaleRows({ data, shape }, scale) {
+  if (!scale) return { data, shape };
+  return { data: data.map((x, i) => x * scale[Math.floor(i / shape[1])]), shape };
 }
 
 /**

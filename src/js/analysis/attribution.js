@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { parametersOf, readCaptured, readIndex } from './arrays.js';
+import { parametersOf, readCaptured, readIndex, scaleRows } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
 /** @import { Model, Numbers, Result } from './arrays.js' */
@@ -137,14 +137,18 @@ function decompose(caller, model, result, { token, batch }) {
   /** @param {string} at of the heads @param {string} weights @param {'heads' | 'cross'} kind @param {number} l */
   const headsOf = (at, weights, kind, l) => {
     const heads = readCaptured(caller, result, `${at}heads`, 'BHTD', needed); // (B,H,T,D)
-    const wo = matrix(`${weights}.wo`); // (C,H·D)
+    const scale = kind === 'heads' ? vector(`blocks.${l}.scale1`) : undefined;
+    const wo = scaleRows(matrix(`${weights}.wo`), scale); // (C,H·D)
     return {
       parts: Array.from({ length: numHeads }, (_, h) => ({
         kind,
         at: l * numHeads + h,
         x: throughProjection(heads, wo, h, token, batch),
       })),
-      bias: Float64Array.from(vector(`${weights}.bo`) ?? new Float64Array(wo.shape[0])),
+      bias: Float64Array.from(
+        vector(`${weights}.bo`) ?? new Float64Array(wo.shape[0]),
+        (x, c) => x * (scale?.[c] ?? 1),
+      ),
     };
   };
   /** @type {Stream} */

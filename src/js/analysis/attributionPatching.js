@@ -154,6 +154,8 @@ function readPlace(caller, model, options) {
   const { layers } = model.options;
   if (fix && !/\.(query|key)$/.test(at))
     throw argumentError(caller, 'fix', fix, `false at ${at}: only queries and keys enter the softmax`);
+  if (fix && model.options.disentangled)
+    throw argumentError(caller, 'fix', fix, 'false: in disentangled attention a score has other products as well');
   if (drop && layers < 2)
     throw new HeadlightError('ARGUMENT', `${caller}: drop needs at least two blocks, but this model has ${layers}`, {
       parameter: 'drop',

@@ -56,7 +56,7 @@ export function composition(model, from, to) {
 /** Wq, Wk and Wv (D,C), Wo (C,D) of one head. @param {string} caller @param {Model} model @param {Head} head */
 function readHead(caller, model, { layer, head }) {
   const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
-  const { matrix } = parametersOf(caller, model);
+  const { matrix, vector } = parametersOf(caller, model);
   const at = `blocks.${layer}`;
   const group = Math.floor(head / (numHeads / kvHeads));
   const scale = normPlace === 'after' ? undefined : normOf(caller, model, `${at}.norm1`)?.weight;
@@ -73,10 +73,11 @@ function readHead(caller, model, { layer, head }) {
     );
   };
   const { data, shape } = matrix(`${at}.attention.wo`);
+  const factors = vector(`${at}.scale1`);
   const width = shape[1] / numHeads;
   const wo = new Float64Array(shape[0] * width);
   for (let c = 0; c < shape[0]; c++)
-    for (let d = 0; d < width; d++) wo[c * width + d] = data[c * shape[1] + head * width + d];
+    for (let d = 0; d < width; d++) wo[c * width + d] = data[c * shape[1] + head * width + d] * (factors?.[c] ?? 1);
   return {
     wq: rows('wq', head, numHeads),
     wk: rows('wk', group, kvHeads),

@@ -2,7 +2,8 @@
 // the residual stream, targets read it, and each source before a target has an edge to it.
 
 import { HeadlightError } from '../check/errors.js';
-import { parametersOf } from './arrays.js';
+import { parameterName } from '../models/parameters.js';
+import { parametersOf, scaleRows } from './arrays.js';
 
 /** @import { Model, Numbers, Parameter } from './arrays.js' */
 
@@ -93,11 +94,13 @@ export function partOf({ data, shape }, { head }) {
  */
 export function contributionsOf(caller, model) {
   const { parameters } = model;
+  const { vector } = parametersOf(caller, model);
   /** The output projections (C,H·D). @type {Map<number, Parameter>} */
   const projections = new Map();
   const projectionOf = (/** @type {number} */ layer) => {
-    const name = `blocks.${layer}.attention.wo`;
-    const found = projections.get(layer) ?? parameters[name] ?? readMatrix(caller, model, name);
+    const name = parameterName(model.options, `blocks.${layer}.attention.wo`);
+    const read = () => scaleRows(parameters[name] ?? readMatrix(caller, model, name), vector(`blocks.${layer}.scale1`));
+    const found = projections.get(layer) ?? read();
     projections.set(layer, found);
     return found;
   };

@@ -1,7 +1,7 @@
 // The final norm and the output head of a model, as functions of the final residual stream of a token.
 
 import { HeadlightError } from '../check/errors.js';
-import { plainNorms } from '../models/parameters.js';
+import { parameterName, plainNorms } from '../models/parameters.js';
 import { parametersOf } from './arrays.js';
 
 /** @import { Resolved } from '../models/options.js' */
@@ -32,7 +32,8 @@ export function normOf(caller, model, name) {
 
 /** The implicit weight of ones for a norm without weights. @param {Model} model @param {string} name */
 function onesOf({ options }, name) {
-  const width = options.normScale === false && plainNorms(/** @type {Resolved} */ (options)).get(name);
+  const width =
+    options.normScale === false && plainNorms(/** @type {Resolved} */ (options)).get(parameterName(options, name));
   return width ? new Float32Array(width).fill(1) : undefined;
 }
 
@@ -55,7 +56,7 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
  */
 export function headOf(caller, model) {
   const { head = 'logits', headTransform = 'none', tied, pooler = 'none', taught, logitScale = 1 } = model.options;
-  if (head === 'pooled' && model.options.pool === 'mean')
+  if (head === 'pooled' && model.options.pool?.endsWith('mean'))
     throw refuse(caller, 'the logits of this model depend on the mean of all tokens, not on one token');
   if (head === 'none') throw refuse(caller, 'this model has no head and therefore no logits');
   if (headTransform !== 'none') throw refuse(caller, "an activation makes this model's head nonlinear");

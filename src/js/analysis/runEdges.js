@@ -164,7 +164,8 @@ function withStreams(caller, model, { sources, targets, before }, rows) {
   sources.forEach(({ kind, layer, head }, u) => {
     add(rows[u]);
     const bias = kind === 'head' && head === 0 && vector(`blocks.${layer}.attention.bo`);
-    if (bias) add(bias);
+    const factors = vector(`blocks.${layer}.scale1`);
+    if (bias) add(factors ? bias.map((x, c) => x * factors[c]) : bias);
     if (counts.includes(u + 1)) sums.set(u + 1, Float32Array.from(sum));
   });
   return { rows, streams: counts.map((count) => /** @type {Float32Array} */ (sums.get(count))) };

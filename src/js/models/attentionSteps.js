@@ -17,7 +17,10 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
  */
 export function attendInSteps(graph, call, change) {
   const scores = /** @type {Tensor} */ (graph.attend({ ...call, scores: true }).scores);
-  graph.record(scores, (d) => scoresBackward(graph, call, d));
+  graph.record(scores, (d) => {
+    scoresBackward(graph, call, d);
+    if (call.bias?.hasGradient) graph.accumulate(call.bias.tensor, d);
+  });
   const givenScores = change.scores(scores);
   const weights = /** @type {Tensor} */ (graph.attend({ ...call, givenScores, weights: true }).weights);
   graph.record(weights, (d) => graph.accumulate(givenScores, softmaxBackward(graph, weights, d)));

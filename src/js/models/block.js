@@ -8,8 +8,10 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
+//   Both end with [after1, after2] and [· scale1, · scale2], factors of channels.
 
 import { shapeOf } from '../memory/tensor.js';
+import { relativeScores } from './disentangled.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { projectInputs } from './headInputs.js';
@@ -102,7 +104,8 @@ function feedForward(run, i, x) {
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
   const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  return run.pass(at('mlp'), options.normPlace === 'both' ? run.norm(at('after2'), down) : down, ROWS);
+  const y = options.normPlace === 'both' ? run.norm(at('after2'), down) : down;
+  return run.pass(at('mlp'), run.scaled(at('scale2'), y), ROWS);
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -155,7 +158,8 @@ function attend(run, i, x, stream) {
     slopes: run.slopes,
   });
   const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
-  return run.pass(at('attention'), normPlace === 'both' ? run.norm(at('after1'), out) : out, ROWS);
+  const y = normPlace === 'both' ? run.norm(at('after1'), out) : out;
+  return run.pass(at('attention'), run.scaled(at('scale1'), y), ROWS);
 }
 
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
@@ -210,19 +214,22 @@ function attendHeads(run, at, i, given) {
     key = headsOf(run.gather(key, kvHeads, keys), width);
     value = headsOf(run.gather(value, kvHeads, keys), width);
   }
+  const scale = scaleOf(options, i);
+  const relative =
+    run.relative && relativeScores(run, `${at}attention`, run.relative, { query, key: key.tensor, sizes, scale });
   const call = {
     query,
     key: key.tensor,
     value: value.tensor,
     sizes,
     keyStride: key.stride,
-    scale: scaleOf(options, i),
+    scale,
     softcap: options.softcap,
     causal: given.causal,
     window: given.window,
     offset: given.offset,
     padding: given.padding,
-    bias: given.bias,
+    bias: relative ?? given.bias,
     slopes: given.slopes,
     sinks: cross ? undefined : run.weight(inBlock(i)('attention.sinks')),
     dropout: run.dropout(i, cross),

@@ -5,7 +5,7 @@ import { viewOf } from '../memory/tensor.js';
 import { swapAxes } from './axes.js';
 import { ROWS } from './edits.js';
 import { sinusoids } from './positions.js';
-import { prependRows, unfoldRows } from './rowOperations.js';
+import { prependRows, scaleRows, unfoldRows } from './rowOperations.js';
 
 /** @import { ReadInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
@@ -16,13 +16,13 @@ export function embedInput(run) {
   const { input, options, graph, batch, rows } = run;
   let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
   if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
-  if (options.positions === 'sinusoidal')
-    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, options.dModel)));
+  if (options.positions === 'sinusoidal') x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2])));
   if (options.tokenTypes > 0) {
     const types = input.typeIds ?? new Int32Array(batch * rows);
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));
   }
-  return run.pass('embed', run.norm('embedding.norm', x), ROWS);
+  x = run.norm('embedding.norm', x);
+  return run.pass('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x, ROWS);
 }
 
 /** @param {Run} run @returns (B,T,C) */
@@ -45,8 +45,28 @@ function embedTokens(run, labels) {
   const { graph, options } = run;
   const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
   const x = graph.rows(table, labels, [run.batch, run.rows]);
-  const projected = options.embedDim === options.dModel ? x : run.linear('embedding.project', x);
-  return graph.scale(projected, options.embedScale);
+  const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
+  const scaled = graph.scale(wide ? x : run.linear('embedding.project', x), options.embedScale);
+  return options.tokenDropout ? scaleRows(graph, scaled, keptShares(run, labels, options.tokenDropout)) : scaled;
+}
+
+/**
+ * The factor of each row of tokenDropout: (B,T).
+ * @param {Run} run
+ * @param {Int32Array} labels (B,T)
+ * @param {NonNullable<Resolved['tokenDropout']>} options
+ */
+function keptShares({ batch, rows, input }, labels, { token, share }) {
+  const factors = new Float32Array(batch * rows);
+  for (let b = 0; b < batch; b++) {
+    const own = labels.subarray(b * rows, (b + 1) * rows);
+    const real = input.keep?.subarray(b * rows, (b + 1) * rows).reduce((sum, keep) => sum + keep, 0) ?? rows;
+    const dropped = own.reduce((sum, label) => sum + Number(label === token), 0);
+    own.forEach((label, t) => {
+      factors[b * rows + t] = label === token ? 0 : (1 - share) / (1 - dropped / real);
+    });
+  }
+  return factors;
 }
 
 /**

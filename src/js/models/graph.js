@@ -26,7 +26,8 @@ import { Tape } from './tape.js';
  * @property {readonly [number, number]} window
  * @property {number} offset
  * @property {Uint8Array} [padding] (B,S): 0 = padding
- * @property {{ tensor: Tensor, stride: readonly number[] }} [bias] (B,H,T,S), with its stride
+ * @property {{ tensor: Tensor, stride: readonly number[], hasGradient?: boolean }} [bias] (B,H,T,S), with its stride.
+ *   hasGradient: it depends on queries and keys, not on parameters alone
  * @property {Weight} [sinks] (H)
  * @property {Float32Array} [slopes] (H), of ALiBi
  * @property {{ p: number, seed: readonly [number, number] }} [dropout]
@@ -131,6 +132,27 @@ export class Graph extends Tape {
       return to;
     };
     return this.record(multiply(x), (d) => this.accumulate(x, multiply(d)));
+  }
+
+  /** x · weight, for every row. @param {Tensor} x (…,C) @param {Weight} weight (C) */
+  scaleChannels(x, weight) {
+    const [width] = weight.shape;
+    const multiply = (/** @type {Tensor} */ from) => {
+      const to = this.make(from.shape);
+      const factors = viewOf(/** @type {Tensor} */ (weight.tensor));
+      const [data, given] = [viewOf(to), viewOf(from)];
+      for (let row = 0; row < data.length; row += width)
+        for (let c = 0; c < width; c++) data[row + c] = given[row + c] * factors[c];
+      return to;
+    };
+    return this.record(multiply(x), (d) => {
+      const dweight = this.gradientOf(weight);
+      if (dweight) {
+        const [sums, given, values] = [viewOf(dweight), viewOf(d), viewOf(x)];
+        for (let i = 0; i < given.length; i++) sums[i % width] += given[i] * values[i];
+      }
+      this.accumulate(x, multiply(d));
+    });
   }
 
   /** cap · tanh(x / cap) @param {Tensor} x @param {number} cap */
@@ -250,7 +272,7 @@ export class Graph extends Tape {
   #attentionBackward(call, points, d) {
     const { query, key, value, bias, sinks } = call;
     const [dQuery, dKey, dValue] = [query, key, value].map(({ shape }) => this.make(shape));
-    const dBias = bias && this.train ? this.make(bias.tensor.shape) : undefined;
+    const dBias = bias && (this.train || bias.hasGradient) ? this.make(bias.tensor.shape) : undefined;
     if (dBias) viewOf(dBias).fill(0);
     this.frame((frame) => {
       pointAttention(frame, call, points);

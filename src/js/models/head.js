@@ -1,7 +1,7 @@
 // The head of a transformer: from the hidden states to pooled values and logits.
 
 import { ROWS } from './edits.js';
-import { meanRows, pickRows } from './rowOperations.js';
+import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run } from './run.js' */
@@ -42,12 +42,21 @@ function transform(run, x) {
 const distilledLogits = (run, hidden) =>
   run.linear('taught', pickRows(run.graph, hidden, new Array(run.batch).fill(1)));
 
-/** (B,C), or (B,poolDim) with a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
+/** The mean (B,C) of all tokens but the first. @param {Run} run @param {Tensor} hidden (B,T,C) */
+function meanOfOthers({ graph, input, rows }, hidden) {
+  const keep = input.keep?.filter((_, i) => i % rows > 0);
+  return meanRows(graph, sliceRows(graph, hidden, 1, rows - 1), keep);
+}
+
+/** (B,C), (B,2·C), or (B,poolDim) with a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
 function poolTokens(run, hidden) {
   const { graph } = run;
   const { pool, pooler } = run.options;
   if (pool === 'none') return undefined;
-  const x = pool === 'mean' ? meanRows(graph, hidden, run.input.keep) : pickRows(graph, hidden, pooledTokens(run));
+  const { keep } = run.input;
+  const mean = pool === 'mean' && meanRows(graph, hidden, keep);
+  const token = mean || pickRows(graph, hidden, pooledTokens(run));
+  const x = pool === 'first-mean' ? joinColumns(graph, token, meanOfOthers(run, hidden)) : token;
   if (pooler === 'none') return x;
   const y = run.linear('pooler', x);
   return pooler === 'linear' ? y : graph.activation(y, pooler);

@@ -19,7 +19,7 @@ export class ModelResult {
     this.logits = /** @type {Tensor} */ (logits);
     /** (B,T,C), after the final norm. @type {Tensor} */
     this.hidden = hidden;
-    /** (B,C) @type {Tensor | undefined} */
+    /** (B,C), (B,2·C) with pool 'first-mean', or (B,poolDim) @type {Tensor | undefined} */
     this.pooled = pooled;
     /** (B,2), for models with such a head. @type {Tensor | undefined} */
     this.relationship = relationship;

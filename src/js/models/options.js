@@ -3,8 +3,10 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { checkFactors, readScaling } from '../ops/rotary.js';
+import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
 
 /** @import { RotaryScaling } from '../ops/rotary.js' */
+/** @import { DisentangledOptions } from './partOptions.js' */
 
 /**
  * @typedef {object} RotaryOptions
@@ -46,6 +48,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
  *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
  *   the residual stream. Default 'before'
+ * @property {boolean} [sharedBlocks] all blocks have the parameters of the first one; default false
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
@@ -55,7 +58,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
  *   position 0. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
- * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32, distances to 128
+ * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
+ *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
+ * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
@@ -65,13 +70,18 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
  * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] factor of embeddings; default 1
+ * @property {{ token: number, share: number }} [tokenDropout] embeddings of this token are 0, and the others of its
+ *   sequence are multiplied by (1 − share) / (1 − its share of the sequence); default: none
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
+ * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
  * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
+ * @property {'tokens' | 'sum'} [embedProject] what is projected: the embeddings of tokens, without a bias; or, with a
+ *   bias, their sum with positions and types, after its norm. These have the width embedDim then. Default 'tokens'
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
  *   [patch] patches of a picture; image is its height and width, channels is 3 and classTokens 1 by default
  * @property {number} [channels] number of audio features of a frame
@@ -86,9 +96,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  *   the head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token represents the input: the first, the last
- *   that is not padding, the first with endToken, or the mean of all that are not padding; default 'none', with a
- *   pooled head 'first'
+ * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'none'} [pool] which token represents the input: the
+ *   first, the last that is not padding, the first with endToken, the mean of all that are not padding, or the first
+ *   followed by the mean of the others (2·C); default 'none', with a pooled head 'first'
  * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] linear layer and activation after pooling; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
  * @property {number} [endToken] with pool 'end'; default: the token with the largest id
@@ -103,7 +113,6 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 
-const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };
 const NOT_NEGATIVE = { least: 0 };
 const FLAGS = ['query', 'key', 'value', 'out', 'mlp', 'norm', 'transform', 'head'];
@@ -121,6 +130,7 @@ const OPTIONS = [
   'normEps',
   'normScale',
   'normPlace',
+  'sharedBlocks',
   'firstNorm',
   'sharedNorm',
   'finalNorm',
@@ -130,6 +140,7 @@ const OPTIONS = [
   'padToken',
   'rotary',
   'buckets',
+  'disentangled',
   'activation',
   'gated',
   'bias',
@@ -137,13 +148,16 @@ const OPTIONS = [
   'window',
   'scale',
   'embedScale',
+  'tokenDropout',
   'logitScale',
   'softcap',
   'logitSoftcap',
+  'layerScale',
   'queryKeyNorm',
   'sinks',
   'input',
   'embedDim',
+  'embedProject',
   'patch',
   'channels',
   'tokenTypes',
@@ -174,23 +188,27 @@ const WORDS = {
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
   input: ['tokens', 'patches', 'audio'],
+  embedProject: ['tokens', 'sum'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
-  pool: ['none', 'first', 'last', 'end', 'mean'],
+  pool: ['none', 'first', 'last', 'end', 'mean', 'first-mean'],
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
- *   Special */
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'tokenDropout' | 'patch' | 'padToken' |
+ *   'endToken' | 'poolSkip' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
  *   undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
+ *   disentangled: Readonly<Required<Omit<DisentangledOptions, 'buckets'>> & { buckets: number | undefined }> |
+ *   undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
  *   undefined,
+ *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,
  *   endToken: number | undefined,
  *   poolSkip: number | undefined,
@@ -271,6 +289,7 @@ function readNorms(reader) {
     normEps: reader.amount('normEps', 1e-5),
     normScale: reader.flag('normScale', true),
     normPlace,
+    sharedBlocks: reader.flag('sharedBlocks', false),
     firstNorm: reader.flag('firstNorm', true),
     sharedNorm: reader.flag('sharedNorm', false),
     finalNorm: reader.flag('finalNorm', normPlace !== 'after'),
@@ -293,7 +312,8 @@ function readPositions(reader, headDim) {
     positionOffset,
     padToken,
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
-    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
+    buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
+    disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),
   };
 }
 
@@ -311,6 +331,7 @@ function readLayers(reader, { headDim, layers }) {
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
+    layerScale: reader.flag('layerScale', false),
     queryKeyNorm: reader.flag('queryKeyNorm', false),
     sinks: reader.flag('sinks', false),
   };
@@ -319,9 +340,14 @@ function readLayers(reader, { headDim, layers }) {
 /** @param {OptionReader} reader @param {number} dModel */
 function readEmbedding(reader, dModel) {
   const input = reader.word('input');
+  const embedProject = reader.word('embedProject');
+  if (embedProject === 'sum' && input !== 'tokens')
+    throw argumentError(reader.caller, 'embedProject', embedProject, `'tokens': the input is '${input}'`);
   return {
     input,
     embedDim: reader.size('embedDim', dModel),
+    embedProject,
+    tokenDropout: readTokenDropout(reader.caller, reader.given),
     patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
     channels: input === 'audio' ? reader.size('channels') : 0,
     tokenTypes: reader.count('tokenTypes', 0),
@@ -337,7 +363,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
     throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
   if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
+    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end', 'mean' or 'first-mean': the head is 'pooled'");
   return {
     head,
     classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,
@@ -420,15 +446,6 @@ function readLong(caller, options, scalingOf) {
   return Object.freeze({ beyond: readNumber(caller, 'beyond', given.beyond, SIZE), scaling: scalingOf(given.scaling) });
 }
 
-/** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
-function readBuckets(caller, options) {
-  const given = readOptions(`${caller}: buckets`, options, ['count', 'distance']);
-  return Object.freeze({
-    count: readNumber(`${caller}: buckets`, 'count', given.count ?? 32, { integer: true, least: 2, most: 2 ** 16 }),
-    distance: readNumber(`${caller}: buckets`, 'distance', given.distance ?? 128, SIZE),
-  });
-}
-
 /** @param {string} caller @param {boolean | BiasOptions} bias */
 function readBias(caller, bias) {
   if (typeof bias === 'boolean') {
@@ -467,24 +484,4 @@ function readWindows(caller, window, layers) {
       width === null ? null : readNumber(caller, `window[${i}]`, width, { ...SIZE, most: 2 ** 31 - 1 }),
     ),
   );
-}
-
-/** @param {string} caller @param {TransformerOptions['patch']} patch */
-function readPatch(caller, patch) {
-  const where = `${caller}: patch`;
-  const given = readOptions(where, patch ?? /** @type {any} */ (null), ['size', 'image', 'channels', 'classTokens']);
-  const [height, width] = /** @type {unknown[]} */ (
-    typeof given.image === 'number' ? [given.image, given.image] : (given.image ?? [])
-  );
-  const size = readNumber(where, 'size', given.size, SIZE);
-  const image = /** @type {[number, number]} */ ([
-    readNumber(where, 'image[0]', height, { ...SIZE, least: size }),
-    readNumber(where, 'image[1]', width, { ...SIZE, least: size }),
-  ]);
-  return Object.freeze({
-    size,
-    image: Object.freeze(image),
-    channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
-    classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
-  });
 }

@@ -64,6 +64,7 @@ function* embedding(options) {
     input,
     vocab,
     embedDim: E,
+    embedProject,
     dModel: C,
     context,
     positions,
@@ -72,29 +73,36 @@ function* embedding(options) {
     channels,
     tokenTypes,
   } = options;
+  const sum = embedProject === 'sum';
+  const W = sum ? E : C;
   /** @type {LayerShape['parameters']} */
   const rows = [];
   if (input === 'tokens' && !options.sharedEmbedding) rows.push(['table', [vocab, E], 'normal']);
-  if (positions === 'learned') rows.push(['position', [context + positionOffset, C], 'normal']);
-  if (tokenTypes > 0) rows.push(['type', [tokenTypes, C], 'normal']);
+  if (positions === 'learned') rows.push(['position', [context + positionOffset, W], 'normal']);
+  if (tokenTypes > 0) rows.push(['type', [tokenTypes, W], 'normal']);
   if (patch && patch.classTokens > 0) rows.push(['class', [patch.classTokens, C], 'normal']);
   yield { name: 'embedding', random: true, parameters: rows };
-  if (input === 'tokens' && E !== C) yield linear('embedding.project', C, E, false);
+  if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
   if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, true);
   if (input === 'audio') {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
   }
-  if (options.embedNorm) yield* norm('embedding.norm', C, options);
+  if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 
 /** @param {Resolved} options @param {number} i @returns {Generator<LayerShape>} */
 function* block(options, i) {
   const { dModel: C, mlp, gated, bias, normPlace } = options;
   const at = `blocks.${i}`;
+  const scale = (/** @type {string} */ name) =>
+    options.layerScale
+      ? [/** @type {LayerShape} */ ({ name: at, random: false, parameters: [[name, [C], 'ones']] })]
+      : [];
   if (i > 0 || options.firstNorm) yield* norm(`${at}.norm1`, C, options);
   yield attention(`${at}.attention`, options);
   if (normPlace === 'both') yield* norm(`${at}.after1`, C, options);
+  yield* scale('scale1');
   if (options.cross) {
     yield* norm(`${at}.cross.norm`, C, options);
     yield attention(`${at}.cross`, options, options.encoder?.dModel);
@@ -105,6 +113,7 @@ function* block(options, i) {
   yield linear(`${at}.up`, mlp, C, bias.mlp);
   yield linear(`${at}.down`, C, mlp, bias.mlp);
   if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
+  yield* scale('scale2');
 }
 
 /** Layers before the head. @param {Resolved} options @param {number} out @param {number} inside */
@@ -115,17 +124,23 @@ function transform(options, out, inside) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
+/** The width of the token that represents the input, before a pooler. @param {Resolved} options */
+const tokenWidth = ({ pool, dModel }) => (pool === 'first-mean' ? 2 * dModel : dModel);
+
+/** The width of the pooled values. @param {Resolved} options */
+export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(options) : options.poolDim);
+
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler === 'tanh' || pooler === 'relu');
   if (head === 'pooled') {
-    const inside = pooler === 'none' ? C : poolDim;
+    const inside = pooledWidth(options);
     yield* transform(options, inside, inside);
     yield linear('head', classes, inside, bias.head);
   }
   if (taught) yield linear('taught', classes, C, bias.head);
-  if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
+  if (relationship > 0) yield linear('relationship', relationship, pooledWidth(options), true);
   if (head !== 'logits') return;
   yield* transform(options, headWidth, C);
   if (!tied) yield linear('head', classes || vocab, headWidth, bias.head);
@@ -139,18 +154,33 @@ function* head(options) {
  */
 export function* layerShapes(options) {
   yield* embedding(options);
-  for (let i = 0; i < options.layers; i++) yield* block(options, i);
-  if (options.positions === 'buckets' && options.buckets)
+  const blocks = options.sharedBlocks ? Math.min(options.layers, 1) : options.layers;
+  for (let i = 0; i < blocks; i++) yield* block(options, i);
+  if (options.buckets)
     yield {
       name: 'buckets',
       random: true,
       parameters: [['table', [options.buckets.count, options.numHeads], 'normal']],
     };
+  if (options.disentangled) {
+    const { buckets, distance, norm: normed } = options.disentangled;
+    const shape = [2 * (buckets ?? distance), options.dModel];
+    yield { name: 'relative', random: true, parameters: [['table', shape, 'normal']] };
+    if (normed) yield* norm('relative.norm', options.dModel, options);
+  }
   if (options.finalNorm) yield* norm('norm', options.dModel, options);
   yield* head(options);
   if (options.encoder)
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
+
+/**
+ * The name of a parameter of a block. If all blocks have the same parameters, it is that of the first block.
+ * @param {{ sharedBlocks?: boolean }} options
+ * @param {string} name without the prefix of an encoder
+ */
+export const parameterName = ({ sharedBlocks }, name) =>
+  sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
 
 /** The widths of norms without weights, by the names that their weights would have. @param {Resolved} options */
 export const plainNorms = (options) =>

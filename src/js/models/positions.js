@@ -19,6 +19,21 @@ export function bucketOf(distance, count, maxDistance, bidirectional) {
 }
 
 /**
+ * The bucket of a relative position in DeBERTa (He et al. 2021). The distances up to half of the buckets have one each,
+ * the others have ranges whose length grows exponentially.
+ * @param {number} distance
+ * @param {number} count of buckets in each direction
+ * @param {number} maxDistance which is in the last bucket
+ * @returns {number} with the sign of the distance
+ */
+export function logBucketOf(distance, count, maxDistance) {
+  const [exact, n] = [Math.floor(count / 2), Math.abs(distance)];
+  if (n <= exact) return distance;
+  const share = Math.log(n / exact) / Math.log((maxDistance - 1) / exact);
+  return Math.sign(distance) * (exact + Math.ceil(share * (exact - 1)));
+}
+
+/**
  * Pairs of a sine and a cosine (Vaswani et al. 2017): (T,width).
  * @param {Int32Array} positions (T)
  * @param {number} width

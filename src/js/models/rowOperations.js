@@ -80,6 +80,44 @@ export function meanRows(tape, x, keep) {
 }
 
 /**
+ * The columns of a and of b, side by side: (B,2·C).
+ * @param {Tape} tape
+ * @param {Tensor} a (B,C)
+ * @param {Tensor} b (B,C)
+ */
+export function joinColumns(tape, a, b) {
+  const [batch, width] = a.shape;
+  const y = tape.make([batch, 2 * width]);
+  const parts = [a, b].map((x, i) => ({ x, at: (/** @type {number} */ row) => (2 * row + i) * width }));
+  for (const { x, at } of parts)
+    for (let r = 0; r < batch; r++) viewOf(y).set(viewOf(x).subarray(r * width, (r + 1) * width), at(r));
+  return tape.record(y, (dy) => {
+    for (const { x, at } of parts) {
+      const dx = tape.make(x.shape);
+      for (let r = 0; r < batch; r++) viewOf(dx).set(viewOf(dy).subarray(at(r), at(r) + width), r * width);
+      tape.accumulate(x, dx);
+    }
+  });
+}
+
+/**
+ * Each row times its factor: (B,T,C).
+ * @param {Tape} tape
+ * @param {Tensor} x (B,T,C)
+ * @param {Float32Array} factors (B,T)
+ */
+export function scaleRows(tape, x, factors) {
+  const width = x.shape[2];
+  const multiply = (/** @type {Tensor} */ from) => {
+    const y = tape.make(x.shape);
+    const [to, given] = [viewOf(y), viewOf(from)];
+    for (let i = 0; i < to.length; i++) to[i] = given[i] * factors[Math.floor(i / width)];
+    return y;
+  };
+  return tape.record(multiply(x), (dy) => tape.accumulate(x, multiply(dy)));
+}
+
+/**
  * Puts the rows of a parameter before the rows of every sequence: (B,n+T,C).
  * @param {Tape} tape
  * @param {Weight} first (n,C)

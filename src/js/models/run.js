@@ -5,14 +5,17 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
+import { relativeRows } from './disentangled.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
+import { parameterName } from './parameters.js';
 import { bucketOf, countPositions } from './positions.js';
 import { sliceRows } from './rowOperations.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Cache } from './cache.js' */
+/** @import { RelativeRows } from './disentangled.js' */
 /** @import { Axes, Values } from './edits.js' */
 /** @import { Graph, Stride } from './graph.js' */
 /** @import { ReadInput } from './input.js' */
@@ -41,6 +44,8 @@ import { sliceRows } from './rowOperations.js';
 export class Run {
   /** @type {{ tensor: Tensor, stride: readonly number[] } | undefined} */
   #bias;
+  /** The rows of disentangled attention. @type {RelativeRows | undefined} */
+  relative;
   /** @type {Encoded | undefined} */
   #encoded;
   #shared;
@@ -77,7 +82,7 @@ export class Run {
     this.positions = input.positions ?? countPositions(this, this.#countedTokens, options.padToken !== undefined);
     this.#maxPosition = this.positions.reduce((max, p) => Math.max(max, p), 0);
     const needsAll =
-      !this.values.idle || shared.graph.records || options.positions === 'buckets' || options.pool !== 'none';
+      !this.values.idle || shared.graph.records || options.buckets !== undefined || options.pool !== 'none';
     this.#narrows = last && cache !== undefined && !needsAll;
     /** True if keys are rotated as in long sequences: the keys in a cache are rotated already. */
     this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
@@ -157,7 +162,7 @@ export class Run {
 
   /** @param {string} name @returns {Weight | undefined} */
   weight(name) {
-    return this.#shared.weightOf(this.prefix + name);
+    return this.#shared.weightOf(this.prefix + parameterName(this.options, name));
   }
 
   /** @param {string} name @returns {Weight} */
@@ -203,8 +208,13 @@ export class Run {
 
   /** The implicit weight of ones of a norm without weights. @param {string} name @returns {Weight | undefined} */
   #ones(name) {
-    const width = this.#shared.plainNorms.get(this.prefix + name);
+    const width = this.#shared.plainNorms.get(this.prefix + parameterName(this.options, name));
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
+  }
+
+  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Tensor} x (…,C) */
+  scaled(name, x) {
+    return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
   }
 
   /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */
@@ -297,9 +307,9 @@ export class Run {
   }
 
   #makeBias() {
-    const { positions, causal, buckets } = this.options;
+    const { causal, buckets } = this.options;
     const [queries, keys] = [this.rows, this.past + this.rows];
-    if (positions !== 'buckets' || !buckets) return undefined;
+    if (!buckets) return undefined;
     const bucket = Int32Array.from({ length: queries + keys - 1 }, (_, i) =>
       bucketOf(i - (queries - 1) - this.past, buckets.count, buckets.distance, !causal),
     );
@@ -337,6 +347,7 @@ export class Run {
   hidden() {
     let x = embedInput(this);
     this.positionBias();
+    this.relative = relativeRows(this);
     const { layers } = this.options;
     const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
     for (let i = 0; i < count; i++) {

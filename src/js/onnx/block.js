@@ -2,6 +2,7 @@
 
 import { scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
+import { relativeScores } from './disentangled.js';
 import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
@@ -56,7 +57,8 @@ function feedForward(stack, i, x) {
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
   const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  return stack.passRows(`${at}.mlp`, options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down);
+  const y = options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down;
+  return stack.passRows(`${at}.mlp`, stack.scaled(`${at}.scale2`, y));
 }
 
 /**
@@ -98,10 +100,16 @@ function attendSelf(stack, i, x) {
     past ? graph.op('Concat', [past[name], fresh[name]], { axis: 2 }) : fresh[name];
   const pair = { key: after('key'), value: after('value') };
   stack.present.push(pair);
-  const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
+  const relative = relativeScores(stack, i, { query, key: pair.key });
+  const seen = {
+    ...stack.visible(i),
+    ...(relative && { bias: relative }),
+    sinks: stack.weight(`${at}.attention.sinks`),
+  };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
+  const y = options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out;
+  return stack.passRows(`${at}.attention`, stack.scaled(`${at}.scale1`, y));
 }
 
 /** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */

@@ -10,7 +10,7 @@ import { activate, times } from './operators.js';
 /** @param {Stack} stack @returns {Value} */
 export function embed(stack) {
   const { graph, options, inputs } = stack;
-  const { positions, positionOffset, patch, tokenTypes, context, dModel } = options;
+  const { positions, positionOffset, patch, tokenTypes, context } = options;
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
   const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
     graph.op('Gather', [table, which], { axis: 0 });
@@ -22,11 +22,13 @@ export function embed(stack) {
   }
   if (positions === 'sinusoidal') {
     const all = Int32Array.from({ length: context }, (_, i) => i);
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, dModel), [context, dModel]);
+    const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width), [context, width]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
-  return stack.passRows('embed', stack.norm('embedding.norm', x));
+  x = stack.norm('embedding.norm', x);
+  return stack.passRows('embed', options.embedProject === 'sum' ? stack.linear('embedding.project', x) : x);
 }
 
 /** @param {Stack} stack */
@@ -34,8 +36,26 @@ function embedTokens(stack) {
   const { graph, options, inputs } = stack;
   const table = options.sharedEmbedding ? stack.sharedTable : stack.needed('embedding.table');
   const x = graph.op('Gather', [table, /** @type {Value} */ (inputs.ids)], { axis: 0 });
-  const wide = options.embedDim === options.dModel ? x : stack.linear('embedding.project', x);
-  return times(graph, wide, options.embedScale);
+  const wide = options.embedProject === 'sum' || options.embedDim === options.dModel;
+  const scaled = times(graph, wide ? x : stack.linear('embedding.project', x), options.embedScale);
+  return options.tokenDropout ? dropTokens(stack, scaled, options.tokenDropout) : scaled;
+}
+
+/**
+ * The rows times the factors of tokenDropout.
+ * @param {Stack} stack
+ * @param {Value} x (B,T,C)
+ * @param {NonNullable<Resolved['tokenDropout']>} options
+ */
+function dropTokens({ graph, rows, inputs }, x, { token, share }) {
+  const ids = /** @type {Value} */ (inputs.ids);
+  const dropped = graph.op('Equal', [ids, graph.int(token)]); // (B,T)
+  const count = (/** @type {Value} */ flags) => graph.reduce('ReduceSum', graph.cast(flags, 'float'), [1]); // (B,1)
+  const real = inputs.keep ? count(inputs.keep) : graph.cast(rows, 'float');
+  const left = graph.op('Sub', [graph.float(1), graph.op('Div', [count(dropped), real])]);
+  const factor = graph.op('Div', [graph.float(1 - share), left]);
+  const factors = graph.op('Where', [dropped, graph.float(0), factor]);
+  return graph.op('Mul', [x, graph.op('Unsqueeze', [factors, graph.ints(2)])]);
 }
 
 /** A convolution with stride = kernel size, and the class tokens before the patches. @param {Stack} stack */

@@ -56,12 +56,14 @@ function pool(stack, hidden) {
   if (where === 'none') return undefined;
   const x =
     where === 'mean'
-      ? meanOf(stack, hidden)
-      : where === 'end' && stack.inputs.ids
-        ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
-        : where === 'last'
-          ? lastOf(stack, hidden)
-          : rowOf(stack, hidden, 0);
+      ? meanOf(stack, hidden, keptOf(stack))
+      : where === 'first-mean'
+        ? firstAndMean(stack, hidden)
+        : where === 'end' && stack.inputs.ids
+          ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
+          : where === 'last'
+            ? lastOf(stack, hidden)
+            : rowOf(stack, hidden, 0);
   if (pooler === 'none') return x;
   const y = stack.linear('pooler', x);
   return pooler === 'linear' ? y : activate(graph, y, pooler);
@@ -87,10 +89,23 @@ function keptByLabel({ graph, inputs: { ids }, options: { poolSkip } }) {
   return graph.op('Not', [graph.op('Equal', [ids, graph.int(poolSkip)])]);
 }
 
-/** The mean of the rows of real tokens, (B,1,C). @param {Stack} stack @param {Value} hidden */
-function meanOf(stack, hidden) {
+/** The first row, and the mean of the others next to it, (B,1,2·C). @param {Stack} stack @param {Value} hidden */
+function firstAndMean(stack, hidden) {
   const { graph } = stack;
+  const others = (/** @type {Value} */ x) =>
+    graph.op('Slice', [x, graph.ints(1), graph.ints(2 ** 31 - 1), graph.ints(1)]);
   const keep = keptOf(stack);
+  const mean = meanOf(stack, others(hidden), keep && others(keep));
+  return graph.op('Concat', [rowOf(stack, hidden, 0), mean], { axis: 2 });
+}
+
+/**
+ * The mean of the rows of real tokens, (B,1,C).
+ * @param {Stack} stack
+ * @param {Value} hidden
+ * @param {Value | undefined} keep
+ */
+function meanOf({ graph }, hidden, keep) {
   if (!keep) return graph.reduce('ReduceMean', hidden, [1]);
   const real = graph.op('Unsqueeze', [graph.cast(keep, 'float'), graph.ints(2)]);
   const sum = graph.reduce('ReduceSum', graph.op('Mul', [hidden, real]), [1]);

@@ -4,7 +4,7 @@
 import { readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { readValues } from '../models/edits.js';
-import { plainNorms } from '../models/parameters.js';
+import { plainNorms, pooledWidth } from '../models/parameters.js';
 import { block, pairAcross } from './block.js';
 import { embed } from './embedding.js';
 import { OnnxGraph } from './graph.js';
@@ -246,7 +246,7 @@ function writeBlocks(stack) {
 /** Writes a stack with its head and outputs. @param {Stack} stack @param {Given} given */
 function writeStack(stack, given) {
   const { graph, options, length } = stack;
-  const { head: kind, vocab, classes, pooler, poolDim, dModel, kvHeads, headDim, relationship } = options;
+  const { head: kind, vocab, classes, dModel, kvHeads, headDim, relationship } = options;
   const hidden = writeBlocks(stack);
   const results = head(stack, hidden, given.last);
   /** @param {string} name @param {Value | undefined} value @param {Dim[]} dims */
@@ -254,7 +254,7 @@ function writeStack(stack, given) {
   if (kind === 'none') output('hidden', hidden, length, dModel);
   if (kind === 'logits') output('logits', results.logits, given.last ? 1 : length, classes || vocab);
   if (kind === 'pooled') output('logits', results.logits, classes);
-  output('pooled', results.pooled, pooler === 'none' ? dModel : poolDim);
+  output('pooled', results.pooled, pooledWidth(options));
   output('relationship', results.relationship, relationship);
   if (!given.cache) return;
   stack.present.forEach(({ key, value }, i) => {

@@ -1,5 +1,6 @@
 // The parameters of one stack of a transformer, and the layers that use them.
 
+import { parameterName } from '../models/parameters.js';
 import { layerNorm, linear, rmsNorm } from './operators.js';
 
 /** @import { Resolved } from '../models/options.js' */
@@ -27,7 +28,7 @@ export class Parameters {
 
   /** @param {string} name @returns {Value | undefined} */
   weight(name) {
-    return this.#shared.weightOf(this.prefix + name);
+    return this.#shared.weightOf(this.prefix + parameterName(this.options, name));
   }
 
   /** @param {string} name @returns {Value} */
@@ -58,6 +59,11 @@ export class Parameters {
     return norm === 'layer'
       ? layerNorm(this.graph, x, weight, this.weight(`${name}.bias`), normEps)
       : rmsNorm(this.graph, x, weight, normEps);
+  }
+
+  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Value} x */
+  scaled(name, x) {
+    return this.options.layerScale ? this.graph.op('Mul', [x, this.needed(name)]) : x;
   }
 
   /** @param {string} name */

@@ -73,6 +73,11 @@ export class Stack extends Parameters {
     this.past = inputs.past && graph.size(inputs.past[0].key, 2);
     /** S */
     this.keys = this.past ? graph.op('Add', [this.past, this.rows]) : this.rows;
+    /**
+     * The table (1,U,C) of disentangled attention, and its row for each cell (T,S).
+     * @type {{ table: Value, cells: Value } | undefined}
+     */
+    this.relative = undefined;
     /** The keys and values of every block, including the past. @type {Pair[]} */
     this.present = [];
   }
@@ -156,8 +161,8 @@ export class Stack extends Parameters {
 
   /** The bias of relative positions. Distances beyond the last bucket have its bias. */
   #distances() {
-    const { positions, buckets, causal } = this.options;
-    if (positions !== 'buckets' || !buckets) return undefined;
+    const { buckets, causal } = this.options;
+    if (!buckets) return undefined;
     const { count, distance: reach } = buckets;
     const which = Array.from({ length: 2 * reach + 1 }, (_, i) => bucketOf(i - reach, count, reach, !causal));
     const table = this.graph.op('Gather', [this.needed('buckets.table'), this.graph.ints(...which)], { axis: 0 });

@@ -78,7 +78,7 @@ function fixedByEdits(model, at, layer) {
 }
 
 for (const [name, form] of Object.entries(FORMS).filter(
-  ([, { input, encoder, head }]) => !input && !encoder?.input && !head,
+  ([, { input, encoder, head, disentangled }]) => !input && !encoder?.input && !head && !disentangled,
 ))
   test(`${name}: the QK fix recomputes the softmax with a clean query or key`, async () => {
     const model = build(hl, { ...form, scale: form.scale ?? 1 });
@@ -94,6 +94,15 @@ for (const [name, form] of Object.entries(FORMS).filter(
     }
     model.dispose();
   });
+
+test('the QK fix is refused with disentangled attention', async () => {
+  const model = build(hl, FORMS.DeBERTa);
+  const [clean, corrupted] = inputsOf(model);
+  const run = (at) => attributionPatching(model, clean, corrupted, metric, { at, fix: true });
+  for (const at of ['blocks.*.query', 'blocks.*.key'])
+    await assert.rejects(run(at), { code: 'ARGUMENT', parameter: 'fix', message: /disentangled/ });
+  model.dispose();
+});
 
 test('the fix is finite where a key is new to a saturated softmax', async () => {
   const model = build(hl, { positions: 'learned', scale: 400 });

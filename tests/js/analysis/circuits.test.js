@@ -12,7 +12,7 @@ const matrix = (rows, columns) => ({
   shape: [rows, columns],
 });
 
-function makeModel({ norm = 'none', normPlace = 'before', int8 = false } = {}) {
+function makeModel({ norm = 'none', normPlace = 'before', layerScale = false, int8 = false } = {}) {
   const parameters = {};
   for (let l = 0; l < 3; l++) {
     const at = `blocks.${l}.attention`;
@@ -21,6 +21,7 @@ function makeModel({ norm = 'none', normPlace = 'before', int8 = false } = {}) {
       [`${at}.wk`]: matrix(G * D, C),
       [`${at}.wv`]: matrix(G * D, C),
       [`${at}.wo`]: matrix(C, H * D),
+      ...(layerScale && { [`blocks.${l}.scale1`]: { ...matrix(1, C), shape: [C] } }),
       ...(norm !== 'none' && { [`blocks.${l}.norm1.weight`]: { ...matrix(1, C), shape: [C] } }),
     });
   }
@@ -56,7 +57,8 @@ function whole(model, { layer, head }) {
     rowsOf(get('wk'), group * D, D),
     rowsOf(get('wv'), group * D, D),
   ].map((rows) => multiply(rows, before));
-  const o = rowsOf(get('wo')).map((row) => row.slice(head * D, (head + 1) * D));
+  const factors = state[`blocks.${layer}.scale1`]?.data;
+  const o = rowsOf(get('wo')).map((row, c) => row.slice(head * D, (head + 1) * D).map((x) => x * (factors?.[c] ?? 1)));
   return { qk: multiply(transpose(q), k), ov: multiply(o, v) };
 }
 
@@ -65,7 +67,14 @@ const [from, to] = [
   { layer: 2, head: 1 },
 ];
 
-for (const options of [{}, { norm: 'layer' }, { norm: 'rms' }, { norm: 'layer', normPlace: 'after' }, { int8: true }])
+for (const options of [
+  {},
+  { norm: 'layer' },
+  { norm: 'rms' },
+  { norm: 'layer', normPlace: 'after' },
+  { layerScale: true },
+  { int8: true },
+])
   test(`composition scores equal those of whole matrices: ${JSON.stringify(options)}`, () => {
     const model = makeModel(options);
     const [writer, reader] = [whole(model, from), whole(model, to)];

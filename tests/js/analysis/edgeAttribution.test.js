@@ -59,14 +59,16 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
 /** The contribution (T,C) of a source. */
 function contribution(model, captured, { kind, layer, head }) {
   if (kind !== 'head') return captured[kind === 'embed' ? kind : `blocks.${layer}.mlp`].copy();
-  const { data: wo, shape } = model.parameters[`blocks.${layer}.attention.wo`];
+  const own = model.options.sharedBlocks ? 0 : layer;
+  const { data: wo, shape } = model.parameters[`blocks.${own}.attention.wo`];
+  const scale = model.parameters[`blocks.${own}.scale1`];
   const { data, shape: heads } = captured[`blocks.${layer}.heads`];
   const [T, D] = heads.slice(2);
   return Float32Array.from({ length: T * shape[0] }, (_, i) => {
     const [t, c] = [Math.floor(i / shape[0]), i % shape[0]];
     let sum = 0;
     for (let d = 0; d < D; d++) sum += data[(head * T + t) * D + d] * wo[c * shape[1] + head * D + d];
-    return sum;
+    return sum * (scale?.data[c] ?? 1);
   });
 }
 

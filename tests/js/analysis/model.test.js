@@ -46,6 +46,8 @@ for (const options of [
   { normPlace: 'both', norm: 'rms' },
   { normPlace: 'after', causal: false },
   { normPlace: 'stream' },
+  { layerScale: true },
+  { sharedBlocks: true, normPlace: 'after' },
   { normScale: false, normPlace: 'after' },
   { normScale: false, bias: { norm: false, query: true } },
   LLAMA,
@@ -163,12 +165,12 @@ test('patching the differing token before the first block gives the clean run', 
 for (const { folder, name, cases } of checkpoints)
   test(`${name}: the contributions sum to the logits of the original library`, async () => {
     const model = await hl.openModel(folder);
-    const { cross, headTransform, head } = model.options;
+    const { cross, headTransform, head, pool } = model.options;
     const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', ...(cross ? ['blocks.*.cross.heads'] : [])];
     for (const { input, outputs, name: of } of cases.filter(({ kind }) => kind === 'forward')) {
       const { captured, ...rest } = model.forward(input, { capture });
       const run = { captured };
-      if (headTransform !== 'none') {
+      if (headTransform !== 'none' || pool === 'first-mean') {
         assert.throws(() => attribution(model, run, { label: 0 }), { code: 'ARGUMENT', parameter: 'model' });
       } else {
         const { data, shape } = outputs.logits;

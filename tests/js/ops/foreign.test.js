@@ -60,6 +60,16 @@ const NAMES = {
   opt: ['model.decoder.layers.2.self_attn.', apart(['q_proj', 'k_proj', 'v_proj', 'out_proj'])],
   phi: ['model.layers.2.self_attn.', apart(['q_proj', 'k_proj', 'v_proj', 'dense'])],
   t5: ['encoder.block.2.layer.0.SelfAttention.', apart(['q', 'k', 'v', 'o'])],
+  mpnet: ['mpnet.encoder.layer.2.attention.attn.', apart(['q', 'k', 'v', 'o'])],
+  'deberta-v2': [
+    'deberta.encoder.layer.2.attention.',
+    apart(['self.query_proj', 'self.key_proj', 'self.value_proj', 'output.dense']),
+  ],
+  albert: [
+    'albert.encoder.albert_layer_groups.0.albert_layers.2.attention.',
+    apart(['query', 'key', 'value', 'dense']),
+  ],
+  nomic_bert: ['encoder.layers.2.attn.', { ...fused('Wqkv'), ...last('out_proj') }],
   gpt2: ['transformer.h.2.attn.', { ...fused('c_attn', turned), ...last('c_proj', turned) }],
   phi3: ['model.layers.2.self_attn.', { ...fused('qkv_proj'), ...last('o_proj') }],
   modernbert: ['model.layers.2.attn.', { ...fused('Wqkv'), ...last('Wo') }],

@@ -6,7 +6,8 @@ import { plain } from '../../texts/numbers.js';
 /**
  * @typedef {{ kind: 'scale', scale: number }} Scale a factor, 1 where a model does not divide
  * @typedef {{ kind: 'cap', cap: number }} Cap cap · tanh(x / cap)
- * @typedef {{ kind: 'distance', added: Float32Array }} Distance is added: added[s − t + T − 1]
+ * @typedef {{ kind: 'distance', added: Float32Array, byCell?: boolean }} Distance is added: added[s − t + T − 1], or,
+ *   by cell, added[t · S + s], where it depends on query and key as well
  * @typedef {{ kind: 'temperature', by: number }} Temperature divides
  * @typedef {Scale | Cap | Distance | Temperature} Step
  */
@@ -33,13 +34,14 @@ export function divisorOf(scale, width) {
 /**
  * @param {Step} step
  * @param {number} x
- * @param {number} distance s − t + T − 1
+ * @param {{ t: number, s: number }} cell
+ * @param {number} T
  */
-function amountOf(step, x, distance) {
+function amountOf(step, x, { t, s }, T) {
   if (step.kind === 'scale') return x * step.scale;
   if (step.kind === 'cap') return step.cap * Math.tanh(x / step.cap);
   if (step.kind === 'temperature') return x / step.by;
-  return x + step.added[distance];
+  return x + step.added[step.byCell ? t * (step.added.length / T) + s : s - t + T - 1];
 }
 
 /**
@@ -50,11 +52,11 @@ function amountOf(step, x, distance) {
  * @param {number} T
  * @returns {CellStep[]}
  */
-export function stepsAt(steps, product, { t, s }, T) {
+export function stepsAt(steps, product, cell, T) {
   let x = product;
   return steps.map((step) => {
     const from = x;
-    x = amountOf(step, from, s - t + T - 1);
+    x = amountOf(step, from, cell, T);
     return { ...step, amount: x - from, from, to: x };
   });
 }

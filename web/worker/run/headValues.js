@@ -1,5 +1,6 @@
 // The arithmetic of one head: queries, keys, products, scores and values, copied out of a run.
 
+import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.js';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
 import { topLabel } from './predictions.js';
 import { stackAt } from './runModel.js';
@@ -39,6 +40,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
   };
   const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
   const place = { part, layer, head, T, S, temperature };
+  const own = { query: take('query'), key: take('key', true), scores: take('scores') };
   // Finding the likeliest label of every token reads all logits: with many logits only the chosen label is followed.
   const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
   const labels = Array.from({ length: T }, (_, t) =>
@@ -48,11 +50,9 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
     layer,
     head,
     width: headDim,
-    query: take('query'),
-    key: take('key', true),
+    ...own,
     value: take('value', true),
-    scores: take('scores'),
-    steps: stepsOf(source.model, place),
+    steps: stepsOf(source.model, place, own),
     sink: sinkOf(source.model, place),
     mixture: take('heads'),
     labels,
@@ -75,8 +75,8 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
   const norm = normOf(caller, model, 'norm');
   const last = captured[`blocks.${layers - 1}.out`];
   const C = last.shape[2];
-  const name = `blocks.${layer}.attention.wo`;
-  const { data, shape } = model.parameters[name] ?? model.stateDict()[name];
+  const { matrix, vector } = parametersOf(caller, model);
+  const { data, shape } = scaleRows(matrix(`blocks.${layer}.attention.wo`), vector(`blocks.${layer}.scale1`));
   const found = new Float32Array(labels.length * width);
   labels.forEach((label, t) => {
     if (label < 0) return found.fill(Number.NaN, t * width, (t + 1) * width);

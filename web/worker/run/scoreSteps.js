@@ -1,5 +1,6 @@
 // The steps from the product of a query and a key to the score of one head of a model: see reading/score.js.
 
+import { parameterName } from '../../../src/js/models/parameters.js';
 import { bucketOf } from '../../../src/js/models/positions.js';
 import { alibiSlopes } from '../../../src/js/ops/rotary.js';
 
@@ -20,16 +21,39 @@ import { alibiSlopes } from '../../../src/js/ops/rotary.js';
 export const optionsOf = ({ options }, part) =>
   part === 'encoder' ? /** @type {Options} */ (options.encoder) : options;
 
-/** @param {Transformer} model @param {HeadAndSizes} head @returns {Step[]} */
-export function stepsOf(model, { part, layer, head, T, S, temperature = 1 }) {
-  const { scale, softcap } = optionsOf(model, part);
+/** Values of a head: (T,D), (S,D), (T,S). @typedef {Record<'query' | 'key' | 'scores', Float32Array>} HeadParts */
+
+/** @param {Transformer} model @param {HeadAndSizes} place @param {HeadParts} values @returns {Step[]} */
+export function stepsOf(model, place, values) {
+  const { part, layer, head, T, S, temperature = 1 } = place;
+  const { scale: scales, softcap, disentangled } = optionsOf(model, part);
+  const scale = typeof scales === 'number' ? scales : scales[layer];
   const added = part === 'cross' ? null : biasByDistance(model, part, head, T, S);
   return [
-    { kind: 'scale', scale: typeof scale === 'number' ? scale : scale[layer] },
+    { kind: 'scale', scale },
+    ...(disentangled
+      ? [/** @type {Step} */ ({ kind: 'distance', added: restOf(place, values, scale), byCell: true })]
+      : []),
     ...(softcap > 0 ? [/** @type {Step} */ ({ kind: 'cap', cap: softcap })] : []),
     ...(added ? [/** @type {Step} */ ({ kind: 'distance', added })] : []),
     ...temperatureStep(temperature),
   ];
+}
+
+/**
+ * The products with positions in disentangled attention, (T,S): what a score has besides that of query and key.
+ * @param {HeadAndSizes} place
+ * @param {HeadParts} values
+ * @param {number} scale
+ */
+function restOf({ T, S, temperature = 1 }, { query, key, scores }, scale) {
+  const width = query.length / T;
+  return scores.map((score, i) => {
+    const [t, s] = [Math.floor(i / S), i % S];
+    let product = 0;
+    for (let d = 0; d < width; d++) product += query[t * width + d] * key[s * width + d];
+    return score * temperature - scale * product;
+  });
 }
 
 /** No step for a temperature of 1. @param {number} temperature @returns {Step[]} */
@@ -47,7 +71,7 @@ function biasByDistance(model, part, head, T, S) {
     const slope = alibiSlopes(numHeads)[head];
     return each((distance) => -slope * Math.abs(distance));
   }
-  if (positions !== 'buckets' || !buckets) return null;
+  if (!buckets) return null;
   const { data } = parameterOf(model, part, 'buckets.table');
   return each((distance) => data[bucketOf(distance, buckets.count, buckets.distance, !causal) * numHeads + head]);
 }
@@ -59,4 +83,7 @@ export function sinkOf(model, { part, layer, head }) {
 }
 
 /** @param {Transformer} model @param {string} part @param {string} name */
-const parameterOf = ({ parameters }, part, name) => parameters[part === 'encoder' ? `encoder.${name}` : name];
+function parameterOf(model, part, name) {
+  const stored = parameterName(optionsOf(model, part), name);
+  return model.parameters[part === 'encoder' ? `encoder.${stored}` : stored];
+}

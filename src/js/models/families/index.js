@@ -1,14 +1,21 @@
 // The families of checkpoints, by the model_type in config.json.
 
+import { albert } from './albert.js';
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
+import { debertaV2 } from './debertaV2.js';
+import { dinov2 } from './dinov2.js';
 import { distilbert } from './distilbert.js';
+import { electra } from './electra.js';
+import { esm } from './esm.js';
 import { gemma, gemma2 } from './gemma.js';
 import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
+import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
+import { nomicBert } from './nomicBert.js';
 import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
@@ -27,6 +34,12 @@ export const FAMILIES = new Map(
     'xlm-roberta': roberta,
     camembert: roberta,
     distilbert,
+    mpnet,
+    electra,
+    albert,
+    'deberta-v2': debertaV2,
+    nomic_bert: nomicBert,
+    esm,
     modernbert,
     gpt2,
     opt,
@@ -43,6 +56,7 @@ export const FAMILIES = new Map(
     phi3,
     vit,
     deit: vit,
+    dinov2,
     clip_text_model: clip,
     clip,
     t5,

@@ -175,12 +175,27 @@ test('a RoBERTa with a classification head lists the pooler as unread', async ()
   assert.deepEqual(unread, ['roberta.pooler.dense.weight', 'roberta.pooler.dense.bias']);
 });
 
+test('a DeBERTa lists the parts of its pre-training as unread', async () => {
+  const { unread } = await open(filesOf('DeBERTa 3 for classes'));
+  assert.equal(unread[0], 'deberta.embeddings.position_embeddings.weight');
+  assert.ok(unread.slice(1).every((name) => name.startsWith('lm_predictions.lm_head.')));
+});
+
+test('DINOv2 lists the mask token, and ESM-2 its contacts and unused positions, as unread', async () => {
+  assert.deepEqual((await open(filesOf('DINOv2'))).unread, ['embeddings.mask_token']);
+  assert.deepEqual((await open(filesOf('ESM-2'))).unread, [
+    'esm.embeddings.position_embeddings.weight',
+    'esm.contact_head.regression.weight',
+    'esm.contact_head.regression.bias',
+  ]);
+});
+
 test('unread is empty for created models and for files with only one model', async () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
   assert.deepEqual(model.unread, []);
   model.dispose();
   for (const { name, files } of families) {
-    if (name === 'RoBERTa for classes') continue;
+    if (name === 'RoBERTa for classes' || /^(DINOv2|ESM-|DeBERTa 3 for classes)/.test(name)) continue;
     const { unread } = await open(files);
     if (!name.startsWith('CLIP, both')) assert.deepEqual(unread, [], name);
     else assert.ok(unread.includes('visual_projection.weight'));

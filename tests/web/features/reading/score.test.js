@@ -147,4 +147,5 @@ test('the families include every kind of step', () => {
   assert.ok(kinds('t5-a').includes('encoder distance') && kinds('t5-a').includes('decoder distance'));
   assert.ok(!kinds('t5-a').includes('cross distance'));
   assert.ok(kinds('gemma2-a').includes('decoder cap'));
+  assert.ok(kinds('mpnet-a').includes('decoder distance') && kinds('deberta-v2-a').includes('decoder distance'));
 });

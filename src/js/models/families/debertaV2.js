@@ -1,0 +1,92 @@
+// DeBERTa of versions 2 and 3.
+
+import { BERT_LAYER, bertOptions } from './bert.js';
+import { ALL_BIASES, expectField, projections, readActivation, UnsupportedField } from './common.js';
+import { classHead, isFor, maskedHead } from './heads.js';
+
+/** @import { Config, Family, HasTensor } from './common.js' */
+/** @import { DisentangledOptions } from '../partOptions.js' */
+/** @import { TransformerOptions } from '../options.js' */
+
+/** @type {Record<string, 'query' | 'key'>} */
+const TERMS = { c2p: 'query', p2c: 'key' };
+
+/** @param {Config} c @returns {DisentangledOptions} */
+function readPositions(c) {
+  if (c.relative_attention !== true) throw new UnsupportedField('relative_attention', c.relative_attention, 'true');
+  const { pos_att_type: given } = c;
+  const types =
+    typeof given === 'string'
+      ? given
+          .toLowerCase()
+          .split('|')
+          .map((type) => type.trim())
+      : given;
+  if (!Array.isArray(types) || types.length === 0 || !types.every((type) => Object.hasOwn(TERMS, type)))
+    throw new UnsupportedField('pos_att_type', given, 'c2p, p2c or both');
+  if (c.share_att_key !== true) throw new UnsupportedField('share_att_key', c.share_att_key, 'true');
+  expectField(c, 'norm_rel_ebd', 'layer_norm', 'none');
+  const { max_relative_positions: most = -1, position_buckets: buckets = -1 } = c;
+  return {
+    distance: most < 1 ? c.max_position_embeddings : most,
+    buckets: buckets > 0 ? buckets : undefined,
+    terms: types.map((type) => TERMS[type]),
+    norm: c.norm_rel_ebd === 'layer_norm',
+  };
+}
+
+/** @param {Config} c @param {HasTensor} has @returns {Partial<TransformerOptions>} */
+function debertaHead(c, has) {
+  const old = has('/cls.predictions.transform.dense.weight');
+  // The other head is in files of pre-training too. Only with this field the model reads it.
+  if (old || (c.legacy === false && has('/lm_predictions.lm_head.dense.weight'))) return maskedHead(c);
+  const pooled = has('/pooler.dense.weight') && has('/classifier.weight') && !isFor(c, 'TokenClassification');
+  if (!pooled) return classHead(c, has, false);
+  expectField(c, 'pooler_hidden_size', c.hidden_size);
+  const headActivation = readActivation('pooler_hidden_act', c.pooler_hidden_act ?? 'gelu');
+  return { ...classHead(c, has, true), headTransform: 'plain', headActivation };
+}
+
+/** @type {Family} */
+export const debertaV2 = {
+  name: 'deberta-v2',
+  prefixes: ['deberta.', ''],
+  options: (c, has) => {
+    expectField(c, 'conv_kernel_size', 0);
+    const disentangled = readPositions(c);
+    return {
+      ...bertOptions(c),
+      context: c.max_position_embeddings,
+      positions: (c.position_biased_input ?? true) ? 'learned' : 'none',
+      disentangled,
+      scale: ((c.hidden_size / c.num_attention_heads) * (1 + new Set(disentangled.terms).size)) ** -0.5,
+      normEps: c.layer_norm_eps ?? 1e-7,
+      tokenTypes: c.type_vocab_size ?? 0,
+      bias: ALL_BIASES,
+      ...debertaHead(c, has),
+    };
+  },
+  names: {
+    ...BERT_LAYER,
+    ...projections('blocks.L.attention', 'encoder.layer.L.attention', [
+      'self.query_proj',
+      'self.key_proj',
+      'self.value_proj',
+      'output.dense',
+    ]),
+    'relative.table': 'encoder.rel_embeddings.weight',
+    'relative.norm': 'encoder.LayerNorm',
+    'head.dense': {
+      from: '/cls.predictions.transform.dense',
+      also: ['/pooler.dense', '/lm_predictions.lm_head.dense'],
+    },
+    'head.norm': { from: '/cls.predictions.transform.LayerNorm', also: '/lm_predictions.lm_head.LayerNorm' },
+    head: {
+      from: '/cls.predictions.decoder',
+      also: ['/cls.predictions', '/classifier', '/qa_outputs', '/lm_predictions.lm_head'],
+    },
+  },
+  constants: ['/cls.predictions.bias', '/cls.predictions.decoder.bias'],
+  // A table that only pre-training uses, unless config.json says position_biased_input.
+  others: ['embeddings.position_embeddings'],
+};

@@ -1,0 +1,39 @@
+// MPNet.
+
+import { BERT_LAYER, bertOptions } from './bert.js';
+import { ALL_BIASES, expectField, projections } from './common.js';
+import { ROBERTA_HEAD, robertaHead } from './roberta.js';
+
+/** @import { Family } from './common.js' */
+
+/** The padding token of positions and the number of buckets are constants of the architecture. */
+const PADDING = 1;
+const BUCKETS = 32;
+
+/** @type {Family} */
+export const mpnet = {
+  name: 'mpnet',
+  prefixes: ['mpnet.', ''],
+  options: (c, has) => {
+    expectField(c, 'relative_attention_num_buckets', BUCKETS);
+    return {
+      ...bertOptions(c),
+      context: c.max_position_embeddings - PADDING - 1,
+      positionOffset: PADDING + 1,
+      padToken: PADDING,
+      buckets: { count: BUCKETS, distance: 128 },
+      tokenTypes: 0,
+      bias: ALL_BIASES,
+      ...robertaHead(c, has),
+    };
+  },
+  names: {
+    ...BERT_LAYER,
+    ...projections('blocks.L.attention', 'encoder.layer.L.attention.attn', ['q', 'k', 'v', 'o']),
+    'blocks.L.norm1': 'encoder.layer.L.attention.LayerNorm',
+    'buckets.table': 'encoder.relative_attention_bias.weight',
+    ...ROBERTA_HEAD,
+  },
+  constants: ['/lm_head.bias', '/lm_head.decoder.bias'],
+  others: ['pooler.dense'],
+};

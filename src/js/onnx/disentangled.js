@@ -1,0 +1,50 @@
+// The terms of relative positions in the scores of disentangled attention: see src/js/models/disentangled.js.
+
+import { relativeRow } from '../models/disentangled.js';
+import { scaleOf } from '../models/options.js';
+import { splitHeads, times } from './operators.js';
+
+/** @import { Resolved } from '../models/options.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Stack } from './stack.js' */
+
+/** @typedef {NonNullable<Resolved['disentangled']>} Options */
+
+/** The row of the table for each query and key, (T,S). @param {Stack} stack @param {Options} options */
+function rowOfCells({ graph, rows, keys }, options) {
+  // From the context on, which is the longest sequence, there are no more distances.
+  const reach = options.distance + (options.buckets ?? 0);
+  const known = Array.from({ length: 2 * reach + 1 }, (_, i) => relativeRow(reach - i, options));
+  const distance = graph.op('Sub', [graph.range(keys), graph.op('Unsqueeze', [graph.range(rows), graph.ints(1)])]);
+  const near = graph.op('Clip', [distance, graph.int(-reach), graph.int(reach)]);
+  return graph.op('Gather', [graph.ints(...known), graph.op('Add', [near, graph.int(reach)])]);
+}
+
+/**
+ * @param {Stack} stack
+ * @param {number} i block
+ * @param {{ query: Value, key: Value }} given (B,H,T,D), (B,H,S,D)
+ * @returns {Value | undefined} (B,H,T,S)
+ */
+export function relativeScores(stack, i, given) {
+  const { disentangled, numHeads, headDim } = stack.options;
+  if (!disentangled) return undefined;
+  const { graph } = stack;
+  const at = `blocks.${i}.attention`;
+  const { table, cells } = (stack.relative ??= {
+    table: stack.norm('relative.norm', graph.op('Unsqueeze', [stack.needed('relative.table'), graph.ints(0)])),
+    cells: rowOfCells(stack, disentangled),
+  });
+  const swap = (/** @type {Value} */ x, /** @type {number[]} */ perm) => graph.op('Transpose', [x], { perm });
+  const terms = disentangled.terms.map((axis) => {
+    const letter = axis === 'query' ? 'k' : 'q';
+    const positions = splitHeads(graph, stack.linear(`${at}.w${letter}`, table, `${at}.b${letter}`), numHeads, headDim);
+    const products = graph.op('MatMul', [given[axis], swap(positions, [0, 1, 3, 2])]);
+    const index = axis === 'query' ? cells : swap(cells, [1, 0]);
+    const heads = graph.op('Concat', [stack.batch, graph.ints(numHeads, 1, 1)], { axis: 0 });
+    const picked = graph.op('GatherElements', [products, graph.op('Expand', [index, heads])], { axis: 3 });
+    return axis === 'query' ? picked : swap(picked, [0, 1, 3, 2]);
+  });
+  const sum = terms.reduce((a, b) => graph.op('Add', [a, b]));
+  return times(graph, sum, scaleOf(stack.options, i));
+}
