@@ -29,6 +29,7 @@ const TEXTS = {
   qwen3: { models: 'Qwen 3', heads: 'next token, classes, token classes, answers' },
   gemma: { models: 'Gemma 1', heads: 'next token, classes, token classes, answers' },
   gemma2: { models: 'Gemma 2', heads: 'next token, classes, token classes, answers' },
+  gemma3: { models: 'Gemma 3, without pictures', heads: 'next token, classes, token classes, answers' },
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },

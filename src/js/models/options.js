@@ -9,7 +9,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
 /**
  * @typedef {object} RotaryOptions
  * @property {number} [theta] default 10000
- * @property {number} [localTheta] in layers with a window; default theta
+ * @property {number} [localTheta] theta of layers with a window, whose angles are not scaled: `scaling` and `long` are
+ *   for the other layers. Default: theta, with the scaling of all layers
  * @property {number} [width] number of elements of a head that are rotated; default headDim
  * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
  *   2n + 1; default 'halves'
@@ -180,12 +181,12 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
+/** @typedef {'localTheta' | 'scaling' | 'long'} Missing options of rotary positions without a default */
 /** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
  *   Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
- *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
- *   undefined,
+ *   rotary: Readonly<Required<Omit<RotaryOptions, Missing>> & Pick<RotaryOptions, Missing>> | undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
@@ -402,7 +403,8 @@ function readRotary(caller, options, headDim) {
   };
   return Object.freeze({
     theta,
-    localTheta: readNumber(where, 'localTheta', given.localTheta ?? theta, { least: 1 }),
+    localTheta:
+      given.localTheta === undefined ? undefined : readNumber(where, 'localTheta', given.localTheta, { least: 1 }),
     width,
     pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
     scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
@@ -455,6 +457,19 @@ function readScale(caller, scale, layers) {
 
 /** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
+
+/**
+ * The angles of rotary positions in a layer.
+ * @param {Resolved} options
+ * @param {number} layer
+ * @returns {Pick<RotaryOptions, 'scaling' | 'long'> & { theta: number } | undefined} undefined: nothing is rotated
+ */
+export function anglesOf({ rotary, window }, layer) {
+  if (!rotary) return undefined;
+  const { theta, localTheta, scaling, long } = rotary;
+  const isLocal = localTheta !== undefined && window !== null && window[layer] !== null;
+  return isLocal ? { theta: localTheta } : { theta, scaling, long };
+}
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */
 function readWindows(caller, window, layers) {

@@ -7,6 +7,7 @@ import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
+import { anglesOf } from './options.js';
 import { bucketOf, countPositions } from './positions.js';
 import { sliceRows } from './rowOperations.js';
 
@@ -262,11 +263,10 @@ export class Run {
 
   /** @param {Tensor} x (B,T,heads·D) @param {number} heads @param {number} layer */
   rotate(x, heads, layer) {
-    const { rotary, window, headDim: width } = this.options;
-    if (!rotary) return x;
-    const local = window !== null && window[layer] !== null;
-    const theta = local ? rotary.localTheta : rotary.theta;
-    const table = this.#shared.rotaryTables.get(rotary, theta, this.#maxPosition + 1, this.far);
+    const { rotary, headDim: width } = this.options;
+    const angles = anglesOf(this.options, layer);
+    if (!rotary || !angles) return x;
+    const table = this.#shared.rotaryTables.get(rotary.width, angles, this.#maxPosition + 1, this.far);
     const neighbours = rotary.pairing === 'neighbours';
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }

@@ -5,6 +5,7 @@ import { bloom } from './bloom.js';
 import { clip } from './clip.js';
 import { distilbert } from './distilbert.js';
 import { gemma, gemma2 } from './gemma.js';
+import { gemma3 } from './gemma3.js';
 import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
@@ -39,6 +40,8 @@ export const FAMILIES = new Map(
     qwen3,
     gemma,
     gemma2,
+    gemma3,
+    gemma3_text: gemma3,
     phi,
     phi3,
     vit,

@@ -1,0 +1,108 @@
+// The fields of config.json that later decoders have: each changes the result, or is refused by its name.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
+import { families } from '../../support/families.js';
+import { difference } from '../../support/golden.js';
+import { hl } from '../../support/headlight.js';
+
+const familyOf = (name) => families.find((family) => family.name === name);
+/** The files with other fields in config.json, or in the text_config in it. */
+function withFields({ files }, fields) {
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  const changed = config.text_config
+    ? { ...config, text_config: { ...config.text_config, ...fields } }
+    : { ...config, ...fields };
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(changed)) };
+}
+async function logitsWith(name, fields) {
+  const family = familyOf(name);
+  const model = await hl.openModel(withFields(family, fields));
+  const logits = hl.scope(() => model.forward(family.input).logits.copy());
+  model.dispose();
+  return logits;
+}
+
+const BY_TYPE = 'Gemma 3 below text_config, with rope_parameters and types of layers';
+const ROPES = (full_attention, sliding_attention) => ({ rope_parameters: { full_attention, sliding_attention } });
+const PLAIN = { rope_type: 'default', rope_theta: 500 };
+/** Fields of which each gives other logits. @type {Record<string, Record<string, unknown>[]>} */
+const CHANGES = {
+  'Gemma 3': [
+    { rope_scaling: null },
+    { rope_local_base_freq: 500 },
+    { rope_theta: 100 },
+    { query_pre_attn_scalar: 6 },
+    { sliding_window: 4 },
+    { sliding_window_pattern: 1 },
+    { attn_logit_softcapping: 1 },
+    { final_logit_softcapping: 1 },
+  ],
+  [BY_TYPE]: [
+    { layer_types: ['sliding_attention', 'full_attention'] },
+    ROPES(PLAIN, PLAIN),
+    ROPES({ rope_type: 'linear', rope_theta: 500, factor: 4 }, { rope_type: 'default', rope_theta: 70 }),
+  ],
+};
+for (const [name, changes] of Object.entries(CHANGES))
+  test(`${name}: each of its fields changes the logits`, async () => {
+    const logits = await logitsWith(name, {});
+    for (const fields of changes) {
+      const off = difference(await logitsWith(name, fields), logits);
+      assert.ok(off > 1e-3, `${JSON.stringify(fields)} changes the logits by ${off}`);
+    }
+  });
+
+/** Fields that are not supported, with the name in the error. @type {[string, Record<string, unknown>, string][]} */
+const REFUSED = [[BY_TYPE, ROPES(PLAIN, { ...PLAIN, rope_type: 'linear', factor: 2 }), 'rope_type']];
+test('fields that are not supported are refused by their names', async () => {
+  for (const [name, fields, parameter] of REFUSED)
+    await assert.rejects(
+      hl.openModel(withFields(familyOf(name), fields)),
+      { code: 'FORMAT', parameter },
+      `${name}: ${JSON.stringify(fields)}`,
+    );
+});
+
+/** Fields without which a file is read as with these values. @type {Record<string, Record<string, unknown>>} */
+const DEFAULTS = {
+  'Gemma 3': {
+    rms_norm_eps: 1e-6,
+    max_position_embeddings: 2 ** 17,
+    query_pre_attn_scalar: 256,
+    sliding_window: 4096,
+    sliding_window_pattern: 6,
+    rope_theta: 1e6,
+    rope_local_base_freq: 10000,
+    tie_word_embeddings: true,
+  },
+};
+test('missing fields of later decoders have the defaults of Hugging Face', async () => {
+  for (const [name, fields] of Object.entries(DEFAULTS))
+    for (const [field, value] of Object.entries(fields)) {
+      const [left, said] = [undefined, value].map((given) => withFields(familyOf(name), { [field]: given }));
+      const options = [];
+      for (const files of [left, said]) {
+        const model = await hl.openModel(files);
+        options.push(model.options);
+        model.dispose();
+      }
+      assert.deepEqual(options[0], options[1], `${name}: ${field}`);
+    }
+});
+
+test('a Gemma 3 with tensors for pictures is refused', async () => {
+  const { files } = familyOf(BY_TYPE);
+  for (const name of ['multi_modal_projector', 'model.multi_modal_projector'])
+    await assert.rejects(
+      hl.openModel({
+        ...files,
+        'model.safetensors': writeSafetensors({
+          ...readSafetensors(files['model.safetensors']).tensors,
+          [`${name}.mm_input_projection_weight`]: { data: new Float32Array(16), shape: [4, 4] },
+        }),
+      }),
+      { code: 'FORMAT', parameter: 'vision_config' },
+    );
+});

@@ -1,0 +1,122 @@
+// The cases of families.js that are later decoders, each with its architecture in float64.
+
+import { ACTIVATIONS, add, angles, attend, linear, multiply, rotate, times } from './float64.js';
+
+/** @import { Case } from './families.js' */
+
+/**
+ * The cases.
+ * @param {object} parts makers of shapes, sizes and kinds of cases, as families.js has them
+ * @returns {Case[]}
+ */
+export function decoderCases(parts) {
+  return [...gemma3Cases(parts)];
+}
+
+const projectionNames = ['q', 'k', 'v'];
+/** @param p a pass @param {string} at the attention @param x its input */
+const project = (p, at, x) => projectionNames.map((name) => p.linear(`${at}.${name}_proj`, x));
+/** The gated feed-forward of Llama. */
+const gatedFeed = (p, at, x, activation) =>
+  p.linear(`${at}.down_proj`, multiply(p.linear(`${at}.gate_proj`, x).map(activation), p.linear(`${at}.up_proj`, x)));
+
+// ---- Gemma 3
+
+function gemma3Cases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, scale, table, blocks, forClasses }) {
+  const width = 6;
+  const shapesAt = (at) => ({
+    ...table(`${at}embed_tokens`, V),
+    ...blocks((i) => {
+      const b = `${at}layers.${i}`;
+      return {
+        ...lin(`${b}.self_attn.q_proj`, H * width, C, false),
+        ...lin(`${b}.self_attn.k_proj`, KV * width, C, false),
+        ...lin(`${b}.self_attn.v_proj`, KV * width, C, false),
+        ...lin(`${b}.self_attn.o_proj`, C, H * width, false),
+        ...scale(`${b}.self_attn.q_norm`, width, 0),
+        ...scale(`${b}.self_attn.k_norm`, width, 0),
+        ...lin(`${b}.mlp.gate_proj`, MLP, C, false),
+        ...lin(`${b}.mlp.up_proj`, MLP, C, false),
+        ...lin(`${b}.mlp.down_proj`, C, MLP, false),
+        ...scale(`${b}.input_layernorm`, C, 0),
+        ...scale(`${b}.post_attention_layernorm`, C, 0),
+        ...scale(`${b}.pre_feedforward_layernorm`, C, 0),
+        ...scale(`${b}.post_feedforward_layernorm`, C, 0),
+      };
+    }),
+    ...scale(`${at}norm`, C, 0),
+  });
+  const config = {
+    model_type: 'gemma3_text',
+    vocab_size: V,
+    hidden_size: C,
+    intermediate_size: MLP,
+    num_hidden_layers: L,
+    num_attention_heads: H,
+    num_key_value_heads: KV,
+    head_dim: width,
+    hidden_activation: 'gelu_pytorch_tanh',
+    max_position_embeddings: PLACES,
+    rms_norm_eps: 1e-6,
+    query_pre_attn_scalar: 24,
+    attn_logit_softcapping: null,
+    final_logit_softcapping: null,
+    sliding_window: 3,
+    sliding_window_pattern: 2,
+    rope_theta: 500,
+    rope_local_base_freq: 100,
+    rope_scaling: { rope_type: 'linear', factor: 4 },
+  };
+  /** local: the layer with a window; near and far: the angles in this layer and in the other. */
+  function run(p, { at = 'model.', local = 0, near = angles(100, width), far, head = true }) {
+    const rms = (name, x) => p.rmsNorm(name, x, 1e-6, 1);
+    let x = (p.values.embed = times(p.rows(`${at}embed_tokens.weight`, p.ids), Math.sqrt(C)));
+    x = p.stack(x, (x, i, record) => {
+      const b = `${at}layers.${i}`;
+      const [q, k, v] = project(p, `${b}.self_attn`, rms(`${b}.input_layernorm`, x));
+      const turns = i === local ? near : far;
+      const turn = (name, part, heads) => rotate(rms(`${b}.self_attn.${name}_norm`, part), { heads, width, turns });
+      const see = p.sees({ left: i === local ? 2 : Infinity });
+      const how = { heads: H, kvHeads: KV, width, see, scale: 24 ** -0.5 };
+      const { heads, weights } = attend(turn('q', q, H), turn('k', k, KV), v, how);
+      record('weights', weights);
+      x = add(x, rms(`${b}.post_attention_layernorm`, p.linear(`${b}.self_attn.o_proj`, heads)));
+      const read = rms(`${b}.pre_feedforward_layernorm`, x);
+      return add(x, rms(`${b}.post_feedforward_layernorm`, gatedFeed(p, `${b}.mlp`, read, ACTIVATIONS.tanhGelu)));
+    });
+    x = p.values.final = rms(`${at}norm`, x);
+    if (head) p.values.logits = linear(x, p.get(`${at}embed_tokens.weight`));
+  }
+  const scaled = angles(500, width).map((angle) => angle / 4);
+  const text = {
+    ...config,
+    sliding_window_pattern: undefined,
+    layer_types: ['full_attention', 'sliding_attention'],
+    rope_theta: undefined,
+    rope_local_base_freq: undefined,
+    rope_scaling: undefined,
+    rope_parameters: {
+      full_attention: { rope_type: 'linear', rope_theta: 500, factor: 4 },
+      sliding_attention: { rope_type: 'default', rope_theta: 500 },
+    },
+  };
+  return [
+    {
+      name: 'Gemma 3',
+      config,
+      shapes: shapesAt('model.'),
+      padding: 'left',
+      causal: true,
+      run: (p) => run(p, { far: scaled }),
+    },
+    {
+      name: 'Gemma 3 below text_config, with rope_parameters and types of layers',
+      config: { model_type: 'gemma3', text_config: text, vision_config: { image_size: 896 } },
+      shapes: shapesAt('language_model.model.'),
+      padding: 'left',
+      causal: true,
+      run: (p) => run(p, { at: 'language_model.model.', local: 1, near: angles(500, width), far: scaled }),
+    },
+    forClasses('Gemma 3', { config, shapes: shapesAt('model.'), run: (p) => run(p, { far: scaled, head: false }) }),
+  ];
+}
