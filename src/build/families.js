@@ -30,6 +30,7 @@ const TEXTS = {
   gemma: { models: 'Gemma 1', heads: 'next token, classes, token classes, answers' },
   gemma2: { models: 'Gemma 2', heads: 'next token, classes, token classes, answers' },
   gemma3: { models: 'Gemma 3, without pictures', heads: 'next token, classes, token classes, answers' },
+  olmo2: { models: 'OLMo 2 and 3', heads: 'next token, classes, token classes, answers' },
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
@@ -58,6 +59,7 @@ const PLACES = {
   both: 'before and after each part',
   parallel: 'before both, which run side by side',
   stream: 'in the stream',
+  outputs: 'after each part',
 };
 
 /** Special features of a family's attention. @param {any} options */

@@ -32,9 +32,9 @@ export type { ModelResult as TransformerResult } from './models/modelResult.js';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
-  RotaryOptions as TransformerRotaryOptions,
   TransformerOptions,
 } from './models/options.js';
+export type { RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,
   LearnOptions,

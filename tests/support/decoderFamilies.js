@@ -10,7 +10,7 @@ import { ACTIVATIONS, add, angles, attend, linear, multiply, rotate, times } fro
  * @returns {Case[]}
  */
 export function decoderCases(parts) {
-  return [...gemma3Cases(parts)];
+  return [...gemma3Cases(parts), ...olmo2Cases(parts)];
 }
 
 const projectionNames = ['q', 'k', 'v'];
@@ -118,5 +118,84 @@ function gemma3Cases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, scale, table
       run: (p) => run(p, { at: 'language_model.model.', local: 1, near: angles(500, width), far: scaled }),
     },
     forClasses('Gemma 3', { config, shapes: shapesAt('model.'), run: (p) => run(p, { far: scaled, head: false }) }),
+  ];
+}
+
+// ---- OLMo 2 and 3
+
+function olmo2Cases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, scale, table, blocks, forClasses }) {
+  const shapes = {
+    ...table('model.embed_tokens', V),
+    ...blocks((i) => {
+      const b = `model.layers.${i}`;
+      return {
+        ...lin(`${b}.self_attn.q_proj`, C, C, false),
+        ...lin(`${b}.self_attn.k_proj`, KV * D, C, false),
+        ...lin(`${b}.self_attn.v_proj`, KV * D, C, false),
+        ...lin(`${b}.self_attn.o_proj`, C, C, false),
+        ...scale(`${b}.self_attn.q_norm`, C),
+        ...scale(`${b}.self_attn.k_norm`, KV * D),
+        ...lin(`${b}.mlp.gate_proj`, MLP, C, false),
+        ...lin(`${b}.mlp.up_proj`, MLP, C, false),
+        ...lin(`${b}.mlp.down_proj`, C, MLP, false),
+        ...scale(`${b}.post_attention_layernorm`),
+        ...scale(`${b}.post_feedforward_layernorm`),
+      };
+    }),
+    ...scale('model.norm'),
+  };
+  const head = lin('lm_head', V, C, false);
+  const config = {
+    model_type: 'olmo2',
+    vocab_size: V,
+    hidden_size: C,
+    intermediate_size: MLP,
+    num_hidden_layers: L,
+    num_attention_heads: H,
+    num_key_value_heads: KV,
+    hidden_act: 'silu',
+    max_position_embeddings: PLACES,
+    rms_norm_eps: 1e-6,
+    rope_theta: 500,
+    rope_scaling: null,
+    attention_bias: false,
+    tie_word_embeddings: false,
+  };
+  /** window: of the first layer; far: the angles of the others. */
+  function run(p, { window = Infinity, far = angles(500, D), head = true } = {}) {
+    let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
+    x = p.stack(x, (x, i, record) => {
+      const b = `model.layers.${i}`;
+      let [q, k, v] = project(p, `${b}.self_attn`, x);
+      const turns = i === 0 && window < Infinity ? angles(500, D) : far;
+      // The norm is of whole rows, with all heads.
+      q = rotate(p.rmsNorm(`${b}.self_attn.q_norm`, q), { heads: H, width: D, turns });
+      k = rotate(p.rmsNorm(`${b}.self_attn.k_norm`, k), { heads: KV, width: D, turns });
+      const see = p.sees({ left: i === 0 ? window - 1 : Infinity });
+      const { heads, weights } = attend(q, k, v, { heads: H, kvHeads: KV, width: D, see });
+      record('weights', weights);
+      x = add(x, p.rmsNorm(`${b}.post_attention_layernorm`, p.linear(`${b}.self_attn.o_proj`, heads)));
+      return add(x, p.rmsNorm(`${b}.post_feedforward_layernorm`, gatedFeed(p, `${b}.mlp`, x, ACTIVATIONS.silu)));
+    });
+    x = p.values.final = p.rmsNorm('model.norm', x);
+    if (head) p.values.logits = p.linear('lm_head', x);
+  }
+  return [
+    { name: 'OLMo 2', config, shapes: { ...shapes, ...head }, padding: 'left', causal: true, run: (p) => run(p) },
+    {
+      name: 'OLMo 3',
+      config: {
+        ...config,
+        model_type: 'olmo3',
+        sliding_window: 3,
+        layer_types: ['sliding_attention', 'full_attention'],
+        rope_scaling: { rope_type: 'linear', factor: 4 },
+      },
+      shapes: { ...shapes, ...head },
+      padding: 'left',
+      causal: true,
+      run: (p) => run(p, { window: 3, far: angles(500, D).map((angle) => angle / 4) }),
+    },
+    forClasses('OLMo 2', { config, shapes, run: (p) => run(p, { head: false }) }),
   ];
 }

@@ -31,6 +31,7 @@ export const FORMS = {
     tied: true,
     bias: false,
   },
+  'OLMo 2': { positions: 'rotary', norm: 'rms', normPlace: 'outputs', bias: false, queryKeyNorm: 'all', kvHeads: 1 },
   'GPT-NeoX': { positions: 'rotary', rotary: { width: 2 }, normPlace: 'parallel', activation: 'gelu' },
   'one norm for both': { normPlace: 'parallel', sharedNorm: true, positions: 'none' },
   BLOOM: { positions: 'alibi', embedNorm: true },

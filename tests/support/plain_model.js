@@ -74,8 +74,8 @@ function makeParameters(options, random) {
   if (E !== C) linear('embedding.project', C, E);
   for (let l = 0; l < layers; l++) {
     const at = `blocks.${l}`;
-    for (const name of ['norm1', 'norm2']) normed(`${at}.${name}`);
-    if (options.normPlace === 'both') for (const name of ['after1', 'after2']) normed(`${at}.${name}`);
+    if (options.normPlace !== 'outputs') for (const name of ['norm1', 'norm2']) normed(`${at}.${name}`);
+    if (/both|outputs/.test(options.normPlace)) for (const name of ['after1', 'after2']) normed(`${at}.${name}`);
     attended(`${at}.attention`);
     if (options.cross) {
       normed(`${at}.cross.norm`);
@@ -155,7 +155,7 @@ function run(options, parameters, ids, capture, edits) {
     pass(`${value}weights`, weights, [B, H, T, T]);
     return linear(`${at}.wo`, join(pass(`${value}heads`, output, [B, H, T, D])), `${at}.bo`);
   };
-  const after = (name, x) => (normPlace === 'both' ? normed(name, x) : x);
+  const after = (name, x) => (/both|outputs/.test(normPlace) ? normed(name, x) : x);
 
   const { data: table } = parameters['embedding.table'];
   const E = options.embedDim;

@@ -2,6 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
+import { normsOutputs } from '../models/options.js';
 import { parametersOf, readCaptured, readIndex } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
@@ -157,7 +158,7 @@ function decompose(caller, model, result, { token, batch }) {
     const at = `blocks.${l}`;
     const attended = headsOf(`${at}.`, `${at}.attention`, 'heads', l);
     normIf('stream', `${at}.norm1`);
-    stream = added(stream, normPlace === 'both' ? normed(`${at}.after1`, attended) : attended);
+    stream = added(stream, normsOutputs(model.options) ? normed(`${at}.after1`, attended) : attended);
     normIf('after', `${at}.norm1`);
     if (cross) {
       normIf('stream', `${at}.cross.norm`);

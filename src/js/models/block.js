@@ -1,7 +1,8 @@
 // The block of every transformer, from input to output. x is (B,T,C). Steps in brackets exist in some models only.
 //
-//   before, both:  x = x + [after1] attention([norm1] x)       after:  x = norm1(x + attention(x))
-//                  x = x + [after2] mlp([norm2] x)                     x = norm2(x + mlp(x))
+//   before, both, outputs:                                       after:  x = norm1(x + attention(x))
+//     x = x + [after1] attention([norm1] x)                              x = norm2(x + mlp(x))
+//     x = x + [after2] mlp([norm2] x)
 //   parallel:      x = x + attention(norm1(x)) + mlp(norm2(x))
 //   stream:        x = norm1(x), x = x + attention(x)
 //                  x = norm2(x), x = x + mlp(x)
@@ -13,7 +14,7 @@ import { shapeOf } from '../memory/tensor.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { projectInputs } from './headInputs.js';
-import { scaleOf } from './options.js';
+import { normsOutputs, scaleOf } from './options.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run, Strided } from './run.js' */
@@ -102,7 +103,7 @@ function feedForward(run, i, x) {
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
   const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  return run.pass(at('mlp'), options.normPlace === 'both' ? run.norm(at('after2'), down) : down, ROWS);
+  return run.pass(at('mlp'), normsOutputs(options) ? run.norm(at('after2'), down) : down, ROWS);
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -121,7 +122,7 @@ function headsOf(tensor, width) {
  */
 function attend(run, i, x, stream) {
   const { options, cache } = run;
-  const { headDim, numHeads, kvHeads, normPlace, causal } = options;
+  const { headDim, numHeads, kvHeads, causal } = options;
   const at = inBlock(i);
   const normedAndRotated = (
     /** @type {Tensor} */ projected,
@@ -155,7 +156,7 @@ function attend(run, i, x, stream) {
     slopes: run.slopes,
   });
   const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
-  return run.pass(at('attention'), normPlace === 'both' ? run.norm(at('after1'), out) : out, ROWS);
+  return run.pass(at('attention'), normsOutputs(options) ? run.norm(at('after1'), out) : out, ROWS);
 }
 
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */

@@ -2,21 +2,10 @@
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { checkFactors, readScaling } from '../ops/rotary.js';
+import { readRotary } from './rotaryOptions.js';
 
-/** @import { RotaryScaling } from '../ops/rotary.js' */
+/** @import { ResolvedRotary, RotaryOptions } from './rotaryOptions.js' */
 
-/**
- * @typedef {object} RotaryOptions
- * @property {number} [theta] default 10000
- * @property {number} [localTheta] theta of layers with a window, whose angles are not scaled: `scaling` and `long` are
- *   for the other layers. Default: theta, with the scaling of all layers
- * @property {number} [width] number of elements of a head that are rotated; default headDim
- * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
- *   2n + 1; default 'halves'
- * @property {RotaryScaling} [scaling]
- * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
- */
 /**
  * @typedef {object} BiasOptions which linear layers have a bias
  * @property {boolean} [query]
@@ -43,10 +32,10 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [normEps] default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is
  *   NaN, as in PyTorch
  * @property {boolean} [normScale] true: norms multiply by a weight; default true
- * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] where the norms of attention and
- *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
- *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
- *   the residual stream. Default 'before'
+ * @property {'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs'} [normPlace] where the norms of attention
+ *   and feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of
+ *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output
+ *   replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
@@ -69,7 +58,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
- * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
+ * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: of each head on
+ *   its own, with the same weights for all heads; 'all': of all heads together, before they are split, so that the
+ *   query of a head depends on the others. Default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
@@ -170,7 +161,7 @@ const OPTIONS = [
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
-  normPlace: ['before', 'after', 'both', 'parallel', 'stream'],
+  normPlace: ['before', 'after', 'both', 'parallel', 'stream', 'outputs'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
@@ -181,12 +172,11 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'localTheta' | 'scaling' | 'long'} Missing options of rotary positions without a default */
 /** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
  *   Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
- *   rotary: Readonly<Required<Omit<RotaryOptions, Missing>> & Pick<RotaryOptions, Missing>> | undefined,
+ *   rotary: ResolvedRotary | undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
@@ -312,7 +302,7 @@ function readLayers(reader, { headDim, layers }) {
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
-    queryKeyNorm: reader.flag('queryKeyNorm', false),
+    queryKeyNorm: given.queryKeyNorm === 'all' ? /** @type {const} */ ('all') : reader.flag('queryKeyNorm', false),
     sinks: reader.flag('sinks', false),
   };
 }
@@ -369,7 +359,7 @@ export function resolveOptions(options, caller = 'transformer') {
   const embedding = readEmbedding(reader, sizes.dModel);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
   const cross = reader.flag('cross', encoder !== undefined);
-  if (cross && norms.normPlace === 'parallel') {
+  if (cross && (norms.normPlace === 'parallel' || norms.normPlace === 'outputs')) {
     const expected = "'before', 'after', 'both' or 'stream' with attention to an encoder";
     throw argumentError(caller, 'normPlace', norms.normPlace, expected);
   }
@@ -387,39 +377,6 @@ export function resolveOptions(options, caller = 'transformer') {
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
     encoder,
   });
-}
-
-/** @param {string} caller @param {RotaryOptions} options @param {number} headDim */
-function readRotary(caller, options, headDim) {
-  const where = `${caller}: rotary`;
-  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'scaling', 'long']);
-  const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
-  const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
-  if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
-  const scalingOf = (/** @type {unknown} */ scaling) => {
-    const read = readScaling(where, scaling);
-    checkFactors(where, read, width);
-    return Object.freeze(read);
-  };
-  return Object.freeze({
-    theta,
-    localTheta:
-      given.localTheta === undefined ? undefined : readNumber(where, 'localTheta', given.localTheta, { least: 1 }),
-    width,
-    pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
-    scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
-    long: given.long === undefined ? undefined : readLong(`${where}: long`, given.long, scalingOf),
-  });
-}
-
-/**
- * @param {string} caller
- * @param {NonNullable<RotaryOptions['long']>} options
- * @param {(scaling: unknown) => RotaryScaling} scalingOf
- */
-function readLong(caller, options, scalingOf) {
-  const given = readOptions(caller, options, ['beyond', 'scaling']);
-  return Object.freeze({ beyond: readNumber(caller, 'beyond', given.beyond, SIZE), scaling: scalingOf(given.scaling) });
 }
 
 /** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
@@ -455,21 +412,11 @@ function readScale(caller, scale, layers) {
   return Object.freeze(scale.map((factor, i) => readNumber(caller, `scale[${i}]`, factor)));
 }
 
+/** True if the outputs of attention and feed-forward are normalized. @param {{ normPlace?: string }} options */
+export const normsOutputs = ({ normPlace }) => normPlace === 'both' || normPlace === 'outputs';
+
 /** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
-
-/**
- * The angles of rotary positions in a layer.
- * @param {Resolved} options
- * @param {number} layer
- * @returns {Pick<RotaryOptions, 'scaling' | 'long'> & { theta: number } | undefined} undefined: nothing is rotated
- */
-export function anglesOf({ rotary, window }, layer) {
-  if (!rotary) return undefined;
-  const { theta, localTheta, scaling, long } = rotary;
-  const isLocal = localTheta !== undefined && window !== null && window[layer] !== null;
-  return isLocal ? { theta: localTheta } : { theta, scaling, long };
-}
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */
 function readWindows(caller, window, layers) {

@@ -5,7 +5,7 @@ import { rotaryTable } from '../ops/rotary.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { anglesOf } from './options.js' */
+/** @import { anglesOf } from './rotaryOptions.js' */
 /** @import { Weight } from './weights.js' */
 
 /** Rows of the smallest table. */

@@ -7,8 +7,8 @@ import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
-import { anglesOf } from './options.js';
 import { bucketOf, countPositions } from './positions.js';
+import { anglesOf } from './rotaryOptions.js';
 import { sliceRows } from './rowOperations.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -208,7 +208,11 @@ export class Run {
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 
-  /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */
+  /**
+   * RMS norm of each head, or of all together.
+   * @param {Tensor} x (B,T,heads·D)
+   * @param {Weight} weight (D), or (heads·D)
+   */
   headNorm(x, weight) {
     return this.graph.norm(x, weight, undefined, false, this.options.normEps);
   }

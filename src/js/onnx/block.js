@@ -1,6 +1,6 @@
 // The block of a transformer as a graph, with the same structure as models/block.js.
 
-import { scaleOf } from '../models/options.js';
+import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
 import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
 
@@ -56,7 +56,7 @@ function feedForward(stack, i, x) {
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
   const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  return stack.passRows(`${at}.mlp`, options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down);
+  return stack.passRows(`${at}.mlp`, normsOutputs(options) ? stack.norm(`${at}.after2`, down) : down);
 }
 
 /**
@@ -65,10 +65,11 @@ function feedForward(stack, i, x) {
  * @param {string} at
  * @param {'q' | 'k' | 'v'} name
  * @param {Value} x
+ * @param {(product: Value) => Value} [normalize] a norm of all heads together
  */
-function project(parameters, at, name, x) {
+function project(parameters, at, name, x, normalize = (product) => product) {
   const { numHeads, kvHeads, headDim } = parameters.options;
-  const product = parameters.linear(`${at}.w${name}`, x, `${at}.b${name}`);
+  const product = normalize(parameters.linear(`${at}.w${name}`, x, `${at}.b${name}`));
   return splitHeads(parameters.graph, product, name === 'q' ? numHeads : kvHeads, headDim);
 }
 
@@ -88,9 +89,11 @@ function attendSelf(stack, i, x) {
   const { graph, options, inputs } = stack;
   const at = `blocks.${i}`;
   const [query, key] = /** @type {const} */ (['q', 'k']).map((name) => {
-    const projected = project(stack, `${at}.attention`, name, x);
     const scale = stack.weight(`${at}.attention.norm${name.toUpperCase()}`);
-    return stack.rotate(scale ? rmsNorm(graph, projected, scale, options.normEps) : projected, i);
+    const normed = (/** @type {Value} */ y) => (scale ? rmsNorm(graph, y, scale, options.normEps) : y);
+    const whole = options.queryKeyNorm === 'all';
+    const heads = project(stack, `${at}.attention`, name, x, whole ? normed : undefined);
+    return stack.rotate(whole ? heads : normed(heads), i);
   });
   const fresh = { key, value: project(stack, `${at}.attention`, 'v', x) };
   const past = inputs.past?.[i];
@@ -101,7 +104,7 @@ function attendSelf(stack, i, x) {
   const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
+  return stack.passRows(`${at}.attention`, normsOutputs(options) ? stack.norm(`${at}.after1`, out) : out);
 }
 
 /** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */

@@ -1,8 +1,8 @@
 // The state shared by embedding, blocks and head while the graph of one stack is built: sizes, positions, masks. A
 // model with an encoder has two stacks.
 
-import { anglesOf } from '../models/options.js';
 import { bucketOf } from '../models/positions.js';
+import { anglesOf } from '../models/rotaryOptions.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';

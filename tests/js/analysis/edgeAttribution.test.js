@@ -132,7 +132,7 @@ test('models whose parts do not add up are refused, and so are invalid arguments
   const refuses = (model, expected, options, judged = metric, clean = CLEAN) =>
     assert.rejects(edgeAttribution(model, clean, CORRUPTED, judged, options), expected);
   const wrong = (parameter, message) => ({ code: 'ARGUMENT', parameter, ...(message && { message }) });
-  for (const normPlace of ['after', 'both', 'stream'])
+  for (const normPlace of ['after', 'both', 'stream', 'outputs'])
     await refuses(build({ normPlace }), wrong('model', new RegExp(`normPlace of this model is '${normPlace}'`)));
   const encoder = { ...SMALL, causal: false, head: 'none' };
   await refuses(build({ encoder }), wrong('model', /encoder/));

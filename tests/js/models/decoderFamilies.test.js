@@ -44,6 +44,13 @@ const CHANGES = {
     ROPES(PLAIN, PLAIN),
     ROPES({ rope_type: 'linear', rope_theta: 500, factor: 4 }, { rope_type: 'default', rope_theta: 70 }),
   ],
+  'OLMo 2': [{ rope_theta: 100 }, { rope_scaling: { rope_type: 'linear', factor: 4 } }],
+  'OLMo 3': [
+    { rope_scaling: null },
+    { sliding_window: 4 },
+    { layer_types: ['full_attention', 'full_attention'] },
+    { layer_types: ['full_attention', 'sliding_attention'] },
+  ],
 };
 for (const [name, changes] of Object.entries(CHANGES))
   test(`${name}: each of its fields changes the logits`, async () => {
@@ -77,6 +84,8 @@ const DEFAULTS = {
     rope_local_base_freq: 10000,
     tie_word_embeddings: true,
   },
+  'OLMo 2': { rms_norm_eps: 1e-5, max_position_embeddings: 2048, rope_theta: 10000, tie_word_embeddings: false },
+  'OLMo 3': { rms_norm_eps: 1e-5, sliding_window: 4096 },
 };
 test('missing fields of later decoders have the defaults of Hugging Face', async () => {
   for (const [name, fields] of Object.entries(DEFAULTS))

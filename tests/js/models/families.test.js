@@ -96,6 +96,7 @@ const DECODERS = [
   'Phi',
   'Phi-3',
   'Gemma 3',
+  'OLMo 2',
   'GPT-2',
 ];
 const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };

@@ -180,7 +180,8 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
   refuses(make({ layers: 1, scale: ['1'] }), 'ARGUMENT', 'scale[0]', /scale\[0\] is '1'/);
   refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
   const encoder = { ...SMALL, causal: false, head: 'none' };
-  refuses(make({ encoder, normPlace: 'parallel' }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
+  for (const normPlace of ['parallel', 'outputs'])
+    refuses(make({ encoder, normPlace }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
   const rounded = hl.transformer(SMALL);
   const kept = rounded.forward(LABELS, { train: true });
   rounded.quantize();

@@ -10,6 +10,7 @@ import { gpt2 } from './gpt2.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
 import { neox } from './neox.js';
+import { olmo2 } from './olmo2.js';
 import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
@@ -42,6 +43,8 @@ export const FAMILIES = new Map(
     gemma2,
     gemma3,
     gemma3_text: gemma3,
+    olmo2,
+    olmo3: olmo2,
     phi,
     phi3,
     vit,
