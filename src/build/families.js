@@ -31,6 +31,10 @@ const TEXTS = {
   gemma2: { models: 'Gemma 2', heads: 'next token, classes, token classes, answers' },
   gemma3: { models: 'Gemma 3, without pictures', heads: 'next token, classes, token classes, answers' },
   olmo2: { models: 'OLMo 2 and 3', heads: 'next token, classes, token classes, answers' },
+  gpt_neo: { models: 'GPT-Neo, TinyStories', heads: 'next token, classes, token classes, answers' },
+  gptj: { models: 'GPT-J', heads: 'next token, classes, token classes, answers' },
+  starcoder2: { models: 'StarCoder2', heads: 'next token, classes, token classes, answers' },
+  stablelm: { models: 'StableLM 3B and 2 1.6B', heads: 'next token, classes, token classes, answers' },
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
@@ -49,6 +53,7 @@ const CONFIG = {
   ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
   ...{ max_window_layers: 0, query_pre_attn_scalar: 16 },
+  ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8 },
 };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 

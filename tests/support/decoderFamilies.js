@@ -1,6 +1,9 @@
 // The cases of families.js that are later decoders, each with its architecture in float64.
 
-import { ACTIVATIONS, add, angles, attend, linear, multiply, rotate, times } from './float64.js';
+import { gatedFeed, masks, project } from './decoderParts.js';
+import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
+import { llamaCases } from './llamaDecoders.js';
+import { parallelCases } from './parallelDecoders.js';
 
 /** @import { Case } from './families.js' */
 
@@ -10,15 +13,14 @@ import { ACTIVATIONS, add, angles, attend, linear, multiply, rotate, times } fro
  * @returns {Case[]}
  */
 export function decoderCases(parts) {
-  return [...gemma3Cases(parts), ...olmo2Cases(parts)];
+  return [
+    ...gemma3Cases(parts),
+    ...olmo2Cases(parts),
+    ...gptneoCases(parts),
+    ...parallelCases(parts),
+    ...llamaCases(parts),
+  ];
 }
-
-const projectionNames = ['q', 'k', 'v'];
-/** @param p a pass @param {string} at the attention @param x its input */
-const project = (p, at, x) => projectionNames.map((name) => p.linear(`${at}.${name}_proj`, x));
-/** The gated feed-forward of Llama. */
-const gatedFeed = (p, at, x, activation) =>
-  p.linear(`${at}.down_proj`, multiply(p.linear(`${at}.gate_proj`, x).map(activation), p.linear(`${at}.up_proj`, x)));
 
 // ---- Gemma 3
 
@@ -197,5 +199,86 @@ function olmo2Cases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, scale, tab
       run: (p) => run(p, { window: 3, far: angles(500, D).map((angle) => angle / 4) }),
     },
     forClasses('OLMo 2', { config, shapes, run: (p) => run(p, { head: false }) }),
+  ];
+}
+
+// ---- GPT-Neo
+
+function gptneoCases({ sizes: { C, H, D, MLP, V, L, PLACES }, lin, layerNorm, table, blocks, forClasses }) {
+  const shapes = {
+    ...table('transformer.wte', V),
+    ...table('transformer.wpe', PLACES),
+    ...blocks((i) => {
+      const b = `transformer.h.${i}`;
+      return {
+        ...layerNorm(`${b}.ln_1`),
+        ...lin(`${b}.attn.attention.k_proj`, C, C, false),
+        ...lin(`${b}.attn.attention.v_proj`, C, C, false),
+        ...lin(`${b}.attn.attention.q_proj`, C, C, false),
+        ...lin(`${b}.attn.attention.out_proj`, C, C),
+        ...layerNorm(`${b}.ln_2`),
+        ...lin(`${b}.mlp.c_fc`, MLP, C),
+        ...lin(`${b}.mlp.c_proj`, C, MLP),
+      };
+    }),
+    ...layerNorm('transformer.ln_f'),
+  };
+  const config = {
+    model_type: 'gpt_neo',
+    vocab_size: V,
+    hidden_size: C,
+    num_layers: L,
+    num_heads: H,
+    intermediate_size: MLP,
+    attention_types: [[['global', 'local'], L / 2]],
+    window_size: 3,
+    max_position_embeddings: PLACES,
+    activation_function: 'gelu_new',
+    layer_norm_epsilon: 1e-5,
+  };
+  /** isLocal: a function of a layer. */
+  function run(p, { isLocal = (i) => i % 2 === 1, head = true } = {}) {
+    let place = -1;
+    const places = p.keep.map((keep) => (keep ? ++place : 0));
+    let x = add(p.rows('transformer.wte.weight', p.ids), p.rows('transformer.wpe.weight', places));
+    p.values.embed = x;
+    x = p.stack(x, (x, i, record) => {
+      const b = `transformer.h.${i}`;
+      const [q, k, v] = project(p, `${b}.attn.attention`, p.layerNorm(`${b}.ln_1`, x));
+      // Scores are not scaled.
+      const how = { heads: H, width: D, scale: 1, see: p.sees({ left: isLocal(i) ? 2 : Infinity }) };
+      const { heads, weights } = attend(q, k, v, how);
+      record('weights', weights);
+      x = add(x, p.linear(`${b}.attn.attention.out_proj`, heads));
+      const inside = p.linear(`${b}.mlp.c_fc`, p.layerNorm(`${b}.ln_2`, x)).map(ACTIVATIONS.tanhGelu);
+      return add(x, p.linear(`${b}.mlp.c_proj`, inside));
+    });
+    x = p.values.final = p.layerNorm('transformer.ln_f', x);
+    if (head) p.values.logits = linear(x, p.get('transformer.wte.weight'));
+  }
+  return [
+    {
+      name: 'GPT-Neo',
+      config,
+      shapes,
+      extra: masks('transformer.h.0.attn.attention', PLACES),
+      padding: 'left',
+      causal: true,
+      run: (p) => run(p),
+    },
+    {
+      name: 'GPT-Neo, two lists of types of layers',
+      config: {
+        ...config,
+        attention_types: [
+          [['local'], 1],
+          [['global'], 1],
+        ],
+      },
+      shapes,
+      causal: true,
+      run: (p) => run(p, { isLocal: (i) => i === 0 }),
+    },
+    forClasses('GPT-Neo', { config, shapes, run: (p) => run(p, { head: false }) }),
   ];
 }

@@ -51,6 +51,15 @@ const CHANGES = {
     { layer_types: ['full_attention', 'full_attention'] },
     { layer_types: ['full_attention', 'sliding_attention'] },
   ],
+  'GPT-Neo': [
+    { window_size: 4 },
+    { attention_types: [[['local', 'global'], 1]] },
+    { attention_types: [[['global'], 2]] },
+    { activation_function: 'relu' },
+  ],
+  'GPT-J': [{ rotary_dim: 8 }, { activation_function: 'relu' }],
+  StarCoder2: [{ sliding_window: 4 }, { rope_theta: 10000 }, { hidden_act: 'relu' }],
+  StableLM: [{ partial_rotary_factor: 0.25 }, { rope_theta: 10000 }],
 };
 for (const [name, changes] of Object.entries(CHANGES))
   test(`${name}: each of its fields changes the logits`, async () => {
@@ -62,7 +71,13 @@ for (const [name, changes] of Object.entries(CHANGES))
   });
 
 /** Fields that are not supported, with the name in the error. @type {[string, Record<string, unknown>, string][]} */
-const REFUSED = [[BY_TYPE, ROPES(PLAIN, { ...PLAIN, rope_type: 'linear', factor: 2 }), 'rope_type']];
+const REFUSED = [
+  [BY_TYPE, ROPES(PLAIN, { ...PLAIN, rope_type: 'linear', factor: 2 }), 'rope_type'],
+  ['GPT-Neo', { attention_types: [[['global', 'far'], 1]] }, 'attention_types'],
+  ['GPT-Neo', { attention_types: [[['global', 'local'], 12]] }, 'attention_types'],
+  ['GPT-J', { rotary_dim: null }, 'rotary_dim'],
+  ['StableLM', { qk_layernorm: true }, 'qk_layernorm'],
+];
 test('fields that are not supported are refused by their names', async () => {
   for (const [name, fields, parameter] of REFUSED)
     await assert.rejects(
@@ -86,6 +101,32 @@ const DEFAULTS = {
   },
   'OLMo 2': { rms_norm_eps: 1e-5, max_position_embeddings: 2048, rope_theta: 10000, tie_word_embeddings: false },
   'OLMo 3': { rms_norm_eps: 1e-5, sliding_window: 4096 },
+  'GPT-Neo': {
+    window_size: 256,
+    activation_function: 'gelu_new',
+    layer_norm_epsilon: 1e-5,
+    tie_word_embeddings: true,
+  },
+  'GPT-J': { layer_norm_epsilon: 1e-5, n_positions: 2048, activation_function: 'gelu_new', tie_word_embeddings: false },
+  StarCoder2: {
+    norm_epsilon: 1e-5,
+    num_key_value_heads: 2,
+    max_position_embeddings: 4096,
+    rope_theta: 10000,
+    sliding_window: null,
+    hidden_act: 'gelu_pytorch_tanh',
+    use_bias: true,
+    tie_word_embeddings: true,
+  },
+  StableLM: {
+    layer_norm_eps: 1e-5,
+    max_position_embeddings: 4096,
+    rope_theta: 10000,
+    partial_rotary_factor: 0.25,
+    use_qkv_bias: false,
+    use_parallel_residual: false,
+    tie_word_embeddings: false,
+  },
 };
 test('missing fields of later decoders have the defaults of Hugging Face', async () => {
   for (const [name, fields] of Object.entries(DEFAULTS))

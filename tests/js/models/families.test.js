@@ -97,6 +97,10 @@ const DECODERS = [
   'Phi-3',
   'Gemma 3',
   'OLMo 2',
+  'GPT-Neo',
+  'GPT-J',
+  'StarCoder2',
+  'StableLM',
   'GPT-2',
 ];
 const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };

@@ -7,6 +7,8 @@ import { distilbert } from './distilbert.js';
 import { gemma, gemma2 } from './gemma.js';
 import { gemma3 } from './gemma3.js';
 import { gpt2 } from './gpt2.js';
+import { gptj } from './gptj.js';
+import { gptneo } from './gptneo.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
 import { neox } from './neox.js';
@@ -15,6 +17,8 @@ import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
 import { roberta } from './roberta.js';
+import { stablelm } from './stablelm.js';
+import { starcoder2 } from './starcoder2.js';
 import { t5 } from './t5.js';
 import { vit } from './vit.js';
 import { whisper } from './whisper.js';
@@ -45,6 +49,10 @@ export const FAMILIES = new Map(
     gemma3_text: gemma3,
     olmo2,
     olmo3: olmo2,
+    gpt_neo: gptneo,
+    gptj,
+    starcoder2,
+    stablelm,
     phi,
     phi3,
     vit,
