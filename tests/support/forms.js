@@ -32,6 +32,8 @@ export const FORMS = {
     bias: false,
   },
   'OLMo 2': { positions: 'rotary', norm: 'rms', normPlace: 'outputs', bias: false, queryKeyNorm: 'all', kvHeads: 1 },
+  Granite: { positions: 'rotary', norm: 'rms', residualScale: 0.3, scale: 0.2, embedScale: 3, logitScale: 0.4 },
+  SmolLM3: { positions: 'rotary', rotary: { layers: [false, true] }, norm: 'rms', bias: false },
   'GPT-NeoX': { positions: 'rotary', rotary: { width: 2 }, normPlace: 'parallel', activation: 'gelu' },
   'one norm for both': { normPlace: 'parallel', sharedNorm: true, positions: 'none' },
   BLOOM: { positions: 'alibi', embedNorm: true },

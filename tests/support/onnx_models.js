@@ -171,6 +171,7 @@ export function randomModel(seed) {
       width: pick(2, 4, headDim - (headDim % 2)),
       pairing: pick('halves', 'neighbours'),
       ...(yes(0.3) && { scaling: { type: 'linear', factor: 2 } }),
+      ...(yes(0.3) && { layers: Array.from({ length: layers }, () => yes()) }),
     },
     buckets: { count: pick(4, 8), distance: pick(6, 20) },
     activation: pick('gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'),
@@ -186,6 +187,7 @@ export function randomModel(seed) {
     queryKeyNorm: pick(false, false, true, 'all'),
     sinks: yes(0.3),
     scale: pick(undefined, 0.3),
+    residualScale: pick(1, 1, 0.4),
     context,
     seed,
   });

@@ -24,6 +24,7 @@ const DEFAULTS = {
   headTransform: 'none',
   pooler: 'none',
   pool: 'none',
+  residualScale: 1,
   logitScale: 1,
   logitSoftcap: 0,
   causal: true,
@@ -155,7 +156,8 @@ function run(options, parameters, ids, capture, edits) {
     pass(`${value}weights`, weights, [B, H, T, T]);
     return linear(`${at}.wo`, join(pass(`${value}heads`, output, [B, H, T, D])), `${at}.bo`);
   };
-  const after = (name, x) => (/both|outputs/.test(normPlace) ? normed(name, x) : x);
+  const scaled = (x) => x.map((value) => value * options.residualScale);
+  const after = (name, x) => scaled(/both|outputs/.test(normPlace) ? normed(name, x) : x);
 
   const { data: table } = parameters['embedding.table'];
   const E = options.embedDim;
@@ -174,7 +176,7 @@ function run(options, parameters, ids, capture, edits) {
     if (post) x = normed(`${at}.norm1`, x);
     if (cross) {
       const read = post ? x : normed(`${at}.cross.norm`, x);
-      x = add(stream ? read : x, attend(`${at}.cross`, `${at}.cross.`, read, memory, false));
+      x = add(stream ? read : x, scaled(attend(`${at}.cross`, `${at}.cross.`, read, memory, false)));
       if (post) x = normed(`${at}.cross.norm`, x);
     }
     if (mlp > 0) {

@@ -38,6 +38,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {string} [pool]
  * @property {string} [pooler]
  * @property {boolean} [taught]
+ * @property {number} [residualScale]
  * @property {number} [logitScale]
  * @property {number} [logitSoftcap]
  */

@@ -9,6 +9,8 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
+//
+// residualScale multiplies what attention and mlp add.
 
 import { shapeOf } from '../memory/tensor.js';
 import { attendWithEdits } from './editedAttention.js';
@@ -94,6 +96,11 @@ function normed(run, name, x) {
   return run.pass(name, run.norm(name, x), ROWS);
 }
 
+/** An output as it is added to the residual stream. @param {Run} run @param {string} norm @param {Tensor} x (B,T,C) */
+function toStream(run, norm, x) {
+  return run.graph.scale(normsOutputs(run.options) ? run.norm(norm, x) : x, run.options.residualScale);
+}
+
 /** @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
 function feedForward(run, i, x) {
   const { graph, options } = run;
@@ -103,7 +110,7 @@ function feedForward(run, i, x) {
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
   const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  return run.pass(at('mlp'), normsOutputs(options) ? run.norm(at('after2'), down) : down, ROWS);
+  return run.pass(at('mlp'), toStream(run, at('after2'), down), ROWS);
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -156,7 +163,7 @@ function attend(run, i, x, stream) {
     slopes: run.slopes,
   });
   const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
-  return run.pass(at('attention'), normsOutputs(options) ? run.norm(at('after1'), out) : out, ROWS);
+  return run.pass(at('attention'), toStream(run, at('after1'), out), ROWS);
 }
 
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
@@ -176,7 +183,8 @@ function attendToEncoder(run, i, x) {
     bias: undefined,
     slopes: undefined,
   });
-  return run.pass(at('cross.attention'), run.linear(at('cross.wo'), heads, at('cross.bo')), ROWS);
+  const out = run.linear(at('cross.wo'), heads, at('cross.bo'));
+  return run.pass(at('cross.attention'), run.graph.scale(out, run.options.residualScale), ROWS);
 }
 
 /**

@@ -55,6 +55,8 @@ import { readRotary } from './rotaryOptions.js';
  *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
  * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] factor of embeddings; default 1
+ * @property {number} [residualScale] factor of the outputs of attention and feed-forward, before they are added to the
+ *   residual stream; default 1
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
@@ -129,6 +131,7 @@ const OPTIONS = [
   'window',
   'scale',
   'embedScale',
+  'residualScale',
   'logitScale',
   'softcap',
   'logitSoftcap',
@@ -269,8 +272,8 @@ function readNorms(reader) {
   };
 }
 
-/** @param {OptionReader} reader @param {number} headDim */
-function readPositions(reader, headDim) {
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+function readPositions(reader, sizes) {
   const { caller, given } = reader;
   const positions = reader.word('positions');
   const positionOffset = reader.count('positionOffset', 0);
@@ -283,7 +286,7 @@ function readPositions(reader, headDim) {
     positions,
     positionOffset,
     padToken,
-    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
+    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,
     buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
   };
 }
@@ -299,6 +302,7 @@ function readLayers(reader, { headDim, layers }) {
     window: readWindows(caller, given.window, layers),
     scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
     embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
+    residualScale: readNumber(caller, 'residualScale', given.residualScale ?? 1),
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
@@ -366,7 +370,7 @@ export function resolveOptions(options, caller = 'transformer') {
   return Object.freeze({
     ...sizes,
     ...norms,
-    ...readPositions(reader, sizes.headDim),
+    ...readPositions(reader, sizes),
     ...layers,
     ...embedding,
     ...readHead(reader, { ...sizes, ...embedding, ...layers }),

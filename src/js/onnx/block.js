@@ -2,7 +2,7 @@
 
 import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
-import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
+import { activate, joinHeads, rmsNorm, splitHeads, times } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
 /** @import { Dim } from './graph.js' */
@@ -47,6 +47,10 @@ export function block(stack, i, input) {
   return stack.passRows(`${at}.out`, x);
 }
 
+/** An output as it is added to the residual stream. @param {Stack} stack @param {string} norm @param {Value} x */
+const toStream = (stack, norm, x) =>
+  times(stack.graph, normsOutputs(stack.options) ? stack.norm(norm, x) : x, stack.options.residualScale);
+
 /** @param {Stack} stack @param {number} i @param {Value} x */
 function feedForward(stack, i, x) {
   const { graph, options } = stack;
@@ -56,7 +60,7 @@ function feedForward(stack, i, x) {
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
   const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  return stack.passRows(`${at}.mlp`, normsOutputs(options) ? stack.norm(`${at}.after2`, down) : down);
+  return stack.passRows(`${at}.mlp`, toStream(stack, `${at}.after2`, down));
 }
 
 /**
@@ -104,7 +108,7 @@ function attendSelf(stack, i, x) {
   const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  return stack.passRows(`${at}.attention`, normsOutputs(options) ? stack.norm(`${at}.after1`, out) : out);
+  return stack.passRows(`${at}.attention`, toStream(stack, `${at}.after1`, out));
 }
 
 /** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
@@ -114,7 +118,8 @@ function attendAcross(stack, i, x) {
   const query = project(stack, at, 'q', x);
   const given = { query, ...across.pairs[i] };
   const heads = attendHeads(stack, `${at}.`, i, given, stack.visibleAcross(across), across.length);
-  return stack.passRows(`${at}.attention`, stack.linear(`${at}.wo`, heads, `${at}.bo`));
+  const out = stack.linear(`${at}.wo`, heads, `${at}.bo`);
+  return stack.passRows(`${at}.attention`, times(stack.graph, out, stack.options.residualScale));
 }
 
 /**

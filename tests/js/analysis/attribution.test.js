@@ -33,6 +33,8 @@ const MODELS = {
   'without feed-forward': { mlp: 0 },
   'with parallel attention and feed-forward': { normPlace: 'parallel' },
   'with norms before and after attention and feed-forward': { normPlace: 'both', norm: 'rms' },
+  'that scales what it adds': { residualScale: 0.3, cross: true },
+  'that scales what it adds after a norm': { residualScale: 0.3, normPlace: 'both' },
   'with norms of outputs': { normPlace: 'outputs', norm: 'rms' },
   'with norms after each sum': { normPlace: 'after' },
   'with norms that replace the residual stream': { normPlace: 'stream' },

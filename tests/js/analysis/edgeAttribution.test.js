@@ -66,7 +66,7 @@ function contribution(model, captured, { kind, layer, head }) {
     const [t, c] = [Math.floor(i / shape[0]), i % shape[0]];
     let sum = 0;
     for (let d = 0; d < D; d++) sum += data[(head * T + t) * D + d] * wo[c * shape[1] + head * D + d];
-    return sum;
+    return sum * model.options.residualScale;
   });
 }
 
