@@ -35,6 +35,10 @@ const TEXTS = {
   gptj: { models: 'GPT-J', heads: 'next token, classes, token classes, answers' },
   starcoder2: { models: 'StarCoder2', heads: 'next token, classes, token classes, answers' },
   stablelm: { models: 'StableLM 3B and 2 1.6B', heads: 'next token, classes, token classes, answers' },
+  granite: { models: 'Granite 3 and 4, without mixtures', heads: 'next token, classes, token classes, answers' },
+  smollm3: { models: 'SmolLM 3', heads: 'next token, classes, token classes, answers' },
+  falcon: { models: 'Falcon 7B, 40B and 11B', heads: 'next token, classes, token classes, answers' },
+  cohere: { models: 'Command R, Command R7B, Aya', heads: 'next token, classes, token classes, answers' },
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
@@ -53,7 +57,7 @@ const CONFIG = {
   ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
   ...{ max_window_layers: 0, query_pre_attn_scalar: 16 },
-  ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8 },
+  ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8, no_rope_layer_interval: 2 },
 };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
@@ -74,6 +78,7 @@ function attentionOf(options) {
   if ([options.window].flat().some((width) => width)) list.push('windows');
   if (options.softcap) list.push('softcap');
   if (options.queryKeyNorm) list.push('norms of queries and keys');
+  if (options.rotary?.layers?.includes(false)) list.push('layers without rotation');
   if (options.encoder) list.push('attention to an encoder');
   return list.join(', ');
 }

@@ -26,10 +26,10 @@ export const attentionShapes = (lin, at, { C, H, KV, width, bias = '' }) => ({
 });
 
 /** Shapes of the gated feed-forward of Llama. */
-export const feedShapes = (lin, at, { C, MLP }) => ({
-  ...lin(`${at}.gate_proj`, MLP, C, false),
-  ...lin(`${at}.up_proj`, MLP, C, false),
-  ...lin(`${at}.down_proj`, C, MLP, false),
+export const feedShapes = (lin, at, { C, MLP }, bias = false) => ({
+  ...lin(`${at}.gate_proj`, MLP, C, bias),
+  ...lin(`${at}.up_proj`, MLP, C, bias),
+  ...lin(`${at}.down_proj`, C, MLP, bias),
 });
 
 /** Rotates elements 2n and 2n + 1 of each head, for as many n as there are angles. */

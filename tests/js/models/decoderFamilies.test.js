@@ -60,6 +60,26 @@ const CHANGES = {
   'GPT-J': [{ rotary_dim: 8 }, { activation_function: 'relu' }],
   StarCoder2: [{ sliding_window: 4 }, { rope_theta: 10000 }, { hidden_act: 'relu' }],
   StableLM: [{ partial_rotary_factor: 0.25 }, { rope_theta: 10000 }],
+  Granite: [
+    { embedding_multiplier: 1 },
+    { residual_multiplier: 1 },
+    { attention_multiplier: 0.5 },
+    { logits_scaling: 1 },
+  ],
+  'SmolLM 3': [{ no_rope_layer_interval: 4 }, { no_rope_layers: [0, 1] }, { rope_theta: 10000 }],
+  'SmolLM 3 with a list of layers, windows and a head that is not tied': [
+    { sliding_window: 4 },
+    { use_sliding_window: false },
+    { layer_types: ['full_attention', 'sliding_attention'] },
+  ],
+  Falcon: [{ rope_theta: 10000 }, { activation: 'relu' }],
+  Cohere: [{ rope_theta: 10000 }, { logit_scale: 1 }, { hidden_act: 'relu' }],
+  'Cohere 2': [
+    { model_type: 'cohere' },
+    { sliding_window: 4 },
+    { sliding_window_pattern: 1 },
+    { layer_types: ['full_attention', 'sliding_attention'] },
+  ],
 };
 for (const [name, changes] of Object.entries(CHANGES))
   test(`${name}: each of its fields changes the logits`, async () => {
@@ -77,6 +97,11 @@ const REFUSED = [
   ['GPT-Neo', { attention_types: [[['global', 'local'], 12]] }, 'attention_types'],
   ['GPT-J', { rotary_dim: null }, 'rotary_dim'],
   ['StableLM', { qk_layernorm: true }, 'qk_layernorm'],
+  ['SmolLM 3', { no_rope_layers: [1] }, 'no_rope_layers'],
+  ['SmolLM 3', { no_rope_layers: [1, 2] }, 'no_rope_layers'],
+  ['SmolLM 3', { layer_types: ['full_attention', 'far_attention'] }, 'layer_types'],
+  ['Falcon', { alibi: true }, 'alibi'],
+  ['Cohere', { use_qk_norm: true }, 'use_qk_norm'],
 ];
 test('fields that are not supported are refused by their names', async () => {
   for (const [name, fields, parameter] of REFUSED)
@@ -127,6 +152,43 @@ const DEFAULTS = {
     use_parallel_residual: false,
     tie_word_embeddings: false,
   },
+  Granite: {
+    rms_norm_eps: 1e-6,
+    max_position_embeddings: 2048,
+    embedding_multiplier: 1,
+    residual_multiplier: 1,
+    attention_multiplier: 1,
+    logits_scaling: 1,
+  },
+  'SmolLM 3': {
+    rms_norm_eps: 1e-6,
+    max_position_embeddings: 2 ** 15,
+    rope_theta: 2e6,
+    no_rope_layer_interval: 4,
+    use_sliding_window: false,
+    tie_word_embeddings: true,
+  },
+  Falcon: {
+    layer_norm_epsilon: 1e-5,
+    max_position_embeddings: 2048,
+    rope_theta: 10000,
+    multi_query: true,
+    parallel_attn: true,
+    new_decoder_architecture: false,
+    activation: 'gelu',
+    bias: false,
+    alibi: false,
+    tie_word_embeddings: true,
+  },
+  'Falcon, the new architecture': { num_ln_in_parallel_attn: 2 },
+  Cohere: {
+    layer_norm_eps: 1e-5,
+    max_position_embeddings: 8192,
+    rope_theta: 10000,
+    logit_scale: 0.0625,
+    tie_word_embeddings: true,
+  },
+  'Cohere 2': { layer_norm_eps: 1e-5, sliding_window: 4096, sliding_window_pattern: 4 },
 };
 test('missing fields of later decoders have the defaults of Hugging Face', async () => {
   for (const [name, fields] of Object.entries(DEFAULTS))

@@ -101,6 +101,10 @@ const DECODERS = [
   'GPT-J',
   'StarCoder2',
   'StableLM',
+  'Granite',
+  'SmolLM 3',
+  'Falcon',
+  'Cohere',
   'GPT-2',
 ];
 const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };

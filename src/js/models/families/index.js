@@ -3,12 +3,15 @@
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
+import { cohere } from './cohere.js';
 import { distilbert } from './distilbert.js';
+import { falcon } from './falcon.js';
 import { gemma, gemma2 } from './gemma.js';
 import { gemma3 } from './gemma3.js';
 import { gpt2 } from './gpt2.js';
 import { gptj } from './gptj.js';
 import { gptneo } from './gptneo.js';
+import { granite } from './granite.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
 import { neox } from './neox.js';
@@ -17,6 +20,7 @@ import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
 import { roberta } from './roberta.js';
+import { smollm3 } from './smollm3.js';
 import { stablelm } from './stablelm.js';
 import { starcoder2 } from './starcoder2.js';
 import { t5 } from './t5.js';
@@ -53,6 +57,11 @@ export const FAMILIES = new Map(
     gptj,
     starcoder2,
     stablelm,
+    granite,
+    smollm3,
+    falcon,
+    cohere,
+    cohere2: cohere,
     phi,
     phi3,
     vit,
