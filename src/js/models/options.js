@@ -306,7 +306,7 @@ function readLayers(reader, { headDim, layers }) {
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
-    queryKeyNorm: given.queryKeyNorm === 'all' ? /** @type {const} */ ('all') : reader.flag('queryKeyNorm', false),
+    queryKeyNorm: readQueryKeyNorm(caller, given.queryKeyNorm ?? false),
     sinks: reader.flag('sinks', false),
   };
 }
@@ -406,6 +406,13 @@ function readBias(caller, bias) {
     }),
   );
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(read));
+}
+
+/** @param {string} caller @param {unknown} value @returns {boolean | 'all'} */
+function readQueryKeyNorm(caller, value) {
+  if (typeof value !== 'boolean' && value !== 'all')
+    throw argumentError(caller, 'queryKeyNorm', value, "true, false or 'all'");
+  return value;
 }
 
 /** @param {string} caller @param {number | readonly number[]} scale @param {number} layers */

@@ -204,6 +204,30 @@ test('missing fields of later decoders have the defaults of Hugging Face', async
     }
 });
 
+/** The likeliest token after the last one. @param {number[]} ids */
+const nextOf = (model, ids) =>
+  hl.scope(() => {
+    const row = model.forward(ids, { last: true }).logits.copy();
+    return row.indexOf(Math.max(...row));
+  });
+
+test('generated tokens are the likeliest ones of the whole text, for every later decoder', async () => {
+  for (const name of Object.keys(CHANGES)) {
+    const model = await hl.openModel(familyOf(name).files);
+    const ids = [3, 9, 4];
+    while (ids.length < 9) ids.push(nextOf(model, ids));
+    const { ids: generated } = await model.generate(ids.slice(0, 3), { max: 6, stop: [] });
+    assert.deepEqual(generated, ids.slice(3), name);
+    model.dispose();
+  }
+});
+
+test('with fewer layers, the list of rotated layers is cut to those that are opened', async () => {
+  const model = await hl.openModel(familyOf('SmolLM 3').files, { layers: 1 });
+  assert.deepEqual(model.options.rotary.layers, [true]);
+  model.dispose();
+});
+
 test('a Gemma 3 with tensors for pictures is refused', async () => {
   const { files } = familyOf(BY_TYPE);
   for (const name of ['multi_modal_projector', 'model.multi_modal_projector'])
