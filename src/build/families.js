@@ -35,7 +35,7 @@ const TEXTS = {
   gptj: { models: 'GPT-J', heads: 'next token, classes, token classes, answers' },
   starcoder2: { models: 'StarCoder2', heads: 'next token, classes, token classes, answers' },
   stablelm: { models: 'StableLM 3B and 2 1.6B', heads: 'next token, classes, token classes, answers' },
-  granite: { models: 'Granite 3 and 4, without mixtures', heads: 'next token, classes, token classes, answers' },
+  granite: { models: 'Granite 3', heads: 'next token, classes, token classes, answers' },
   smollm3: { models: 'SmolLM 3', heads: 'next token, classes, token classes, answers' },
   falcon: { models: 'Falcon 7B, 40B and 11B', heads: 'next token, classes, token classes, answers' },
   cohere: { models: 'Command R, Command R7B, Aya', heads: 'next token, classes, token classes, answers' },
