@@ -41,6 +41,16 @@ const TEXTS = {
   qwen3: { models: 'Qwen 3', heads: 'next token, classes, token classes, answers' },
   gemma: { models: 'Gemma 1', heads: 'next token, classes, token classes, answers' },
   gemma2: { models: 'Gemma 2', heads: 'next token, classes, token classes, answers' },
+  gemma3: { models: 'Gemma 3, without pictures', heads: 'next token, classes, token classes, answers' },
+  olmo2: { models: 'OLMo 2 and 3', heads: 'next token, classes, token classes, answers' },
+  gpt_neo: { models: 'GPT-Neo, TinyStories', heads: 'next token, classes, token classes, answers' },
+  gptj: { models: 'GPT-J', heads: 'next token, classes, token classes, answers' },
+  starcoder2: { models: 'StarCoder2', heads: 'next token, classes, token classes, answers' },
+  stablelm: { models: 'StableLM 3B and 2 1.6B', heads: 'next token, classes, token classes, answers' },
+  granite: { models: 'Granite 3', heads: 'next token, classes, token classes, answers' },
+  smollm3: { models: 'SmolLM 3', heads: 'next token, classes, token classes, answers' },
+  falcon: { models: 'Falcon 7B, 40B and 11B', heads: 'next token, classes, token classes, answers' },
+  cohere: { models: 'Command R, Command R7B, Aya', heads: 'next token, classes, token classes, answers' },
   phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
   phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
   vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
@@ -61,6 +71,7 @@ const CONFIG = {
   ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
   ...{ max_window_layers: 0, query_pre_attn_scalar: 16, pos_att_type: 'c2p|p2c', position_biased_input: false },
   ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
+  ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8, no_rope_layer_interval: 2 },
 };
 /** Fields that mean something else in other families. @type {Record<string, object>} */
 const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
@@ -73,6 +84,7 @@ const PLACES = {
   both: 'before and after each part',
   parallel: 'before both, which run side by side',
   stream: 'in the stream',
+  outputs: 'after each part',
 };
 
 /** Special features of a family's attention. @param {any} options */
@@ -83,6 +95,7 @@ function attentionOf(options) {
   if (options.softcap) list.push('softcap');
   if (options.disentangled) list.push('products with positions');
   if (options.queryKeyNorm) list.push('norms of queries and keys');
+  if (options.rotary?.layers?.includes(false)) list.push('layers without rotation');
   if (options.encoder) list.push('attention to an encoder');
   return list.join(', ');
 }

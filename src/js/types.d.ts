@@ -32,7 +32,6 @@ export type { ModelResult as TransformerResult } from './models/modelResult.js';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
-  RotaryOptions as TransformerRotaryOptions,
   TransformerOptions,
 } from './models/options.js';
 export type { Classifiable, Classified } from './models/results/classify.js';
@@ -41,6 +40,7 @@ export type { EncodedBatch } from './models/results/encodeBatch.js';
 export type { LikelyToken } from './models/results/likelyTokens.js';
 export type { Ranked } from './models/results/rank.js';
 export type { PictureInput } from './models/results/readPicture.js';
+export type { RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.js';
 export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,

@@ -12,7 +12,7 @@ import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { GOLDEN } from '../support/golden.js';
 import { makeSource } from './source.js';
 
-const FAMILIES = ['bert-a', 'gemma2-a', 'gpt2-a', 'llama-a', 'qwen2-a', 't5-a', 'vit-a'];
+const FAMILIES = ['bert-a', 'gemma2-a', 'gemma3-a', 'gpt2-a', 'llama-a', 'olmo2-a', 'qwen2-a', 't5-a', 'vit-a'];
 const LIMITS = [2 ** 18, 2 ** 20, 2 ** 24, 2 ** 24, 2 ** 24];
 const TYPES = ['F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2', 'F64'];
 const CODES = ['FORMAT', 'ARGUMENT', 'SHAPE', 'OUT_OF_MEMORY', 'LOAD'];

@@ -22,7 +22,7 @@ function someOptions(source) {
   const positions = source.pick(['learned', 'rotary', 'alibi', 'none', 'sinusoidal', 'buckets']);
   const layers = source.below(3);
   const encoder = source.maybe(0.3, () => ({ ...ENCODER, positions }));
-  const places = ['after', 'both', 'stream', ...(encoder ? [] : ['parallel'])];
+  const places = ['after', 'both', 'stream', ...(encoder ? [] : ['parallel', 'outputs'])];
   return {
     layers,
     dModel: 4,
@@ -37,6 +37,8 @@ function someOptions(source) {
     ...(source.chance(0.3) && { gated: true, activation: 'silu' }),
     ...(source.chance(0.3) && { normPlace: source.pick(places) }),
     ...(source.chance(0.2) && { normScale: false }),
+    ...(source.chance(0.2) && { queryKeyNorm: source.pick([true, 'all']) }),
+    ...(source.chance(0.2) && { residualScale: 0.5 }),
     ...(source.chance(0.2) && { causal: false }),
     ...(positions === 'learned' && source.chance(0.5) && { positionOffset: 2, padToken: 1 }),
     ...(source.chance(0.2) && { sinks: true }),

@@ -3,6 +3,7 @@
 // tensors.
 
 import { uniformSource } from '../../src/js/ops/random.js';
+import { decoderCases } from './decoderFamilies.js';
 import { encoderCases } from './encoderFamilies.js';
 import { safetensors } from './files.js';
 import {
@@ -1880,6 +1881,10 @@ const CASES = [
   }),
 ];
 
+const DECODERS = decoderCases({
+  sizes: { C, H, D, KV, MLP, V, L, T, PLACES },
+  ...{ lin, scale, layerNorm, table, blocks, forClasses },
+});
 const DECODED = [3, 8, 1, 4, 11];
 
 /** Ids of two sequences: padding is `pad`, and each contains the end token if the model has one. */
@@ -1901,7 +1906,7 @@ const flat = (rows) => Int32Array.from(rows.flat());
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = CASES.map((c, number) => {
+export const families = [...CASES, ...DECODERS].map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);

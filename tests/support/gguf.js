@@ -271,6 +271,7 @@ function ropeOf(c, headDim) {
   const width = headDim * share;
   const keys = {
     'rope.dimension_count': width,
+    ...(c.rope_local_base_freq && { 'rope.freq_base_swa': { kind: 'f32', value: c.rope_local_base_freq } }),
     'rope.freq_base': { kind: 'f32', value: rope.rope_theta ?? c.rope_theta ?? 10000 },
   };
   const vector = (values) => ({ shape: [values.length], data: Float32Array.from(values) });
@@ -323,6 +324,7 @@ const ARCHITECTURES = {
   qwen3: ['qwen3', LLAMA_NAMES],
   gemma: ['gemma', LLAMA_NAMES],
   gemma2: ['gemma2', GEMMA2_NAMES],
+  gemma3_text: ['gemma3', GEMMA2_NAMES],
   phi: ['phi2', LLAMA_NAMES],
   phi3: ['phi3', LLAMA_NAMES],
   gpt2: ['gpt2', GPT_NAMES],

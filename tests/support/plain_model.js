@@ -24,6 +24,7 @@ const DEFAULTS = {
   headTransform: 'none',
   pooler: 'none',
   pool: 'none',
+  residualScale: 1,
   logitScale: 1,
   logitSoftcap: 0,
   causal: true,
@@ -74,8 +75,8 @@ function makeParameters(options, random) {
   if (E !== C) linear('embedding.project', C, E);
   for (let l = 0; l < layers; l++) {
     const at = `blocks.${l}`;
-    for (const name of ['norm1', 'norm2']) normed(`${at}.${name}`);
-    if (options.normPlace === 'both') for (const name of ['after1', 'after2']) normed(`${at}.${name}`);
+    if (options.normPlace !== 'outputs') for (const name of ['norm1', 'norm2']) normed(`${at}.${name}`);
+    if (/both|outputs/.test(options.normPlace)) for (const name of ['after1', 'after2']) normed(`${at}.${name}`);
     attended(`${at}.attention`);
     if (options.cross) {
       normed(`${at}.cross.norm`);
@@ -155,7 +156,8 @@ function run(options, parameters, ids, capture, edits) {
     pass(`${value}weights`, weights, [B, H, T, T]);
     return linear(`${at}.wo`, join(pass(`${value}heads`, output, [B, H, T, D])), `${at}.bo`);
   };
-  const after = (name, x) => (normPlace === 'both' ? normed(name, x) : x);
+  const scaled = (x) => x.map((value) => value * options.residualScale);
+  const after = (name, x) => scaled(/both|outputs/.test(normPlace) ? normed(name, x) : x);
 
   const { data: table } = parameters['embedding.table'];
   const E = options.embedDim;
@@ -174,7 +176,7 @@ function run(options, parameters, ids, capture, edits) {
     if (post) x = normed(`${at}.norm1`, x);
     if (cross) {
       const read = post ? x : normed(`${at}.cross.norm`, x);
-      x = add(stream ? read : x, attend(`${at}.cross`, `${at}.cross.`, read, memory, false));
+      x = add(stream ? read : x, scaled(attend(`${at}.cross`, `${at}.cross.`, read, memory, false)));
       if (post) x = normed(`${at}.cross.norm`, x);
     }
     if (mlp > 0) {

@@ -46,7 +46,7 @@ export function plainPath(model, values, sent, through) {
   const { normed, linear } = operationsOf(model);
   const T = values['blocks.0.heads'].shape[2];
   const received = new Map();
-  const place = (name) => (normPlace === 'both' ? (x) => normed(name, x) : (x) => x);
+  const place = (name) => (/both|outputs/.test(normPlace) ? (x) => normed(name, x) : (x) => x);
   let x = Float64Array.from(values['blocks.0.in'].data);
   for (let l = 0; l < layers; l++) {
     const at = `blocks.${l}`;

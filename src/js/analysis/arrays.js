@@ -41,6 +41,7 @@ import { parameterName } from '../models/parameters.js';
  * @property {string} [pool]
  * @property {string} [pooler]
  * @property {boolean} [taught]
+ * @property {number} [residualScale]
  * @property {number} [logitScale]
  * @property {number} [logitSoftcap]
  */

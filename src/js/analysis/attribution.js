@@ -2,6 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
+import { normsOutputs } from '../models/options.js';
 import { parametersOf, readCaptured, readIndex, scaleRows } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
@@ -125,7 +126,7 @@ function readRow(caller, model, result, { token, batch = 0 }) {
  * @param {{ token: number, batch: number }} row
  */
 function decompose(caller, model, result, { token, batch }) {
-  const { layers, numHeads, normPlace = 'before', mlp = 1, cross } = model.options;
+  const { layers, numHeads, normPlace = 'before', mlp = 1, cross, residualScale = 1 } = model.options;
   const needed = neededFor(model);
   const { vector, matrix } = parametersOf(caller, model);
   /** @param {string} name */
@@ -161,11 +162,12 @@ function decompose(caller, model, result, { token, batch }) {
     const at = `blocks.${l}`;
     const attended = headsOf(`${at}.`, `${at}.attention`, 'heads', l);
     normIf('stream', `${at}.norm1`);
-    stream = added(stream, normPlace === 'both' ? normed(`${at}.after1`, attended) : attended);
+    const output = normsOutputs(model.options) ? normed(`${at}.after1`, attended) : attended;
+    stream = added(stream, scaled(output, residualScale));
     normIf('after', `${at}.norm1`);
     if (cross) {
       normIf('stream', `${at}.cross.norm`);
-      stream = added(stream, headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l));
+      stream = added(stream, scaled(headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l), residualScale));
       normIf('after', `${at}.cross.norm`);
     }
     if (mlp > 0) {
@@ -186,6 +188,12 @@ const restOf = ({ parts }, whole) => parts.reduce((rest, { x }) => rest.map((val
 /** a + b @param {Stream} a @param {Stream} b @returns {Stream} */
 const added = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x, i) => x + b.bias[i]) });
 
+/** @param {Stream} stream @param {number} factor @returns {Stream} */
+const scaled = ({ parts, bias }, factor) => ({
+  parts: parts.map((part) => ({ ...part, x: part.x.map((value) => value * factor) })),
+  bias: bias.map((value) => value * factor),
+});
+
 /**
  * Applies a norm to every part, with the scale of the norm of their sum.
  * @param {string} caller
@@ -201,13 +209,13 @@ function throughNorm(caller, model, name, { parts, bias }) {
   const whole = Float64Array.from(bias);
   for (const { x } of parts) x.forEach((value, c) => (whole[c] += value));
   const { rstd } = statisticsOf(model, whole);
-  const scaled = (/** @type {Float64Array} (C) */ x) => {
+  const normalize = (/** @type {Float64Array} (C) */ x) => {
     const mean = model.options.norm === 'rms' ? 0 : x.reduce((sum, value) => sum + value, 0) / x.length;
     return x.map((value, c) => (value - mean) * rstd * weight[c]);
   };
   return {
-    parts: parts.map((part) => ({ ...part, x: scaled(part.x) })),
-    bias: scaled(bias).map((value, c) => value + (normBias?.[c] ?? 0)),
+    parts: parts.map((part) => ({ ...part, x: normalize(part.x) })),
+    bias: normalize(bias).map((value, c) => value + (normBias?.[c] ?? 0)),
   };
 }
 

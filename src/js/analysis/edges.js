@@ -95,6 +95,7 @@ export function partOf({ data, shape }, { head }) {
 export function contributionsOf(caller, model) {
   const { parameters } = model;
   const { vector } = parametersOf(caller, model);
+  const { residualScale = 1 } = model.options;
   /** The output projections (C,H·D). @type {Map<number, Parameter>} */
   const projections = new Map();
   const projectionOf = (/** @type {number} */ layer) => {
@@ -108,7 +109,7 @@ export function contributionsOf(caller, model) {
     if (kind === 'embed') return values.embed.data;
     if (kind === 'mlp') return values[`blocks.${layer}.mlp`].data;
     const heads = values[`blocks.${layer}.heads`];
-    return project(partOf(heads, { kind, head }), heads.shape[3], projectionOf(layer), head);
+    return project(partOf(heads, { kind, head }), heads.shape[3], projectionOf(layer), head, residualScale);
   };
 }
 
@@ -131,15 +132,16 @@ function readMatrix(caller, model, name) {
  * @param {number} width D
  * @param {{ data: Float32Array, shape: readonly number[] }} projection
  * @param {number} head
+ * @param {number} factor
  */
-function project(x, width, { data, shape }, head) {
+function project(x, width, { data, shape }, head, factor) {
   const [channels, columns] = shape;
   const y = new Float32Array((x.length / width) * channels);
   for (let t = 0; t < x.length / width; t++)
     for (let c = 0; c < channels; c++) {
       let sum = 0;
       for (let d = 0; d < width; d++) sum += x[t * width + d] * data[c * columns + head * width + d];
-      y[t * channels + c] = sum;
+      y[t * channels + c] = sum * factor;
     }
   return y;
 }

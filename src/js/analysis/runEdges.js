@@ -156,6 +156,7 @@ export function offOf(caller, model, edges, cut, embed) {
  */
 function withStreams(caller, model, { sources, targets, before }, rows) {
   const { vector } = parametersOf(caller, model);
+  const { residualScale = 1 } = model.options;
   const counts = targets.map((_, v) => before(v));
   const sum = new Float64Array(rows[0].length);
   const add = (/** @type {ArrayLike<number>} */ x) => sum.forEach((s, i) => void (sum[i] = s + x[i % x.length]));
@@ -165,7 +166,7 @@ function withStreams(caller, model, { sources, targets, before }, rows) {
     add(rows[u]);
     const bias = kind === 'head' && head === 0 && vector(`blocks.${layer}.attention.bo`);
     const factors = vector(`blocks.${layer}.scale1`);
-    if (bias) add(factors ? bias.map((x, c) => x * factors[c]) : bias);
+    if (bias) add(Float64Array.from(bias, (x, c) => x * (factors?.[c] ?? 1) * residualScale));
     if (counts.includes(u + 1)) sums.set(u + 1, Float32Array.from(sum));
   });
   return { rows, streams: counts.map((count) => /** @type {Float32Array} */ (sums.get(count))) };

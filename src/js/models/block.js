@@ -1,7 +1,8 @@
 // The block of every transformer, from input to output. x is (B,T,C). Steps in brackets exist in some models only.
 //
-//   before, both:  x = x + [after1] attention([norm1] x)       after:  x = norm1(x + attention(x))
-//                  x = x + [after2] mlp([norm2] x)                     x = norm2(x + mlp(x))
+//   before, both, outputs:                                       after:  x = norm1(x + attention(x))
+//     x = x + [after1] attention([norm1] x)                              x = norm2(x + mlp(x))
+//     x = x + [after2] mlp([norm2] x)
 //   parallel:      x = x + attention(norm1(x)) + mlp(norm2(x))
 //   stream:        x = norm1(x), x = x + attention(x)
 //                  x = norm2(x), x = x + mlp(x)
@@ -9,13 +10,15 @@
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
 //   Both end with [after1, after2] and [· scale1, · scale2], factors of channels.
+//
+// residualScale multiplies what attention and mlp add.
 
 import { shapeOf } from '../memory/tensor.js';
 import { relativeScores } from './disentangled.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { projectInputs } from './headInputs.js';
-import { scaleOf } from './options.js';
+import { normsOutputs, scaleOf } from './options.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run, Strided } from './run.js' */
@@ -95,6 +98,18 @@ function normed(run, name, x) {
   return run.pass(name, run.norm(name, x), ROWS);
 }
 
+/**
+ * An output as it is added to the residual stream.
+ * @param {Run} run
+ * @param {(name: string) => string} at
+ * @param {1 | 2} part attention or feed-forward
+ * @param {Tensor} x (B,T,C)
+ */
+function toStream(run, at, part, x) {
+  const normed = normsOutputs(run.options) ? run.norm(at(`after${part}`), x) : x;
+  return run.graph.scale(run.scaled(at(`scale${part}`), normed), run.options.residualScale);
+}
+
 /** @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
 function feedForward(run, i, x) {
   const { graph, options } = run;
@@ -104,8 +119,7 @@ function feedForward(run, i, x) {
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
   const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  const y = options.normPlace === 'both' ? run.norm(at('after2'), down) : down;
-  return run.pass(at('mlp'), run.scaled(at('scale2'), y), ROWS);
+  return run.pass(at('mlp'), toStream(run, at, 2, down), ROWS);
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -124,7 +138,7 @@ function headsOf(tensor, width) {
  */
 function attend(run, i, x, stream) {
   const { options, cache } = run;
-  const { headDim, numHeads, kvHeads, normPlace, causal } = options;
+  const { headDim, numHeads, kvHeads, causal } = options;
   const at = inBlock(i);
   const normedAndRotated = (
     /** @type {Tensor} */ projected,
@@ -158,8 +172,7 @@ function attend(run, i, x, stream) {
     slopes: run.slopes,
   });
   const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
-  const y = normPlace === 'both' ? run.norm(at('after1'), out) : out;
-  return run.pass(at('attention'), run.scaled(at('scale1'), y), ROWS);
+  return run.pass(at('attention'), toStream(run, at, 1, out), ROWS);
 }
 
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
@@ -179,7 +192,8 @@ function attendToEncoder(run, i, x) {
     bias: undefined,
     slopes: undefined,
   });
-  return run.pass(at('cross.attention'), run.linear(at('cross.wo'), heads, at('cross.bo')), ROWS);
+  const out = run.linear(at('cross.wo'), heads, at('cross.bo'));
+  return run.pass(at('cross.attention'), run.graph.scale(out, run.options.residualScale), ROWS);
 }
 
 /**

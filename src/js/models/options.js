@@ -2,22 +2,12 @@
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { checkFactors, readScaling } from '../ops/rotary.js';
 import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
+import { readRotary } from './rotaryOptions.js';
 
-/** @import { RotaryScaling } from '../ops/rotary.js' */
 /** @import { DisentangledOptions } from './partOptions.js' */
+/** @import { ResolvedRotary, RotaryOptions } from './rotaryOptions.js' */
 
-/**
- * @typedef {object} RotaryOptions
- * @property {number} [theta] default 10000
- * @property {number} [localTheta] in layers with a window; default theta
- * @property {number} [width] number of elements of a head that are rotated; default headDim
- * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
- *   2n + 1; default 'halves'
- * @property {RotaryScaling} [scaling]
- * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
- */
 /**
  * @typedef {object} BiasOptions which linear layers have a bias
  * @property {boolean} [query]
@@ -44,10 +34,10 @@ import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from
  * @property {number} [normEps] default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is
  *   NaN, as in PyTorch
  * @property {boolean} [normScale] true: norms multiply by a weight; default true
- * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] where the norms of attention and
- *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
- *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
- *   the residual stream. Default 'before'
+ * @property {'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs'} [normPlace] where the norms of attention
+ *   and feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of
+ *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output
+ *   replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
  * @property {boolean} [sharedBlocks] all blocks have the parameters of the first one; default false
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
@@ -72,11 +62,15 @@ import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from
  * @property {number} [embedScale] factor of embeddings; default 1
  * @property {{ token: number, share: number }} [tokenDropout] embeddings of this token are 0, and the others of its
  *   sequence are multiplied by (1 − share) / (1 − its share of the sequence); default: none
+ * @property {number} [residualScale] factor of the outputs of attention and feed-forward, before they are added to the
+ *   residual stream; default 1
  * @property {number} [logitScale] factor of the head's input; default 1
  * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] the same for logits
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
- * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
+ * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: of each head on
+ *   its own, with the same weights for all heads; 'all': of all heads together, before they are split, so that the
+ *   query of a head depends on the others. Default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
@@ -149,6 +143,7 @@ const OPTIONS = [
   'scale',
   'embedScale',
   'tokenDropout',
+  'residualScale',
   'logitScale',
   'softcap',
   'logitSoftcap',
@@ -183,7 +178,7 @@ const OPTIONS = [
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
-  normPlace: ['before', 'after', 'both', 'parallel', 'stream'],
+  normPlace: ['before', 'after', 'both', 'parallel', 'stream', 'outputs'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
@@ -199,8 +194,7 @@ const WORDS = {
  *   'endToken' | 'poolSkip' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
- *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
- *   undefined,
+ *   rotary: ResolvedRotary | undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
  *   disentangled: Readonly<Required<Omit<DisentangledOptions, 'buckets'>> & { buckets: number | undefined }> |
  *   undefined,
@@ -297,8 +291,8 @@ function readNorms(reader) {
   };
 }
 
-/** @param {OptionReader} reader @param {number} headDim */
-function readPositions(reader, headDim) {
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+function readPositions(reader, sizes) {
   const { caller, given } = reader;
   const positions = reader.word('positions');
   const positionOffset = reader.count('positionOffset', 0);
@@ -311,7 +305,7 @@ function readPositions(reader, headDim) {
     positions,
     positionOffset,
     padToken,
-    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
+    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,
     buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
     disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),
   };
@@ -328,11 +322,12 @@ function readLayers(reader, { headDim, layers }) {
     window: readWindows(caller, given.window, layers),
     scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
     embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
+    residualScale: readNumber(caller, 'residualScale', given.residualScale ?? 1),
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: reader.amount('softcap', 0),
     logitSoftcap: reader.amount('logitSoftcap', 0),
     layerScale: reader.flag('layerScale', false),
-    queryKeyNorm: reader.flag('queryKeyNorm', false),
+    queryKeyNorm: readQueryKeyNorm(caller, given.queryKeyNorm ?? false),
     sinks: reader.flag('sinks', false),
   };
 }
@@ -394,14 +389,14 @@ export function resolveOptions(options, caller = 'transformer') {
   const embedding = readEmbedding(reader, sizes.dModel);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
   const cross = reader.flag('cross', encoder !== undefined);
-  if (cross && norms.normPlace === 'parallel') {
+  if (cross && (norms.normPlace === 'parallel' || norms.normPlace === 'outputs')) {
     const expected = "'before', 'after', 'both' or 'stream' with attention to an encoder";
     throw argumentError(caller, 'normPlace', norms.normPlace, expected);
   }
   return Object.freeze({
     ...sizes,
     ...norms,
-    ...readPositions(reader, sizes.headDim),
+    ...readPositions(reader, sizes),
     ...layers,
     ...embedding,
     ...readHead(reader, { ...sizes, ...embedding, ...layers }),
@@ -412,38 +407,6 @@ export function resolveOptions(options, caller = 'transformer') {
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
     encoder,
   });
-}
-
-/** @param {string} caller @param {RotaryOptions} options @param {number} headDim */
-function readRotary(caller, options, headDim) {
-  const where = `${caller}: rotary`;
-  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'scaling', 'long']);
-  const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
-  const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
-  if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
-  const scalingOf = (/** @type {unknown} */ scaling) => {
-    const read = readScaling(where, scaling);
-    checkFactors(where, read, width);
-    return Object.freeze(read);
-  };
-  return Object.freeze({
-    theta,
-    localTheta: readNumber(where, 'localTheta', given.localTheta ?? theta, { least: 1 }),
-    width,
-    pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
-    scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
-    long: given.long === undefined ? undefined : readLong(`${where}: long`, given.long, scalingOf),
-  });
-}
-
-/**
- * @param {string} caller
- * @param {NonNullable<RotaryOptions['long']>} options
- * @param {(scaling: unknown) => RotaryScaling} scalingOf
- */
-function readLong(caller, options, scalingOf) {
-  const given = readOptions(caller, options, ['beyond', 'scaling']);
-  return Object.freeze({ beyond: readNumber(caller, 'beyond', given.beyond, SIZE), scaling: scalingOf(given.scaling) });
 }
 
 /** @param {string} caller @param {boolean | BiasOptions} bias */
@@ -462,6 +425,13 @@ function readBias(caller, bias) {
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(read));
 }
 
+/** @param {string} caller @param {unknown} value @returns {boolean | 'all'} */
+function readQueryKeyNorm(caller, value) {
+  if (typeof value !== 'boolean' && value !== 'all')
+    throw argumentError(caller, 'queryKeyNorm', value, "true, false or 'all'");
+  return value;
+}
+
 /** @param {string} caller @param {number | readonly number[]} scale @param {number} layers */
 function readScale(caller, scale, layers) {
   if (!Array.isArray(scale)) return readNumber(caller, 'scale', scale);
@@ -469,6 +439,9 @@ function readScale(caller, scale, layers) {
     throw argumentError(caller, 'scale', scale, `a number, or ${layers}, one for each layer`);
   return Object.freeze(scale.map((factor, i) => readNumber(caller, `scale[${i}]`, factor)));
 }
+
+/** True if the outputs of attention and feed-forward are normalized. @param {{ normPlace?: string }} options */
+export const normsOutputs = ({ normPlace }) => normPlace === 'both' || normPlace === 'outputs';
 
 /** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);

@@ -1,6 +1,7 @@
 // The parameters of a transformer by its options: their names, shapes and initial values.
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
+import { normsOutputs } from './options.js';
 
 /** @import { Resolved } from './options.js' */
 
@@ -53,7 +54,10 @@ function attention(name, options, memory = options.dModel) {
   if (bias.key) parameters.push(['bk', [keys], 'zeros']);
   if (bias.value) parameters.push(['bv', [keys], 'zeros']);
   if (bias.out) parameters.push(['bo', [C], 'zeros']);
-  if (options.queryKeyNorm) parameters.push(['normQ', [headDim], 'ones'], ['normK', [headDim], 'ones']);
+  if (options.queryKeyNorm) {
+    const [query, key] = options.queryKeyNorm === 'all' ? [queries, keys] : [headDim, headDim];
+    parameters.push(['normQ', [query], 'ones'], ['normK', [key], 'ones']);
+  }
   if (options.sinks) parameters.push(['sinks', [numHeads], 'zeros']);
   return { name, random: true, parameters };
 }
@@ -94,25 +98,26 @@ function* embedding(options) {
 /** @param {Resolved} options @param {number} i @returns {Generator<LayerShape>} */
 function* block(options, i) {
   const { dModel: C, mlp, gated, bias, normPlace } = options;
+  const readsNorms = normPlace !== 'outputs';
   const at = `blocks.${i}`;
   const scale = (/** @type {string} */ name) =>
     options.layerScale
       ? [/** @type {LayerShape} */ ({ name: at, random: false, parameters: [[name, [C], 'ones']] })]
       : [];
-  if (i > 0 || options.firstNorm) yield* norm(`${at}.norm1`, C, options);
+  if (readsNorms && (i > 0 || options.firstNorm)) yield* norm(`${at}.norm1`, C, options);
   yield attention(`${at}.attention`, options);
-  if (normPlace === 'both') yield* norm(`${at}.after1`, C, options);
+  if (normsOutputs(options)) yield* norm(`${at}.after1`, C, options);
   yield* scale('scale1');
   if (options.cross) {
     yield* norm(`${at}.cross.norm`, C, options);
     yield attention(`${at}.cross`, options, options.encoder?.dModel);
   }
   if (mlp === 0) return;
-  if (!options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
+  if (readsNorms && !options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
   if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
   yield linear(`${at}.up`, mlp, C, bias.mlp);
   yield linear(`${at}.down`, C, mlp, bias.mlp);
-  if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
+  if (normsOutputs(options)) yield* norm(`${at}.after2`, C, options);
   yield* scale('scale2');
 }
 

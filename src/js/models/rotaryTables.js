@@ -5,7 +5,7 @@ import { rotaryTable } from '../ops/rotary.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { Resolved } from './options.js' */
+/** @import { anglesOf } from './rotaryOptions.js' */
 /** @import { Weight } from './weights.js' */
 
 /** Rows of the smallest table. */
@@ -25,15 +25,15 @@ export class RotaryTables {
 
   /**
    * A table with at least this number of positions. It is computed again only if a longer one is needed.
-   * @param {NonNullable<Resolved['rotary']>} rotary
-   * @param {number} theta
+   * @param {number} width number of elements of a head that are rotated
+   * @param {NonNullable<ReturnType<typeof anglesOf>>} angles
    * @param {number} positions
    * @param {boolean} far true: with the scaling of long sequences
    * @returns {Tensor} (positions,2,width/2)
    */
-  get({ width, scaling: near, long }, theta, positions, far) {
-    const name = `rotary ${theta}${far ? ' far' : ''}`;
-    const scaling = far ? long?.scaling : near;
+  get(width, { theta, scaling: near, long }, positions, far) {
+    const scaling = far && long ? long.scaling : near;
+    const name = `rotary ${theta}${!scaling ? '' : far ? ' far' : ' near'}`;
     const known = this.#tables.get(name);
     if (known && known.shape[0] >= positions) return known;
     const context = 2 ** Math.ceil(Math.log2(Math.max(positions, MIN_POSITIONS)));

@@ -10,6 +10,7 @@ import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
 import { parameterName } from './parameters.js';
 import { bucketOf, countPositions } from './positions.js';
+import { anglesOf } from './rotaryOptions.js';
 import { sliceRows } from './rowOperations.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -217,7 +218,11 @@ export class Run {
     return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
   }
 
-  /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */
+  /**
+   * RMS norm of each head, or of all together.
+   * @param {Tensor} x (B,T,heads·D)
+   * @param {Weight} weight (D), or (heads·D)
+   */
   headNorm(x, weight) {
     return this.graph.norm(x, weight, undefined, false, this.options.normEps);
   }
@@ -272,11 +277,10 @@ export class Run {
 
   /** @param {Tensor} x (B,T,heads·D) @param {number} heads @param {number} layer */
   rotate(x, heads, layer) {
-    const { rotary, window, headDim: width } = this.options;
-    if (!rotary) return x;
-    const local = window !== null && window[layer] !== null;
-    const theta = local ? rotary.localTheta : rotary.theta;
-    const table = this.#shared.rotaryTables.get(rotary, theta, this.#maxPosition + 1, this.far);
+    const { rotary, headDim: width } = this.options;
+    const angles = anglesOf(this.options, layer);
+    if (!rotary || !angles) return x;
+    const table = this.#shared.rotaryTables.get(rotary.width, angles, this.#maxPosition + 1, this.far);
     const neighbours = rotary.pairing === 'neighbours';
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }

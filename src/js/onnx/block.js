@@ -1,9 +1,9 @@
 // The block of a transformer as a graph, with the same structure as models/block.js.
 
-import { scaleOf } from '../models/options.js';
+import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
 import { relativeScores } from './disentangled.js';
-import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
+import { activate, joinHeads, rmsNorm, splitHeads, times } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
 /** @import { Dim } from './graph.js' */
@@ -48,6 +48,18 @@ export function block(stack, i, input) {
   return stack.passRows(`${at}.out`, x);
 }
 
+/**
+ * An output as it is added to the residual stream.
+ * @param {Stack} stack
+ * @param {string} at
+ * @param {1 | 2} part attention or feed-forward
+ * @param {Value} x
+ */
+function toStream(stack, at, part, x) {
+  const normed = normsOutputs(stack.options) ? stack.norm(`${at}.after${part}`, x) : x;
+  return times(stack.graph, stack.scaled(`${at}.scale${part}`, normed), stack.options.residualScale);
+}
+
 /** @param {Stack} stack @param {number} i @param {Value} x */
 function feedForward(stack, i, x) {
   const { graph, options } = stack;
@@ -57,8 +69,7 @@ function feedForward(stack, i, x) {
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
   const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  const y = options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down;
-  return stack.passRows(`${at}.mlp`, stack.scaled(`${at}.scale2`, y));
+  return stack.passRows(`${at}.mlp`, toStream(stack, at, 2, down));
 }
 
 /**
@@ -67,10 +78,11 @@ function feedForward(stack, i, x) {
  * @param {string} at
  * @param {'q' | 'k' | 'v'} name
  * @param {Value} x
+ * @param {(product: Value) => Value} [normalize] a norm of all heads together
  */
-function project(parameters, at, name, x) {
+function project(parameters, at, name, x, normalize = (product) => product) {
   const { numHeads, kvHeads, headDim } = parameters.options;
-  const product = parameters.linear(`${at}.w${name}`, x, `${at}.b${name}`);
+  const product = normalize(parameters.linear(`${at}.w${name}`, x, `${at}.b${name}`));
   return splitHeads(parameters.graph, product, name === 'q' ? numHeads : kvHeads, headDim);
 }
 
@@ -90,9 +102,11 @@ function attendSelf(stack, i, x) {
   const { graph, options, inputs } = stack;
   const at = `blocks.${i}`;
   const [query, key] = /** @type {const} */ (['q', 'k']).map((name) => {
-    const projected = project(stack, `${at}.attention`, name, x);
     const scale = stack.weight(`${at}.attention.norm${name.toUpperCase()}`);
-    return stack.rotate(scale ? rmsNorm(graph, projected, scale, options.normEps) : projected, i);
+    const normed = (/** @type {Value} */ y) => (scale ? rmsNorm(graph, y, scale, options.normEps) : y);
+    const whole = options.queryKeyNorm === 'all';
+    const heads = project(stack, `${at}.attention`, name, x, whole ? normed : undefined);
+    return stack.rotate(whole ? heads : normed(heads), i);
   });
   const fresh = { key, value: project(stack, `${at}.attention`, 'v', x) };
   const past = inputs.past?.[i];
@@ -108,8 +122,7 @@ function attendSelf(stack, i, x) {
   };
   const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  const y = options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out;
-  return stack.passRows(`${at}.attention`, stack.scaled(`${at}.scale1`, y));
+  return stack.passRows(`${at}.attention`, toStream(stack, at, 1, out));
 }
 
 /** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
@@ -119,7 +132,8 @@ function attendAcross(stack, i, x) {
   const query = project(stack, at, 'q', x);
   const given = { query, ...across.pairs[i] };
   const heads = attendHeads(stack, `${at}.`, i, given, stack.visibleAcross(across), across.length);
-  return stack.passRows(`${at}.attention`, stack.linear(`${at}.wo`, heads, `${at}.bo`));
+  const out = stack.linear(`${at}.wo`, heads, `${at}.bo`);
+  return stack.passRows(`${at}.attention`, times(stack.graph, out, stack.options.residualScale));
 }
 
 /**

@@ -2,6 +2,7 @@
 // model with an encoder has two stacks.
 
 import { bucketOf } from '../models/positions.js';
+import { anglesOf } from '../models/rotaryOptions.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';
@@ -41,7 +42,7 @@ export class Stack extends Parameters {
   #visible = new Map();
   /** @type {Visible | undefined} */
   #across;
-  /** Cosines and sines by the base of the angles. @type {Map<number, RotaryTables>} */
+  /** Cosines and sines by the angles. @type {Map<string, RotaryTables>} */
   #tables = new Map();
   #positionCount;
   /** @type {Value | undefined} */
@@ -171,22 +172,23 @@ export class Stack extends Parameters {
 
   /** Rotates queries or keys (B,heads,T,D) by their positions. @param {Value} x @param {number} layer */
   rotate(x, layer) {
-    const { rotary, window, headDim } = this.options;
-    if (!rotary) return x;
-    const theta = window !== null && window[layer] !== null ? rotary.localTheta : rotary.theta;
-    const tables = this.#tables.get(theta) ?? this.#tablesOf(rotary, theta);
-    this.#tables.set(theta, tables);
+    const { rotary, headDim } = this.options;
+    const angles = anglesOf(this.options, layer);
+    if (!rotary || !angles) return x;
+    const name = `rotary.${angles.theta}${angles.scaling ? '.scaled' : ''}`;
+    const tables = this.#tables.get(name) ?? this.#tablesOf(rotary, angles, this.prefix + name);
+    this.#tables.set(name, tables);
     return rotate(this.graph, x, this.positions, headDim, tables);
   }
 
   /**
-   * The tables of a base. A model with other angles for long sequences has two.
+   * The tables of some angles. A model with other angles for long sequences has two.
    * @param {Rotary} rotary
-   * @param {number} theta
+   * @param {NonNullable<ReturnType<typeof anglesOf>>} angles
+   * @param {string} name
    */
-  #tablesOf({ width: rotated, pairing, scaling, long }, theta) {
+  #tablesOf({ width: rotated, pairing }, { theta, scaling, long }, name) {
     const how = { theta, rotated, neighbours: pairing === 'neighbours' };
-    const name = `${this.prefix}rotary.${theta}`;
     const context = Math.min(this.#positionCount, long?.beyond ?? Infinity);
     const near = rotaryTables(this.graph, name, { ...how, scaling, context });
     if (!long || long.beyond >= this.#positionCount) return near;

@@ -97,11 +97,14 @@ export function layersIn(dict, config) {
       const rows =
         q && k ? { q: at(q)[0], kv: at(k)[0] } : { q: inO, kv: (at(/** @type {string} */ (all))[0] - inO) / 2 };
       const norm = dict[`${prefix}q_norm.weight`];
+      const normed = norm && shapeOf(norm)[0];
       const frequencies = dict[`${prefix}rotary_emb.inv_freq`];
       const known =
         given.headDim ??
         (given.heads && rows.q / given.heads) ??
-        (norm ? shapeOf(norm)[0] : frequencies && 2 * shapeOf(frequencies)[0]);
+        // A norm of all heads together does not tell the width of one.
+        (normed !== rows.q ? normed : undefined) ??
+        (frequencies && 2 * shapeOf(frequencies)[0]);
       const headDim = known ?? (rows.q % 64 === 0 && rows.kv % 64 === 0 ? 64 : rows.kv);
       return {
         prefix,

@@ -33,6 +33,9 @@ const MODELS = {
   'without feed-forward': { mlp: 0 },
   'with parallel attention and feed-forward': { normPlace: 'parallel' },
   'with norms before and after attention and feed-forward': { normPlace: 'both', norm: 'rms' },
+  'that scales what it adds': { residualScale: 0.3, cross: true },
+  'that scales what it adds after a norm': { residualScale: 0.3, normPlace: 'both' },
+  'with norms of outputs': { normPlace: 'outputs', norm: 'rms' },
   'with norms after each sum': { normPlace: 'after' },
   'with norms that replace the residual stream': { normPlace: 'stream' },
   'with tied embeddings, scaled': { tied: true, logitScale: 0.3 },
@@ -72,7 +75,7 @@ test('the contributions sum to the logits of a classification head on the first 
 });
 
 test('changes by edits count among the biases if outputs are captured', () => {
-  for (const normPlace of ['before', 'after', 'both', 'parallel', 'stream']) {
+  for (const normPlace of ['before', 'after', 'both', 'parallel', 'stream', 'outputs']) {
     const model = plainModel({ normPlace });
     const set = { data: Float32Array.from({ length: 48 }, (_, i) => Math.sin(i)), shape: [2, 4, 6] };
     const edit = [{ at: 'blocks.0.attention', set }];

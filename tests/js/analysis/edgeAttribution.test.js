@@ -68,7 +68,7 @@ function contribution(model, captured, { kind, layer, head }) {
     const [t, c] = [Math.floor(i / shape[0]), i % shape[0]];
     let sum = 0;
     for (let d = 0; d < D; d++) sum += data[(head * T + t) * D + d] * wo[c * shape[1] + head * D + d];
-    return sum * (scale?.data[c] ?? 1);
+    return sum * (scale?.data[c] ?? 1) * model.options.residualScale;
   });
 }
 
@@ -134,7 +134,7 @@ test('models whose parts do not add up are refused, and so are invalid arguments
   const refuses = (model, expected, options, judged = metric, clean = CLEAN) =>
     assert.rejects(edgeAttribution(model, clean, CORRUPTED, judged, options), expected);
   const wrong = (parameter, message) => ({ code: 'ARGUMENT', parameter, ...(message && { message }) });
-  for (const normPlace of ['after', 'both', 'stream'])
+  for (const normPlace of ['after', 'both', 'stream', 'outputs'])
     await refuses(build({ normPlace }), wrong('model', new RegExp(`normPlace of this model is '${normPlace}'`)));
   const encoder = { ...SMALL, causal: false, head: 'none' };
   await refuses(build({ encoder }), wrong('model', /encoder/));

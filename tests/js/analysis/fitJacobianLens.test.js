@@ -53,6 +53,7 @@ for (const options of [
   { causal: false, normPlace: 'after' },
   { norm: 'rms', positions: 'rotary', kvHeads: 1, gated: true },
   { normPlace: 'parallel' },
+  { normPlace: 'outputs', residualScale: 0.7 },
 ])
   test(`a matrix is the mean of central differences: ${JSON.stringify(options)}`, async () => {
     const model = build(hl, { ...SIZES, ...options });

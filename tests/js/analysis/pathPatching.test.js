@@ -49,6 +49,7 @@ const FORMS = [
   { mlp: 0 },
   { normPlace: 'parallel', tied: true },
   { normPlace: 'both', norm: 'rms', layers: 3 },
+  { normPlace: 'outputs', norm: 'rms' },
   { normPlace: 'after', causal: false },
   { normPlace: 'stream' },
 ];

@@ -90,7 +90,7 @@ test(
     const kept = { ids: [IDS, [0, 0, 0, ...IDS.slice(0, 5)]], keep: [IDS.map(() => 1), [0, 0, 0, 1, 1, 1, 1, 1]] };
     const forms = [
       ...['rotary', 'learned', 'sinusoidal', 'alibi', 'buckets', 'none'].map((positions) => ({ positions })),
-      ...['after', 'both', 'parallel', 'stream'].map((normPlace) => ({ normPlace })),
+      ...['after', 'both', 'parallel', 'stream', 'outputs'].map((normPlace) => ({ normPlace })),
       ...[{ window: [null, 3] }, { window: 3 }, { sinks: true }, { mlp: 0 }, { layers: 1 }, { layers: 0 }],
       ...[{ causal: false }, { encoder: ENCODER }, { normPlace: 'after', encoder: ENCODER }, { pool: 'first' }],
     ];

@@ -14,6 +14,7 @@ const FORMS = {
   'before, grouped heads': LLAMA,
   after: { normPlace: 'after', causal: false, embedNorm: true },
   both: { ...LLAMA, normPlace: 'both', softcap: 3, window: [2, null] },
+  outputs: { ...LLAMA, normPlace: 'outputs' },
   parallel: { normPlace: 'parallel', positions: 'alibi' },
   stream: { normPlace: 'stream' },
   'parallel, one norm': { normPlace: 'parallel', sharedNorm: true, sinks: true },
@@ -162,7 +163,7 @@ for (const [form, options] of Object.entries(FORMS)) {
           }
           if (!sinks) near(softmax(at('scores').data, S), at('weights').data, 'weights');
           near(mix(at('weights'), at('value')), at('heads').data, 'heads');
-          if (normPlace !== 'both') {
+          if (normPlace !== 'both' && normPlace !== 'outputs') {
             near(linear(joined(at('heads')), p('attention.wo'), p('attention.bo')), at('attention').data, 'attention');
             near(linear(at('hidden').data, p('down.weight'), p('down.bias')), at('mlp').data, 'mlp');
           }

@@ -85,7 +85,28 @@ for (const family of families) {
   });
 }
 
-const DECODERS = ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi', 'Phi-3', 'GPT-2'];
+const DECODERS = [
+  'OPT',
+  'BLOOM',
+  'GPT-NeoX',
+  'SmolLM',
+  'Qwen3',
+  'Gemma',
+  'Gemma 2',
+  'Phi',
+  'Phi-3',
+  'Gemma 3',
+  'OLMo 2',
+  'GPT-Neo',
+  'GPT-J',
+  'StarCoder2',
+  'StableLM',
+  'Granite',
+  'SmolLM 3',
+  'Falcon',
+  'Cohere',
+  'GPT-2',
+];
 const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };
 const fileIn = (folder, name) => [name, readFileSync(join(GOLDEN, 'models', folder, name))];
 const filesOf = (name) =>

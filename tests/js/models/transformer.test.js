@@ -180,7 +180,12 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
   refuses(make({ layers: 1, scale: ['1'] }), 'ARGUMENT', 'scale[0]', /scale\[0\] is '1'/);
   refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
   const encoder = { ...SMALL, causal: false, head: 'none' };
-  refuses(make({ encoder, normPlace: 'parallel' }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
+  const rotating = (layers) => make({ dModel: 8, positions: 'rotary', rotary: { layers } });
+  for (const layers of [[true], 'all']) refuses(rotating(layers), 'ARGUMENT', 'layers', /one for each layer/);
+  refuses(rotating([1, 0]), 'ARGUMENT', 'layers[0]', /true or false/);
+  refuses(make({ queryKeyNorm: 'each' }), 'ARGUMENT', 'queryKeyNorm', /true, false or 'all'/);
+  for (const normPlace of ['parallel', 'outputs'])
+    refuses(make({ encoder, normPlace }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
   const rounded = hl.transformer(SMALL);
   const kept = rounded.forward(LABELS, { train: true });
   rounded.quantize();

@@ -75,6 +75,7 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
   const norm = normOf(caller, model, 'norm');
   const last = captured[`blocks.${layers - 1}.out`];
   const C = last.shape[2];
+  const { residualScale = 1 } = model.options;
   const { matrix, vector } = parametersOf(caller, model);
   const { data, shape } = scaleRows(matrix(`blocks.${layer}.attention.wo`), vector(`blocks.${layer}.scale1`));
   const found = new Float32Array(labels.length * width);
@@ -83,7 +84,7 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
     const { row } = out.direction(label);
     const x = Float64Array.from(last.data.subarray(t * C, (t + 1) * C));
     const { rstd } = norm ? statisticsOf(model, x) : { rstd: 1 };
-    const along = row.map((u, c) => u * (norm ? norm.weight[c] * rstd : 1));
+    const along = row.map((u, c) => u * (norm ? norm.weight[c] * rstd : 1) * residualScale);
     // A norm that subtracts the mean subtracts it from the direction as well.
     const mean = norm && model.options.norm !== 'rms' ? along.reduce((sum, u) => sum + u, 0) / C : 0;
     for (let c = 0; c < C; c++)

@@ -16,8 +16,8 @@ import { ARCHITECTURES } from './ggufNames.js';
 const CALLER = 'openModel';
 /** The largest number of blocks, as in options.js. */
 const MAX_LAYERS = 2 ** 20;
-/** Blocks of the only Gemma 2 whose scores are not scaled by the width of a head, as in llama.cpp: 27B. */
-const GEMMA2_27B = 46;
+/** Blocks of the models of 27B, whose scores are not scaled by the width of a head, as in llama.cpp. */
+const GEMMA_27B = { gemma2: 46, gemma3: 62 };
 /** Keys of mechanisms that the families do not have, unless they are 0 or 1. */
 const UNSUPPORTED = [
   'expert_count',
@@ -229,7 +229,7 @@ class Source {
 
   /** Fields that decoders with rotary positions have. */
   decoder() {
-    if (this.meta.architecture !== 'gemma2') this.usualScale();
+    if (!Object.hasOwn(GEMMA_27B, String(this.meta.architecture))) this.usualScale();
     return {
       hidden_size: this.width,
       num_hidden_layers: this.layers,
@@ -351,7 +351,8 @@ const llamaConfig = (s) => ({
 function gemmaScalar({ meta, layers, width, heads, headDim }) {
   const scale = meta.number('attention.scale', 0);
   if (scale > 0) return scale ** -2;
-  return layers === GEMMA2_27B ? width / heads : headDim;
+  const largest = GEMMA_27B[/** @type {keyof typeof GEMMA_27B} */ (meta.architecture)];
+  return layers === largest ? width / heads : headDim;
 }
 
 /** By model_type. @type {Record<string, (s: Source) => Config>} */
@@ -377,6 +378,15 @@ const CONFIGS = {
     ...s.windows(),
     attn_logit_softcapping: s.meta.number('attn_logit_softcapping', 50),
     final_logit_softcapping: s.meta.number('final_logit_softcapping', 30),
+    query_pre_attn_scalar: gemmaScalar(s),
+  }),
+  gemma3_text: (s) => ({
+    ...llamaConfig(s),
+    sliding_window: s.meta.integer('attention.sliding_window'),
+    ...s.windows(),
+    rope_local_base_freq: s.meta.number('rope.freq_base_swa', 10000),
+    attn_logit_softcapping: s.meta.number('attn_logit_softcapping', 0),
+    final_logit_softcapping: s.meta.number('final_logit_softcapping', 0),
     query_pre_attn_scalar: gemmaScalar(s),
   }),
   phi: (s) => ({

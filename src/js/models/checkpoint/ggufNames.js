@@ -29,6 +29,17 @@ const LLAMA = {
 };
 const LLAMA_QKV = threeOf('model.layers.L.self_attn.', ['q_proj', 'k_proj', 'v_proj']);
 
+const GEMMA2 = {
+  ...LLAMA,
+  'blk.L.post_attention_norm': 'model.layers.L.post_attention_layernorm',
+  'blk.L.ffn_norm': 'model.layers.L.pre_feedforward_layernorm',
+  'blk.L.post_ffw_norm': 'model.layers.L.post_feedforward_layernorm',
+};
+const HEAD_NORMS = {
+  'blk.L.attn_q_norm': 'model.layers.L.self_attn.q_norm',
+  'blk.L.attn_k_norm': 'model.layers.L.self_attn.k_norm',
+};
+
 const BLOOM = {
   token_embd: 'transformer.word_embeddings',
   token_embd_norm: 'transformer.word_embeddings_layernorm',
@@ -80,26 +91,10 @@ const T5 = {
 const BY_NAME = {
   llama: { type: 'llama', names: LLAMA, qkv: LLAMA_QKV, neighbours: true },
   qwen2: { type: 'qwen2', names: LLAMA, qkv: LLAMA_QKV },
-  qwen3: {
-    type: 'qwen3',
-    names: {
-      ...LLAMA,
-      'blk.L.attn_q_norm': 'model.layers.L.self_attn.q_norm',
-      'blk.L.attn_k_norm': 'model.layers.L.self_attn.k_norm',
-    },
-    qkv: LLAMA_QKV,
-  },
+  qwen3: { type: 'qwen3', names: { ...LLAMA, ...HEAD_NORMS }, qkv: LLAMA_QKV },
   gemma: { type: 'gemma', names: LLAMA, qkv: LLAMA_QKV },
-  gemma2: {
-    type: 'gemma2',
-    names: {
-      ...LLAMA,
-      'blk.L.post_attention_norm': 'model.layers.L.post_attention_layernorm',
-      'blk.L.ffn_norm': 'model.layers.L.pre_feedforward_layernorm',
-      'blk.L.post_ffw_norm': 'model.layers.L.post_feedforward_layernorm',
-    },
-    qkv: LLAMA_QKV,
-  },
+  gemma2: { type: 'gemma2', names: GEMMA2, qkv: LLAMA_QKV },
+  gemma3: { type: 'gemma3_text', names: { ...GEMMA2, ...HEAD_NORMS }, qkv: LLAMA_QKV },
   phi2: {
     type: 'phi',
     names: {

@@ -235,8 +235,9 @@ function checked(family, { describedBy = 'config.json' }, read) {
 }
 
 /** @param {TransformerOptions} options @param {number} layers */
-const firstLayers = ({ window, scale }, layers) => ({
+const firstLayers = ({ window, scale, rotary }, layers) => ({
   layers,
+  ...(rotary?.layers && { rotary: { ...rotary, layers: rotary.layers.slice(0, layers) } }),
   ...(Array.isArray(window) && { window: window.slice(0, layers) }),
   ...(Array.isArray(scale) && { scale: scale.slice(0, layers) }),
 });

@@ -56,6 +56,10 @@ export function layoutOf({ part, transposed, form, offset = 0 }, stored, shape, 
   if (transposed && shape.length === 2) return transposedLayout(stored[1], shape, first);
   const width = shape.length === 1 ? 1 : product(shape) / out;
   const whole = shape.length === 1 && !part;
+  // Each key head has the rows of its queries, then those of its key and of its value.
+  const rowsOfGroup = [(sizes[0] / sizes[1]) * headDim, headDim, headDim];
+  const starts = [0, rowsOfGroup[0], rowsOfGroup[0] + headDim];
+  const groupSize = rowsOfGroup[0] + 2 * headDim;
   const [run, count] = whole ? [out, 1] : [width, kind === 'heads' ? product(stored) / width : out];
   return {
     width: run,
@@ -65,10 +69,10 @@ export function layoutOf({ part, transposed, form, offset = 0 }, stored, shape, 
     write: eachRow(run, (target, row, r) => {
       let to = r - first;
       if (kind === 'heads') {
-        // Each head has the rows of its query, then those of its key and of its value.
-        const [head, within] = [Math.floor(r / (3 * headDim)), r % (3 * headDim)];
-        if (Math.floor(within / headDim) !== index) return;
-        to = head * headDim + (within % headDim);
+        const rows = rowsOfGroup[index];
+        const [group, within] = [Math.floor(r / groupSize), (r % groupSize) - starts[index]];
+        if (within < 0 || within >= rows) return;
+        to = group * rows + within;
       }
       if (offset === 0) target.set(row, to * run);
       else for (let i = 0; i < run; i++) target[to * run + i] = row[i] + offset;

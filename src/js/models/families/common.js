@@ -17,7 +17,8 @@ import { quote } from '../../check/quote.js';
  * @property {string} from the name of the layer or tensor
  * @property {string | readonly string[]} [also] other names that some files use for it
  * @property {['rows' | 'heads' | 'halves', number]} [part] set if the tensor stores several parameters: 'rows' of
- *   q, k and v one after the other; 'heads', q, k and v of each head; 'halves', two of equal size
+ *   q, k and v one after the other; 'heads', for each key head its
+ *   queries, its key and its value; 'halves', two of equal size
  * @property {boolean} [transposed] stored as (in, out)
  * @property {number} [offset] number that is added to the stored values
  * @property {'convolution' | 'stacked'} [form] 'stacked': one row of the parameter in each tensor, from and also

@@ -63,6 +63,7 @@ function withCausalClassHead(options, c, has) {
     .../** @type {Partial<TransformerOptions>} */ (everyToken ? { head: 'logits' } : lastToken),
     classes: countClasses(c),
     tied: false,
+    logitScale: 1,
     logitSoftcap: 0,
     bias: { .../** @type {object} */ (bias), head },
   };

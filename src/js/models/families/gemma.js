@@ -7,7 +7,8 @@ import { LLAMA, llamaOptions } from './llama.js';
 /** @import { Family, Names } from './common.js' */
 
 /** The norms of Gemma multiply by 1 + weight. @param {Record<string, string>} names @returns {Names} */
-const plusOne = (names) => Object.fromEntries(Object.entries(names).map(([name, from]) => [name, { from, offset: 1 }]));
+export const plusOne = (names) =>
+  Object.fromEntries(Object.entries(names).map(([name, from]) => [name, { from, offset: 1 }]));
 
 const DEFAULTS = {
   gemma: { max_position_embeddings: 8192, head_dim: 256 },

@@ -4,22 +4,32 @@ import { albert } from './albert.js';
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
+import { cohere } from './cohere.js';
 import { debertaV2 } from './debertaV2.js';
 import { dinov2 } from './dinov2.js';
 import { distilbert } from './distilbert.js';
 import { electra } from './electra.js';
 import { esm } from './esm.js';
+import { falcon } from './falcon.js';
 import { gemma, gemma2 } from './gemma.js';
+import { gemma3 } from './gemma3.js';
 import { gpt2 } from './gpt2.js';
+import { gptj } from './gptj.js';
+import { gptneo } from './gptneo.js';
+import { granite } from './granite.js';
 import { llama } from './llama.js';
 import { modernbert } from './modernbert.js';
 import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
 import { nomicBert } from './nomicBert.js';
+import { olmo2 } from './olmo2.js';
 import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
 import { roberta } from './roberta.js';
+import { smollm3 } from './smollm3.js';
+import { stablelm } from './stablelm.js';
+import { starcoder2 } from './starcoder2.js';
 import { t5 } from './t5.js';
 import { vit } from './vit.js';
 import { whisper } from './whisper.js';
@@ -52,6 +62,19 @@ export const FAMILIES = new Map(
     qwen3,
     gemma,
     gemma2,
+    gemma3,
+    gemma3_text: gemma3,
+    olmo2,
+    olmo3: olmo2,
+    gpt_neo: gptneo,
+    gptj,
+    starcoder2,
+    stablelm,
+    granite,
+    smollm3,
+    falcon,
+    cohere,
+    cohere2: cohere,
     phi,
     phi3,
     vit,

@@ -25,6 +25,12 @@ const golden = (name, change = {}) => {
 const CASES = {
   'llama with the frequencies of llama 3': golden('llama-a'),
   'gemma 2': golden('gemma2-a', { query_pre_attn_scalar: 8 }),
+  'gemma 3': golden('gemma3-a', {
+    query_pre_attn_scalar: 16,
+    rope_local_base_freq: 300,
+    rope_scaling: { rope_type: 'linear', factor: 8 },
+    layer_types: ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'],
+  }),
   'gpt-2': golden('gpt2-a'),
 };
 for (const name of [
@@ -210,4 +216,19 @@ test('the scale of scores of a Gemma 2 is that of the metadata', async () => {
   const scale = { kind: 'f32', value: config.query_pre_attn_scalar ** -0.5 };
   const file = gguf({ ...metadata, 'gemma2.attention.scale': scale }, converted);
   compare(await valuesOf({ 'x.gguf': file }, c.input), await valuesOf(c.files, c.input));
+});
+
+test('a Gemma 3 has the window pattern and the bases of its family, and must name its window', async () => {
+  const { config, tensors } = contentOf(CASES['gemma 3']);
+  const plain = { ...config, layer_types: undefined, rope_local_base_freq: undefined };
+  const { metadata, tensors: converted } = convert(plain, tensors);
+  const model = await hl.openModel({ 'x.gguf': gguf(metadata, converted) });
+  assert.equal(model.family, 'gemma3');
+  assert.deepEqual(model.options.window, [6, 6, 6, 6]);
+  const { theta, localTheta, scaling } = model.options.rotary;
+  assert.deepEqual([theta, localTheta, scaling], [1e6, 10000, { type: 'linear', factor: 8 }]);
+  model.dispose();
+  const key = 'gemma3.attention.sliding_window';
+  const { [key]: _, ...without } = metadata;
+  await assert.rejects(hl.openModel({ 'x.gguf': gguf(without, converted) }), { code: 'FORMAT', parameter: key });
 });

@@ -79,6 +79,21 @@ function assertAddsUp(run, cell) {
   return kinds;
 }
 
+/**
+ * Checks that what the keys add to the logit of the last token's label is what the head adds. Returns the kinds of
+ * checks that were made.
+ */
+function assertKeysAddUp(run) {
+  const { added, values, T, S, about } = run;
+  if (!values.directions || !added || values.labels[T - 1]?.id !== added.label) return [];
+  let sum = 0;
+  for (let s = 0; s < S; s++) sum += readingOf(run, { t: T - 1, s }).adds;
+  const expected = added.heads[run.layer * about.heads + run.head];
+  const most = added.heads.reduce((all, x) => Math.max(all, Math.abs(x)), 0);
+  assert.ok(Math.abs(sum - expected) <= 1e-4 * most, `the keys add ${sum}, the head ${expected}`);
+  return ['keys'];
+}
+
 /** A model of these files, and the worker's request for it. */
 async function opened(files) {
   let parts = [];
@@ -119,6 +134,7 @@ async function assertModel(files, name) {
           [Math.min(2, of.T - 1), 1],
         ])
           for (const kind of assertAddsUp(of, { t, s })) seen.add(`${part} ${kind}`);
+        for (const kind of assertKeysAddUp(of)) seen.add(`${part} ${kind}`);
       }
   await ask({ verb: 'close', name: 'opened' });
   return [name, seen];
@@ -148,4 +164,6 @@ test('the families include every kind of step', () => {
   assert.ok(!kinds('t5-a').includes('cross distance'));
   assert.ok(kinds('gemma2-a').includes('decoder cap'));
   assert.ok(kinds('mpnet-a').includes('decoder distance') && kinds('deberta-v2-a').includes('decoder distance'));
+  for (const name of ['gpt2-a', 'llama-a', 'Granite']) assert.ok(kinds(name).includes('decoder keys'), name);
+  for (const name of ['gemma2-a', 'olmo2-a', 'Cohere']) assert.ok(!kinds(name).includes('decoder keys'), name);
 });

@@ -1,0 +1,62 @@
+// Falcon.
+
+import { expectField, fusedProjections, readActivation } from './common.js';
+import { causalHead, decoder, lmHeadKind } from './decoder.js';
+import { readRotary } from './rope.js';
+
+/** @import { Config, Family } from './common.js' */
+
+/**
+ * The places of the norms. In the new architecture attention and feed-forward have one each, or share one.
+ * @param {Config} c
+ */
+function normsOf(c) {
+  if (!c.new_decoder_architecture && c.parallel_attn === false) return { normPlace: /** @type {const} */ ('before') };
+  const two = c.new_decoder_architecture && (c.num_ln_in_parallel_attn ?? 2) === 2;
+  return { normPlace: /** @type {const} */ ('parallel'), sharedNorm: !two };
+}
+
+/** @type {Family} */
+export const falcon = {
+  name: 'falcon',
+  prefixes: ['transformer.', ''],
+  options: decoder(
+    (c, has) => {
+      // Hugging Face rounds these biases to bfloat16.
+      expectField(c, 'alibi', false);
+      const [dModel, numHeads] = [c.hidden_size ?? c.n_embed, c.num_attention_heads ?? c.n_head];
+      const bias = !!c.bias;
+      const tied = c.tie_word_embeddings ?? true;
+      const oldKeys = (c.multi_query ?? true) ? 1 : numHeads;
+      return {
+        layers: c.num_hidden_layers ?? c.n_layer,
+        dModel,
+        numHeads,
+        kvHeads: c.new_decoder_architecture ? (c.num_kv_heads ?? numHeads) : oldKeys,
+        vocab: c.vocab_size,
+        context: c.max_position_embeddings,
+        mlp: c.ffn_hidden_size ?? 4 * dModel,
+        normEps: c.layer_norm_epsilon ?? 1e-5,
+        ...normsOf(c),
+        positions: 'rotary',
+        rotary: readRotary(c, dModel / numHeads),
+        activation: readActivation('activation', c.activation ?? 'gelu'),
+        bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+        tied,
+        head: lmHeadKind(has, tied),
+      };
+    },
+    { falcon: { max_position_embeddings: 2048 } },
+  ),
+  names: {
+    'embedding.table': 'word_embeddings.weight',
+    'blocks.L.norm1': { from: 'h.L.input_layernorm', also: 'h.L.ln_attn' },
+    ...fusedProjections('blocks.L.attention', 'heads', 'h.L.self_attention.query_key_value'),
+    'blocks.L.attention.o': 'h.L.self_attention.dense',
+    'blocks.L.norm2': { from: 'h.L.post_attention_layernorm', also: 'h.L.ln_mlp' },
+    'blocks.L.up': 'h.L.mlp.dense_h_to_4h',
+    'blocks.L.down': 'h.L.mlp.dense_4h_to_h',
+    norm: 'ln_f',
+    head: causalHead('/lm_head'),
+  },
+};

@@ -1,0 +1,46 @@
+// GPT-J.
+
+import { projections, readActivation, UnsupportedField } from './common.js';
+import { causalHead, decoder, lmHeadKind } from './decoder.js';
+
+/** @import { Family } from './common.js' */
+
+/** Attention and feed-forward in parallel, after one norm. @type {Family} */
+export const gptj = {
+  name: 'gptj',
+  prefixes: ['transformer.', ''],
+  options: decoder(
+    (c, has) => {
+      if (c.rotary_dim === null) throw new UnsupportedField('rotary_dim', null, 'a number');
+      const tied = c.tie_word_embeddings ?? false;
+      return {
+        layers: c.n_layer,
+        dModel: c.n_embd,
+        numHeads: c.n_head,
+        vocab: c.vocab_size,
+        context: c.n_positions,
+        mlp: c.n_inner ?? 4 * c.n_embd,
+        normEps: c.layer_norm_epsilon,
+        normPlace: 'parallel',
+        sharedNorm: true,
+        positions: 'rotary',
+        rotary: { width: c.rotary_dim, pairing: 'neighbours' },
+        activation: readActivation('activation_function', c.activation_function ?? 'gelu_new'),
+        bias: { mlp: true, head: has('/lm_head.bias') },
+        tied,
+        head: lmHeadKind(has, tied),
+      };
+    },
+    { gptj: { n_positions: 2048, rotary_dim: 64 } },
+  ),
+  names: {
+    'embedding.table': 'wte.weight',
+    'blocks.L.norm1': 'h.L.ln_1',
+    ...projections('blocks.L.attention', 'h.L.attn', ['q_proj', 'k_proj', 'v_proj', 'out_proj']),
+    'blocks.L.up': 'h.L.mlp.fc_in',
+    'blocks.L.down': 'h.L.mlp.fc_out',
+    norm: 'ln_f',
+    head: causalHead('/lm_head'),
+  },
+  constants: ['h.L.attn.bias'],
+};

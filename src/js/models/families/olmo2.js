@@ -1,0 +1,42 @@
+// OLMo 2 and OLMo 3.
+
+import { windowsByLayer } from './common.js';
+import { decoder, lmHeadKind } from './decoder.js';
+import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
+
+/** @import { Family } from './common.js' */
+
+const DEFAULTS = {
+  olmo2: { max_position_embeddings: 2048, rms_norm_eps: 1e-5 },
+  olmo3: { max_position_embeddings: 2048, rms_norm_eps: 1e-5, sliding_window: 4096 },
+};
+const { 'blocks.L.norm1': _1, 'blocks.L.norm2': _2, ...WITHOUT_NORMS } = LLAMA;
+
+/** Attention and feed-forward read the residual stream itself. @type {Family} */
+export const olmo2 = {
+  name: 'olmo2',
+  prefixes: LLAMA_PREFIXES,
+  options: decoder((c, has) => {
+    const bias = !!c.attention_bias;
+    const options = llamaOptions(c);
+    return {
+      ...options,
+      head: lmHeadKind(has, c.tie_word_embeddings ?? false),
+      bias: { query: bias, key: bias, value: bias, out: bias },
+      normPlace: 'outputs',
+      queryKeyNorm: 'all',
+      ...(c.model_type === 'olmo3' && {
+        window: windowsByLayer(c, (i) => (i + 1) % 4 !== 0),
+        // The scaling is for layers without a window.
+        rotary: { ...options.rotary, localTheta: options.rotary.theta },
+      }),
+    };
+  }, DEFAULTS),
+  names: {
+    ...WITHOUT_NORMS,
+    'blocks.L.after1': 'layers.L.post_attention_layernorm',
+    'blocks.L.after2': 'layers.L.post_feedforward_layernorm',
+    'blocks.L.attention.normQ': 'layers.L.self_attn.q_norm',
+    'blocks.L.attention.normK': 'layers.L.self_attn.k_norm',
+  },
+};

@@ -1,0 +1,43 @@
+// SmolLM 3.
+
+import { perLayer, UnsupportedField, windowsByLayer } from './common.js';
+import { decoder, lmHeadKind } from './decoder.js';
+import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
+
+/** @import { Config, Family } from './common.js' */
+
+/**
+ * True for each layer with rotary positions. In no_rope_layers, contrary to its name, they have a 1.
+ * @param {Config} c
+ */
+function rotatedLayers({ no_rope_layers: list, no_rope_layer_interval: every, num_hidden_layers: layers }) {
+  if (list === undefined || list === null) return perLayer(layers, (i) => (i + 1) % (every ?? 4) !== 0);
+  if (!Array.isArray(list) || list.length !== layers || !list.every((value) => value === 0 || value === 1))
+    throw new UnsupportedField('no_rope_layers', list, `0 or 1 for each of ${layers} layers`);
+  return list.map((value) => value === 1);
+}
+
+/** @type {Family} */
+export const smollm3 = {
+  name: 'smollm3',
+  prefixes: LLAMA_PREFIXES,
+  options: decoder(
+    (c, has) => {
+      const bias = !!c.attention_bias;
+      const tied = c.tie_word_embeddings ?? true;
+      const rotated = rotatedLayers(c);
+      const windows = windowsByLayer(c, (i) => !rotated[i]);
+      const options = llamaOptions(c);
+      return {
+        ...options,
+        rotary: { ...options.rotary, layers: rotated },
+        window: c.use_sliding_window && c.sliding_window ? windows : null,
+        bias: { query: bias, key: bias, value: bias, out: bias, mlp: !!c.mlp_bias },
+        tied,
+        head: lmHeadKind(has, tied),
+      };
+    },
+    { smollm3: { max_position_embeddings: 2 ** 15, num_key_value_heads: 4, rope_theta: 2e6 } },
+  ),
+  names: LLAMA,
+};

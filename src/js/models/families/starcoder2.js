@@ -1,0 +1,32 @@
+// StarCoder2.
+
+import { readActivation } from './common.js';
+import { decoder, lmHeadKind } from './decoder.js';
+import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
+
+/** @import { Family } from './common.js' */
+
+/** @type {Family} */
+export const starcoder2 = {
+  name: 'starcoder2',
+  prefixes: LLAMA_PREFIXES,
+  options: decoder(
+    (c, has) => {
+      const bias = c.use_bias ?? true;
+      const tied = c.tie_word_embeddings ?? true;
+      return {
+        ...llamaOptions(c),
+        norm: 'layer',
+        normEps: c.norm_epsilon ?? 1e-5,
+        activation: readActivation('hidden_act', c.hidden_act ?? 'gelu_pytorch_tanh'),
+        gated: false,
+        bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+        window: c.sliding_window || null,
+        tied,
+        head: lmHeadKind(has, tied),
+      };
+    },
+    { starcoder2: { max_position_embeddings: 4096, num_key_value_heads: 2 } },
+  ),
+  names: { ...LLAMA, 'blocks.L.up': 'layers.L.mlp.c_fc', 'blocks.L.down': 'layers.L.mlp.c_proj' },
+};

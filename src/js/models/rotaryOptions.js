@@ -1,0 +1,86 @@
+// Reads the options of rotary positions.
+
+import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { checkFactors, readScaling } from '../ops/rotary.js';
+
+/** @import { RotaryScaling } from '../ops/rotary.js' */
+
+/**
+ * @typedef {object} RotaryOptions
+ * @property {number} [theta] default 10000
+ * @property {number} [localTheta] theta of layers with a window, whose angles are not scaled: `scaling` and `long` are
+ *   for the other layers. Default: theta, with the scaling of all layers
+ * @property {number} [width] number of elements of a head that are rotated; default headDim
+ * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
+ *   2n + 1; default 'halves'
+ * @property {readonly boolean[]} [layers] true for layers whose queries and keys are rotated; default: all
+ * @property {RotaryScaling} [scaling]
+ * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
+ */
+/** @typedef {'localTheta' | 'layers' | 'scaling' | 'long'} Missing options without a default */
+/** @typedef {Readonly<Required<Omit<RotaryOptions, Missing>> & Pick<RotaryOptions, Missing>>} ResolvedRotary */
+
+const LENGTH = { integer: true, least: 1, most: 2 ** 20 };
+
+/**
+ * @param {string} caller
+ * @param {RotaryOptions} options
+ * @param {{ headDim: number, layers: number }} sizes
+ * @returns {ResolvedRotary}
+ */
+export function readRotary(caller, options, { headDim, layers }) {
+  const where = `${caller}: rotary`;
+  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'layers', 'scaling', 'long']);
+  const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
+  const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
+  if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
+  const scalingOf = (/** @type {unknown} */ scaling) => {
+    const read = readScaling(where, scaling);
+    checkFactors(where, read, width);
+    return Object.freeze(read);
+  };
+  return Object.freeze({
+    theta,
+    localTheta:
+      given.localTheta === undefined ? undefined : readNumber(where, 'localTheta', given.localTheta, { least: 1 }),
+    width,
+    pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
+    layers: given.layers === undefined ? undefined : readLayers(where, given.layers, layers),
+    scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
+    long: given.long === undefined ? undefined : readLong(`${where}: long`, given.long, scalingOf),
+  });
+}
+
+/** @param {string} caller @param {NonNullable<RotaryOptions['layers']>} given @param {number} layers */
+function readLayers(caller, given, layers) {
+  if (!Array.isArray(given) || given.length !== layers)
+    throw argumentError(caller, 'layers', given, `${layers} of true and false, one for each layer`);
+  return Object.freeze(given.map((rotates, i) => readBoolean(caller, `layers[${i}]`, rotates)));
+}
+
+/**
+ * @param {string} caller
+ * @param {NonNullable<RotaryOptions['long']>} options
+ * @param {(scaling: unknown) => RotaryScaling} scalingOf
+ */
+function readLong(caller, options, scalingOf) {
+  const given = readOptions(caller, options, ['beyond', 'scaling']);
+  return Object.freeze({
+    beyond: readNumber(caller, 'beyond', given.beyond, LENGTH),
+    scaling: scalingOf(given.scaling),
+  });
+}
+
+/**
+ * The angles of rotary positions in a layer.
+ * @param {{ rotary: ResolvedRotary | undefined, window: readonly (number | null)[] | null }} options of a transformer
+ * @param {number} layer
+ * @returns {Pick<RotaryOptions, 'scaling' | 'long'> & { theta: number } | undefined} undefined: nothing is rotated
+ */
+export function anglesOf({ rotary, window }, layer) {
+  if (!rotary || rotary.layers?.[layer] === false) return undefined;
+  const { theta, localTheta, scaling, long } = rotary;
+  const isLocal = localTheta !== undefined && window !== null && window[layer] !== null;
+  return isLocal ? { theta: localTheta } : { theta, scaling, long };
+}

@@ -1,0 +1,46 @@
+// Parts that several decoders have, in float64.
+
+import { multiply } from './float64.js';
+
+/** The masks that older files of GPT-Neo and GPT-J contain. @param {string} at the attention of block 0 */
+export const masks = (at, places) => ({
+  [`${at}.bias`]: { shape: [1, 1, places, places], data: new Float32Array(places ** 2) },
+  [`${at}.masked_bias`]: { shape: [], data: Float32Array.of(-1e9) },
+});
+
+const NAMES = ['q', 'k', 'v'];
+
+/** Queries, keys and values. @param p a pass @param {string} at the attention @param x its input */
+export const project = (p, at, x) => NAMES.map((name) => p.linear(`${at}.${name}_proj`, x));
+
+/** The gated feed-forward of Llama. */
+export const gatedFeed = (p, at, x, activation) =>
+  p.linear(`${at}.down_proj`, multiply(p.linear(`${at}.gate_proj`, x).map(activation), p.linear(`${at}.up_proj`, x)));
+
+/** Shapes of the projections of attention, of which `bias` have biases. */
+export const attentionShapes = (lin, at, { C, H, KV, width, bias = '' }) => ({
+  ...lin(`${at}.q_proj`, H * width, C, bias.includes('q')),
+  ...lin(`${at}.k_proj`, KV * width, C, bias.includes('k')),
+  ...lin(`${at}.v_proj`, KV * width, C, bias.includes('v')),
+  ...lin(`${at}.o_proj`, C, H * width, bias.includes('o')),
+});
+
+/** Shapes of the gated feed-forward of Llama. */
+export const feedShapes = (lin, at, { C, MLP }, bias = false) => ({
+  ...lin(`${at}.gate_proj`, MLP, C, bias),
+  ...lin(`${at}.up_proj`, MLP, C, bias),
+  ...lin(`${at}.down_proj`, C, MLP, bias),
+});
+
+/** Rotates elements 2n and 2n + 1 of each head, for as many n as there are angles. */
+export function rotateNeighbours(x, { heads, width, turns }) {
+  const y = Float64Array.from(x);
+  for (let row = 0; row < x.length; row += width)
+    turns.forEach((turn, n) => {
+      const angle = Math.floor(row / (heads * width)) * turn;
+      const [a, b] = [x[row + 2 * n], x[row + 2 * n + 1]];
+      y[row + 2 * n] = a * Math.cos(angle) - b * Math.sin(angle);
+      y[row + 2 * n + 1] = b * Math.cos(angle) + a * Math.sin(angle);
+    });
+  return y;
+}
