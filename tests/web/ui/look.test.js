@@ -7,7 +7,16 @@ import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
 import { highestScores, roleOf } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
-import { labelSize, pictureOf, rowsOf, screenOf, thumbnailsOf, topOf } from '../../../web/ui/layout.js';
+import {
+  labelSize,
+  MIN_PICTURE,
+  pictureOf,
+  rowsOf,
+  screenOf,
+  TEXT_HEIGHTS,
+  thumbnailsOf,
+  topOf,
+} from '../../../web/ui/layout.js';
 import { PALETTE } from '../../../web/ui/palette.js';
 
 /** WCAG's relative luminance. */
@@ -81,6 +90,37 @@ test('thumbnails of few tokens are whole multiples of them, and stay in their ro
   // Rows that are hardly higher than a line of text have no texts.
   assert.equal(thumbnailsOf({ ...room, width: 192, height: 194 }).words, 'none');
   assert.ok(thumbnailsOf({ ...room, layers: 32, heads: 32 }).size >= 8);
+});
+
+test('thumbnails fit beside each other, with half of one between rows at most, and tiles are adjacent', () => {
+  for (const [layers, heads] of [
+    [5, 4],
+    [12, 12],
+    [32, 32],
+    [2, 32],
+    [48, 2],
+  ])
+    for (const [width, height] of [
+      [318, 440],
+      [192, 900],
+      [900, 300],
+    ])
+      for (const names of [false, true])
+        for (const letter of [12, 15]) {
+          const room = { width, height, tokens: 17, layers, heads, names, letter };
+          const { size, across, down, spare, words } = thumbnailsOf(room);
+          const text = (TEXT_HEIGHTS[words] * letter) / 12;
+          const said = JSON.stringify(room);
+          assert.equal(across * heads, width);
+          assert.ok(down * layers <= height + 1e-9 && size <= 16 * letter, said);
+          if (size < MIN_PICTURE) {
+            assert.ok(down <= across + 2 && spare === 0, said);
+            assert.ok(down === across + 2 || Math.abs(down * layers - height) < 1e-9, said);
+          } else {
+            assert.ok(size <= across - 5 && size + text <= down + 1e-9, said);
+            if (names) assert.ok(spare <= 0.5 * size + 1e-9 && Math.abs(down - size - text - spare) < 1e-9, said);
+          }
+        }
 });
 
 test('pieces of one word touch, a character of several tokens belongs to the first, no name is empty', () => {
