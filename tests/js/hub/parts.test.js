@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'node:test';
+import { Patience, Temporary } from '../../../src/js/hub/client.js';
 import { HubFile, merge } from '../../../src/js/hub/hubFile.js';
 import { choose, describe } from '../../../src/js/hub/kinds.js';
 import { memoryStore } from '../../../src/js/hub/memoryStore.js';
@@ -216,4 +217,27 @@ test('a file of which most was read without an announcement is completed; of oth
     assert.ok(isComplete ? sent === size : sent < 2 * part * size, `${sent}`);
     await file.close();
   }
+});
+
+test('waits are as told, 0 at once, else they double; after the last attempt the error is thrown', async () => {
+  const waits = [];
+  const client = {
+    throwIfClosed() {},
+    onWait: ({ seconds }) => void waits.push(seconds),
+    wait: async (seconds) => void waits.push(-seconds),
+  };
+  const waited = async (reason, told, attempts) => {
+    waits.length = 0;
+    const patience = new Patience(client, attempts);
+    const error = new Error('the last one');
+    await assert.rejects(async () => {
+      for (const seconds of told) await patience.again(new Temporary(reason, error, seconds));
+    }, error);
+    return [...waits];
+  };
+  const none = undefined;
+  assert.deepEqual(await waited('server', [none, none, none], 3), [0.25, -0.25, 0.5, -0.5]);
+  assert.deepEqual(await waited('rateLimit', [0, 1, 37, none, 0], 1), [1, -1, 37, -37, 40, -40]);
+  const other = new Error('not temporary');
+  await assert.rejects(new Patience(client).again(other), other);
 });
