@@ -324,6 +324,12 @@ const REFUSED = [
   ['the width', { 'llama.feed_forward_length': 97 }, /blk\.0\.ffn_(gate|up)\.weight is \[96,64\], expected \[97,64\]/],
 ];
 
+test('the usual scale of scores, and 0 for it, change nothing', async () => {
+  const expected = await logitsOf(withMetadata({}));
+  for (const scale of [0.25, 0])
+    assert.deepEqual(await logitsOf(withMetadata({ 'llama.attention.scale': scale })), expected);
+});
+
 for (const [what, change, pattern] of REFUSED)
   test(`refused: ${what}`, async () => {
     const { used } = hl.info.memory;
