@@ -1,0 +1,120 @@
+// The files of a trace: its measures as a program says them, its cells as a table; and the view of one place.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startTrace, withCells } from '../../../../web/features/trace/places.js';
+import { traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.js';
+import { openInstrument } from '../../../../web/features/trace/traceState.js';
+import { runOf } from '../../../../web/store/runInput.js';
+import { change, initialState } from '../../../../web/store/state.js';
+
+const [T, L, H] = [3, 2, 2];
+const side = { pieces: ['a', 'b', 'c'].map((name, id) => ({ id, name })), value: 0, both: [0.5, 0.5], guess: '' };
+const traceOf = (more = {}) =>
+  startTrace({
+    layers: L,
+    heads: H,
+    upper: side,
+    lower: side,
+    total: 20,
+    same: { mlp: new Uint8Array(L * T), head: new Uint8Array(L * H) },
+    answers: ['ship', 'whale'],
+    ids: [[1], [2]],
+    places: [2, 2],
+    first: 0,
+    columns: [
+      { upper: 0, lower: 0 },
+      { upper: 1, lower: 1 },
+      { upper: 2, lower: 2 },
+    ],
+    ...more,
+  });
+const cell = (part, layer, place, share) => ({ part, layer, place, share, value: 0.5, a: 0.25, b: 0.125 });
+const stateOf = (by, more = {}) => {
+  const state = change(initialState, { text: 'lower', pinned: runOf({ ...initialState, text: 'upper' }), ...more });
+  return { ...state, trace: { ...state.trace, by } };
+};
+const programOf = (by, trace = {}, more = {}) =>
+  traceProgram(traceOf(trace), stateOf(by, more), { title: 'x', layers: L, heads: H, parts: [], reads: 'text' });
+
+test('the program names the answers, both sentences, and the parts that were measured', () => {
+  const program = programOf('score');
+  assert.match(program, /^\/\/ How much of “ship” against “whale” returns/);
+  assert.match(program, /const upper = .*upper.*\nconst lower = .*lower/);
+  assert.match(program, /const metric = logitDifference\(1, 2\);/);
+  assert.match(program, /patchGrid\(model, upper, lower, metric\);/);
+  assert.match(programOf('score', { places: [1, 1] }), /const metric = logitDifference\(1, 2, -2\);/);
+  assert.match(programOf('score', { answers: ['a\nb', 'c'] }), /^\/\/ How much of “a b” against “c”/);
+  assert.match(programOf('score', {}, { scale: { 0.1: 0 } }), /patchGrid\(changed, upper, lower, metric\);/);
+});
+
+test('the measure of the program is that of its row of logits', () => {
+  const data = Float32Array.of(9, 9, 9, 9, Math.log(1), Math.log(2), Math.log(3), Math.log(4), 9, 9, 9, 9);
+  const result = { logits: { data, shape: [1, 3, 4] } };
+  for (const [by, ids, expected] of [
+    ['score', [[1, 3], [2]], Math.log(6 / 3)],
+    ['probability', [[1], [2]], 2 / 10],
+    ['log', [[1, 0], [2]], Math.log(3 / 10)],
+  ])
+    for (const [place, at] of [
+      [1, result],
+      [2, { logits: { data: data.subarray(0, 8), shape: [1, 2, 4] } }],
+    ]) {
+      const lines = programOf(by, { ids, places: [place, place] }).match(/^const (sum|rowOf|metric) = .*$/gm);
+      const metric = new Function(`${lines.join('\n')}\nreturn metric;`)();
+      assert.ok(Math.abs(metric(at) - expected) < 1e-6, `${by} at ${place}`);
+    }
+});
+
+test('the table has a line for each place that was measured', () => {
+  const trace = withCells(traceOf(), {
+    cells: [cell('mlp', 1, 2, 0.75), cell('head', 1, 0, -0.5)],
+    done: 2,
+    total: 20,
+    left: 0,
+  });
+  assert.deepEqual(traceCsv(trace, 'score').split('\r\n'), [
+    'part,layer,token,word,head,share,score,p(ship),p(whale)',
+    'mlp,1,2,c,,0.75,0.5,0.25,0.125',
+    'head,1,,,0,-0.5,0.5,0.25,0.125',
+    '',
+  ]);
+});
+
+test('the instrument opens at the token of a place, for a head at the last one, and at its strongest key', () => {
+  const trace = withCells(traceOf(), { cells: [cell('head', 1, 1, 0.9)], done: 1, total: 20, left: 0 });
+  const weights = new Float32Array(L * H * T * T);
+  const peak = (layer, head, t, s) => (weights[((layer * H + head) * T + t) * T + s] = 1);
+  peak(1, 1, 1, 1);
+  peak(1, 0, 2, 1);
+  const open = (place, run = { T, S: T, weights, about: { heads: H } }) => {
+    const made = [];
+    openInstrument(
+      {
+        trace: { value: trace },
+        run: { value: run },
+        pointTrace: (at) => made.push(at),
+        update: (all) => made.push(all),
+      },
+      place,
+    );
+    assert.equal(made[0], null);
+    return made[1];
+  };
+  const view = 'heatmap';
+  assert.deepEqual(open({ part: 'mlp', layer: 1, place: 1 }), {
+    view,
+    patch: { 'mlp.1.1': 1 },
+    layer: 1,
+    head: 1,
+    cell: { t: 1, s: 1 },
+  });
+  assert.deepEqual(open({ part: 'head', layer: 1, place: 0 }), {
+    view,
+    patch: { '1.0': 1 },
+    layer: 1,
+    head: 0,
+    cell: { t: 2, s: 1 },
+  });
+  assert.deepEqual(open({ part: 'mlp', layer: 0, place: 2 }, null).cell, { t: 2, s: 2 }, 'without weights');
+});
