@@ -114,6 +114,11 @@ test('it runs, pauses, continues, and starts over', async () => {
   await ask({ verb: 'controlTraining', action: 'pause' });
   const shown = messages.slice(paused).find((message) => message.part === 'trainingReport' && message.scores);
   assert.equal(shown?.progress.steps, steps, 'a pause shows the model as it is');
+  for (const head of [1, 0]) {
+    const looked = messages.length;
+    await ask({ verb: 'controlTraining', action: 'look', layer: 0, head });
+    assert.equal(messages.slice(looked).find(({ part }) => part === 'run')?.head, head, 'it is shown at once');
+  }
   await ask({ verb: 'controlTraining', action: 'play' });
   await until(reachedStep(steps + 5));
   const from = messages.length;
