@@ -2,14 +2,22 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { paintCells } from '../../../../web/features/trace/paintTrace.js';
 import { startTrace, withCells } from '../../../../web/features/trace/places.js';
-import { traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.js';
+import { texts } from '../../../../web/features/trace/trace.en.js';
+import { fileOf, traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.js';
+import { layoutOf } from '../../../../web/features/trace/traceLayout.js';
 import { openInstrument } from '../../../../web/features/trace/traceState.js';
 import { runOf } from '../../../../web/store/runInput.js';
 import { change, initialState } from '../../../../web/store/state.js';
 
 const [T, L, H] = [3, 2, 2];
-const side = { pieces: ['a', 'b', 'c'].map((name, id) => ({ id, name })), value: 0, both: [0.5, 0.5], guess: '' };
+const side = {
+  pieces: ['a', 'b', 'c'].map((name, id) => ({ id, name, space: ' ', text: name })),
+  value: 0,
+  both: [0.5, 0.5],
+  guess: '',
+};
 const traceOf = (more = {}) =>
   startTrace({
     layers: L,
@@ -23,9 +31,9 @@ const traceOf = (more = {}) =>
     places: [2, 2],
     first: 0,
     columns: [
-      { upper: 0, lower: 0 },
-      { upper: 1, lower: 1 },
-      { upper: 2, lower: 2 },
+      { from: 0, into: 0 },
+      { from: 1, into: 1 },
+      { from: 2, into: 2 },
     ],
     ...more,
   });
@@ -79,6 +87,57 @@ test('the table has a line for each place that was measured', () => {
     'head,1,,,0,-0.5,0.5,0.25,0.125',
     '',
   ]);
+});
+
+/** A trace of which every cell is measured; the share of a cell is its number in hundredths. */
+function wholeTrace() {
+  const same = { stream: new Uint8Array(L * T), mlp: new Uint8Array(L * T), head: new Uint8Array(L * H) };
+  const cells = [
+    ...['stream', 'mlp'].flatMap((part, i) =>
+      Array.from({ length: L * T }, (_, n) => cell(part, Math.floor(n / T), n % T, (10 * i + n + 7) / 100)),
+    ),
+    ...Array.from({ length: L * H }, (_, n) => cell('head', Math.floor(n / H), n % H, (n + 30) / 100)),
+  ];
+  return withCells(traceOf({ same }), { cells, done: 16, total: 16, left: 0 });
+}
+/** Figures of the parts of the stream from 10 per cent on; others have one beyond 100 only. */
+const FIGURES = ['10', '11', '12'];
+
+test('the drawing has a rectangle for each cell, which overlaps no other, and its texts are in it', () => {
+  const shown = { state: stateOf('score'), about: null, own: texts, theme: 'light' };
+  const svg = fileOf('svg', wholeTrace(), shown);
+  const numbers = (tag) => [...tag.matchAll(/="(-?[\d.]+)"/g)].map(([, number]) => Number(number));
+  const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
+  const rects = [...svg.matchAll(/<rect x=[^>]*>/g)].map(([tag]) => numbers(tag));
+  const scale = Math.min(...rects.filter(([, , , h]) => h === 10).map(([, y]) => y));
+  const boxes = rects.filter(([, y]) => y < scale);
+  assert.equal(boxes.length, 2 * L * T + L * H);
+  boxes.forEach(([x, y, w, h], i) => {
+    assert.ok(w > 0 && h > 0 && x >= 0 && x + w <= width && y >= 0 && y + h < scale);
+    for (const [x2, y2, w2, h2] of boxes.slice(i + 1))
+      assert.ok(x + w <= x2 + 0.11 || x2 + w2 <= x + 0.11 || y + h <= y2 + 0.11 || y2 + h2 <= y + 0.11);
+  });
+  const written = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" [^>]*font-size="(\d+)"[^>]*>([^<]*)/g)];
+  for (const [, x, y, size, words] of written)
+    assert.ok(x < width && y < height && [12, 13, 15].includes(Number(size)), `${words}: ${x} ${y} ${size}`);
+  assert.deepEqual(
+    written.map(([, , , , words]) => words).filter((words) => /^1\d$/.test(words)),
+    FIGURES,
+  );
+});
+
+test('in the grid the parts of the stream have figures from ten per cent on, others none', () => {
+  const trace = wholeTrace();
+  const rows = ['stream', 'mlp'];
+  const sizes = { width: 186, height: 92, headsWidth: 32 };
+  const layout = layoutOf({ layers: L, places: [0, 1, 2], heads: H, rows }, sizes);
+  const [texts, boxes] = [[], []];
+  const context = { fillText: (text) => texts.push(text), fillRect: (...box) => boxes.push(box) };
+  const how = { theme: 'light', ink: '#000', font: 'serif', size: 12 };
+  paintCells(context, trace, layout, { ...how, parts: rows, places: [0, 1, 2] });
+  assert.deepEqual([texts, boxes.length], [FIGURES, 2 * L * T]);
+  paintCells(context, trace, layout, { ...how, parts: ['head'], places: [0, 1] });
+  assert.deepEqual([texts, boxes.length], [FIGURES, 2 * L * T + L * H]);
 });
 
 test('the instrument opens at the token of a place, for a head at the last one, and at its strongest key', () => {
