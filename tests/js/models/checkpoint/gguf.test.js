@@ -251,10 +251,12 @@ test('the parts of a file are opened by the path of one, or by all their bytes',
   await rejects(hl.openModel(without), /big-00002-of-00003\.gguf: there is no such file/);
   await rejects(hl.openModel({ ...parts, [second]: parts[first] }), /metadata split\.no is 0, expected 1/);
   await rejects(hl.openModel({ 'x.gguf': parts[first] }), /metadata split\.count is 3, expected 1/);
+  const fewer = { ...parts, [second]: gguf({ 'split.no': 1, 'split.count': 3 }, {}) };
   const extra = {
     ...parts,
     [second]: gguf({ 'split.no': 1, 'split.count': 3 }, { 'blk.0.attn_norm.weight': of(3, 64) }),
   };
+  await rejects(hl.openModel(fewer), /big-00001-of-00003\.gguf.*split\.tensors\.count is \d+, but the parts have \d+/);
   await rejects(hl.openModel(extra), /blk\.0\.attn_norm\.weight' is in|split\.tensors\.count is \d+, but/);
 });
 
