@@ -120,6 +120,10 @@ test('the drawing has a rectangle for each cell, which overlaps no other, and it
   const written = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" [^>]*font-size="(\d+)"[^>]*>([^<]*)/g)];
   for (const [, x, y, size, words] of written)
     assert.ok(x < width && y < height && [12, 13, 15].includes(Number(size)), `${words}: ${x} ${y} ${size}`);
+  // The name of a layer is in the row of its cells; layer 0 is the lowest.
+  const ys = [...new Set(boxes.map(([, y]) => y))].sort((a, b) => b - a);
+  const names = [0, 1].map((layer) => Number(written.find(([, , , , words]) => words === texts.layer(layer))[2]));
+  assert.ok(names[0] > ys.at(-1) + 46 && names[0] < scale && names[1] > ys.at(-1) && names[1] < ys.at(-1) + 46);
   assert.deepEqual(
     written.map(([, , , , words]) => words).filter((words) => /^1\d$/.test(words)),
     FIGURES,

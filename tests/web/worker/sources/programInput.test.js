@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { lengthsOf, readModel, readQkv, readTexts, readWeights } from '../../../../web/worker/sources/programInput.js';
+import {
+  lengthsOf,
+  readModel,
+  readParts,
+  readQkv,
+  readTexts,
+  readWeights,
+} from '../../../../web/worker/sources/programInput.js';
 
 /** Weights of (…,T,S) whose rows sum to 1, all different. */
 function weights(...shape) {
@@ -207,4 +214,20 @@ test('the numbers of tokens of encoder and decoder come from either attention, o
     assert.deepEqual(of(...parts), { source: 4, target: 3 });
   assert.deepEqual(of(encoder), { source: 4, target: undefined });
   assert.deepEqual(of(decoder), { source: undefined, target: 3 });
+});
+
+test('later tokens may be seen by the encoder and between the two, not by a causal decoder', () => {
+  const causal = {
+    data: Float32Array.of(1, 0, 0.5, 0.5),
+    shape: [1, 2, 2],
+  };
+  const { parts } = readParts('test', { decoder: causal, cross: causal, encoder: weights(1, 2, 2) });
+  assert.deepEqual(
+    parts.map(({ part, causal }) => [part, causal]),
+    [
+      ['encoder', false],
+      ['decoder', true],
+      ['cross', false],
+    ],
+  );
 });
