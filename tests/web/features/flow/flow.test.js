@@ -59,4 +59,12 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   assert.equal(await page.locator('.ablation li').count(), 20);
   assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[1-9]/);
   await assertAccessible();
+  // In flow, the heads that act through others are listed: 3.3 adds little itself.
+  await page.locator('.ablation > .word').last().click();
+  await page.getByRole('button', { name: /^Flow/ }).click();
+  const through = page
+    .locator('h3', { hasText: 'Needed, with a small contribution' })
+    .locator('xpath=following::ul[1]/li');
+  await through.first().waitFor();
+  assert.match(await through.first().textContent(), /^Layer 3, head 3\s*−[5-9]\d/);
 });
