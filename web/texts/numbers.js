@@ -12,3 +12,6 @@ export const signed = (x, digits = 2) => {
 };
 /** 1.92, with the same minus. @param {number} x */
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
+/** 52.31, 1234.5, 1.23e5 @param {number} x a sum that is not negative */
+export const sumText = (x) =>
+  x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);

@@ -102,7 +102,7 @@ export const strings = {
     noWeights: (names) =>
       `有 config.json 但没有权重${names && `（另有 ${names}）`}。请一起选择 .safetensors 或 .bin 文件，或选择整个文件夹。`,
     noAttention: (name, shape, n) =>
-      `${name}（${shape}）${n > 1 ? `等 ${n} 个数组` : ''}：不是注意力权重。权重的最后两维是词元，每行之和为 1：请保存 softmax 之后的值。`,
+      `${name}（${shape}）${n > 1 ? `和另外 ${n - 1} 个数组` : ''}：不是注意力权重。权重的最后两维是词元，每行之和为 1：请保存 softmax 之后的值。`,
     transposed: (name, shape) => `${name}（${shape}）：每列之和为 1，每行则不是。是否转置了？行是看别处的词元。`,
     noArrays: (name) =>
       `${name} 中没有注意力权重：它们是数字列表的列表，可单独给出，也可放在一个名字下，例如 {"attentions": [[1, 0], [0.5, 0.5]]}。`,

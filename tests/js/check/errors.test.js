@@ -180,7 +180,7 @@ for (const [name, fn, parameter, message] of [
     'an additive mask in the option mask',
     attend({ mask: { data: new Float32Array(5).fill(-Infinity), shape: [5] } }),
     undefined,
-    /an additive mask goes in bias/,
+    /mask, at element 0, is -Infinity, expected true, false, 1 or 0; an additive mask goes in bias/,
   ],
   ['a past key alone', attend({ pastKey: x(2, 2, 3, 8) }), 'pastValue', /pastValue is undefined/],
   ['a past value alone', attend({ pastValue: x(2, 2, 3, 6) }), 'pastKey', /pastKey is undefined/],

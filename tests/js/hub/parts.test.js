@@ -2,12 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
+import { Patience, Temporary } from '../../../src/js/hub/client.js';
 import { HubFile, merge } from '../../../src/js/hub/hubFile.js';
 import { choose, describe } from '../../../src/js/hub/kinds.js';
 import { memoryStore } from '../../../src/js/hub/memoryStore.js';
 import { readName } from '../../../src/js/hub/names.js';
 import { cacheFolder } from '../../../src/js/hub/nodeCache.js';
+import { NodeStore } from '../../../src/js/hub/nodeStore.js';
 import { SegmentStore } from '../../../src/js/hub/segments.js';
 import { Sha256 } from '../../../src/js/hub/sha256.js';
 import { uniformSource } from '../../../src/js/ops/random.js';
@@ -177,6 +182,58 @@ test(`stores return what was written, in any order (seed ${SEED})`, async () => 
   }
 });
 
+test('a file that was begun is continued in any order, and gets its name when it is whole', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-store-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (7 * i) % 251);
+  for (const [begun, name] of [
+    [0, 'new'],
+    [1200, 'own.headlight.incomplete'],
+    [1200, 'other.incomplete'],
+  ]) {
+    const blob = join(folder, name.split('.')[0]);
+    const snapshot = join(folder, 'snapshots', name.split('.')[0]);
+    if (begun > 0) writeFileSync(join(folder, name), bytes.subarray(0, begun));
+    const segments = filesInMemory();
+    let stored = 0;
+    const failures = [];
+    const place = { size: bytes.length, snapshot, blob, segments, keepsAll: () => true };
+    const store = new NodeStore({
+      ...place,
+      onStored: async () => void stored++,
+      onFailure: (cause) => failures.push(cause),
+    });
+    await store.load();
+    const write = (from, to) => store.write(from, bytes.subarray(from, to));
+    const isHere = async (from, to) => {
+      const target = new Uint8Array(to - from);
+      assert.equal(await store.read(from, target), true);
+      assert.deepEqual(target, bytes.slice(from, to), name);
+    };
+    assert.equal(store.presentFrom(0), begun);
+    await write(3000, 3500);
+    assert.deepEqual([store.presentFrom(0), store.nextPresent(2000), store.presentFrom(3100)], [begun, 3000, 400]);
+    await write(begun, 1500);
+    assert.equal(store.presentFrom(0), 1500, 'beginning and segments follow each other');
+    await isHere(Math.max(begun - 100, 0), 1500);
+    await store.expectWhole();
+    await write(1400, 3200);
+    assert.equal(store.presentFrom(0), 3500);
+    await isHere(1000, 3500);
+    await store.finish();
+    assert.deepEqual([store.isFinished, stored], [false, 0], 'its end is missing');
+    await write(3500, 5000);
+    await store.finish();
+    assert.deepEqual([store.isFinished, stored, failures], [true, 1, []]);
+    for (const path of [blob, snapshot]) assert.deepEqual(new Uint8Array(readFileSync(path)), bytes);
+    assert.equal(segments.files.size, 0);
+    await isHere(0, 5000);
+    await store.close();
+  }
+  const left = readdirSync(folder).filter((name) => name.includes('incomplete'));
+  assert.deepEqual(left, ['other.incomplete'], 'another program may still write to it');
+});
+
 test('memory is limited while it is not known which reads follow', async () => {
   const store = memoryStore(() => false);
   const chunk = new Uint8Array(2 ** 20);
@@ -216,4 +273,27 @@ test('a file of which most was read without an announcement is completed; of oth
     assert.ok(isComplete ? sent === size : sent < 2 * part * size, `${sent}`);
     await file.close();
   }
+});
+
+test('waits are as told, 0 at once, else they double; after the last attempt the error is thrown', async () => {
+  const waits = [];
+  const client = {
+    throwIfClosed() {},
+    onWait: ({ seconds }) => void waits.push(seconds),
+    wait: async (seconds) => void waits.push(-seconds),
+  };
+  const waited = async (reason, told, attempts) => {
+    waits.length = 0;
+    const patience = new Patience(client, attempts);
+    const error = new Error('the last one');
+    await assert.rejects(async () => {
+      for (const seconds of told) await patience.again(new Temporary(reason, error, seconds));
+    }, error);
+    return [...waits];
+  };
+  const none = undefined;
+  assert.deepEqual(await waited('server', [none, none, none], 3), [0.25, -0.25, 0.5, -0.5]);
+  assert.deepEqual(await waited('rateLimit', [0, 1, 37, none, 0], 1), [1, -1, 37, -37, 40, -40]);
+  const other = new Error('not temporary');
+  await assert.rejects(new Patience(client).again(other), other);
 });

@@ -25,4 +25,7 @@ test('a worker is lost after 15 s without progress, in which the sleep of a comp
   idle(15, { done: 1 });
   idle(10, { done: 1, work: 1e9 });
   assert.throws(() => idle(1, { done: 1, work: 1e9 }), lost);
+  look(1000, { first: 1 });
+  for (let i = 0; i < 15_000; i++) look(1);
+  assert.throws(() => look(1), lost);
 });

@@ -66,6 +66,44 @@ test('both languages have every text', () => {
   }
 });
 
+/** The functions of a module of texts, by name. @param {any} texts @returns {[string, Function][]} */
+const functionsOf = (texts, at = '') =>
+  typeof texts === 'function'
+    ? [[at, texts]]
+    : texts && typeof texts === 'object'
+      ? Object.entries(texts).flatMap(([key, text]) => functionsOf(text, `${at}.${key}`))
+      : [];
+
+/** Values of parameters; products of two numbers are small: both languages have words for them where one has. */
+const VALUES = { number: [0, 1, 2, 3], string: ['x'], boolean: [false, true] };
+/** All combinations of the values of a function's parameters, none if they have other types than those above. */
+function argumentsOf(text) {
+  const types = [...String(text).matchAll(/@type \{([^}]*)\}/g)].map(([, type]) => type);
+  if (types.length !== text.length || !types.every((type) => type in VALUES)) return [];
+  return types.reduce((lists, type) => lists.flatMap((list) => VALUES[type].map((value) => [...list, value])), [[]]);
+}
+/** The different numbers in a text but 1, which is often written as a word. */
+const numbersIn = (/** @type {unknown} */ text) =>
+  [...new Set(JSON.stringify(text)?.match(/\d+/g))].filter((number) => number !== '1').sort();
+
+test('texts contain the same numbers in both languages', () => {
+  let compared = 0;
+  for (const { name, module } of texts.filter(({ name }) => /\ben\.js$/.test(name))) {
+    const other = texts.find((file) => file.name === name.replace(/en\.js$/, 'zh.js'));
+    const inChinese = new Map(functionsOf(other.module));
+    for (const [at, text] of functionsOf(module))
+      for (const values of argumentsOf(text)) {
+        compared++;
+        assert.deepEqual(
+          numbersIn(inChinese.get(at)(...values)),
+          numbersIn(text(...values)),
+          `${name}${at}(${values.join()})`,
+        );
+      }
+  }
+  assert.ok(compared > 1500, `${compared}`);
+});
+
 test('the language of the page is the first that it has', () => {
   assert.deepEqual([languageFor(['fr', 'zh-CN']), languageFor([])], ['zh', 'en']);
 });

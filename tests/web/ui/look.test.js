@@ -7,7 +7,17 @@ import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
 import { highestScores, roleOf } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
-import { labelSize, pictureOf, rowsOf, screenOf, thumbnailsOf, topOf } from '../../../web/ui/layout.js';
+import {
+  labelSize,
+  MIN_PICTURE,
+  patchesOf,
+  pictureOf,
+  rowsOf,
+  screenOf,
+  TEXT_HEIGHTS,
+  thumbnailsOf,
+  topOf,
+} from '../../../web/ui/layout.js';
 import { PALETTE } from '../../../web/ui/palette.js';
 
 /** WCAG's relative luminance. */
@@ -83,6 +93,37 @@ test('thumbnails of few tokens are whole multiples of them, and stay in their ro
   assert.ok(thumbnailsOf({ ...room, layers: 32, heads: 32 }).size >= 8);
 });
 
+test('thumbnails fit beside each other, with half of one between rows at most, and tiles are adjacent', () => {
+  for (const [layers, heads] of [
+    [5, 4],
+    [12, 12],
+    [32, 32],
+    [2, 32],
+    [48, 2],
+  ])
+    for (const [width, height] of [
+      [318, 440],
+      [192, 900],
+      [900, 300],
+    ])
+      for (const names of [false, true])
+        for (const letter of [12, 15]) {
+          const room = { width, height, tokens: 17, layers, heads, names, letter };
+          const { size, across, down, spare, words } = thumbnailsOf(room);
+          const text = (TEXT_HEIGHTS[words] * letter) / 12;
+          const said = JSON.stringify(room);
+          assert.equal(across * heads, width);
+          assert.ok(down * layers <= height + 1e-9 && size <= 16 * letter, said);
+          if (size < MIN_PICTURE) {
+            assert.ok(down <= across + 2 && spare === 0, said);
+            assert.ok(down === across + 2 || Math.abs(down * layers - height) < 1e-9, said);
+          } else {
+            assert.ok(size <= across - 5 && size + text <= down + 1e-9, said);
+            if (names) assert.ok(spare <= 0.5 * size + 1e-9 && Math.abs(down - size - text - spare) < 1e-9, said);
+          }
+        }
+});
+
 test('pieces of one word touch, a character of several tokens belongs to the first, no name is empty', () => {
   const text = 'Call Ishmael\n鲸';
   const offsets = [
@@ -122,6 +163,54 @@ test('an exported drawing has the title, every label, and a cell for every weigh
   const big = new Float32Array(100 * 100);
   const many = figureOf({ weights: big, names: Array(100).fill('x'), title: 't', about: '', theme: 'dark' });
   assert.ok(many.svg.length < 100_000, `${many.svg.length} characters`);
+});
+
+test('the cells of an exported picture cover each row up to the diagonal, equal neighbours of many as one', () => {
+  for (const [T, gap, most] of [
+    [5, 1, 5],
+    [70, 0, 36],
+  ]) {
+    const weights = Float32Array.from({ length: T * T }, (_, i) =>
+      i % T > i / T ? 0 : i % T < T / 2 ? 0.5 : 1 / (i % 7),
+    );
+    const { svg } = figureOf({ weights, names: Array(T).fill('x'), title: '', about: '', theme: 'light' });
+    const rows = Map.groupBy(
+      [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)].map(([, ...box]) => box.map(Number)),
+      ([, y]) => y,
+    );
+    // The legend has 55 steps.
+    const ys = [...rows.keys()].filter((y) => rows.get(y).length < 50).sort((y, z) => y - z);
+    assert.equal(ys.length, T);
+    const [left, cell] = [rows.get(ys[0])[0][0], ys[1] - ys[0]];
+    for (const [t, y] of ys.entries()) {
+      let end = left;
+      for (const [x, , width] of rows.get(y)) {
+        assert.ok(Math.abs(x - end) < 0.11, `row ${t} at ${x}`);
+        end = x + width + gap;
+      }
+      assert.ok(Math.abs(end - left - (t + 1) * cell) < 0.11 && rows.get(y).length <= most, `row ${t}`);
+    }
+  }
+});
+
+test('a picture and its patches with weights fit in their room', () => {
+  const lengths = { paneLine: 24, paneGap: 16, paneTitle: 40, besidePanes: 200 };
+  for (const [width, height] of [
+    [700, 600],
+    [330, 600],
+    [1200, 300],
+    [500, 380],
+  ])
+    for (const [rows, columns] of [
+      [14, 14],
+      [10, 14],
+      [3, 9],
+    ]) {
+      const found = patchesOf({ width, height, rows, columns }, lengths);
+      const across = (found.split ? 2 * found.width + 16 : found.width) + (found.titled ? 0 : 200);
+      assert.ok(found.size > 1 && found.width === columns * found.size);
+      assert.ok(across <= width && found.height <= height, `${width} × ${height}: ${JSON.stringify(found)}`);
+    }
 });
 
 test('two runs are exported side by side or as their difference; many cells become one image', () => {

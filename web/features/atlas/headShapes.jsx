@@ -89,6 +89,7 @@ function Picture({ drawn: { map }, head, chosen, pale, point }) {
     <canvas
       ref={canvas}
       class={`mean-picture ${chosen ? 'chosen' : ''} ${pale ? 'pale' : ''}`}
+      aria-hidden="true"
       width={PICTURE}
       height={PICTURE}
       style={px({ left: point.x - SIDE / 2, top: point.y - SIDE / 2, width: SIDE, height: SIDE })}

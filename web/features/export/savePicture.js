@@ -13,6 +13,7 @@ import { fileName, toCsv } from './csv.js';
 import { comparisonOf, figureOf } from './figure.js';
 import { inJavaScript, inPython } from './headProgram.js';
 import { isRunnable, runAgain } from './modelProgram.js';
+import { pixelsOf } from './pixels.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Theme } from '../../ui/palette.js' */
@@ -20,10 +21,6 @@ import { isRunnable, runAgain } from './modelProgram.js';
 
 /** Pixels of a PNG for each pixel of the drawing. */
 const PIXEL_RATIO = 2;
-/** Cells that are one pixel each have at most this many pixels a side. */
-const MAX_RASTER_SIDE = 1280;
-/** NaN in such cells: grey, which is visible on either background. */
-const NAN_PIXEL = 0xff808080;
 
 const BYTES = 'application/octet-stream';
 /** All heads as one array, with their tokens. */
@@ -167,28 +164,11 @@ function widthOf(text, size, font) {
   return ruler.measureText(text).width;
 }
 
-/**
- * Each pixel is one cell, or the one with the largest absolute value of several.
- * @type {import('./figure.js').Raster}
- */
-function rasterOf({ names, keys, value, rows, columns }, colours) {
-  const [T, S, n, m] = [names.length, keys.length, rows?.n ?? names.length, columns?.n ?? keys.length];
-  const [down, across] = [n, m].map((count) => Math.min(count, MAX_RASTER_SIDE));
-  const image = new ImageData(across, down);
-  const pixels = new Uint32Array(image.data.buffer);
-  const most = new Float32Array(across * down);
-  for (let t = 0; t < T; t++) {
-    const y = Math.floor(((rows?.at(t) ?? t) * down) / n);
-    for (let s = 0; s < S; s++) {
-      const weight = value(t, s);
-      if (weight === undefined) continue;
-      const at = y * across + Math.floor(((columns?.at(s) ?? s) * across) / m);
-      if (pixels[at] !== 0 && Math.abs(weight) <= Math.abs(most[at])) continue;
-      most[at] = weight;
-      pixels[at] = Number.isNaN(weight) ? NAN_PIXEL : colours.pixel(weight);
-    }
-  }
+/** @type {import('./figure.js').Raster} */
+function rasterOf(panel, colours) {
+  const { across, down, pixels } = pixelsOf(panel, colours);
   const canvas = Object.assign(document.createElement('canvas'), { width: across, height: down });
+  const image = new ImageData(new Uint8ClampedArray(pixels.buffer), across, down);
   canvas.getContext('2d')?.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }

@@ -2,7 +2,7 @@
 // full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
 
 import { hasValues } from '../../store/runParts.js';
-import { plain, signed, weightText } from '../../texts/numbers.js';
+import { plain, signed, sumText, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
@@ -219,9 +219,6 @@ function Contribution({ run, t, reading: { adds, label } }) {
     </p>
   );
 }
-
-const sumText = (/** @type {number} */ x) =>
-  x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);
 
 /**
  * A row of the reading: a name, numbers as bars, and a text about them.

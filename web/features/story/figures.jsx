@@ -33,7 +33,7 @@ export function Tokens() {
     session.setHover(null);
     session.look({ cell: { t, s: t } });
   };
-  const chosen = cell ? wordAt(run.pieces, Math.min(cell.t, run.T - 1)) : [];
+  const chosen = cell ? wordAt(run.pieces, cell.t) : [];
   return (
     <div class="tokens" role="group" aria-label={words.tokens} onKeyDown={walk} lang="en">
       {run.pieces.slice(0, MAX_TOKENS).map((/** @type {Piece} */ piece, /** @type {number} */ t) => (

@@ -251,10 +251,12 @@ test('the parts of a file are opened by the path of one, or by all their bytes',
   await rejects(hl.openModel(without), /big-00002-of-00003\.gguf: there is no such file/);
   await rejects(hl.openModel({ ...parts, [second]: parts[first] }), /metadata split\.no is 0, expected 1/);
   await rejects(hl.openModel({ 'x.gguf': parts[first] }), /metadata split\.count is 3, expected 1/);
+  const fewer = { ...parts, [second]: gguf({ 'split.no': 1, 'split.count': 3 }, {}) };
   const extra = {
     ...parts,
     [second]: gguf({ 'split.no': 1, 'split.count': 3 }, { 'blk.0.attn_norm.weight': of(3, 64) }),
   };
+  await rejects(hl.openModel(fewer), /big-00001-of-00003\.gguf.*split\.tensors\.count is \d+, but the parts have \d+/);
   await rejects(hl.openModel(extra), /blk\.0\.attn_norm\.weight' is in|split\.tensors\.count is \d+, but/);
 });
 
@@ -323,6 +325,12 @@ const REFUSED = [
   ['attention in both directions', { 'llama.attention.causal': false }, /the metadata of x\.gguf: is_causal is false/],
   ['the width', { 'llama.feed_forward_length': 97 }, /blk\.0\.ffn_(gate|up)\.weight is \[96,64\], expected \[97,64\]/],
 ];
+
+test('the usual scale of scores, and 0 for it, change nothing', async () => {
+  const expected = await logitsOf(withMetadata({}));
+  for (const scale of [0.25, 0])
+    assert.deepEqual(await logitsOf(withMetadata({ 'llama.attention.scale': scale })), expected);
+});
 
 for (const [what, change, pattern] of REFUSED)
   test(`refused: ${what}`, async () => {

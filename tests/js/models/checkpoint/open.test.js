@@ -152,6 +152,13 @@ test('int8 weights are the same, bit for bit, rounded while reading and rounded 
   }
 });
 
+test('a single file of weights may have any name, of two none is chosen', async () => {
+  const { 'model.safetensors': weights, ...rest } = files;
+  const open = async (more) => (await hl.openModel({ ...rest, ...more })).dispose();
+  await open({ 'weights.safetensors': weights });
+  await assert.rejects(open({ 'a.safetensors': weights, 'b.safetensors': weights }), { code: 'FORMAT' });
+});
+
 test('rows with parts of several parameters are read once', async (t) => {
   const folder = join(GOLDEN, 'models', 'gpt2-a');
   const server = await serve(folder, true);

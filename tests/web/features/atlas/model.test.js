@@ -15,7 +15,7 @@ import {
   placeRoles,
 } from '../../../../web/features/atlas/placeLabels.js';
 import { passagesAt } from '../../../../web/features/atlas/quantile.js';
-import { rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.js';
+import { fittingStrip, rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.js';
 import { chanceOf, rolesByLayer, usualRole } from '../../../../web/features/atlas/usualRole.js';
 
 /** A map of one layer with two heads. */
@@ -82,6 +82,7 @@ test('the values of the axes are those of HeadVis, the spread in tokens', () => 
 
 test('a role needs more than half of the rows and twice the chance level', () => {
   assert.deepEqual(rolesByLayer(mapOf()), [['induction', 'itself']]);
+  assert.deepEqual(rolesByLayer(mapOf({ layers: 2, heads: 1 })), [['induction'], ['itself']]);
   const half = mapOf({ holds: { ...mapOf().holds, induction: [0.5, 0] } });
   assert.equal(usualRole(half, 0), 'nearby');
   const likely = mapOf({ chance: { ...mapOf().chance, induction: 0.4 }, near: [0.9, 0] });
@@ -124,6 +125,16 @@ test('a strip shows the words around key and query, folds those between, and nam
   );
   const whole = stripOf(sample(), 'induction', 3);
   assert.equal(whole.parts.filter(({ folded }) => folded).length, 0);
+});
+
+test('a strip has as many words around key and query as there is room for', () => {
+  const words = (letters) =>
+    fittingStrip(sample(), 'induction', letters)
+      .parts.map(({ text, folded }) => folded ?? text)
+      .join(' ');
+  assert.deepEqual([0, 37].map(words), ['whale 6 white', 'whale 6 white']);
+  assert.deepEqual([38, 47].map(words), ['white whale . 4 the white', 'white whale . 4 the white']);
+  assert.equal(words(48), 'the white whale . The old man saw the white');
 });
 
 test('a weight on the token itself or on the first one counts only for a head that usually looks there', () => {

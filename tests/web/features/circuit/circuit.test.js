@@ -109,8 +109,18 @@ test('by keyboard: the circuit, one line is cut and reconnected, more lines are 
   await page.keyboard.press('ArrowRight');
   await said(new RegExp(`^${before + 1} lines keep \\d+%$`));
   assert.equal(await page.locator('.circuit-list li').count(), before + 1);
+  // The arrow keys of the slider do not reach a page around the instrument.
+  await page.evaluate(() => {
+    Object.assign(window, { heard: [], hear: ({ key }) => heard.push(key) });
+    addEventListener('keydown', hear);
+  });
   await page.locator('.circuit-curve input').focus();
   for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  const heard = await page.evaluate(() => {
+    removeEventListener('keydown', hear);
+    return heard;
+  });
+  assert.deepEqual(heard, []);
   await page.waitForFunction(
     (n) => part('.circuit-curve input').getAttribute('aria-valuetext').startsWith(`${n} lines keep`),
     before - 1,

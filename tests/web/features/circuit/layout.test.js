@@ -118,6 +118,16 @@ test('widths are the points lost, and figures do not overlap', () => {
   assert.ok(Math.abs(width('h3.3-k4.2') / width('e-v0.2') - 85 / 40) < 1e-9);
   assert.equal(width('h1.0-m4'), width('m4-l'));
   const figures = lines.flatMap(({ figure }) => (figure ? [figure] : []));
+  for (const { figure, points, width: thick } of lines) {
+    if (!figure) continue;
+    const [x, y] = [figure.x + 17, figure.y + 7];
+    const away = points.slice(1).map(([bx, by], i) => {
+      const [ax, ay] = points[i];
+      const beyond = (at, a, b) => Math.max(Math.min(a, b) - at, at - Math.max(a, b), 0);
+      return Math.max(beyond(x, ax, bx) - 17, beyond(y, ay, by) - 7);
+    });
+    assert.ok(Math.min(...away) < thick + 16, `${JSON.stringify(figure)} is not beside ${JSON.stringify(points)}`);
+  }
   assert.ok(figures.length >= LINES.length - 4);
   figures.forEach((a, i) => {
     for (const b of figures.slice(i + 1)) assert.ok(Math.abs(a.x - b.x) >= 34 || Math.abs(a.y - b.y) >= 15);

@@ -28,6 +28,24 @@ test('flow shows contributions, the keyboard chooses another head, and axe finds
   assert.deepEqual(faults, []);
 });
 
+test('the listed tokens and the rest of a head add up to what it adds', async () => {
+  const { ids } = tokenizer.encode(OPENING);
+  for (const count of [3, 4, 5]) {
+    const text = tokenizer.decode(ids.slice(0, count));
+    await start(`view=flow&text=${encodeURIComponent(text)}`);
+    await page.waitForFunction(
+      ([text, rows]) => part('.sentence textarea')?.value === text && part('.made tbody')?.rows.length === rows,
+      [text, Math.min(count, 4)],
+    );
+    const numbers = await page
+      .locator('.made caption b, .made td:last-child')
+      .evaluateAll((all) => all.map((one) => Number(one.textContent.replace('−', '-'))));
+    const [whole, ...listed] = numbers;
+    const sum = listed.reduce((a, b) => a + b);
+    assert.ok(Math.abs(whole - sum) <= 0.005 * (listed.length + 1) + 1e-9, `${count} tokens: ${numbers}`);
+  }
+});
+
 test('every head is ablated, and the one with the largest effect is first', async () => {
   await start('');
   await page.focus('.sort button');
@@ -41,4 +59,12 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   assert.equal(await page.locator('.ablation li').count(), 20);
   assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[1-9]/);
   await assertAccessible();
+  // In flow, the heads that act through others are listed: 3.3 adds little itself.
+  await page.locator('.ablation > .word').last().click();
+  await page.getByRole('button', { name: /^Flow/ }).click();
+  const through = page
+    .locator('h3', { hasText: 'Needed, with a small contribution' })
+    .locator('xpath=following::ul[1]/li');
+  await through.first().waitFor();
+  assert.match(await through.first().textContent(), /^Layer 3, head 3\s*−[5-9]\d/);
 });

@@ -9,6 +9,7 @@ import { uniformSource } from '../../../../src/js/ops/random.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { allParts, partsAdding } from '../../../../web/features/flow/contributions.js';
 import { flowOf } from '../../../../web/features/flow/flowLayout.js';
+import { CORNER } from '../../../../web/features/flow/flowLines.js';
 import { headsShown } from '../../../../web/features/flow/flowParts.js';
 import { attendedBy, feetOf } from '../../../../web/features/flow/flowTokens.js';
 import { initialState } from '../../../../web/store/state.js';
@@ -89,11 +90,30 @@ test('neither ribbons nor lines cross a thumbnail', () => {
   }
 });
 
-test('the width of a ribbon is its contribution, and upper ends are next to each other', () => {
+/** The outline is in the boxes along the path, except for rounded inner corners, and has its width at both ends. */
+function assertOutline({ d, boxes, width, foot }, name) {
+  const points = d
+    .slice(1, -1)
+    .split('L')
+    .map((point) => point.split(' ').map(Number));
+  const slack = 0.3 * CORNER + 0.1;
+  for (const [x, y] of points)
+    if (!boxes.some((box) => meet(box, { x, y, width: 0, height: 0 }, -slack))) assert.fail(`${name}: ${x} ${y}`);
+  const half = points.length / 2;
+  for (const [left, right] of [
+    [points[0], points.at(-1)],
+    [points[half - 1], points[half]],
+  ])
+    assert.ok(Math.abs(right[0] - left[0] - width) < 0.11 && left[1] === right[1], name);
+  assert.ok(Math.abs((points[half - 1][0] + points[half][0]) / 2 - foot) < 0.11, name);
+}
+
+test('the width of a ribbon is its contribution, it follows its path, and upper ends are next to each other', () => {
   for (const input of all) {
     const { ribbons, scale, thin, apart, target, parts } = flowOf(input);
     const flowing = parts.filter(({ shown, value }) => shown && value > 0);
     assert.equal(ribbons.length, flowing.length);
+    for (const ribbon of ribbons) assertOutline(ribbon, nameOf(input));
     for (const { value, width } of ribbons) assert.ok(Math.abs(width - Math.max(value * scale, thin)) < 1e-9);
     const wide = ribbons.reduce((sum, { width }) => sum + width, 0);
     assert.ok(wide <= 0.1 * input.width + thin * ribbons.length, nameOf(input));

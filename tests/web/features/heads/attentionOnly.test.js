@@ -123,6 +123,13 @@ for (const view of ['compare', 'flow'])
     assert.deepEqual(faults, []);
   });
 
+test('handmade heads predict nothing: the list of ablations has no button to begin', async () => {
+  await open({}, 'model=constructed&panel=tried');
+  await shows('.ablation .title');
+  assert.equal(await page.locator('.ablation .try').count(), 0);
+  assert.deepEqual(faults, []);
+});
+
 for (const name of ['constructed', 'patches'])
   fullTest(`at 360 px ${name} fits without horizontal scrolling`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });

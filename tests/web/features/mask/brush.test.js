@@ -96,9 +96,13 @@ test('by keyboard space hides and shows the cell, and Escape ends the brush', as
   for (const key of ['ArrowUp', 'Home', 'ArrowRight', 'Space']) await page.keyboard.press(key);
   await hidden(new RegExp(`painted=all%3A${LAST - 1}\\.1$`));
   assert.equal(await text('.spoken'), `${NAMES[LAST - 1]} no longer sees ${NAMES[1]}`);
+  const title = (words) =>
+    page.waitForFunction((words) => part('.reading .title')?.textContent.includes(words), ` ${words} ${NAMES[1]}`);
+  await title('cannot look at');
   await page.keyboard.press('Space');
   await nothing();
   assert.equal(await text('.spoken'), `${NAMES[LAST - 1]} sees ${NAMES[1]} again`);
+  await title('looks at');
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => part('canvas.brush') === null);
   await page.keyboard.press('Space');

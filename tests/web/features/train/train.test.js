@@ -48,6 +48,7 @@ test('the header opens training, which runs and updates all its numbers', async 
   await page.waitForFunction(() => part('.film canvas') && part('.charts .title').textContent.includes('%'));
   await page.locator('.play').click();
   await playing(false);
+  await assertAccessible();
   assert.match(await page.evaluate(() => location.hash), /panel=train/);
   assert.deepEqual(faults, []);
 });

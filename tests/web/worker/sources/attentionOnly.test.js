@@ -74,6 +74,12 @@ test('each of the eight heads made by hand has its role', async () => {
   for (const [name, s] of Object.entries(keyOf)) assert.equal(strongest(names.indexOf(name), 4), s, name);
   // "it" attends to the nearest noun.
   assert.equal(strongest(names.indexOf('pronoun'), 7), 5);
+  // Other words attend to themselves, as in the head "itself".
+  for (let i = 0; i < T * T; i++) {
+    if (Math.floor(i / T) === 7) continue;
+    const [own, same] = ['pronoun', 'itself'].map((name) => weights[names.indexOf(name) * T * T + i]);
+    assert.ok(Math.abs(own - same) < 1e-6, `${i}: ${own}, ${same}`);
+  }
   assert.ok(Math.abs(weights[names.indexOf('even') * T * T] - 1 / T) < 1e-6);
   for (const name of names)
     if (!['previous', 'itself', 'first', 'duplicate'].includes(name))

@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readModel, readQkv, readTexts, readWeights } from '../../../../web/worker/sources/programInput.js';
+import {
+  lengthsOf,
+  readModel,
+  readParts,
+  readQkv,
+  readTexts,
+  readWeights,
+} from '../../../../web/worker/sources/programInput.js';
 
 /** Weights of (…,T,S) whose rows sum to 1, all different. */
 function weights(...shape) {
@@ -192,5 +199,35 @@ test('a model is a URL or files', async () => {
   assert.match(
     refusal(() => readModel('mount', 5, '')),
     /^model: /,
+  );
+});
+
+test('the numbers of tokens of encoder and decoder come from either attention, or from that between them', () => {
+  const of = (...parts) =>
+    lengthsOf({ parts: parts.map(([part, T, S]) => ({ part, layers: [{ shape: [2, T, S] }] })) });
+  const [encoder, decoder, cross] = [
+    ['encoder', 4, 4],
+    ['decoder', 3, 3],
+    ['cross', 3, 4],
+  ];
+  for (const parts of [[encoder, decoder, cross], [cross], [encoder, decoder], [encoder, cross], [decoder, cross]])
+    assert.deepEqual(of(...parts), { source: 4, target: 3 });
+  assert.deepEqual(of(encoder), { source: 4, target: undefined });
+  assert.deepEqual(of(decoder), { source: undefined, target: 3 });
+});
+
+test('later tokens may be seen by the encoder and between the two, not by a causal decoder', () => {
+  const causal = {
+    data: Float32Array.of(1, 0, 0.5, 0.5),
+    shape: [1, 2, 2],
+  };
+  const { parts } = readParts('test', { decoder: causal, cross: causal, encoder: weights(1, 2, 2) });
+  assert.deepEqual(
+    parts.map(({ part, causal }) => [part, causal]),
+    [
+      ['encoder', false],
+      ['decoder', true],
+      ['cross', false],
+    ],
   );
 });

@@ -110,6 +110,15 @@ test('it runs, pauses, continues, and starts over', async () => {
   const { steps } = messages.findLast((message) => message.part === 'trainingReport').progress;
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(messages.findLast((message) => message.part === 'trainingReport').progress.steps, steps);
+  const paused = messages.length;
+  await ask({ verb: 'controlTraining', action: 'pause' });
+  const shown = messages.slice(paused).find((message) => message.part === 'trainingReport' && message.scores);
+  assert.equal(shown?.progress.steps, steps, 'a pause shows the model as it is');
+  for (const head of [1, 0]) {
+    const looked = messages.length;
+    await ask({ verb: 'controlTraining', action: 'look', layer: 0, head });
+    assert.equal(messages.slice(looked).find(({ part }) => part === 'run')?.head, head, 'it is shown at once');
+  }
   await ask({ verb: 'controlTraining', action: 'play' });
   await until(reachedStep(steps + 5));
   const from = messages.length;

@@ -1,0 +1,96 @@
+// Requests of the map of all heads to the worker: each is sent once, and again for another model or map.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { signal } from '@preact/signals';
+import { createAtlas } from '../../../web/store/atlas.js';
+import { initialState } from '../../../web/store/state.js';
+
+function start() {
+  const asked = [];
+  const requests = {
+    send: ({ verb, state: _, ...fields }) => asked.push([verb, ...Object.values(fields)]),
+    cancel: (verb) => asked.push(['cancel', verb]),
+  };
+  const state = signal(initialState);
+  const atlas = createAtlas({ requests, state, about: signal({ layers: 1 }) });
+  /** The requests since the last call. */
+  const since = () => asked.splice(0);
+  return { atlas, state, since };
+}
+const map = { key: 'a', state: 'scanning', source: 'scan', done: 19, layers: 1, heads: 1 };
+const rules = { holds: { itself: [0.9] }, measures: { distance: [1] }, chance: {} };
+
+test('a stored scan is asked for once for each model, and not while there is a map', () => {
+  const { atlas, state, since } = start();
+  atlas.enter();
+  atlas.enter();
+  assert.deepEqual(since(), [['storedScan', true]]);
+  state.value = { ...initialState, model: 'another' };
+  atlas.enter();
+  assert.deepEqual(since(), [['storedScan', true]]);
+  atlas.clear();
+  atlas.parts.atlasMap({ map });
+  atlas.enter();
+  assert.deepEqual(since(), []);
+  atlas.clear();
+  assert.equal(atlas.map.value, null);
+  atlas.enter();
+  assert.deepEqual(since(), [['storedScan', true]]);
+});
+
+test('the page of a head and its cost are asked for once, and again with another map', () => {
+  const { atlas, since } = start();
+  atlas.readHead(0, 1);
+  atlas.measure(0, 1, null);
+  assert.deepEqual(since(), [], 'without a map');
+  for (const key of ['a', 'b']) {
+    atlas.parts.atlasMap({ map: { ...map, key } });
+    for (let i = 0; i < 2; i++) {
+      atlas.readHead(0, 1, 5);
+      atlas.measure(0, 1, 'itself');
+    }
+    assert.deepEqual(since(), [
+      ['scannedHead', key, 0, 1],
+      ['switchingOff', key, 0, 1, 'itself'],
+    ]);
+  }
+  atlas.parts.atlasMap({ map: { ...map, key: 'b', done: 20 } });
+  atlas.readHead(0, 1, 5);
+  atlas.measure(0, 1, 'itself');
+  assert.deepEqual(since(), [], 'the same map');
+  atlas.readHead(0, 1, 6);
+  assert.equal(since().length, 1, 'after more passages');
+});
+
+test('pages and costs of another map are ignored; only a complete cost is kept', () => {
+  const { atlas, since } = start();
+  atlas.parts.atlasMap({ map });
+  const cost = { key: 'a', layer: 0, head: 1, measured: 3, total: 4, mean: 0.5 };
+  atlas.parts.atlasHead({ key: 'b' });
+  atlas.parts.atlasCost({ ...cost, key: 'b' });
+  assert.deepEqual([atlas.head.value, atlas.cost.value], [null, null]);
+  atlas.parts.atlasCost(cost);
+  assert.deepEqual([atlas.cost.value, atlas.measured.value], [cost, {}]);
+  atlas.measure(0, 1, null);
+  atlas.parts.atlasCost(cost);
+  since();
+  atlas.stopMeasuring();
+  assert.deepEqual([atlas.cost.value, since()], [null, [['cancel', 'switchingOff']]]);
+  const whole = { ...cost, measured: 4 };
+  atlas.parts.atlasCost(whole);
+  atlas.stopMeasuring();
+  assert.deepEqual([atlas.cost.value, atlas.measured.value, since()], [whole, { 0.1: 0.5 }, []]);
+});
+
+test('roles are known after twenty passages, and only of the model that is shown', () => {
+  const { atlas } = start();
+  const roles = (more) => {
+    atlas.parts.atlasMap({ map: { ...map, ...rules, ...more } });
+    return atlas.roles.value;
+  };
+  assert.equal(roles({ done: 19 }), null);
+  assert.deepEqual(roles({ done: 20 }), [['itself']]);
+  assert.deepEqual(roles({ done: 1, state: 'finished', source: 'shipped' }), [['itself']]);
+  assert.equal(roles({ done: 20, layers: 2 }), null);
+});

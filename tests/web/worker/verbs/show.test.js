@@ -1,0 +1,62 @@
+// The guess that a shown run follows, and the head it explains, on the demo model.
+
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { runOf } from '../../../../web/store/runInput.js';
+import { change, initialState, OPENING } from '../../../../web/store/state.js';
+import { createAnswerer } from '../../../../web/worker/requests.js';
+import { loadWhale, whaleFile } from '../../../support/whale.js';
+
+const { hl, whale, tokenizer } = await loadWhale();
+after(() => hl.dispose());
+let answers = {};
+const answer = createAnswerer({
+  load: async () => hl,
+  fetchBeside: (name) => whaleFile(name.replace('whale.tokenizer', 'tokenizer')),
+  post: (message) => (answers[message.part ?? 'end'] = message),
+});
+let id = 0;
+/** The run of a state. */
+async function show(patch) {
+  answers = {};
+  await answer({ verb: 'show', id: ++id, state: change(initialState, patch) });
+  assert.equal(answers.end.error, undefined);
+  return answers.run;
+}
+/** The labels after a text, the likeliest first. */
+function labelsAfter(text, edit = []) {
+  const { logits } = whale.forward({ ids: [tokenizer.encode(text).ids] }, { edit, last: true });
+  const row = logits.copy();
+  return Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
+}
+const OFF = { scale: { 4.2: 0 } };
+const USUAL = labelsAfter(OPENING);
+const WITHOUT = labelsAfter(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
+
+test('the chosen guess is followed, by default that of the other case, and without one the likeliest', async () => {
+  assert.notEqual(WITHOUT[0], USUAL[0]);
+  const [rare] = USUAL.slice(100);
+  const other = { ...initialState, text: 'At sea' };
+  for (const [name, patch, followed, listed] of [
+    ['nothing is changed', {}, USUAL[0], [USUAL[0]]],
+    ['a head is off', OFF, USUAL[0], [USUAL[0], WITHOUT[0]]],
+    ['a guess is chosen', { token: rare }, rare, [rare, USUAL[0]]],
+    ['a guess is chosen, a head is off', { ...OFF, token: rare }, rare, [rare, USUAL[0], WITHOUT[0]]],
+    ['the first label is chosen', { token: 0 }, 0, [0, USUAL[0]]],
+    ['a run is pinned', { pinned: runOf(other) }, USUAL[0], [USUAL[0], labelsAfter('At sea')[0]]],
+    ['a run is pinned, a head is off', { ...OFF, pinned: runOf(other) }, WITHOUT[0], [WITHOUT[0]]],
+  ]) {
+    const { chosen, top, added } = await show(patch);
+    assert.deepEqual([chosen.id, added.label], [followed, followed], name);
+    for (const label of listed)
+      assert.ok(
+        top.some((guess) => guess.id === label),
+        `${name}: ${label}`,
+      );
+  }
+});
+
+test('layer and head beyond the last ones are the last ones', async () => {
+  const { layer, head } = await show({ layer: 99, head: 99 });
+  assert.deepEqual([layer, head], [4, 3]);
+});
