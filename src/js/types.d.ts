@@ -34,13 +34,14 @@ export type {
   Resolved as ResolvedTransformerOptions,
   TransformerOptions,
 } from './models/options.js';
+export type { DisentangledOptions } from './models/partOptions.js';
 export type { Classifiable, Classified } from './models/results/classify.js';
 export type { EmbedOptions, Pooling } from './models/results/embedTexts.js';
 export type { EncodedBatch } from './models/results/encodeBatch.js';
 export type { LikelyToken } from './models/results/likelyTokens.js';
 export type { Ranked } from './models/results/rank.js';
-export type { PictureInput } from './models/results/readPicture.js';
-export type { RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.js';
+export type { PictureBytes, PictureInput } from './models/results/readPicture.js';
+export type { ResolvedRotary, RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.js';
 export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,

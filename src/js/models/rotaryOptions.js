@@ -9,8 +9,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
 /**
  * @typedef {object} RotaryOptions
  * @property {number} [theta] default 10000
- * @property {number} [localTheta] theta of layers with a window, whose angles are not scaled: `scaling` and `long` are
- *   for the other layers. Default: theta, with the scaling of all layers
+ * @property {number} [localTheta] another theta of layers with a window, whose angles are not scaled: `scaling` and
+ *   `long` are for the other layers. Default: theta, with the scaling of all layers
  * @property {number} [width] number of elements of a head that are rotated; default headDim
  * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
  *   2n + 1; default 'halves'
@@ -18,8 +18,11 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {RotaryScaling} [scaling]
  * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
  */
-/** @typedef {'localTheta' | 'layers' | 'scaling' | 'long'} Missing options without a default */
-/** @typedef {Readonly<Required<Omit<RotaryOptions, Missing>> & Pick<RotaryOptions, Missing>>} ResolvedRotary */
+/**
+ * The options with their defaults; the last four have none.
+ * @typedef {Readonly<Required<Omit<RotaryOptions, 'localTheta' | 'layers' | 'scaling' | 'long'>>
+ *   & Pick<RotaryOptions, 'localTheta' | 'layers' | 'scaling' | 'long'>>} ResolvedRotary
+ */
 
 const LENGTH = { integer: true, least: 1, most: 2 ** 20 };
 
@@ -42,14 +45,22 @@ export function readRotary(caller, options, { headDim, layers }) {
   };
   return Object.freeze({
     theta,
-    localTheta:
-      given.localTheta === undefined ? undefined : readNumber(where, 'localTheta', given.localTheta, { least: 1 }),
+    localTheta: readLocalTheta(where, given.localTheta, theta),
     width,
     pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
     layers: given.layers === undefined ? undefined : readLayers(where, given.layers, layers),
     scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
     long: given.long === undefined ? undefined : readLong(`${where}: long`, given.long, scalingOf),
   });
+}
+
+/**
+ * Undefined if it equals theta: files that older versions have saved name it, and scale all layers.
+ * @param {string} caller @param {number | undefined} given @param {number} theta
+ */
+function readLocalTheta(caller, given, theta) {
+  const local = readNumber(caller, 'localTheta', given ?? theta, { least: 1 });
+  return local === theta ? undefined : local;
 }
 
 /** @param {string} caller @param {NonNullable<RotaryOptions['layers']>} given @param {number} layers */

@@ -8,9 +8,9 @@ import { wrongModel } from './oneSequence.js';
 
 /**
  * RGBA bytes, as in ImageData.
- * @typedef {{ data: Uint8Array | Uint8ClampedArray, width: number, height: number }} Bytes
+ * @typedef {{ data: Uint8Array | Uint8ClampedArray, width: number, height: number }} PictureBytes
  */
-/** @typedef {Bytes | ImageData | HTMLCanvasElement | OffscreenCanvas | ImageBitmap | Blob} PictureInput */
+/** @typedef {PictureBytes | ImageData | HTMLCanvasElement | OffscreenCanvas | ImageBitmap | Blob} PictureInput */
 
 const CALLER = 'pixels';
 
@@ -27,7 +27,7 @@ export async function readPicture(model, picture) {
   return preparePicture({ data: rgb, width, height }, model.preprocessor);
 }
 
-/** @param {any} picture @returns {Promise<Bytes>} */
+/** @param {any} picture @returns {Promise<PictureBytes>} */
 async function bytesOf(picture) {
   if (picture?.data && picture.width !== undefined) return picture;
   if (typeof OffscreenCanvas === 'undefined')
