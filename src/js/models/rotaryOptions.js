@@ -45,7 +45,7 @@ export function readRotary(caller, options, { headDim, layers }) {
   };
   return Object.freeze({
     theta,
-    localTheta: readLocalTheta(where, given.localTheta, theta),
+    localTheta: readLocalTheta(where, given, theta),
     width,
     pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
     layers: given.layers === undefined ? undefined : readLayers(where, given.layers, layers),
@@ -55,12 +55,13 @@ export function readRotary(caller, options, { headDim, layers }) {
 }
 
 /**
- * Undefined if it equals theta: files that older versions have saved name it, and scale all layers.
- * @param {string} caller @param {number | undefined} given @param {number} theta
+ * Undefined if it makes no difference: files that older versions have saved name it.
+ * @param {string} caller @param {RotaryOptions} given @param {number} theta
  */
-function readLocalTheta(caller, given, theta) {
-  const local = readNumber(caller, 'localTheta', given ?? theta, { least: 1 });
-  return local === theta ? undefined : local;
+function readLocalTheta(caller, { localTheta, scaling, long }, theta) {
+  const local = readNumber(caller, 'localTheta', localTheta ?? theta, { least: 1 });
+  const isSame = local === theta && !scaling && !long;
+  return localTheta === undefined || isSame ? undefined : local;
 }
 
 /** @param {string} caller @param {NonNullable<RotaryOptions['layers']>} given @param {number} layers */
