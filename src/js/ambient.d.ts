@@ -7,6 +7,10 @@ interface Blob {}
 interface File {}
 interface FileList {}
 interface FileSystemDirectoryHandle {}
+interface HTMLCanvasElement {}
+interface ImageBitmap {}
+interface ImageData {}
+interface OffscreenCanvas {}
 interface URL {}
 
 declare namespace WebAssembly {

@@ -171,6 +171,13 @@ test('two pages train at once: both models are kept, each where it was', async (
   await visitor.close();
 });
 
+/** Ends the worker of the page, not one of the threads that it has started. */
+const endWorker = () =>
+  page
+    .workers()
+    .findLast((worker) => worker.url().includes('page.worker'))
+    .evaluate(() => self.close());
+
 test('a worker that dies is replaced: what was set stays, what was open is said to be lost', async () => {
   await open('#scale=4.2%3A0&text=Call+me+Ishmael.+Call+me');
   const path = join(folder, 'attentions.npy');
@@ -184,7 +191,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await headSwitch().click();
   await settled();
   const guess = await page.textContent('.prediction .option b');
-  await page.workers()[0].evaluate(() => self.close());
+  await endWorker();
   await shows('.failure', 'These models were lost: attentions.npy');
   await settled();
   assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
@@ -201,7 +208,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   // First the worker of the model that is shown.
   await choose(path);
   await shows('.model-menu .under', 'attentions.npy');
-  await page.workers()[0].evaluate(() => self.close());
+  await endWorker();
   await shows('.failure', 'attentions.npy');
   await shows('.model-menu .under', 'Moby');
   assert.deepEqual(faults, []);
@@ -217,7 +224,7 @@ test('a worker that dies again before it has answered is not begun once more by 
       this.addEventListener('message', () => setTimeout(() => this.terminate()));
     };
   });
-  await page.workers()[0].evaluate(() => self.close());
+  await endWorker();
   await shows('.failure', 'again and again');
   await word('Try again').waitFor();
 });
