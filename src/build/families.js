@@ -58,6 +58,8 @@ const TEXTS = {
   clip_text: { models: "CLIP's text tower", heads: 'pooled text, with its projection' },
   t5: { models: 'T5, Flan-T5, mT5', heads: 'next token, answers; the encoder alone' },
   whisper: { models: 'Whisper', heads: 'next token' },
+  bart: { models: 'BART', heads: 'next token' },
+  marian: { models: 'Marian, opus-mt', heads: 'next token' },
 };
 
 /** A config.json with the fields of all families. */

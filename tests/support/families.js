@@ -3,6 +3,7 @@
 // tensors.
 
 import { uniformSource } from '../../src/js/ops/random.js';
+import { bartCases } from './bartFamilies.js';
 import { decoderCases } from './decoderFamilies.js';
 import { encoderCases } from './encoderFamilies.js';
 import { safetensors } from './files.js';
@@ -1881,6 +1882,7 @@ const CASES = [
   }),
 ];
 
+const BARTS = bartCases({ SIZES: { C, L, H, MLP, V, PLACES }, HEADS, lin, layerNorm, table, blocks });
 const DECODERS = decoderCases({
   sizes: { C, H, D, KV, MLP, V, L, T, PLACES },
   ...{ lin, scale, layerNorm, table, blocks, forClasses },
@@ -1906,7 +1908,7 @@ const flat = (rows) => Int32Array.from(rows.flat());
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = [...CASES, ...DECODERS].map((c, number) => {
+export const families = [...CASES, ...DECODERS, ...BARTS].map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);

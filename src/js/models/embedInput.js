@@ -16,7 +16,8 @@ export function embedInput(run) {
   const { input, options, graph, batch, rows } = run;
   let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
   if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
-  if (options.positions === 'sinusoidal') x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2])));
+  if (options.positions === 'sinusoidal')
+    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2], options.sinusoids)));
   if (options.tokenTypes > 0) {
     const types = input.typeIds ?? new Int32Array(batch * rows);
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));

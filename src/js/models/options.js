@@ -44,6 +44,8 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
+ * @property {'pairs' | 'halves'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine, or all sines
+ *   before all cosines; default 'pairs'
  * @property {number} [positionOffset] rows of the table of learned positions before position 0; default 0
  * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
  *   position 0. positionOffset must be at least 1
@@ -130,6 +132,7 @@ const OPTIONS = [
   'finalNorm',
   'embedNorm',
   'positions',
+  'sinusoids',
   'positionOffset',
   'padToken',
   'rotary',
@@ -180,6 +183,7 @@ const WORDS = {
   norm: ['layer', 'rms', 'none'],
   normPlace: ['before', 'after', 'both', 'parallel', 'stream', 'outputs'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
+  sinusoids: ['pairs', 'halves'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
   input: ['tokens', 'patches', 'audio'],
@@ -303,6 +307,7 @@ function readPositions(reader, sizes) {
     throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
   return {
     positions,
+    sinusoids: reader.word('sinusoids'),
     positionOffset,
     padToken,
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,

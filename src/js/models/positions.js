@@ -34,16 +34,20 @@ export function logBucketOf(distance, count, maxDistance) {
 }
 
 /**
- * Pairs of a sine and a cosine (Vaswani et al. 2017): (T,width).
+ * A sine and a cosine for each frequency (Vaswani et al. 2017): (T,width).
  * @param {Int32Array} positions (T)
  * @param {number} width
+ * @param {'pairs' | 'halves'} [order] pairs of a sine and its cosine, or all sines before all cosines
  */
-export function sinusoids(positions, width) {
+export function sinusoids(positions, width, order = 'pairs') {
   const data = new Float32Array(positions.length * width);
+  const half = Math.ceil(width / 2);
   positions.forEach((p, row) => {
     for (let i = 0; i < width; i++) {
-      const angle = p / 10000 ** ((2 * Math.floor(i / 2)) / width);
-      data[row * width + i] = i % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+      const isSine = order === 'pairs' ? i % 2 === 0 : i < half;
+      const frequency = order === 'pairs' ? Math.floor(i / 2) : i % half;
+      const angle = p / 10000 ** ((2 * frequency) / width);
+      data[row * width + i] = isSine ? Math.sin(angle) : Math.cos(angle);
     }
   });
   return data;

@@ -23,7 +23,10 @@ export function embed(stack) {
   if (positions === 'sinusoidal') {
     const all = Int32Array.from({ length: context }, (_, i) => i);
     const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width), [context, width]);
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width, options.sinusoids), [
+      context,
+      width,
+    ]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));

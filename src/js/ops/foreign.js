@@ -66,10 +66,14 @@ export function findForms(names) {
 /** @param {unknown} value @returns {readonly number[]} */
 const shapeOf = (value) => /** @type {{ shape: readonly number[] }} */ (value).shape;
 
-/** @param {Record<string, any> | undefined} config */
-function headsOf(config) {
+/** @param {Record<string, any> | undefined} config @param {string} prefix of a layer, which names its stack */
+function headsOf(config, prefix) {
   const c = config?.text_config ?? config;
-  return { heads: c?.num_attention_heads ?? c?.n_head ?? c?.n_heads ?? c?.num_heads, headDim: c?.head_dim ?? c?.d_kv };
+  const ofStack = c?.[`${prefix.includes('decoder') ? 'decoder' : 'encoder'}_attention_heads`];
+  return {
+    heads: ofStack ?? c?.num_attention_heads ?? c?.n_head ?? c?.n_heads ?? c?.num_heads,
+    headDim: c?.head_dim ?? c?.d_kv,
+  };
 }
 
 /**
@@ -85,10 +89,10 @@ export function layersIn(dict, config) {
       parameter: 'dict',
       got: dict,
     });
-  const given = headsOf(config);
   return findForms(Object.keys(dict))
     .map(({ form, prefix }) => {
       const { q, k, all, o, transposed } = form;
+      const given = headsOf(config, prefix);
       const at = (/** @type {string} */ layer) => {
         const [a = 0, b = 0] = shapeOf(dict[prefix + nameOf(layer, 'weight')]);
         return transposed ? [b, a] : [a, b];

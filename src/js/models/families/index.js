@@ -1,6 +1,7 @@
 // The families of checkpoints, by the model_type in config.json.
 
 import { albert } from './albert.js';
+import { bart, marian } from './bart.js';
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
 import { clip } from './clip.js';
@@ -85,5 +86,7 @@ export const FAMILIES = new Map(
     t5,
     mt5: t5,
     whisper,
+    bart,
+    marian,
   }),
 );

@@ -1,0 +1,71 @@
+// Fields of config.json of BART and Marian: defaults, refusals, features that change the logits, and translation.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { families } from '../../support/families.js';
+import { hl } from '../../support/headlight.js';
+
+/** The files with changed fields of config.json; undefined removes a field. */
+function withFields(name, fields) {
+  const { files } = families.find((family) => family.name === name);
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify({ ...config, ...fields })) };
+}
+
+const INPUT = { encoder: [5, 8, 2], ids: [2, 4, 9] };
+async function logitsWith(name, fields) {
+  const model = await hl.openModel(withFields(name, fields));
+  const logits = model.forward(INPUT).logits.copy();
+  model.dispose();
+  return logits;
+}
+
+test('missing fields have the defaults of Hugging Face', async () => {
+  const defaults = { activation_function: 'gelu', scale_embedding: false, normalize_before: false };
+  for (const name of ['BART', 'Marian'])
+    for (const [field, value] of Object.entries(defaults))
+      assert.deepEqual(
+        await logitsWith(name, { [field]: undefined }),
+        await logitsWith(name, { [field]: value }),
+        field,
+      );
+});
+
+test('each special field changes the logits', async () => {
+  for (const [name, fields] of [
+    ['Marian', { scale_embedding: false }],
+    ['Marian', { activation_function: 'relu' }],
+    ['BART', { scale_embedding: true }],
+  ])
+    assert.notDeepEqual(await logitsWith(name, fields), await logitsWith(name, {}), JSON.stringify(fields));
+});
+
+test('fields that would change the numbers are refused by name', async () => {
+  for (const name of ['BART', 'Marian'])
+    for (const fields of [
+      { normalize_before: true },
+      { add_final_layer_norm: true },
+      { add_bias_logits: true },
+      { tie_word_embeddings: false },
+      { share_encoder_decoder_embeddings: false },
+      { static_position_embeddings: name === 'BART' },
+      { normalize_embedding: name === 'Marian' },
+      { activation_function: 'mish' },
+    ])
+      await assert.rejects(hl.openModel(withFields(name, fields)), ({ code, parameter }) => {
+        assert.deepEqual([code, parameter], ['FORMAT', Object.keys(fields)[0]], name);
+        return true;
+      });
+});
+
+test('generate begins with the start token of config.json', async () => {
+  const model = await hl.openModel(withFields('Marian', {}));
+  const { ids } = await model.generate({ encoder: [5, 8, 2] }, { max: 3, stop: [] });
+  const expected = [2];
+  for (let i = 0; i < 3; i++) {
+    const { logits } = model.forward({ encoder: [5, 8, 2], ids: expected }, { last: true });
+    expected.push(logits.data.indexOf(Math.max(...logits.data)));
+  }
+  assert.deepEqual(ids, expected.slice(1));
+  model.dispose();
+});
