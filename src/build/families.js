@@ -79,7 +79,14 @@ const CONFIG = {
 const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
-const POSITIONS = { learned: 'learned', rotary: 'rotary', alibi: 'ALiBi', buckets: 'relative', none: 'none' };
+const POSITIONS = {
+  learned: 'learned',
+  sinusoidal: 'sinusoids',
+  rotary: 'rotary',
+  alibi: 'ALiBi',
+  buckets: 'relative',
+  none: 'none',
+};
 const PLACES = {
   before: 'before each part',
   after: 'after each sum',
