@@ -1,6 +1,6 @@
 // The cases of families.js that are later decoders, each with its architecture in float64.
 
-import { gatedFeed, masks, project } from './decoderParts.js';
+import { gatedFeed, masks, project, sizeFields } from './decoderParts.js';
 import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
 import { llamaCases } from './llamaDecoders.js';
 import { parallelCases } from './parallelDecoders.js';
@@ -149,14 +149,8 @@ function olmo2Cases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, scale, tab
   const head = lin('lm_head', V, C, false);
   const config = {
     model_type: 'olmo2',
-    vocab_size: V,
-    hidden_size: C,
-    intermediate_size: MLP,
-    num_hidden_layers: L,
-    num_attention_heads: H,
-    num_key_value_heads: KV,
+    ...sizeFields({ C, H, KV, MLP, V, L, PLACES }),
     hidden_act: 'silu',
-    max_position_embeddings: PLACES,
     rms_norm_eps: 1e-6,
     rope_theta: 500,
     rope_scaling: null,

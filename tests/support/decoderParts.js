@@ -8,6 +8,17 @@ export const masks = (at, places) => ({
   [`${at}.masked_bias`]: { shape: [], data: Float32Array.of(-1e9) },
 });
 
+/** The fields of a config.json with the sizes of a decoder. */
+export const sizeFields = ({ C, H, KV, MLP, V, L, PLACES }) => ({
+  vocab_size: V,
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  num_key_value_heads: KV,
+  max_position_embeddings: PLACES,
+});
+
 const NAMES = ['q', 'k', 'v'];
 
 /** Queries, keys and values. @param p a pass @param {string} at the attention @param x its input */

@@ -1,6 +1,6 @@
 // The cases of families.js that are decoders with few differences from Llama.
 
-import { attentionShapes, feedShapes, gatedFeed, project } from './decoderParts.js';
+import { attentionShapes, feedShapes, gatedFeed, project, sizeFields } from './decoderParts.js';
 import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
 
 /** @import { Case } from './families.js' */
@@ -27,14 +27,8 @@ function starcoderCases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, layerN
   });
   const config = {
     model_type: 'starcoder2',
-    vocab_size: V,
-    hidden_size: C,
-    intermediate_size: MLP,
-    num_hidden_layers: L,
-    num_attention_heads: H,
-    num_key_value_heads: KV,
+    ...sizeFields({ C, H, KV, MLP, V, L, PLACES }),
     hidden_act: 'gelu_pytorch_tanh',
-    max_position_embeddings: PLACES,
     norm_epsilon: 1e-5,
     rope_theta: 500,
     sliding_window: 3,
@@ -93,14 +87,8 @@ const llamaShapes = ({ sizes, lin, scale, table, blocks }, bias = false) => ({
   ...scale('model.norm'),
 });
 const llamaConfig = ({ C, H, KV, MLP, V, L, PLACES }) => ({
-  vocab_size: V,
-  hidden_size: C,
-  intermediate_size: MLP,
-  num_hidden_layers: L,
-  num_attention_heads: H,
-  num_key_value_heads: KV,
+  ...sizeFields({ C, H, KV, MLP, V, L, PLACES }),
   hidden_act: 'silu',
-  max_position_embeddings: PLACES,
   rms_norm_eps: 1e-6,
   rope_theta: 500,
   attention_bias: false,

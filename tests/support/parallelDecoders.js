@@ -1,6 +1,14 @@
 // The cases of families.js that are decoders with attention and feed-forward in parallel.
 
-import { attentionShapes, feedShapes, gatedFeed, masks, project, rotateNeighbours } from './decoderParts.js';
+import {
+  attentionShapes,
+  feedShapes,
+  gatedFeed,
+  masks,
+  project,
+  rotateNeighbours,
+  sizeFields,
+} from './decoderParts.js';
 import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
 
 /** @import { Case } from './families.js' */
@@ -105,15 +113,9 @@ function stablelmCases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, layerNorm,
   const head = lin('lm_head', V, C, false);
   const config = {
     model_type: 'stablelm',
-    vocab_size: V,
-    hidden_size: C,
+    ...sizeFields({ C, H, KV, MLP, V, L, PLACES }),
     head_dim: width,
-    intermediate_size: MLP,
-    num_hidden_layers: L,
-    num_attention_heads: H,
-    num_key_value_heads: KV,
     hidden_act: 'silu',
-    max_position_embeddings: PLACES,
     layer_norm_eps: 1e-5,
     rope_theta: 500,
     partial_rotary_factor: 0.5,
@@ -269,14 +271,8 @@ function cohereCases({ sizes, lin, scale, table, blocks, forClasses }) {
   });
   const config = {
     model_type: 'cohere',
-    vocab_size: V,
-    hidden_size: C,
-    intermediate_size: MLP,
-    num_hidden_layers: L,
-    num_attention_heads: H,
-    num_key_value_heads: KV,
+    ...sizeFields({ C, H, KV, MLP, V, L, PLACES }),
     hidden_act: 'silu',
-    max_position_embeddings: PLACES,
     layer_norm_eps: 1e-5,
     logit_scale: 0.25,
     rope_theta: 500,

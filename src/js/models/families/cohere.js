@@ -1,6 +1,6 @@
 // Cohere's Command R, and Command R7B.
 
-import { expectField, windowsByLayer } from './common.js';
+import { attentionBias, expectField, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -33,7 +33,7 @@ export const cohere = {
         sharedNorm: true,
         rotary,
         ...(c.model_type === 'cohere2' && localRotation(c, rotary)),
-        bias: { query: bias, key: bias, value: bias, out: bias, norm: false },
+        bias: { ...attentionBias(bias), norm: false },
         logitScale: c.logit_scale ?? 0.0625,
         tied,
         head: lmHeadKind(has, tied),

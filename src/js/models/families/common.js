@@ -42,6 +42,8 @@ export const ANY_LENGTH = 2 ** 20;
 /** The largest number of blocks, as in options.js. */
 const MAX_LAYERS = 2 ** 20;
 export const ALL_BIASES = { query: true, key: true, value: true, out: true, mlp: true, norm: true, head: true };
+/** The same for all four projections of attention. @param {boolean} bias */
+export const attentionBias = (bias) => ({ query: bias, key: bias, value: bias, out: bias });
 /** @type {Record<string, TransformerOptions['activation']>} */
 const ACTIVATIONS = {
   gelu: 'gelu',

@@ -1,6 +1,6 @@
 // Falcon.
 
-import { expectField, fusedProjections, readActivation } from './common.js';
+import { attentionBias, expectField, fusedProjections, readActivation } from './common.js';
 import { causalHead, decoder, lmHeadKind } from './decoder.js';
 import { readRotary } from './rope.js';
 
@@ -41,7 +41,7 @@ export const falcon = {
         positions: 'rotary',
         rotary: readRotary(c, dModel / numHeads),
         activation: readActivation('activation', c.activation ?? 'gelu'),
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+        bias: { ...attentionBias(bias), mlp: bias },
         tied,
         head: lmHeadKind(has, tied),
       };

@@ -1,6 +1,6 @@
 // Gemma and Gemma 2.
 
-import { readActivation, windowsByLayer } from './common.js';
+import { attentionBias, readActivation, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, llamaOptions } from './llama.js';
 
@@ -35,7 +35,7 @@ export const gemma2 = {
     return {
       ...llamaOptions(c),
       activation: readActivation('hidden_activation', c.hidden_activation ?? hiddenAct ?? 'gelu_pytorch_tanh'),
-      bias: { query: bias, key: bias, value: bias, out: bias },
+      bias: attentionBias(bias),
       embedScale: Math.sqrt(c.hidden_size),
       tied,
       head: lmHeadKind(has, tied),

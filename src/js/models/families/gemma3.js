@@ -1,6 +1,6 @@
 // Gemma 3, the text model.
 
-import { expectField, readActivation, UnsupportedField, windowsByLayer } from './common.js';
+import { attentionBias, expectField, readActivation, UnsupportedField, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { gemma2, plusOne } from './gemma.js';
 import { llamaOptions } from './llama.js';
@@ -69,7 +69,7 @@ export const gemma3 = {
         ...llamaOptions({ ...c, rope_parameters: undefined, rope_scaling: undefined }),
         rotary: rotaryByLayer(c, c.head_dim),
         activation: readActivation('hidden_activation', c.hidden_activation ?? 'gelu_pytorch_tanh'),
-        bias: { query: bias, key: bias, value: bias, out: bias },
+        bias: attentionBias(bias),
         embedScale: Math.sqrt(c.hidden_size),
         tied,
         head: lmHeadKind(has, tied),

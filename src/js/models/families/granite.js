@@ -1,5 +1,6 @@
 // Granite.
 
+import { attentionBias } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -18,7 +19,7 @@ export const granite = {
         residualScale: c.residual_multiplier ?? 1,
         scale: c.attention_multiplier ?? 1,
         logitScale: 1 / (c.logits_scaling ?? 1),
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: !!c.mlp_bias },
+        bias: { ...attentionBias(bias), mlp: !!c.mlp_bias },
         head: lmHeadKind(has, c.tie_word_embeddings ?? false),
       };
     },

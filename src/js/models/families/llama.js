@@ -1,6 +1,6 @@
 // Llama and Mistral.
 
-import { ANY_LENGTH, projections, readActivation } from './common.js';
+import { ANY_LENGTH, attentionBias, projections, readActivation } from './common.js';
 import { causalHead, decoder, lmHeadKind } from './decoder.js';
 import { readRotary } from './rope.js';
 
@@ -54,7 +54,7 @@ export const llama = {
       return {
         ...llamaOptions(c),
         head: lmHeadKind(has, c.tie_word_embeddings ?? false),
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: !!c.mlp_bias },
+        bias: { ...attentionBias(bias), mlp: !!c.mlp_bias },
         window: (c.model_type === 'mistral' && c.sliding_window) || null,
       };
     },

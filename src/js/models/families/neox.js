@@ -1,6 +1,6 @@
 // GPT-NeoX.
 
-import { fusedProjections, readActivation } from './common.js';
+import { attentionBias, fusedProjections, readActivation } from './common.js';
 import { causalHead, decoder, lmHeadKind } from './decoder.js';
 import { readRotary } from './rope.js';
 
@@ -26,7 +26,7 @@ export const neox = {
         positions: 'rotary',
         rotary: readRotary({ partial_rotary_factor: 0.25, ...c }, c.hidden_size / c.num_attention_heads),
         activation: readActivation('hidden_act', c.hidden_act ?? 'gelu'),
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: true },
+        bias: { ...attentionBias(bias), mlp: true },
         tied,
         head: lmHeadKind(has, tied, '/embed_out'),
       };

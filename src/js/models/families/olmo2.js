@@ -1,6 +1,6 @@
 // OLMo 2 and OLMo 3.
 
-import { windowsByLayer } from './common.js';
+import { attentionBias, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -22,7 +22,7 @@ export const olmo2 = {
     return {
       ...options,
       head: lmHeadKind(has, c.tie_word_embeddings ?? false),
-      bias: { query: bias, key: bias, value: bias, out: bias },
+      bias: attentionBias(bias),
       normPlace: 'outputs',
       queryKeyNorm: 'all',
       ...(c.model_type === 'olmo3' && {

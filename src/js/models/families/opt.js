@@ -1,6 +1,6 @@
 // OPT.
 
-import { projections, readActivation } from './common.js';
+import { attentionBias, projections, readActivation } from './common.js';
 import { causalHead, decoder, lmHeadKind } from './decoder.js';
 
 /** @import { Family } from './common.js' */
@@ -28,7 +28,7 @@ export const opt = {
       finalNorm: before && !c._remove_final_layer_norm,
       activation: readActivation('activation_function', c.activation_function ?? 'relu'),
       normScale: affine,
-      bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias, norm: affine },
+      bias: { ...attentionBias(bias), mlp: bias, norm: affine },
       tied,
       head: lmHeadKind(has, tied),
     };

@@ -1,6 +1,6 @@
 // Qwen 2 and Qwen 3.
 
-import { windowsByLayer } from './common.js';
+import { attentionBias, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -38,7 +38,7 @@ export const qwen3 = {
       return {
         ...llamaOptions(c),
         head: lmHeadKind(has, c.tie_word_embeddings ?? false),
-        bias: { query: bias, key: bias, value: bias, out: bias },
+        bias: attentionBias(bias),
         queryKeyNorm: true,
         window: qwenWindow(c),
       };

@@ -1,6 +1,6 @@
 // SmolLM 3.
 
-import { perLayer, UnsupportedField, windowsByLayer } from './common.js';
+import { attentionBias, perLayer, UnsupportedField, windowsByLayer } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -32,7 +32,7 @@ export const smollm3 = {
         ...options,
         rotary: { ...options.rotary, layers: rotated },
         window: c.use_sliding_window && c.sliding_window ? windows : null,
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: !!c.mlp_bias },
+        bias: { ...attentionBias(bias), mlp: !!c.mlp_bias },
         tied,
         head: lmHeadKind(has, tied),
       };

@@ -1,6 +1,6 @@
 // StarCoder2.
 
-import { readActivation } from './common.js';
+import { attentionBias, readActivation } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
@@ -20,7 +20,7 @@ export const starcoder2 = {
         normEps: c.norm_epsilon ?? 1e-5,
         activation: readActivation('hidden_act', c.hidden_act ?? 'gelu_pytorch_tanh'),
         gated: false,
-        bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+        bias: { ...attentionBias(bias), mlp: bias },
         window: c.sliding_window || null,
         tied,
         head: lmHeadKind(has, tied),
