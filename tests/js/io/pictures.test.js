@@ -60,6 +60,13 @@ test('steps that are not supported are refused by their field', () => {
   refused({ size: 'large' }, 'size');
   refused({ do_resize: false, do_center_crop: true }, 'crop_size');
   refused({ do_resize: false, image_mean: [1] }, 'image_mean');
+  refused({ do_resize: false, image_mean: [0, 0, 0], image_std: [1, 0, 1] }, 'image_std');
+  for (const side of [1e9, 0, -1, 2.5, '8']) {
+    refused({ size: { width: side, height: 4 } }, 'size');
+    refused({ size: { shortest_edge: side } }, 'size');
+  }
+  const thin = { ...PLAIN, do_resize: true, size: { shortest_edge: 8 } };
+  assert.throws(() => preparePicture(numbered(5000, 1), thin), { parameter: 'picture', code: 'ARGUMENT' });
 });
 
 test('a model prepares a picture by its preprocessor_config.json', async () => {

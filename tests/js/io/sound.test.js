@@ -109,4 +109,6 @@ test('wrong arguments are named', () => {
   refused(() => logMel([], { bins: 0.5 }), 'bins');
   refused(() => logMel([], { second: 1 }), 'second');
   refused(() => resample([], 16000, Number.NaN), 'to');
+  refused(() => resample(null, 16000, 8000), 'samples');
+  refused(() => resample('abc', 16000, 8000), 'samples');
 });

@@ -230,6 +230,10 @@ test('embed: pooled hidden states, by its options', async () => {
   const among = model.embed(TEXTS, { pooling: 'mean' });
   assert.deepEqual(among.data.slice(32, 64), alone.copy(), 'the same bits as among other texts');
   assert.deepEqual(model.embed([], { pooling: 'mean' }).shape, [0, 32]);
+  const { tokenizer } = model;
+  model.tokenizer = { encode: () => ({ ids: [], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
+  fails(() => model.embed('', { pooling: 'mean' }), 'ARGUMENT', /texts\[0\] is '', expected a text with at least one/);
+  model.tokenizer = tokenizer;
   fails(() => model.embed(TEXTS), 'ARGUMENT', /^embed: pooling is undefined, expected one of mean, first, last, max/);
   fails(() => model.embed(TEXTS, { pooling: 'sum' }), 'ARGUMENT', /^embed: pooling is 'sum'/);
   fails(() => model.embed([1], { pooling: 'mean' }), 'ARGUMENT', /^embed: texts\[0\] is 1, expected a text/);

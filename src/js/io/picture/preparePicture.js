@@ -1,6 +1,6 @@
 // From a picture to the pixels that a model reads, by the steps in its preprocessor_config.json.
 
-import { HeadlightError } from '../../check/errors.js';
+import { argumentError, HeadlightError } from '../../check/errors.js';
 import { FILTERS, resizePicture } from './resizePicture.js';
 
 /** @import { Picture } from './resizePicture.js' */
@@ -9,6 +9,8 @@ import { FILTERS, resizePicture } from './resizePicture.js';
 
 const CALLER = 'pixels';
 const CHANNELS = 3;
+/** The largest width and height, so that a wrong file cannot ask for all memory. */
+const MAX_SIDE = 4096;
 
 /** @param {string} field @param {unknown} value @param {string} expected */
 const unsupported = (field, value, expected) =>
@@ -28,9 +30,7 @@ export function preparePicture(picture, config) {
   const { data, width, height } = ready;
   const factor = (config.do_rescale ?? true) ? (config.rescale_factor ?? 1 / 255) : 1;
   const normalizes = config.do_normalize ?? true;
-  const [means, stds] = [config.image_mean, config.image_std];
-  if (normalizes && ![means, stds].every((list) => Array.isArray(list) && list.length === CHANNELS))
-    throw unsupported('image_mean', JSON.stringify(means), 'three numbers, as image_std');
+  const [means, stds] = ['image_mean', 'image_std'].map((field) => (normalizes ? threeNumbers(config, field) : []));
   const area = width * height;
   const pixels = new Float32Array(CHANNELS * area);
   for (let c = 0; c < CHANNELS; c++)
@@ -41,26 +41,41 @@ export function preparePicture(picture, config) {
   return { data: pixels, shape: [1, CHANNELS, height, width] };
 }
 
+/** @param {Fields} config @param {string} field @returns {number[]} */
+function threeNumbers(config, field) {
+  const list = config[field];
+  const isValid = Array.isArray(list) && list.length === CHANNELS && list.every((x) => Number.isFinite(x));
+  if (!isValid || (field === 'image_std' && list.includes(0)))
+    throw unsupported(field, JSON.stringify(list), field === 'image_std' ? 'three numbers but 0' : 'three numbers');
+  return list;
+}
+
 /** @param {Picture} picture @param {Fields} config @returns {Picture} */
 function resized(picture, { size, resample = 2 }) {
   const filter = FILTERS[resample];
   if (!filter) throw unsupported('resample', resample, `one of ${Object.keys(FILTERS).join(', ')}`);
-  const { shortest_edge: edge } = typeof size === 'object' && size !== null ? size : {};
-  if (!Number.isInteger(edge)) {
+  const edge = size?.shortest_edge;
+  if (edge === undefined) {
     const { width, height } = sizeOf('size', size);
     return resizePicture(picture, width, height, filter);
   }
+  if (!isSide(edge)) throw unsupported('size', JSON.stringify(size), `a shortest_edge of 1 to ${MAX_SIDE}`);
   const short = Math.min(picture.width, picture.height);
   const long = Math.trunc((edge * Math.max(picture.width, picture.height)) / short);
+  if (!isSide(long))
+    throw argumentError(CALLER, 'picture', `${picture.width} × ${picture.height}`, `less than ${MAX_SIDE} pixels long`);
   const [width, height] = picture.width <= picture.height ? [edge, long] : [long, edge];
   return resizePicture(picture, width, height, filter);
 }
 
+/** @param {unknown} side */
+const isSide = (side) => Number.isInteger(side) && Number(side) >= 1 && Number(side) <= MAX_SIDE;
+
 /** A number is the side of a square. @param {string} field @param {any} size */
 function sizeOf(field, size) {
   const { width, height } = typeof size === 'number' ? { width: size, height: size } : (size ?? {});
-  if (!Number.isInteger(width) || !Number.isInteger(height))
-    throw unsupported(field, JSON.stringify(size), 'a height and a width, or shortest_edge');
+  if (!isSide(width) || !isSide(height))
+    throw unsupported(field, JSON.stringify(size), `a height and a width of 1 to ${MAX_SIDE}, or shortest_edge`);
   return { width, height };
 }
 

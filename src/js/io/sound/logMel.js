@@ -1,10 +1,9 @@
 // The log-mel spectrogram that Whisper reads.
 
 import { readNumber, readOptions } from '../../check/arguments.js';
-import { argumentError } from '../../check/errors.js';
 import { Fourier } from './fourier.js';
 import { melFilters } from './melFilters.js';
-import { resample } from './resample.js';
+import { checkSamples, resample } from './resample.js';
 
 /**
  * @typedef {object} LogMelOptions
@@ -32,8 +31,7 @@ export function logMel(samples, options = {}) {
   readNumber(CALLER, 'rate', rate, { least: 1000, most: 768_000 });
   readNumber(CALLER, 'bins', bins, { integer: true, least: 1, most: 512 });
   readNumber(CALLER, 'seconds', seconds, { least: 1, most: MAX_SECONDS });
-  if (!(Array.isArray(samples) || (ArrayBuffer.isView(samples) && 'length' in samples)))
-    throw argumentError(CALLER, 'samples', samples, 'a list of numbers');
+  checkSamples(CALLER, samples);
   const frames = Math.round((seconds * RATE) / HOP);
   const length = Math.ceil((frames * HOP * rate) / RATE);
   const sound = resample(Array.prototype.slice.call(samples, 0, length), rate, RATE);

@@ -2,6 +2,7 @@
 // frequencies that the new rate cannot represent.
 
 import { readNumber } from '../../check/arguments.js';
+import { argumentError } from '../../check/errors.js';
 
 /** Zeros of the sinc on each side, and the share of the lower rate's range that is kept. */
 const [ZEROS, ROLLOFF] = [16, 0.97];
@@ -18,6 +19,7 @@ export function resample(samples, from, to) {
     ['to', to],
   ]))
     readNumber('resample', name, rate, { least: 1000, most: 768_000 });
+  checkSamples('resample', samples);
   if (from === to) return Float64Array.from(samples);
   const cutoff = (ROLLOFF * Math.min(from, to)) / from;
   const reach = ZEROS / cutoff;
@@ -28,6 +30,12 @@ export function resample(samples, from, to) {
     for (let s = Math.max(Math.ceil(at - reach), 0); s <= last; s++) sum += samples[s] * weightAt((s - at) * cutoff);
     return sum * cutoff;
   });
+}
+
+/** @param {string} caller @param {unknown} samples */
+export function checkSamples(caller, samples) {
+  if (!(Array.isArray(samples) || (ArrayBuffer.isView(samples) && 'length' in samples)))
+    throw argumentError(caller, 'samples', samples, 'a list of numbers');
 }
 
 /** A sinc in a Hann window. @param {number} x in zeros of the sinc */

@@ -43,6 +43,7 @@ export function embedTexts(model, memory, given, options) {
   texts.forEach((text, i) => {
     if (typeof text !== 'string') throw argumentError(CALLER, `texts[${i}]`, text, 'a text');
     const { ids, typeIds } = encodeBatch(model, CALLER, [prompt + text], most);
+    if (ids.data.length === 0) throw argumentError(CALLER, `texts[${i}]`, text, 'a text with at least one token');
     const vector = vectors.subarray(i * width, (i + 1) * width);
     runOnce(model, CALLER, { ids, ...(typeIds && { typeIds }) }, {}, ({ hidden }) =>
       vector.set(pool(hidden.data, width, pooling)),

@@ -17,7 +17,8 @@ const CALLER = 'pixels';
 /** @param {Transformer} model @param {PictureInput} picture */
 export async function readPicture(model, picture) {
   if (model.options.input !== 'patches') throw wrongModel(CALLER, 'this model does not read pictures');
-  if (!model.preprocessor) throw wrongModel(CALLER, 'the files of this model have no preprocessor_config.json');
+  if (typeof model.preprocessor !== 'object' || model.preprocessor === null)
+    throw wrongModel(CALLER, 'the files of this model have no preprocessor_config.json');
   const { data, width, height } = await bytesOf(picture);
   const area = width * height;
   if (!(area > 0) || data.length !== 4 * area)
