@@ -132,6 +132,17 @@ test('templates that would not end are stopped', () => {
     '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}': /more than 100 nested calls/,
     '{{ range(1000000) }}': /range has more than/,
     [`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`]: /more than 200 nested parts/,
+    "{% set n = namespace(x='a') %}{% for i in range(90) %}{% set n.x = n.x ~ n.x %}{% endfor %}":
+      /a text of more than/,
+    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = n.x + n.x %}{% endfor %}':
+      /a list of more than/,
+    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}':
+      /of more than \d+ parts/,
+    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}':
+      /of more than \d+ parts/,
+    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x == n.x }}':
+      /of more than \d+ parts/,
+    '{{ "a" * 1000000000000 }}': /line 1/,
     '{% for a in range(90000) %}{{ "a" * 100000 }}{% endfor %}': /more than \d+ characters/,
   };
   for (const [template, reason] of Object.entries(endless)) assert.throws(() => write(template), reason, template);

@@ -1,9 +1,6 @@
 // The functions of a chat template: filters, tests, and methods of texts, lists and dictionaries.
 
-import { isDictionary, isEqual, isTrue, itemsOf, Namespace, toJson, Undefined, write } from './values.js';
-
-/** A fault that render.js reports with its line. */
-export class Fault extends Error {}
+import { Fault, isDictionary, isEqual, isTrue, itemsOf, Namespace, toJson, Undefined, write } from './values.js';
 
 /** @typedef {(value: any, args: any[], named: Record<string, any>) => unknown} Builtin */
 

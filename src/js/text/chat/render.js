@@ -1,8 +1,8 @@
 // Runs the tree of a chat template.
 
-import { contains, Fault, filterNamed, functions, list, methodOf, nameOf, testNamed } from './builtins.js';
+import { contains, filterNamed, functions, list, methodOf, nameOf, testNamed } from './builtins.js';
 import { TemplateError } from './templateError.js';
-import { isDictionary, isEqual, isTrue, Namespace, Undefined, write } from './values.js';
+import { Fault, isDictionary, isEqual, isTrue, limited, Namespace, Undefined, write } from './values.js';
 
 /** @import { Node } from './parser.js' */
 
@@ -171,6 +171,11 @@ class Renderer {
   /** @param {Node} node @param {Scope} scope @returns {any} */
   value(node, scope) {
     this.#step(node);
+    return limited(this.#compute(node, scope));
+  }
+
+  /** @param {Node} node @param {Scope} scope @returns {any} */
+  #compute(node, scope) {
     const of = (/** @type {Node} */ inner) => this.value(inner, scope);
     switch (node.kind) {
       case 'constant':

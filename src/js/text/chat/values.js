@@ -1,5 +1,30 @@
 // Values of a chat template, with the rules of Python: what is true, how a value is written, what is equal.
 
+/** A fault that render.js reports with its line. */
+export class Fault extends Error {}
+
+/** Limits of a value: characters of a text, items of a list, and parts of all lists and dictionaries in it. */
+const [MAX_TEXT, MAX_ITEMS, MAX_PARTS] = [2 ** 26, 1_000_000, 1_000_000];
+
+/** Refuses a text or a list that a template has made too long. @template T @param {T} value @returns {T} */
+export function limited(value) {
+  if (typeof value === 'string' && value.length > MAX_TEXT)
+    throw new Fault(`a text of more than ${MAX_TEXT} characters`);
+  if (Array.isArray(value) && value.length > MAX_ITEMS) throw new Fault(`a list of more than ${MAX_ITEMS} items`);
+  return value;
+}
+
+/** Refuses a value with too many parts: a list may contain itself many times over. @param {unknown} value */
+function limitParts(value) {
+  const rest = [value];
+  for (let parts = 0; rest.length > 0; parts++) {
+    if (parts > MAX_PARTS) throw new Fault(`a value of more than ${MAX_PARTS} parts`);
+    const part = rest.pop();
+    if (Array.isArray(part)) for (const item of part) rest.push(item);
+    else if (isDictionary(part)) for (const item of Object.values(part)) rest.push(item);
+  }
+}
+
 /** The value of a name or field that does not exist. It is written as nothing. */
 export class Undefined {
   /** @param {string} name */
@@ -31,14 +56,22 @@ export function isTrue(value) {
   return isDictionary(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** @param {unknown} a @param {unknown} b @returns {boolean} */
+/** @param {unknown} a @param {unknown} b */
 export function isEqual(a, b) {
+  limitParts(a);
+  return haveEqualParts(a, b);
+}
+
+/** @param {unknown} a @param {unknown} b @returns {boolean} */
+function haveEqualParts(a, b) {
   if (a instanceof Undefined) return b instanceof Undefined;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isEqual(item, b[i]));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => haveEqualParts(item, b[i]));
   if (isDictionary(a) && isDictionary(b)) {
     const keys = Object.keys(a);
     return (
-      keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && haveEqualParts(a[key], b[key]))
     );
   }
   const number = (/** @type {unknown} */ value) => (typeof value === 'boolean' ? Number(value) : value);
@@ -48,6 +81,7 @@ export function isEqual(a, b) {
 /** A value as {{ … }} writes it. @param {unknown} value @returns {string} */
 export function write(value) {
   if (typeof value === 'string') return value;
+  limitParts(value);
   return value instanceof Undefined ? '' : represent(value);
 }
 
@@ -80,17 +114,26 @@ function representText(text) {
 /**
  * JSON as Python's json.dumps writes it, without escapes of letters beyond ASCII.
  * @param {unknown} value
+ * @param {number} [indent]
+ */
+export function toJson(value, indent) {
+  limitParts(value);
+  return partToJson(value, indent, '');
+}
+
+/**
+ * @param {unknown} value
  * @param {number | undefined} indent
- * @param {string} [margin] of the line
+ * @param {string} margin of the line
  * @returns {string}
  */
-export function toJson(value, indent, margin = '') {
+function partToJson(value, indent, margin) {
   if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
   const isList = Array.isArray(value);
   const inner = indent === undefined ? '' : `${margin}${' '.repeat(indent)}`;
   const parts = isList
-    ? value.map((item) => toJson(item, indent, inner))
-    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${toJson(item, indent, inner)}`);
+    ? value.map((item) => partToJson(item, indent, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${partToJson(item, indent, inner)}`);
   const [open, close] = isList ? '[]' : '{}';
   if (parts.length === 0) return open + close;
   if (indent === undefined) return open + parts.join(', ') + close;
