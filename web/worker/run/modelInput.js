@@ -73,10 +73,16 @@ export function readRun(source, run, part) {
   }
   if (about.reads === 'pair') return readPair(source, run, part);
   const { ids, pieces, cut, typeIds } = encoded(source, run.text);
-  const masked = about.mask === null ? -1 : ids.indexOf(/** @type {number} */ (source.tokenizer.idOf(about.mask)));
-  const place = about.guess === 'next' ? ids.length - 1 : masked;
+  const place = predictingToken(source, ids);
   const types = model.options.tokenTypes > 0 && typeIds ? { typeIds: labels(typeIds) } : {};
   return { pieces, ids, cut, input: { ids: labels(ids), ...types }, place: place >= 0 ? place : null };
+}
+
+/** Index of the token that predicts; -1 for none. @param {TransformerSource} source @param {number[]} ids */
+function predictingToken({ about, model, tokenizer }, ids) {
+  if (about.guess === 'classes' && model.options.pool !== 'last') return Math.min(0, ids.length - 1);
+  if (about.guess === 'classes' || about.guess === 'next') return ids.length - 1;
+  return about.mask === null ? -1 : ids.indexOf(/** @type {number} */ (tokenizer.idOf(about.mask)));
 }
 
 /** @param {TransformerSource} source @param {Run} run @param {string} [part] @returns {Read} */

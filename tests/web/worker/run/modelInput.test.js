@@ -42,6 +42,15 @@ test('a text predicts at its last token, with a mask at its first mask, without 
   assert.equal(readRun(sourceOf(), { text: '' }).place, null);
 });
 
+test('a classifier predicts at the token that it pools', () => {
+  const classifier = (pool) => {
+    const source = sourceOf({ about: { guess: 'classes' } });
+    return { ...source, model: { ...source.model, options: { ...source.model.options, pool } } };
+  };
+  const placeOf = (pool, text) => readRun(classifier(pool), { text }).place;
+  assert.deepEqual([placeOf('first', 'abc'), placeOf('last', 'abc'), placeOf('first', '')], [0, 2, null]);
+});
+
 test('tokens after the context are cut, and ids beyond the vocabulary are refused', () => {
   const { ids, cut } = readRun(sourceOf(), { text: 'abcde' });
   assert.deepEqual([ids, cut], [[3, 4, 5, 6], true]);
