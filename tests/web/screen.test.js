@@ -400,7 +400,7 @@ for (const [language, locale] of [
   ['en', 'en-GB'],
   ['zh', 'zh-CN'],
 ])
-  for (const colorScheme of inTier(['light', 'dark'], [language === 'zh' ? 'dark' : 'light']))
+  for (const colorScheme of inTier(['light', 'dark'], language === 'zh' ? [] : ['light']))
     test(`axe finds nothing: ${language}, ${colorScheme}`, async () => {
       await openPage({ locale, colorScheme });
       await assertAccessible();

@@ -110,9 +110,12 @@ assert sizes == sorted(sizes) and len(headlight.page(all.astype(numpy.float16)))
 });
 
 const torch = needs('torch');
-test('what a model of Hugging Face returns: a tuple of layers (B,H,T,T) of PyTorch', { skip: torch.skip }, async () => {
-  run(
-    `
+fullTest(
+  'what a model of Hugging Face returns: a tuple of layers (B,H,T,T) of PyTorch',
+  { skip: torch.skip },
+  async () => {
+    run(
+      `
 import torch
 layers = tuple(
     torch.tensor([[weights(k + 10 * l + 100 * b) for k in range(4)] for b in range(2)], requires_grad=True)
@@ -122,16 +125,17 @@ class Output:
 headlight.save("torch.html", Output(), TOKENS, batch=1, layer=2, head=3)
 headlight.save("half.html", [layer[0].to(torch.bfloat16) for layer in layers], TOKENS, head=1)
 headlight.save("qkv.html", q=layers[0][0], k=layers[1][0], v=layers[2][0], tokens=TOKENS, causal=True)`,
-    torch.python,
-  );
-  await open('torch.html');
-  near(await numbers(), expected(4, 3 + 20 + 100));
-  await open('half.html');
-  near(await numbers(), expected(4, 1));
-  await open('qkv.html');
-  assert.equal(await page.locator('.strip').count(), 5);
-  assert.deepEqual(faults, []);
-});
+      torch.python,
+    );
+    await open('torch.html');
+    near(await numbers(), expected(4, 3 + 20 + 100));
+    await open('half.html');
+    near(await numbers(), expected(4, 1));
+    await open('qkv.html');
+    assert.equal(await page.locator('.strip').count(), 5);
+    assert.deepEqual(faults, []);
+  },
+);
 
 test('a notebook shows it in a frame that is as high as it is', { skip: !plain && 'no Python here' }, async () => {
   const shown = run('print(headlight.show([[weights()] * 3] * 2, TOKENS, view="heads")._repr_html_())');
@@ -273,7 +277,7 @@ print([type(view).__name__ for view in shown])`);
   assert.equal(said, "['View', 'View', 'View']\n");
 });
 
-test('ids in a tensor are names: numbers, of one text or of a batch', { skip: torch.skip }, () => {
+fullTest('ids in a tensor are names: numbers, of one text or of a batch', { skip: torch.skip }, () => {
   run(
     `
 import torch

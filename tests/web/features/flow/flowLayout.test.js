@@ -15,6 +15,7 @@ import { attendedBy, feetOf } from '../../../../web/features/flow/flowTokens.js'
 import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
+import { inTier } from '../../../support/tier.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
@@ -52,7 +53,7 @@ const SIZES = [
   { layers: 32, heads: 32, width: 1760, height: 900 },
   { layers: 1, heads: 1 },
 ];
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+const SEEDS = inTier([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3]);
 const all = SIZES.flatMap((size) => SEEDS.map((seed) => problem({ ...size, seed })));
 const nameOf = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
 

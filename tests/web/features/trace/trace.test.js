@@ -64,7 +64,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.deepEqual(faults, []);
 });
 
-test('a pinned run with another text offers the trace, and its patched cell the circuit', async () => {
+fullTest('a pinned run with another text offers the trace, and its patched cell the circuit', async () => {
   const pinned = new URLSearchParams(hashOf(SHIP, SHIP)).get('pinned');
   const withPin = (text) => `text=${encodeURIComponent(text)}&pinned=${encodeURIComponent(pinned)}`;
   await openAt(withPin(SHIP));
