@@ -1,5 +1,6 @@
 // Contents and geometry of the picture of the shown head.
 
+import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
@@ -10,6 +11,7 @@ import { shownWeights } from './meanOfHeads.js';
 import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
 
 /** @import { Run, Picture } from './types.js' */
+/** @typedef {Required<Parameters<typeof usePicture>[0]>} Room */
 
 /** Width reserved for labels if there are too many to be drawn: it only bounds the layout. */
 const UNDRAWN_LABEL_WIDTH = 100;
@@ -28,8 +30,21 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const session = useSession();
   /** @type {Run | null} */
   const run = session.run.value;
-  if (!run?.T || !run.S || width <= 0 || height <= 0) return null;
   const { mean } = session.state.value;
+  const role = run && shownRole(session, run.layer, run.head);
+  // Each move of the pointer renders the picture: its layout reads all weights and all names, and is kept.
+  return useMemo(
+    () => run && layOut(run, mean, role, { width, height, most, tallest, bare, sides }),
+    [run, mean, role, width, height, most, tallest, bare, sides],
+  );
+}
+
+/**
+ * @param {Run} run @param {string} mean @param {string | null | undefined} role of the shown head @param {Room} room
+ * @returns {Picture | null}
+ */
+function layOut(run, mean, role, { width, height, most, tallest, bare, sides }) {
+  if (!run.T || !run.S || width <= 0 || height <= 0) return null;
   const weights = shownWeights(run, mean);
   const full = !run.about.causal || looksAhead(weights, run.T, run.S);
   const { T, S } = run;
@@ -59,7 +74,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
     keys,
     T,
     S,
-    unmatchedRows: rowsWithNothing(shownRole(session, run.layer, run.head), ids),
+    unmatchedRows: rowsWithNothing(role, ids),
     x: left,
     y: topOf(height, { side, top: grid.top }),
     matrixWidth: wide,
