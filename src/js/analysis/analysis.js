@@ -22,6 +22,7 @@ export { headScores, rollout, valueWeighted } from './patterns.js';
 export { edgeGraph, meanContributions, runEdges } from './runEdges.js';
 export { salience } from './salience.js';
 export { scanHeads } from './scanHeads.js';
+export { tokenSimilarity } from './similarity.js';
 
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
@@ -108,4 +109,5 @@ export { scanHeads } from './scanHeads.js';
 /** @typedef {import('./scanHeads.js').ScannedOptions} ScannedOptions */
 /** @typedef {import('./scanHeads.js').ScanOptions} ScanOptions */
 /** @typedef {import('./scanHeads.js').ScanProgress} ScanProgress */
+/** @typedef {import('./similarity.js').TokenSimilarity} TokenSimilarity */
 /** @typedef {import('./tokenNames.js').NamedModel} NamedModel */

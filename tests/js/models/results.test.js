@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { tokenSimilarity } from 'headlight-attention/analysis';
 import { ggufChatSource } from '../../../src/js/models/checkpoint/chatSource.js';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
@@ -229,6 +230,10 @@ test('embed: pooled hidden states, by its options', async () => {
   assert.deepEqual(alone.shape, [1, 32]);
   const among = model.embed(TEXTS, { pooling: 'mean' });
   assert.deepEqual(among.data.slice(32, 64), alone.copy(), 'the same bits as among other texts');
+  const [first, second] = TEXTS.map((text) => model.forward(text).hidden);
+  const unit = model.embed(TEXTS, { pooling: 'mean', normalize: true }).copy();
+  const cosine = unit.subarray(0, 32).reduce((sum, x, i) => sum + x * unit[32 + i], 0);
+  near([tokenSimilarity(first, second).cosine], [cosine], 1e-6);
   assert.deepEqual(model.embed([], { pooling: 'mean' }).shape, [0, 32]);
   const { tokenizer } = model;
   model.tokenizer = { encode: () => ({ ids: [], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };

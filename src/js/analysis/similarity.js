@@ -1,0 +1,73 @@
+// The similarity of two texts, as a sum over pairs of their tokens.
+
+import { shapeError } from '../check/errors.js';
+import { readArray } from './arrays.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Numbers } from './arrays.js' */
+
+/**
+ * @typedef {object} TokenSimilarity
+ * @property {number} cosine of the two means; 0 if one of them has length 0
+ * @property {Numbers} pairs (T,S): the share of each pair of tokens in the cosine
+ * @property {Numbers} first (T): the shares of the first text's tokens, the sums of the rows of pairs
+ * @property {Numbers} second (S): those of the second text's tokens, the sums of the columns
+ */
+
+/**
+ * The cosine of the means of two lists of hidden states, which is what a sentence encoder with mean pooling compares.
+ * It is a sum over the pairs of tokens:
+ *
+ *     cos(Σ aₜ / T, Σ bₛ / S) = Σₜₛ aₜ·bₛ / (‖Σ aₜ‖ ‖Σ bₛ‖)
+ *
+ * @param {TensorLike} first (T,C), or (1,T,C) as forward returns it
+ * @param {TensorLike} second (S,C) or (1,S,C)
+ * @returns {TokenSimilarity}
+ */
+export function tokenSimilarity(first, second) {
+  const [a, b] = [readStates('first', first), readStates('second', second)];
+  if (a.width !== b.width)
+    throw shapeError('tokenSimilarity', 'second', [b.count, b.width], `(S,${a.width}), as first`);
+  const lengths = lengthOfSum(a) * lengthOfSum(b);
+  const pairs = new Float32Array(a.count * b.count);
+  const rows = new Float64Array(a.count);
+  const columns = new Float64Array(b.count);
+  for (let t = 0; t < a.count; t++)
+    for (let s = 0; s < b.count; s++) {
+      const share = lengths > 0 ? dot(a, t, b, s) / lengths : 0;
+      pairs[t * b.count + s] = share;
+      rows[t] += share;
+      columns[s] += share;
+    }
+  return {
+    cosine: rows.reduce((sum, x) => sum + x, 0),
+    pairs: { data: pairs, shape: [a.count, b.count] },
+    first: { data: Float32Array.from(rows), shape: [a.count] },
+    second: { data: Float32Array.from(columns), shape: [b.count] },
+  };
+}
+
+/** @typedef {{ data: Float32Array, count: number, width: number }} States data: (count, width) */
+
+/** @param {'first' | 'second'} name @param {TensorLike} given @returns {States} */
+function readStates(name, given) {
+  const { floats, shape } = readArray('tokenSimilarity', name, given, 'TC', 'BTC');
+  if (shape.length === 3 && shape[0] !== 1)
+    throw shapeError('tokenSimilarity', name, shape, 'the states of one text: (T,C) or (1,T,C)');
+  const [count, width] = shape.slice(-2);
+  return { data: floats, count, width };
+}
+
+/** The length of the sum of all states. @param {States} states */
+function lengthOfSum({ data, width }) {
+  const sum = new Float64Array(width);
+  for (let i = 0; i < data.length; i++) sum[i % width] += data[i];
+  return Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
+}
+
+/** @param {States} a @param {number} t @param {States} b @param {number} s */
+function dot(a, t, b, s) {
+  let sum = 0;
+  for (let c = 0; c < a.width; c++) sum += a.data[t * a.width + c] * b.data[s * b.width + c];
+  return sum;
+}
