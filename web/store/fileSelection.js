@@ -5,9 +5,16 @@
 /** Selections of more files are refused: a model does not have so many files. */
 export const MAX_FILES = 400;
 
+const WEIGHTS = /\.(safetensors|gguf|bin|pth?|ckpt|onnx|h5|msgpack)$/i;
+/** The path of a file without its name. @param {string} path */
+const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
+
+/** The file in the fewest folders. @param {SelectedFile[]} files */
+const topmost = (files) => files.reduce((a, b) => (a.path.split('/').length <= b.path.split('/').length ? a : b));
+
 /** The folder that contains all files, or the name of the first file with an ending. @param {SelectedFile[]} files */
 export function titleOf(files) {
-  const [{ path }] = files;
+  const { path } = topmost(files);
   const folder = path.split('/').slice(0, -1).pop();
   return folder ?? files.find(({ path }) => /\./.test(path))?.path ?? path;
 }
@@ -16,9 +23,13 @@ export function titleOf(files) {
 export function filesOfOneModel(files) {
   const configs = files.filter(({ path }) => /(^|\/)config\.json$/.test(path));
   if (configs.length < 2 || isFolderOfHeads(files)) return files;
-  const shortest = configs.reduce((a, b) => (a.path.split('/').length <= b.path.split('/').length ? a : b));
-  const folder = shortest.path.slice(0, -'config.json'.length);
-  return files.filter(({ path }) => path.startsWith(folder) && !path.slice(folder.length).includes('/'));
+  const folder = folderOf(topmost(configs).path);
+  // A folder inside without weights has settings of this model, such as 1_Pooling.
+  const others = new Set(files.filter(({ path }) => WEIGHTS.test(path)).map(({ path }) => folderOf(path)));
+  return files.filter(({ path }) => {
+    const inner = folderOf(path);
+    return inner === folder || (inner.startsWith(folder) && !others.has(inner));
+  });
 }
 
 /** A folder of HeadVis has a file for each head. @param {SelectedFile[]} files */

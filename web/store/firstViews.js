@@ -29,6 +29,7 @@ export function textFor(about) {
   if (about.reads === 'pair' && !about.words) return { text: NUMBERS, second: '' };
   if (about.reads === 'numbers') return { text: NUMBERS };
   if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };
+  if (about.compares) return { text: OF_MENU.sentence.text, second: OF_MENU.sentence.second };
   if (about.mask) return { text: `To the last I grapple with thee, Moby ${about.mask}.` };
   return { text: NEXT };
 }

@@ -151,6 +151,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   source: { about: About };
   run: ShownRun;
   comparison: Comparison;
+  similarity: { similarity: Similarity | null };
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
   roles: { roles: Roles | null };
@@ -221,6 +222,8 @@ export interface About {
   edits: boolean;
   /** True if its logits are sums of contributions, which flow shows. */
   sums: boolean;
+  /** How a sentence encoder makes a vector of its tokens; null if it compares no sentences. */
+  compares?: 'mean' | 'first' | 'last' | 'max' | null;
   /** The token of a masked word. */
   mask: string | null;
   /** Attentions of an encoder–decoder. */
@@ -398,6 +401,22 @@ export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];
   likeliest: string;
+}
+
+/** The cosine of two sentences; other: in the case that the run is compared with. tokens: with mean pooling. */
+export interface Similarity {
+  cosine: number;
+  kind: Comparison['kind'];
+  other: number | null;
+  tokens: SimilarTokens | null;
+}
+
+/** The shares of both sentences' tokens in their cosine: first (T), second (S), pairs (T,S). */
+export interface SimilarTokens {
+  names: string[][];
+  first: Float32Array;
+  second: Float32Array;
+  pairs: Float32Array;
 }
 
 /** The chosen head in the pinned run. */

@@ -10,9 +10,6 @@ export const heads = {
     'Six heads whose weights were written by hand.',
     'Point at a patch: the squares show where it looks. 3·11 is row 3, column 11. Drop your own picture anywhere.',
   ],
-  likeness: 'How alike two sentences are',
-  likenessAbout: 'The angle between their vectors, as a cosine: 1 is the same meaning, 0 has nothing to do with it.',
-  second: 'Another sentence',
   layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
     `${T === S ? `${T} tokens` : `${T} queries, ${S} keys`}, ${width} wide.`,
   unprojected: 'Queries, keys and values of the file: their attention is computed here.',

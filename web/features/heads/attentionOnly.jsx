@@ -1,13 +1,13 @@
-// For heads without a language model: a description in the place of the next token; for the sentence encoder, the
-// similarity of two sentences.
+// For heads without a language model: a description in the place of the next token.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
-import { plain } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
 import { Menu } from '../../ui/menu.jsx';
-import { px } from '../../ui/px.js';
 import { heads as inEnglish } from './attentionOnly.en.js';
 import { heads as inChinese } from './attentionOnly.zh.js';
+
+const TwoSentences = later(() => import('../similarity/similarity.jsx'), 'TwoSentences');
 
 /** @import { About, LayerSummary } from '../../store/protocol.js' */
 /** @typedef {typeof inEnglish} Texts */
@@ -17,8 +17,7 @@ export function AboutHeads({ about }) {
   const session = useSession();
   const own = session.language.value === 'zh' ? inChinese : inEnglish;
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
-  if (about.name === 'sentence')
-    return <Likeness own={own} likeness={session.run.value?.likeness} second={session.state.value.second ?? ''} />;
+  if (about.name === 'sentence') return <TwoSentences cosine={session.run.value?.likeness} />;
   if (found?.summary?.kind === 'layer') return <OpenedHeads own={own} about={about} summary={found.summary} />;
   const lines = own[/** @type {'constructed' | 'patches'} */ (about.name)];
   return (
@@ -68,38 +67,6 @@ function OpenedHeads({ own, about, summary }) {
           </button>
         )}
       </p>
-    </section>
-  );
-}
-
-/**
- * `likeness`: a cosine; `second`: the other sentence.
- * @param {{ own: Texts, likeness?: number | null, second: string }} props
- */
-function Likeness({ own, likeness, second }) {
-  const session = useSession();
-  const isKnown = typeof likeness === 'number' && Number.isFinite(likeness);
-  return (
-    <section class="prediction about" aria-label={own.likeness}>
-      <h2>
-        <b>{own.likeness}</b>
-      </h2>
-      <input
-        class="second"
-        aria-label={own.second}
-        placeholder={own.second}
-        value={second}
-        onInput={(event) => session.update({ second: event.currentTarget.value, cell: null }, 'second')}
-        onBlur={session.endGesture}
-        onKeyDown={(event) => event.stopPropagation()}
-      />
-      <p class="likeness">
-        <span class="track">
-          {isKnown && <span class="bar" style={px({ width: `${Math.max(100 * likeness, 0)}%` })} />}
-        </span>
-        <b data-name="likeness">{isKnown ? plain(likeness) : ''}</b>
-      </p>
-      <p>{own.likenessAbout}</p>
     </section>
   );
 }

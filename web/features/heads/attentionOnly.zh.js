@@ -10,9 +10,6 @@ export const heads = {
     '六个头，权重是手工写的。',
     '指一块，方格显示它看哪里。3·11 是第 3 行第 11 列的那块。把自己的图片拖到任何地方即可。',
   ],
-  likeness: '两句话有多像',
-  likenessAbout: '两个向量夹角的余弦：1 是意思相同，0 是毫不相关。',
-  second: '另一句话',
   layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
     `${T === S ? `${T} 个词元` : `${T} 个查询，${S} 个键`}，宽 ${width}。`,
   unprojected: '给出的查询、键和值：注意力在这里计算。',

@@ -97,7 +97,7 @@ export const texts = {
     distilgpt2: 'GPT-2 with half of the layers: quick, and its text is fluent.',
     pythia: '48 heads, quick to ablate: which ones does the guess need?',
     bert: 'BERT: reads in both directions. Mask a word, see what fills it in.',
-    minilm: 'A sentence encoder: no guess, only which words each word reads.',
+    minilm: 'A sentence encoder: how similar are two sentences, and which of their words make them so?',
     smollm: 'A Llama with 30 layers: keys are shared by three heads each.',
     qwen: 'A chat model, 28 × 16 heads: most attend to the first token.',
     t5: 'Encoder and decoder: three kinds of attention side by side.',

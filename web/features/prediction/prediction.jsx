@@ -13,6 +13,7 @@ import { isCompared } from '../whatif/modelEdits.js';
 
 const TraceOffer = later(() => import('../trace/offer.jsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
+const Similarity = later(() => import('../similarity/similarity.jsx'), 'Similarity');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
 /** @import { Prediction as Guess } from '../../store/protocol.js' */
@@ -28,6 +29,7 @@ export function Prediction({ short = false, writes = false }) {
   const { about } = run;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (about?.kind === 'layer') return <AboutHeads about={about} />;
+  if (about?.compares && (run.top ?? []).length === 0) return <Similarity />;
   if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
   if (about?.guess === 'masked' && (run.top ?? []).length === 0)
     return (

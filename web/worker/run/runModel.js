@@ -5,26 +5,27 @@ import { editsOf, patchedHeads } from '../../features/whatif/forwardEdits.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
-/** @import { Run } from '../../store/protocol.js' */
+/** @import { About, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
-/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null }} Values */
+/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden?: Numbers | null }} Values */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
 export const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
 
 /**
  * @param {Hl} hl
- * @param {Pick<TransformerSource, 'model'>} source
+ * @param {Pick<TransformerSource, 'model'> & { about?: Pick<About, 'compares'> }} source
  * @param {ModelInput} input
  * @param {Edit[]} edit
  * @param {string[]} capture
  * @returns {Values}
  */
-export function forward(hl, { model }, input, edit, capture) {
+export function forward(hl, { model, about }, input, edit, capture) {
   return hl.scope(() => {
-    const { logits, captured } = model.forward(input, { edit, capture });
+    const { logits, captured, hidden } = model.forward(input, { edit, capture });
     return {
       logits: logits ? copied(logits) : null,
+      hidden: about?.compares && hidden ? copied(hidden) : null,
       captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
     };
   });

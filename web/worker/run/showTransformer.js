@@ -66,6 +66,11 @@ export async function showTransformer(hl, source, state, reply, worker) {
       });
     if (await reply.checkCancelled()) return;
   }
+  if (about.compares && state.second) {
+    const { similarityOf } = await import('./similarity.js');
+    reply.send('similarity', { similarity: similarityOf(source, runOf(state), other, valuesOf) });
+    if (await reply.checkCancelled()) return;
+  }
   if (state.pinned && state.view === 'compare') {
     await sendPinnedHead(source, state.pinned, chosen, valuesOf, fields.chosen?.id ?? null, reply);
     if (await reply.checkCancelled()) return;
@@ -134,6 +139,7 @@ function otherCaseOf(source, state, { part, layer, head }, now, valuesOf) {
     : otherCase({ ...state, layer, head });
   return {
     kind,
+    run,
     /** Null if nothing is predicted: a model of pictures may have no logits. */
     probabilities() {
       const { place } = readRun(source, run, part);

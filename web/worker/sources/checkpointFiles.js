@@ -89,8 +89,8 @@ export async function openCheckpoint(hl, name, files, options) {
   const bytes = files.filter(({ path }) => MODEL_WEIGHTS.test(path)).reduce((sum, { file }) => sum + file.size, 0);
   const packed = files.some(({ path }) => /\.gguf$/i.test(path));
   const weights = bytes > (packed ? MAX_PACKED : MAX_FLOATS) ? 'int8' : 'float32';
-  const byName = Object.fromEntries(files.map(({ path, file }) => [baseOf(path), file]));
-  const model = await openModel(hl, byName, weights, options);
+  const byName = filesByName(files);
+  const model = await openModel(hl, files, byName, { ...options, weights });
   // Files without a folder get the name of the model in config.json.
   const modelName = String(model.config._name_or_path || model.family)
     .split(/[\\/]/)
@@ -106,6 +106,14 @@ export async function openCheckpoint(hl, name, files, options) {
     },
   });
 }
+
+/** The files by name: of files with the same name, the one that is in fewer folders. @param {UserFile[]} files */
+const filesByName = (files) =>
+  Object.fromEntries(
+    files
+      .toSorted((a, b) => b.path.split('/').length - a.path.split('/').length)
+      .map(({ path, file }) => [baseOf(path), file]),
+  );
 
 /**
  * A source for an opened model, and a summary of its files.
@@ -140,21 +148,21 @@ export async function describeOpened(name, model, { title, bytes, weights, readP
 
 /**
  * @param {Hl} hl
- * @param {Record<string, Blob>} files by name
- * @param {WeightsForm} weights
- * @param {OpenOptions} options
+ * @param {UserFile[]} files
+ * @param {Record<string, Blob>} byName
+ * @param {OpenOptions & { weights: WeightsForm }} options
  */
-async function openModel(hl, files, weights, { signal, onProgress }) {
-  const { all, missing } = await shardsOf(files);
+async function openModel(hl, files, byName, { weights, signal, onProgress }) {
+  const { all, missing } = await shardsOf(byName);
   if (missing.length > 0) throw new Problem('shards', missing.length, all.length, missing.slice(0, 3).join(', '));
   try {
-    return await hl.openModel(files, {
+    return await hl.openModel(Object.fromEntries(files.map(({ path, file }) => [path, file])), {
       weights,
       signal,
       onProgress: ({ read, total }) => onProgress(read, total),
     });
   } catch (error) {
-    throw await problemOf(error, files);
+    throw await problemOf(error, byName);
   }
 }
 

@@ -5,6 +5,7 @@ import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { openDemoModel } from './demoModel.js';
 import { Problem } from './problem.js';
 
+/** @import { About } from '../../store/protocol.js' */
 /** @import { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.js' */
 /** @typedef {(hl: Promise<Hl>, fetchFile: FetchFile, onProgress: OnProgress) => Promise<Source>} Opener */
 
@@ -90,6 +91,17 @@ function isExact(model) {
 export const predictsTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
 
 /**
+ * The pooling of a model that compares sentences: that of its files, or the mean for a model of texts that predicts
+ * nothing. Null if its vectors depend on more than the states of its tokens.
+ * @param {Transformer} model @param {boolean} predicts
+ * @returns {About['compares']}
+ */
+function poolingOf({ sentence }, predicts) {
+  if (!sentence) return predicts ? null : 'mean';
+  return sentence.unsupported || sentence.prompt ? null : (sentence.pooling ?? null);
+}
+
+/**
  * @param {string} name
  * @param {{ model: Transformer, tokenizer?: SourceTokenizer, bytes: number, title?: string }} parts
  * @returns {TransformerSource}
@@ -101,6 +113,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const masked = maskOf(tokenizer);
   const guess =
     head === 'pooled' ? 'classes' : !predictsTokens(model) ? null : causal ? 'next' : masked ? 'masked' : null;
+  const compares = reads === 'text' ? poolingOf(model, guess !== null) : null;
   const exact = guess === 'next' && isExact(model);
   return {
     about: {
@@ -121,6 +134,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       writes: guess === 'next' && !encoder,
       edits: !encoder,
       sums: exact,
+      compares,
       mask: guess === 'masked' ? masked : null,
       parts: encoder ? ['encoder', 'decoder', 'cross'] : [],
       bytes,

@@ -1,0 +1,174 @@
+// Two sentences of a sentence encoder: their cosine, in place of the guesses, and the share of each token in it.
+
+import { useState } from 'preact/hooks';
+import { plain } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { Track } from '../../ui/track.jsx';
+import { shown } from '../prompt/tokens.js';
+import { isCompared } from '../whatif/modelEdits.js';
+import { similarity as inEnglish } from './similarity.en.js';
+import { similarity as inChinese } from './similarity.zh.js';
+
+export { default as styles } from './similarity.css';
+
+/** @import { Similarity as Compared, SimilarTokens } from '../../store/protocol.js' */
+/** @typedef {{ side: 0 | 1, token: number }} Place */
+
+/** @param {import('../../store/session.js').Session} session */
+const textsIn = (session) => (session.language.value === 'zh' ? inChinese : inEnglish);
+
+/** A model that compares two sentences. */
+export function Similarity() {
+  const session = useSession();
+  const own = textsIn(session);
+  const { layer, head } = session.state.value;
+  const { compares = null } = session.run.value?.about ?? {};
+  const compared = session.similarity.value;
+  const words = session.words.value;
+  const other = compared && isCompared(compared, session.switchHover.value) ? compared : null;
+  return (
+    <TwoSentences cosine={compared?.cosine} before={other?.other}>
+      {other && (
+        <p class="other">
+          <span class="mark" />
+          {other.kind === 'without' ? words.other_without(words.headInText(layer, head)) : words[`other_${other.kind}`]}
+        </p>
+      )}
+      {compared?.tokens && (
+        <Shares key={compared.tokens.names.join()} tokens={compared.tokens} whole={compared.cosine} />
+      )}
+      {compares !== null && compares !== 'mean' && <p>{own[compares]}</p>}
+    </TwoSentences>
+  );
+}
+
+/**
+ * The second sentence, and the cosine.
+ * @param {object} props
+ * @param {number | null} [props.cosine]
+ * @param {number | null} [props.before] the cosine in the other case
+ * @param {import('preact').ComponentChildren} [props.children]
+ */
+export function TwoSentences({ cosine, before = null, children }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const isKnown = typeof cosine === 'number' && Number.isFinite(cosine);
+  return (
+    <section class={`prediction about ${before === null ? '' : 'compared'}`} role="group" aria-label={own.title}>
+      <h2>
+        <b>{own.title}</b>
+      </h2>
+      <input
+        class="second"
+        aria-label={own.second}
+        placeholder={own.second}
+        value={session.state.value.second}
+        onInput={(event) => session.update({ second: event.currentTarget.value, cell: null }, 'second')}
+        onBlur={session.endGesture}
+        onKeyDown={(event) => event.stopPropagation()}
+      />
+      <p class="likeness" title={own.about}>
+        {isKnown ? (
+          <Track now={Math.max(cosine, 0)} before={before === null ? null : Math.max(before, 0)} />
+        ) : (
+          <span class="track" />
+        )}
+        <b data-name="likeness">{isKnown ? plain(cosine) : ''}</b>
+      </p>
+      {children ?? <p>{own.about}</p>}
+    </section>
+  );
+}
+
+/**
+ * The tokens of both sentences with a bar below each. While one is chosen, those of the other sentence show its pairs.
+ * @param {{ tokens: SimilarTokens, whole: number }} props
+ */
+function Shares({ tokens, whole }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const [chosen, choose] = useState(/** @type {Place | null} */ (null));
+  const most = Math.max(...tokens.first.map(Math.abs), ...tokens.second.map(Math.abs), 1e-9);
+  const rows = /** @type {const} */ ([0, 1]).map((side) => ({ side, ...sharesOf(tokens, side, chosen) }));
+  const share = chosen && tokens[chosen.side === 0 ? 'first' : 'second'][chosen.token];
+  return (
+    <>
+      <p class="share-note">
+        {chosen && share !== null
+          ? own.share(nameOf(tokens.names[chosen.side][chosen.token]), plain(share, 3), plain(whole))
+          : own.sharesAbout}
+      </p>
+      <div class="shares" role="group" aria-label={own.shares} onPointerLeave={() => choose(null)}>
+        {rows.map(({ side, shares, isPairs }) => (
+          <TokenShares
+            key={side}
+            names={tokens.names[side]}
+            shares={shares}
+            most={isPairs ? Math.max(...shares.map(Math.abs), 1e-9) : most}
+            label={(name, value) => own.share(name, plain(value, 3), plain(whole))}
+            chosen={chosen?.side === side ? chosen.token : null}
+            choose={(token) => choose(token === null ? null : { side, token })}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+const nameOf = (/** @type {string} */ token) => shown(token).trim() || '␣';
+
+/**
+ * The shares of one sentence: those of its pairs with the chosen token of the other sentence, if there is one.
+ * @param {SimilarTokens} tokens @param {0 | 1} side @param {Place | null} chosen
+ */
+function sharesOf({ first, second, pairs }, side, chosen) {
+  if (!chosen || chosen.side === side) return { shares: [...(side === 0 ? first : second)], isPairs: false };
+  const columns = second.length;
+  const shares =
+    side === 1
+      ? [...pairs.subarray(chosen.token * columns, (chosen.token + 1) * columns)]
+      : Array.from(first, (_, t) => pairs[t * columns + chosen.token]);
+  return { shares, isPairs: true };
+}
+
+/** The next token for an arrow key. @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+
+/**
+ * @param {object} props
+ * @param {string[]} props.names
+ * @param {number[]} props.shares
+ * @param {number} props.most the share of the longest bar
+ * @param {(name: string, share: number) => string} props.label
+ * @param {number | null} props.chosen
+ * @param {(token: number | null) => void} props.choose
+ */
+function TokenShares({ names, shares, most, label, chosen, choose }) {
+  const walk = (/** @type {import('preact').TargetedKeyboardEvent<HTMLElement>} */ event) => {
+    const next = (chosen ?? 0) + STEPS[event.key];
+    if (!(next >= 0 && next < names.length)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    /** @type {HTMLElement} */ (event.currentTarget.children[next]).focus();
+  };
+  return (
+    <div class="share-row" role="group" onKeyDown={walk}>
+      {names.map((name, token) => (
+        <button
+          key={token}
+          type="button"
+          class={`share ${shares[token] < 0 ? 'negative' : ''}`}
+          tabIndex={token === (chosen ?? 0) ? 0 : -1}
+          aria-label={label(nameOf(name), shares[token])}
+          aria-pressed={chosen === token}
+          onPointerEnter={() => choose(token)}
+          onFocus={() => choose(token)}
+          onBlur={() => choose(null)}
+        >
+          <span>{nameOf(name)}</span>
+          <i style={{ '--share': Math.abs(shares[token]) / most }} />
+        </button>
+      ))}
+    </div>
+  );
+}

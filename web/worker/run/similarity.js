@@ -1,0 +1,69 @@
+// The similarity of the two sentences of a sentence encoder, and the shares of their tokens.
+
+import { tokenSimilarity } from '../../../src/js/analysis/similarity.js';
+import { runOf } from '../../store/runInput.js';
+import { readRun } from './modelInput.js';
+
+/** @import { About, Comparison, Run, Similarity, SimilarTokens } from '../../store/protocol.js' */
+/** @import { Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { ValuesOf } from './showTransformer.js' */
+
+/** The run of the second sentence: changes that belong to tokens of the first are left out. @param {Run} run */
+const secondOf = (run) => ({ ...runOf(run), text: run.second ?? '', second: '', patch: {}, painted: {} });
+
+/**
+ * Null without a second sentence.
+ * @param {TransformerSource} source
+ * @param {Run} run
+ * @param {{ kind: Comparison['kind'], run: Run }} other the case that it is compared with
+ * @param {ValuesOf} valuesOf
+ * @returns {Similarity | null}
+ */
+export function similarityOf(source, run, other, valuesOf) {
+  const pooling = /** @type {NonNullable<About['compares']>} */ (source.about.compares);
+  const texts = [run, secondOf(run)];
+  const [first, second] = texts.map((text) => readRun(source, text).pieces.map(({ name }) => name));
+  if (first.length === 0 || second.length === 0) return null;
+  const { cosine, ...shares } = compare(texts, pooling, valuesOf);
+  // A pinned run has one sentence: the second one is compared with it.
+  const before = { ...other.run, second: other.run.second || run.second };
+  const isWhole = readRun(source, before).ids.length > 0;
+  return {
+    cosine,
+    kind: other.kind,
+    other: isWhole ? compare([before, secondOf(before)], pooling, valuesOf).cosine : null,
+    tokens: pooling === 'mean' ? tokensOf(shares, [first, second]) : null,
+  };
+}
+
+/** @param {Run[]} runs two @param {NonNullable<About['compares']>} pooling @param {ValuesOf} valuesOf */
+function compare(runs, pooling, valuesOf) {
+  const [a, b] = runs.map((run) => pooled(/** @type {Numbers} */ (valuesOf(run).hidden), pooling));
+  return tokenSimilarity(a, b);
+}
+
+/**
+ * The states whose mean is the vector of the sentence.
+ * @param {Numbers} hidden (1,T,C) @param {NonNullable<About['compares']>} pooling
+ * @returns {Numbers}
+ */
+function pooled({ data, shape: [, T, C] }, pooling) {
+  if (pooling === 'mean') return { data, shape: [T, C] };
+  if (pooling === 'first') return { data: data.subarray(0, C), shape: [1, C] };
+  if (pooling === 'last') return { data: data.subarray((T - 1) * C), shape: [1, C] };
+  const most = new Float32Array(C).fill(Number.NEGATIVE_INFINITY);
+  for (let i = 0; i < data.length; i++) most[i % C] = Math.max(most[i % C], data[i]);
+  return { data: most, shape: [1, C] };
+}
+
+/**
+ * @param {Omit<ReturnType<typeof tokenSimilarity>, 'cosine'>} shares
+ * @param {string[][]} names
+ * @returns {SimilarTokens}
+ */
+const tokensOf = ({ first, second, pairs }, names) => ({
+  names,
+  first: first.data,
+  second: second.data,
+  pairs: pairs.data,
+});
