@@ -3,7 +3,7 @@
 
 import { batch, computed, signal } from '@preact/signals';
 
-/** @import { About, Ablation, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
+/** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
 /** @import { ShownRun, Similarity, TokenProbabilities } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
@@ -14,6 +14,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {About | null} about null until the model is known
  * @property {Run | null} run the last run; null until the first answer has come
  * @property {Comparison | null} comparison
+ * @property {Omit<ChatPart, 'text'> | null} chat the messages of the text
  * @property {Similarity | null} similarity of the two sentences
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
@@ -31,6 +32,7 @@ const nothingOf = (source, about) => ({
   about,
   run: null,
   comparison: null,
+  chat: null,
   similarity: null,
   pinnedHead: null,
   roles: null,
@@ -60,6 +62,7 @@ export function createAnswers(source) {
       about: computed(() => shown.value.about),
       run: computed(() => shown.value.run),
       comparison: computed(() => shown.value.comparison),
+      chat: computed(() => shown.value.chat),
       similarity: computed(() => shown.value.similarity),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),

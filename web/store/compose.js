@@ -3,6 +3,7 @@
 import { readLink } from '../features/story/steps.js';
 import { createAnswers } from './answers.js';
 import { createAtlas } from './atlas.js';
+import { createChat } from './chat.js';
 import { createCircuitStore } from './circuit.js';
 import { createContinuation } from './continuation.js';
 import { createDocument } from './document.js';
@@ -71,6 +72,7 @@ export function compose(options) {
   const circuit = createCircuitStore({ requests, state });
   const surprise = createSurprise({ requests, state });
   const atlas = createAtlas({ requests, state, about: answers.fields.about });
+  const chat = createChat({ requests, document, answers });
   const continuation = createContinuation({ document, requests });
   const program = createProgramModel(options.programModel ?? null, requests);
 
@@ -106,6 +108,7 @@ export function compose(options) {
     circuit,
     surprise,
     atlas,
+    chat,
     continuation,
     program,
     failures,

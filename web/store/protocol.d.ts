@@ -62,6 +62,8 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   trace: { state: State; pairs: Pair[] };
   /** Changes the order of a trace, or pauses it. */
   traceControl: TraceControl;
+  /** The messages of the text, or the text of messages. */
+  chat: { state: State; messages?: ChatMessage[] };
   /** Continues the text. */
   generate: { state: State; max: number };
   /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
@@ -151,6 +153,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   source: { about: About };
   run: ShownRun;
   comparison: Comparison;
+  chat: ChatPart;
   similarity: { similarity: Similarity | null };
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
@@ -224,6 +227,8 @@ export interface About {
   sums: boolean;
   /** How a sentence encoder makes a vector of its tokens; null if it compares no sentences. */
   compares?: 'mean' | 'first' | 'last' | 'max' | null;
+  /** True if its files have a chat template. */
+  chats?: boolean;
   /** The token of a masked word. */
   mask: string | null;
   /** Attentions of an encoder–decoder. */
@@ -401,6 +406,18 @@ export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];
   likeliest: string;
+}
+
+export interface ChatMessage {
+  role: string;
+  content: string;
+}
+
+/** text: of the messages; problem: why the template refuses them. */
+export interface ChatPart {
+  messages: ChatMessage[];
+  text?: string;
+  problem?: string;
 }
 
 /** The cosine of two sentences; other: in the case that the run is compared with. tokens: with mean pooling. */

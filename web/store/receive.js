@@ -21,10 +21,11 @@ import { initialState } from './state.js';
  * @param {import('./tracing.js').Tracing} store.tracing
  * @param {import('./circuit.js').CircuitStore} store.circuit
  * @param {import('./surprise.js').Surprise} store.surprise
+ * @param {import('./chat.js').Chat} store.chat
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit, surprise },
+  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit, surprise, chat },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -57,6 +58,7 @@ export function createReceiver(
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),
     comparison: (comparison) => answers.set({ comparison }),
+    chat: chat.receive,
     similarity: ({ similarity }) => answers.set({ similarity }),
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
     roles: ({ roles }) => answers.setRoles(roles),

@@ -49,6 +49,7 @@ const ABOUT_MODEL = [
   'tokenProbabilities',
   'ablate',
   'generate',
+  'chat',
   'surprise',
   'trace',
   'traceTasks',

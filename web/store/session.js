@@ -9,8 +9,20 @@ import { isOfHub } from './state.js';
 /** @param {import('../entries/mount.jsx').MountOptions} options */
 export function createSession(options) {
   const parts = compose(options);
-  const { ui, preferences, answers, document, requests, opening, training, atlas, tracing, circuit, continuation } =
-    parts;
+  const {
+    ui,
+    preferences,
+    answers,
+    document,
+    requests,
+    opening,
+    training,
+    atlas,
+    tracing,
+    circuit,
+    chat,
+    continuation,
+  } = parts;
   const { program, failures, surprise } = parts;
   const { state } = document;
   const { words } = preferences;
@@ -64,6 +76,8 @@ export function createSession(options) {
     /** The first answer about a model is on its way. */
     loading: computed(() => requests.busy.value && answers.fields.run.value === null),
     writing: requests.writing,
+    readChat: chat.read,
+    writeChat: chat.write,
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     tracing: requests.tracing,

@@ -1,6 +1,9 @@
 // Options of the input next to the prompt of an opened model: second text, part, entry of a batch, picture, mask.
 
 import { useSession } from '../../ui/context.js';
+import { later } from '../../ui/lazy.jsx';
+
+const Chat = later(() => import('../chat/chat.jsx'), 'Chat');
 
 /** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
 export function InputOptions() {
@@ -37,6 +40,7 @@ export function InputOptions() {
           ))}
         </span>
       )}
+      {about.chats && <Chat />}
       {batch > 1 && <Entry count={batch} />}
       {about.reads === 'picture' && (
         <label class="word strong file">

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { useSize } from '../../ui/useSize.js';
+import { messageSpans, roleAt } from '../chat/roles.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/modelEdits.js';
@@ -40,7 +41,7 @@ function matchingPieces(text, run) {
 
 /** True if the input has more than a text. @param {any} about */
 const hasOptions = (about) =>
-  about && (['pair', 'picture'].includes(about.reads) || about.parts?.length > 1 || about.batch > 1);
+  about && (['pair', 'picture'].includes(about.reads) || about.chats || about.parts?.length > 1 || about.batch > 1);
 
 export function Sentence({ small = false }) {
   const session = useSession();
@@ -223,6 +224,7 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
   const session = useSession();
   const { text } = session.state.value;
   const cell = session.cell.value;
+  const messages = session.about.value?.chats ? messageSpans(text) : [];
   return (
     <>
       {from > 0 && '… '}
@@ -235,6 +237,7 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
             <span
               data-t={t}
               class={`piece ${t === cell?.t ? 'is-query' : t === cell?.s ? 'is-key' : ''}`}
+              data-role={roleAt(messages, piece.start + piece.space.length)}
               style={{ '--bar': barColour(ramp, row[t], t, cell) }}
             >
               {piece.text || (piece.space ? '' : '\u200b')}

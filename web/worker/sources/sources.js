@@ -135,6 +135,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       edits: !encoder,
       sums: exact,
       compares,
+      chats: Boolean(model.chatTemplates) && guess === 'next',
       mask: guess === 'masked' ? masked : null,
       parts: encoder ? ['encoder', 'decoder', 'cross'] : [],
       bytes,

@@ -2,6 +2,7 @@
 
 export { ablate } from './ablate.js';
 export { controlScan, saveHeadvis, scan, scannedHead, storedScan, switchingOff } from './atlas.js';
+export { chat } from './chat.js';
 export { circuit, circuitCut } from './circuit.js';
 export { composition } from './composition.js';
 export { generate } from './generate.js';

@@ -1,0 +1,75 @@
+// The messages in the text of a chat, by the marks that chat templates write around them.
+
+/** @typedef {'system' | 'user' | 'assistant' | 'tool'} Role */
+/** @typedef {{ role: Role, from: number, to: number, isOpen: boolean }} Span isOpen: no mark ends the message */
+
+/** The marks before a message, each with its role or a group that has it. @type {[RegExp, Role | null][]} */
+const BEGINNINGS = [
+  [/<\|im_start\|>(\w+)(?:\n|<\|im_sep\|>)/, null],
+  [/<\|start_header_id\|>(\w+)<\|end_header_id\|>\n\n/, null],
+  [/<\|start_of_role\|>(\w+)<\|end_of_role\|>/, null],
+  [/<\|START_OF_TURN_TOKEN\|><\|(\w+)_TOKEN\|>/, null],
+  [/<start_of_turn>(\w+)\n/, null],
+  [/<[|｜](system|user|assistant|User|Assistant)[|｜]>\n?/, null],
+  [/\[INST\] ?(?:<<SYS>>\n[^]*?\n<<\/SYS>>\n\n)?/, 'user'],
+  [/\[\/INST\] ?/, 'assistant'],
+];
+/** The marks after a message. */
+const ENDS = [
+  '<\\|im_end\\|>',
+  '<\\|eot_id\\|>',
+  '<\\|end_of_text\\|>',
+  '<\\|END_OF_TURN_TOKEN\\|>',
+  '<end_of_turn>',
+  '<\\|end\\|>',
+  '<[|｜]end[_▁]of[_▁]sentence[|｜]>',
+  '</s>',
+];
+const MARKS = new RegExp([...BEGINNINGS.map(([mark]) => mark.source), ...ENDS].join('|'), 'g');
+
+/** Names of roles in templates. @type {Record<string, Role>} */
+const ROLES = { model: 'assistant', chatbot: 'assistant', ai: 'assistant', human: 'user', ipython: 'tool' };
+
+/**
+ * The role of a mark before a message, null for a mark after one.
+ * @param {RegExpExecArray} mark @returns {Role | null}
+ */
+function roleOf([text, ...groups]) {
+  const name = groups.find((group) => group !== undefined)?.toLowerCase();
+  if (name) return ROLES[name] ?? /** @type {Role} */ (name);
+  return BEGINNINGS.find(([mark, role]) => role && new RegExp(`^${mark.source}$`).test(text))?.[1] ?? null;
+}
+
+/**
+ * The messages of a text in its order; none if it is not the text of a chat.
+ * @param {string} text
+ * @returns {Span[]}
+ */
+export function messageSpans(text) {
+  /** @type {Span[]} */
+  const spans = [];
+  for (const mark of text.matchAll(MARKS)) {
+    const last = spans.at(-1);
+    if (last?.isOpen) Object.assign(last, { to: mark.index, isOpen: false });
+    const role = roleOf(mark);
+    const from = mark.index + mark[0].length;
+    if (role) spans.push({ role, from, to: text.length, isOpen: true });
+  }
+  return spans;
+}
+
+/** The role of the message with a character; null for a mark, or outside. @param {Span[]} spans @param {number} at */
+export const roleAt = (spans, at) => spans.find(({ from, to }) => from <= at && at < to)?.role ?? null;
+
+/**
+ * The messages without the beginning of an answer that is not written yet. A text that is no chat is one message.
+ * @param {string} text
+ * @returns {{ role: Role, content: string }[]}
+ */
+export function messagesIn(text) {
+  const spans = messageSpans(text);
+  if (spans.length === 0) return [{ role: 'user', content: text }];
+  return spans
+    .filter(({ role, isOpen }) => !(isOpen && role === 'assistant'))
+    .map(({ role, from, to }) => ({ role, content: text.slice(from, to).trim() }));
+}

@@ -1,0 +1,45 @@
+// A chat: the text that the model's template makes of messages, and the messages in a text.
+
+import { messagesIn } from '../../features/chat/roles.js';
+import { transformerOf } from '../sources/sources.js';
+
+/** @import { ChatMessage } from '../../store/protocol.js' */
+/** @import { Transformer } from '../sources/types.js' */
+/** @import { Handler } from '../types.js' */
+
+/** @type {Handler<'chat'>} */
+export const chat = {
+  async answer({ state, messages }, reply, worker) {
+    const { model } = transformerOf(await worker.sourceOf(state, reply));
+    if (!messages) return reply.send('chat', { messages: readMessages(model, state.text) });
+    try {
+      reply.send('chat', { messages, text: textOf(model, messages) });
+    } catch (error) {
+      // Templates refuse some orders of roles.
+      reply.send('chat', { messages, problem: /** @type {Error} */ (error).message });
+    }
+  },
+};
+
+/** The text of a chat, without the token at the beginning, which the tokenizer adds. */
+function textOf(/** @type {Transformer} */ model, /** @type {ChatMessage[]} */ messages) {
+  const text = model.chat(messages.map((message) => ({ ...message })));
+  const begin = model.chatTemplates?.begin;
+  const { ids = [] } = model.tokenizer?.encode(text) ?? {};
+  return begin && text.startsWith(begin) && ids[0] === ids[1] ? text.slice(begin.length) : text;
+}
+
+/**
+ * The messages of a text. A template may write a system message of its own, which is not one of the messages.
+ * @param {Transformer} model @param {string} text
+ */
+function readMessages(model, text) {
+  const all = messagesIn(text);
+  const [first, ...others] = all;
+  if (first?.role !== 'system' || others.length === 0) return all;
+  try {
+    return textOf(model, others) === text ? others : all;
+  } catch {
+    return all;
+  }
+}
