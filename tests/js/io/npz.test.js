@@ -69,6 +69,7 @@ test('a file is never unpacked beyond its declared size', async () => {
   const total = files().reduce((sum, file) => sum + file.bytes.length, 0);
   await rejects(readNpz(zip(files()), { maxSize: total - 1 }), /expected at most maxSize/);
   assert.equal(Object.keys((await readNpz(zip(files()), { maxSize: total })).tensors).length, 3);
+  await rejects(readNpz(zip(files()), { maxSize: 0 }), /expected at most maxSize = 0/);
   await assert.rejects(readNpz(zip(files()), { maxSize: -1 }), { code: 'ARGUMENT', parameter: 'maxSize' });
   await assert.rejects(readNpz(zip(files()), { most: 1 }), { code: 'ARGUMENT', parameter: 'most' });
 });

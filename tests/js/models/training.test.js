@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { difference, readPack } from '../../support/golden.js';
-import { everywhere } from '../../support/headlight.js';
+import { everywhere, hl } from '../../support/headlight.js';
 
 const OPTIMIZERS = { SGD: 'sgd', AdamW: 'adamW' };
 
@@ -106,6 +106,15 @@ for (const { name, options, adamW: a, inputs, outputs64 } of [LLAMA, GPT2]) {
     }),
   );
 }
+
+test('a model that has not been trained yet is saved: its first training is that of the model', () => {
+  const batch = batchesOf(GPT2.inputs);
+  const model = hl.transformer({ ...GPT2.options, dropout: 0.1 });
+  const again = hl.loadTransformer(model.save());
+  const [losses, others] = [model, again].map((one) => train(one, hl.adamW([one], { lr: 0.003 }), batch, 0, 3));
+  assert.deepEqual(others, losses);
+  for (const one of [model, again]) one.dispose();
+});
 
 const OPTIMISERS = {
   adamW: (hl, model) => hl.adamW([model], { lr: 0.003 }),
