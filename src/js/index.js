@@ -35,6 +35,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Norm } from './ops/norm.js' */
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
 /** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
+/** @import { TextImageModel } from './models/textImage/textImageModel.js' */
 /** @import { TransformerOptions } from './models/options.js' */
 /** @import { SavedTransformer } from './models/loadTransformer.js' */
 /** @import { Transformer } from './models/transformer.js' */
@@ -311,15 +312,17 @@ export class Headlight {
   }
 
   /**
-   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
+   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json. A
+   * model for texts and pictures, CLIP or SigLIP, is a TextImageModel with two transformers.
+   * @template {OpenedModel | TextImageModel} [T=OpenedModel]
    * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, hf://owner/name,
    *   a directory handle), or files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
-   * @returns {Promise<OpenedModel>}
+   * @returns {Promise<T>}
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');
-    return openModel(this.#memory, files, options, this.#environment);
+    return /** @type {Promise<T>} */ (openModel(this.#memory, files, options, this.#environment));
   }
 
   /**

@@ -94,9 +94,9 @@ import { readRotary } from './rotaryOptions.js';
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
  * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none'} [pool] which token
- *   represents the input: the first, the last that is not padding, the first with endToken, the mean of all that are not
- *   padding, the first followed by the mean of the others (2·C), the last even if it is padding, or with 'attention' the
- *   output of one more block whose only query is learned; default 'none', with a pooled head 'first'
+ *   represents the input: the first, the last that is not padding, the first with endToken, the mean of all that are
+ *   not padding, the first followed by the mean of the others (2·C), the last even if it is padding, or with
+ *   'attention' the output of one more block whose only query is learned; default 'none', with a pooled head 'first'
  * @property {'tanh' | 'linear' | 'affine' | 'relu' | 'none'} [pooler] linear layer and activation after pooling;
  *   'linear' has no bias and 'affine' has one, both without activation; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
@@ -366,7 +366,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
     throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
   if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, `'${WORDS.pool.slice(1).join("', '")}': the head is 'pooled'`);
+    throw argumentError(caller, 'pool', pool, "'first' or another one: the head is 'pooled'");
   return {
     head,
     classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,

@@ -10,6 +10,7 @@ const SIGLIP = { activation: 'gelu_pytorch_tanh', eps: 1e-6, width: 768, heads: 
 /** @type {Family} */
 export const siglip = {
   name: 'siglip_text',
+  fixedLength: true,
   prefixes: ['text_model.', ''],
   options: (config) => {
     const c = towerConfig(config, 'text');
