@@ -312,17 +312,27 @@ export class Headlight {
   }
 
   /**
-   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json. A
-   * model for texts and pictures, CLIP or SigLIP, is a TextImageModel with two transformers.
-   * @template {OpenedModel | TextImageModel} [T=OpenedModel]
+   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
+   * @overload
    * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, hf://owner/name,
    *   a directory handle), or files by name; or 'demo', the model that is included in the package
+   * @param {OpenOptions & { tower: 'both' }} options of a model for texts and pictures: CLIP, SigLIP
+   * @returns {Promise<TextImageModel>}
+   */
+  /**
+   * @overload
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files
    * @param {OpenOptions} [options]
-   * @returns {Promise<T>}
+   * @returns {Promise<OpenedModel>}
+   */
+  /**
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files
+   * @param {OpenOptions} [options]
+   * @returns {Promise<any>}
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');
-    return /** @type {Promise<T>} */ (openModel(this.#memory, files, options, this.#environment));
+    return openModel(this.#memory, files, options, this.#environment);
   }
 
   /**

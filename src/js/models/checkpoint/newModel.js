@@ -49,7 +49,12 @@ export async function completeModel(model, folder, container, plan, storage) {
     await addTokenizer(model, folder, container, plan);
 }
 
-/** That of the opened tower, if the file describes two. @param {Container} container @param {Plan} plan @returns {Config} */
+/**
+ * That of the opened tower, if the file describes two.
+ * @param {Container} container
+ * @param {Plan} plan
+ * @returns {Config}
+ */
 function configOf({ config }, { family, options }) {
   const pair = PAIRS.get(config.model_type);
   if (!pair) return config;

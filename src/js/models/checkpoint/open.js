@@ -29,7 +29,8 @@ import { readAll } from './smallFiles.js';
  *   fewer bits are rounded to float16. With 'int8', matrices are rounded to nine bits: 29% of the memory. Only models
  *   with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
- * @property {Tower} [tower] of a model for texts and pictures, opens this tower alone; other models are opened whole
+ * @property {Tower | 'both'} [tower] of a model for texts and pictures, opens one tower alone, or requires both.
+ *   Default: both towers if the file has both. Other models are opened whole
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
  *   have been read, all bytes, and the current tensor. A promise is awaited; if it rejects, openModel rejects
@@ -50,6 +51,7 @@ import { readAll } from './smallFiles.js';
 
 const CALLER = 'openModel';
 const TOWERS = /** @type {const} */ (['text', 'vision']);
+const CHOICES = /** @type {const} */ (['both', ...TOWERS]);
 
 /**
  * The environment of the module.
@@ -73,7 +75,7 @@ export async function openModel(memory, files, options, environment) {
   const { layers, onProgress } = given;
   const signal = readSignal(CALLER, given.signal);
   if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
-  const tower = given.tower === undefined ? undefined : readWord(CALLER, 'tower', given.tower, TOWERS);
+  const tower = given.tower === undefined ? undefined : readWord(CALLER, 'tower', given.tower, CHOICES);
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
   signal?.throwIfAborted();
@@ -89,11 +91,13 @@ export async function openModel(memory, files, options, environment) {
     const how = { storage, layers, signal, onProgress };
     const pair = PAIRS.get(container.config.model_type);
     const present = pair ? TOWERS.filter((name) => hasTower(container.tensors, name)) : [];
-    if (pair && present.length === 2 && !tower) {
+    const single = tower === 'both' ? undefined : tower;
+    if (pair && present.length === 2 && !single) {
       const { openTextImage } = await import('./openTextImage.js');
       return await openTextImage(memory, folder, container, pair, how);
     }
-    const plan = await planModel(container, how, pair?.[tower ?? present[0] ?? 'text']);
+    if (tower === 'both') throw argumentError(CALLER, 'tower', tower, 'none: the files are not those of two towers');
+    const plan = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
     const weights = await readWeights(memory, container.folder, plan.found, how);
     const model = newModel(memory, plan, weights);
     try {

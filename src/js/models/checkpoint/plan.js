@@ -20,7 +20,10 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 /** @import { Found, Stored } from './readWeights.js' */
 
 /** The tensors of a parameter, with their names in the files. @typedef {Found & { names: string[] }} Located */
-/** unread: the tensors of other parts. @typedef {{ family: Family, options: Resolved, found: Located[], unread: string[] }} Plan */
+/**
+ * unread: the tensors of other parts.
+ * @typedef {{ family: Family, options: Resolved, found: Located[], unread: string[] }} Plan
+ */
 
 /** The search for missing tensors ends after so many. */
 const MAX_MISSING = 1000;

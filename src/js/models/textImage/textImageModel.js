@@ -22,8 +22,8 @@ import { similarities, unitRows } from './vectors.js';
 /** @import { PixelInput, TextImageInput } from './textImageInput.js' */
 
 /**
- * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on the
- * other texts.
+ * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on
+ * the other texts.
  * @typedef {Readonly<{ scale: number, bias: number, independent: boolean }>} Similarity
  */
 /**

@@ -214,6 +214,11 @@ test('a tower is opened alone, by its option or if the file has no other', async
     }
   }
   whole.dispose();
+  const both = await hl.openModel(files, { tower: 'both' });
+  assert.ok(both.vision && both.text);
+  both.dispose();
+  const alone = without(/^vis/);
+  await assert.rejects(hl.openModel(alone, { tower: 'both' }), { code: 'ARGUMENT', parameter: 'tower' });
   await assert.rejects(hl.openModel(files, { tower: 'audio' }), { code: 'ARGUMENT', parameter: 'tower' });
 });
 
