@@ -12,6 +12,7 @@ import { readSentence } from './sentenceTransformers.js';
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Config } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
+/** @import { Resolved } from '../options.js' */
 /** @import { Weight } from '../weights.js' */
 /** @import { Container } from './containers.js' */
 /** @import { ModelSource } from './open.js' */
@@ -42,7 +43,7 @@ export async function completeModel(model, folder, container, plan, storage) {
   model.generationConfig = generationConfig;
   model.sentence = await readSentence(folder);
   model.chatTemplates = await openChat(container);
-  if (plan.options.input === 'patches') model.preprocessor = await readPreprocessor(folder, container);
+  if (plan.options.input === 'patches') model.preprocessor = await readPreprocessor(folder, container, plan.options);
   await folder.complete?.();
   model.source = await describeSource(folder, container, storage);
   if (PAIRS.get(container.config.model_type)?.vision !== plan.family)
@@ -65,12 +66,13 @@ function configOf({ config }, { family, options }) {
  * preprocessor_config.json. That of a tower of CLIP or SigLIP may leave out fields.
  * @param {Folder} folder
  * @param {Container} container
+ * @param {Resolved} options
  * @returns {Promise<Config | undefined>}
  */
-async function readPreprocessor(folder, { config }) {
+async function readPreprocessor(folder, { config }, { patch }) {
   const given = await readInner(folder, 'preprocessor_config.json');
   const pair = PAIRS.get(String(config.model_type).replace(/_vision_model$/, ''));
-  return given && pair ? completePreprocessor(given, pair.picture) : given;
+  return given && pair && patch ? completePreprocessor(given, pair.picture(patch.image)) : given;
 }
 
 /**

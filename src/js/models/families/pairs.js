@@ -8,8 +8,10 @@ import { towerConfig } from './towers.js';
 
 /**
  * bias: true if a bias is added to similarities; the probability of a text is a sigmoid then, not a softmax over texts.
- * picture: the fields of preprocessor_config.json that a file may leave out.
- * @typedef {{ text: Family, vision: Family, bias: boolean, picture: Config, projected: boolean }} PairFamily
+ * projected: true if both towers end with a projection. picture: the fields of preprocessor_config.json that a file may
+ * leave out, by the height and the width of the pictures.
+ * @typedef {{ text: Family, vision: Family, bias: boolean, projected: boolean,
+ *   picture: (image: readonly [number, number]) => Config }} PairFamily
  */
 /** @typedef {'text' | 'vision'} Tower */
 
@@ -24,22 +26,22 @@ export const PAIRS = new Map(
       vision: clipVision,
       bias: false,
       projected: true,
-      picture: {
+      picture: ([height, width]) => ({
         ...SHARED,
-        ...{ size: { shortest_edge: 224 }, do_center_crop: true, crop_size: 224 },
+        ...{ size: { shortest_edge: Math.min(height, width) }, do_center_crop: true, crop_size: { height, width } },
         image_mean: [0.48145466, 0.4578275, 0.40821073],
         image_std: [0.26862954, 0.26130258, 0.27577711],
-      },
+      }),
     },
     siglip: {
       text: siglip,
       vision: siglipVision,
       bias: true,
       projected: false,
-      picture: {
+      picture: ([height, width]) => ({
         ...SHARED,
-        ...{ size: { height: 224, width: 224 }, image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] },
-      },
+        ...{ size: { height, width }, image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] },
+      }),
     },
   }),
 );
