@@ -35,6 +35,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Norm } from './ops/norm.js' */
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
 /** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
+/** @import { TextImageModel } from './models/textImage/textImageModel.js' */
 /** @import { TransformerOptions } from './models/options.js' */
 /** @import { SavedTransformer } from './models/loadTransformer.js' */
 /** @import { Transformer } from './models/transformer.js' */
@@ -312,10 +313,22 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
+   * @overload
    * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, hf://owner/name,
    *   a directory handle), or files by name; or 'demo', the model that is included in the package
+   * @param {OpenOptions & { tower: 'both' }} options of a model for texts and pictures: CLIP, SigLIP
+   * @returns {Promise<TextImageModel>}
+   */
+  /**
+   * @overload
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files
    * @param {OpenOptions} [options]
    * @returns {Promise<OpenedModel>}
+   */
+  /**
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files
+   * @param {OpenOptions} [options]
+   * @returns {Promise<any>}
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');

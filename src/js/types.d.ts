@@ -42,6 +42,9 @@ export type { LikelyToken } from './models/results/likelyTokens.js';
 export type { Ranked } from './models/results/rank.js';
 export type { PictureBytes, PictureInput } from './models/results/readPicture.js';
 export type { ResolvedRotary, RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.js';
+export type { PixelInput, TextImageInput } from './models/textImage/textImageInput.js';
+export type { RankedText, TextImageModel } from './models/textImage/textImageModel.js';
+export type { TextImageResult } from './models/textImage/textImageResult.js';
 export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,

@@ -107,6 +107,37 @@ const MODELS = {
   },
 };
 
+const TOWER = { hidden_size: C, num_hidden_layers: LAYERS, num_attention_heads: 4, intermediate_size: 64 };
+const towerBlocks = (tower) =>
+  blocks((i) => {
+    const at = `${tower}.encoder.layers.${i}`;
+    return {
+      ...Object.assign({}, ...['q', 'k', 'v', 'out'].map((name) => linear(`${at}.self_attn.${name}_proj`, C, C))),
+      ...{ ...norm(`${at}.layer_norm1`), ...norm(`${at}.layer_norm2`) },
+      ...{ ...linear(`${at}.mlp.fc1`, 64, C), ...linear(`${at}.mlp.fc2`, C, 64) },
+    };
+  });
+MODELS.clip = {
+  config: {
+    ...{ model_type: 'clip', projection_dim: 16 },
+    text_config: { ...TOWER, vocab_size: 422, max_position_embeddings: 64, eos_token_id: 2 },
+    vision_config: { ...TOWER, image_size: 32, patch_size: 8 },
+  },
+  tokenizer: 'bpe',
+  shapes: {
+    logit_scale: [],
+    'text_model.embeddings.token_embedding.weight': [422, C],
+    'text_model.embeddings.position_embedding.weight': [64, C],
+    ...{ ...towerBlocks('text_model'), ...norm('text_model.final_layer_norm') },
+    'text_projection.weight': [16, C],
+    'vision_model.embeddings.class_embedding': [C],
+    'vision_model.embeddings.patch_embedding.weight': [C, 3, 8, 8],
+    'vision_model.embeddings.position_embedding.weight': [17, C],
+    ...{ ...norm('vision_model.pre_layrnorm'), ...towerBlocks('vision_model'), ...norm('vision_model.post_layernorm') },
+    'visual_projection.weight': [16, C],
+  },
+};
+
 /** A chat template, as many models have it in their tokenizer_config.json. */
 const CHAT =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
@@ -125,7 +156,7 @@ export function makeCheckpoint(folder, name) {
   const next = uniformSource(7);
   const tensors = Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => {
-      const data = new Float32Array(shape.reduce((a, b) => a * b));
+      const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
       fillNormal(data, next, /(norm|ln_)\w*\.weight$/i.test(name) ? 1 : 0, 0.2);
       return [name, { data, shape }];
     }),
@@ -133,7 +164,8 @@ export function makeCheckpoint(folder, name) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
-  if (name === 'vit') writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
+  if (name === 'vit' || name === 'clip')
+    writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
   if (name === 'instruct')
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template: CHAT }));
   if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));

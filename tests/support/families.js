@@ -21,6 +21,7 @@ import {
   rotate,
   times,
 } from './float64.js';
+import { towerCases } from './towerFamilies.js';
 
 const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
 const PLACES = 12;
@@ -1887,6 +1888,10 @@ const DECODERS = decoderCases({
   sizes: { C, H, D, KV, MLP, V, L, T, PLACES },
   ...{ lin, scale, layerNorm, table, blocks, forClasses },
 });
+const TOWERS = towerCases({
+  SIZES: { C, H, L, MLP, V, PLACES, SIDE, PATCH },
+  ...{ HEADS, lin, layerNorm, table, blocks },
+});
 const DECODED = [3, 8, 1, 4, 11];
 
 /** Ids of two sequences: padding is `pad`, and each contains the end token if the model has one. */
@@ -1908,7 +1913,7 @@ const flat = (rows) => Int32Array.from(rows.flat());
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = [...CASES, ...DECODERS, ...BARTS].map((c, number) => {
+export const families = [...CASES, ...DECODERS, ...BARTS, ...TOWERS].map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);

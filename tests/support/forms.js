@@ -118,6 +118,23 @@ export const FORMS = {
     ...{ head: 'pooled', classes: 3, pool: 'first-mean', bias: { query: true, mlp: true, head: true } },
   },
   'the first token and the mean': { causal: false, head: 'pooled', classes: 3, pool: 'first-mean', layerScale: true },
+  SigLIP: {
+    ...{ input: 'patches', patch: { ...PICTURE, classTokens: 0 }, causal: false, context: 6, pool: 'attention' },
+    ...{ head: 'pooled', classes: 3, pooler: 'affine', bias: { query: true, key: true, mlp: true, head: true } },
+  },
+  'pooled by attention, with padding': {
+    causal: false,
+    head: 'pooled',
+    classes: 3,
+    pool: 'attention',
+    kvHeads: 1,
+    gated: true,
+  },
+  'the last row, even of padding': { causal: false, head: 'pooled', classes: 3, pool: 'last-row' },
+  'patches without a bias': {
+    ...{ input: 'patches', patch: { ...PICTURE, bias: false }, causal: false, context: 7, embedNorm: true },
+    ...{ head: 'pooled', classes: 3 },
+  },
   'speech and text': {
     encoder: { ...SMALL, context: 4, input: 'audio', channels: 3, causal: false, head: 'none', activation: 'gelu' },
     bias: { query: true, key: false, value: true, out: true, mlp: true },

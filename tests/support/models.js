@@ -7,9 +7,11 @@ import { GOLDEN, readPack } from './golden.js';
 const FOLDER = join(GOLDEN, 'models');
 const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
+/** Models of two towers, whose cases have other inputs and outputs. */
+const PAIRS = ['clip-a'];
 /** Paths of the folders. */
 export const FOLDERS = readdirSync(FOLDER)
-  .filter((name) => name !== 'torch')
+  .filter((name) => name !== 'torch' && !PAIRS.includes(name))
   .map((name) => join(FOLDER, name));
 
 /** The cases of a folder: { name, kind, inputs, outputs, cache }, inputs and outputs from name to { shape, data }. */
@@ -96,6 +98,30 @@ export const checkpoints = FOLDERS.map((folder) => ({
     ...c,
     input: inputOf(c.inputs),
     names: Object.fromEntries(Object.keys(c.outputs).map((output) => [output, nameOf(output)])),
+  })),
+}));
+
+const EMBEDS = {
+  text_embeds: 'textEmbeds',
+  image_embeds: 'imageEmbeds',
+  logits_per_text: 'logitsPerText',
+  logits_per_image: 'logitsPerImage',
+};
+
+/** The same for models of two towers. names: 'text.blocks.0.out', 'textEmbeds' …; others have no name here. */
+export const pairs = PAIRS.map((name) => ({
+  folder: join(FOLDER, name),
+  name,
+  cases: readCases(join(FOLDER, name)).map((c) => ({
+    ...c,
+    input: { ...inputOf({ ...c.inputs, pixel_values: undefined }), pixels: c.inputs.pixel_values },
+    names: Object.fromEntries(
+      Object.keys(c.outputs).flatMap((output) => {
+        const [, tower, value] = /^(text|vision)\.(.*)$/.exec(output) ?? [];
+        if (value === 'pooled') return [];
+        return [[output, tower ? `${tower}.${nameOf(value)}` : EMBEDS[output]]];
+      }),
+    ),
   })),
 }));
 

@@ -112,14 +112,23 @@ function toStream(run, at, part, x) {
 
 /** @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
 function feedForward(run, i, x) {
-  const { graph, options } = run;
   const at = inBlock(i);
+  return run.pass(at('mlp'), toStream(run, at, 2, feed(run, at, x)), ROWS);
+}
+
+/**
+ * A feed-forward layer: (B,T,C).
+ * @param {Run} run
+ * @param {(name: string) => string} at returns the full name of a name in the block
+ * @param {Tensor} x (B,T,C)
+ */
+export function feed(run, at, x) {
+  const { graph, options } = run;
   const up = run.linear(at('up'), x);
   const inside = options.gated
     ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
-  const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
-  return run.pass(at('mlp'), toStream(run, at, 2, down), ROWS);
+  return run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
 }
 
 /** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
@@ -178,10 +187,24 @@ function attend(run, i, x, stream) {
 /** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
 function attendToEncoder(run, i, x) {
   const at = inBlock(i);
+  const query = run.linear(at('cross.wq'), x, at('cross.bq'));
+  const heads = attendAcross(run, at('cross.'), i, query, run.crossKeysValues(i, at('cross')));
+  const out = run.linear(at('cross.wo'), heads, at('cross.bo'));
+  return run.pass(at('cross.attention'), run.graph.scale(out, run.options.residualScale), ROWS);
+}
+
+/**
+ * Attention to all rows of other keys and values: (B,T,H·D).
+ * @param {Run} run
+ * @param {string} at prefix of the names of values
+ * @param {number} i
+ * @param {Tensor} query (B,T,H·D)
+ * @param {{ key: Tensor, value: Tensor, padding: Uint8Array | undefined }} pair (B,S,G·D)
+ */
+export function attendAcross(run, at, i, query, { key, value, padding }) {
   const { headDim } = run.options;
-  const { key, value, padding } = run.crossKeysValues(i, at('cross'));
-  const heads = attendHeads(run, at('cross.'), i, {
-    query: run.linear(at('cross.wq'), x, at('cross.bq')),
+  return attendHeads(run, at, i, {
+    query,
     key: headsOf(key, headDim),
     value: headsOf(value, headDim),
     keys: shapeOf(key)[1],
@@ -192,8 +215,6 @@ function attendToEncoder(run, i, x) {
     bias: undefined,
     slopes: undefined,
   });
-  const out = run.linear(at('cross.wo'), heads, at('cross.bo'));
-  return run.pass(at('cross.attention'), run.graph.scale(out, run.options.residualScale), ROWS);
 }
 
 /**
@@ -214,9 +235,9 @@ function attendHeads(run, at, i, given) {
   const { options, graph, values } = run;
   const { numHeads: heads, kvHeads, headDim: width } = options;
   const { keys } = given;
-  const cross = at.includes('cross');
+  const cross = at !== inBlock(i)('');
   const names = /** @type {const} */ (['query', 'key', 'value']);
-  const sizes = { batch: run.batch, heads, kvHeads, queries: run.rows, keys, width };
+  const sizes = { batch: run.batch, heads, kvHeads, queries: shapeOf(given.query)[1], keys, width };
   let { query, key, value } = given;
   if (!values.idle && names.some((name) => values.wants(at + name))) {
     query = run.passHeads(`${at}query`, query, heads, run.past);
@@ -230,7 +251,9 @@ function attendHeads(run, at, i, given) {
   }
   const scale = scaleOf(options, i);
   const relative =
-    run.relative && relativeScores(run, `${at}attention`, run.relative, { query, key: key.tensor, sizes, scale });
+    !cross &&
+    run.relative &&
+    relativeScores(run, `${at}attention`, run.relative, { query, key: key.tensor, sizes, scale });
   const call = {
     query,
     key: key.tensor,
@@ -243,7 +266,7 @@ function attendHeads(run, at, i, given) {
     window: given.window,
     offset: given.offset,
     padding: given.padding,
-    bias: relative ?? given.bias,
+    bias: relative || given.bias,
     slopes: given.slopes,
     sinks: cross ? undefined : run.weight(inBlock(i)('attention.sinks')),
     dropout: run.dropout(i, cross),

@@ -89,7 +89,7 @@ export function readDifferentiate(caller, options, given, memory) {
 function blocksFor(names, layers) {
   let count = 0;
   for (const name of names.map(String)) {
-    if (name === 'logits') return undefined;
+    if (name === 'logits' || name.startsWith('pool')) return undefined;
     if (name.startsWith('encoder.') || name === 'embed') continue;
     const block = /^blocks\.(\d+)\./.exec(name)?.[1];
     count = Math.max(count, block === undefined ? layers : Number(block) + 1);

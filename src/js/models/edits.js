@@ -64,6 +64,8 @@ const BLOCK_VALUES = [
   'mlp',
   'out',
 ];
+/** The pooled rows, and values of the attention that pools them. */
+const POOL = /^pool(ed|\.(query|key|value|scores|weights|heads))$/;
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
@@ -102,6 +104,8 @@ export function readName(caller, parameter, name, options, whole = false) {
     if (own === 'logits' && stack.head === 'none') throw fail('another value: there is no head that gives logits');
     return { key: name };
   }
+  if (POOL.test(name) && (name === 'pooled' ? stack.pool !== 'none' : stack.pool === 'attention'))
+    return { key: name, heads: headsOf(name, stack) };
   const [, block, value] = BLOCK.exec(own) ?? [];
   if (value === undefined) throw fail();
   if (value === '*' ? !whole : !IN_BLOCK.has(value)) throw fail(`${NAMES}; a block has ${BLOCK_VALUES.join(', ')}`);

@@ -1,5 +1,6 @@
 // The head of a transformer: from the hidden states to pooled values and logits.
 
+import { poolByAttention } from './attentionPool.js';
 import { ROWS } from './edits.js';
 import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.js';
 
@@ -53,13 +54,20 @@ function poolTokens(run, hidden) {
   const { graph } = run;
   const { pool, pooler } = run.options;
   if (pool === 'none') return undefined;
-  const { keep } = run.input;
-  const mean = pool === 'mean' && meanRows(graph, hidden, keep);
-  const token = mean || pickRows(graph, hidden, pooledTokens(run));
-  const x = pool === 'first-mean' ? joinColumns(graph, token, meanOfOthers(run, hidden)) : token;
-  if (pooler === 'none') return x;
+  const x = poolRows(run, hidden);
+  if (pooler === 'none') return run.pass('pooled', x, {});
   const y = run.linear('pooler', x);
-  return pooler === 'linear' ? y : graph.activation(y, pooler);
+  return run.pass('pooled', pooler === 'linear' || pooler === 'affine' ? y : graph.activation(y, pooler), {});
+}
+
+/** The same before a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
+function poolRows(run, hidden) {
+  const { graph, input } = run;
+  const { pool } = run.options;
+  if (pool === 'mean') return meanRows(graph, hidden, input.keep);
+  if (pool === 'attention') return poolByAttention(run, hidden);
+  const token = pickRows(graph, hidden, pooledTokens(run));
+  return pool === 'first-mean' ? joinColumns(graph, token, meanOfOthers(run, hidden)) : token;
 }
 
 /** The index of the pooled token of each sequence: (B). @param {Run} run */
@@ -69,6 +77,7 @@ function pooledTokens({ options, input, batch, rows }) {
   const real = keep ?? (poolSkip === undefined ? undefined : labels?.map((label) => Number(label !== poolSkip)));
   return Array.from({ length: batch }, (_, b) => {
     const [from, to] = [b * rows, (b + 1) * rows];
+    if (pool === 'last-row') return rows - 1;
     if (pool === 'last') return ((real?.subarray(from, to).lastIndexOf(1) ?? -1) + rows) % rows;
     if (pool !== 'end' || !labels) return 0;
     const row = labels.subarray(from, to);

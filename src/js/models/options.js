@@ -78,8 +78,9 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
  * @property {'tokens' | 'sum'} [embedProject] what is projected: the embeddings of tokens, without a bias; or, with a
  *   bias, their sum with positions and types, after its norm. These have the width embedDim then. Default 'tokens'
- * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
- *   [patch] patches of a picture; image is its height and width, channels is 3 and classTokens 1 by default
+ * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number,
+ *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
+ *   classTokens is 1, and their linear layer has a bias
  * @property {number} [channels] number of audio features of a frame
  * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
@@ -92,10 +93,12 @@ import { readRotary } from './rotaryOptions.js';
  *   the head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'none'} [pool] which token represents the input: the
- *   first, the last that is not padding, the first with endToken, the mean of all that are not padding, or the first
- *   followed by the mean of the others (2·C); default 'none', with a pooled head 'first'
- * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] linear layer and activation after pooling; default 'none'
+ * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none'} [pool] which token
+ *   represents the input: the first, the last that is not padding, the first with endToken, the mean of all that are
+ *   not padding, the first followed by the mean of the others (2·C), the last even if it is padding, or with
+ *   'attention' the output of one more block whose only query is learned; default 'none', with a pooled head 'first'
+ * @property {'tanh' | 'linear' | 'affine' | 'relu' | 'none'} [pooler] linear layer and activation after pooling;
+ *   'linear' has no bias and 'affine' has one, both without activation; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
  * @property {number} [endToken] with pool 'end'; default: the token with the largest id
  * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token; default: none
@@ -190,8 +193,8 @@ const WORDS = {
   embedProject: ['tokens', 'sum'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
-  pool: ['none', 'first', 'last', 'end', 'mean', 'first-mean'],
-  pooler: ['none', 'tanh', 'linear', 'relu'],
+  pool: ['none', 'first', 'last', 'end', 'mean', 'first-mean', 'last-row', 'attention'],
+  pooler: ['none', 'tanh', 'linear', 'affine', 'relu'],
 };
 
 /** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'tokenDropout' | 'patch' | 'padToken' |
@@ -204,8 +207,8 @@ const WORDS = {
  *   undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
- *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
- *   undefined,
+ *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number,
+ *   bias: boolean }> | undefined,
  *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,
  *   endToken: number | undefined,
@@ -363,7 +366,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
     throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
   if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end', 'mean' or 'first-mean': the head is 'pooled'");
+    throw argumentError(caller, 'pool', pool, "'first' or another one: the head is 'pooled'");
   return {
     head,
     classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,

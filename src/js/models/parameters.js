@@ -87,7 +87,7 @@ function* embedding(options) {
   if (patch && patch.classTokens > 0) rows.push(['class', [patch.classTokens, C], 'normal']);
   yield { name: 'embedding', random: true, parameters: rows };
   if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
-  if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, true);
+  if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, patch.bias);
   if (input === 'audio') {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
@@ -95,9 +95,16 @@ function* embedding(options) {
   if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 
+/** @param {string} at @param {Resolved} options */
+function* feedForward(at, { dModel: C, mlp, gated, bias }) {
+  if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
+  yield linear(`${at}.up`, mlp, C, bias.mlp);
+  yield linear(`${at}.down`, C, mlp, bias.mlp);
+}
+
 /** @param {Resolved} options @param {number} i @returns {Generator<LayerShape>} */
 function* block(options, i) {
-  const { dModel: C, mlp, gated, bias, normPlace } = options;
+  const { dModel: C, mlp, normPlace } = options;
   const readsNorms = normPlace !== 'outputs';
   const at = `blocks.${i}`;
   const scale = (/** @type {string} */ name) =>
@@ -114,9 +121,7 @@ function* block(options, i) {
   }
   if (mlp === 0) return;
   if (readsNorms && !options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
-  if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
-  yield linear(`${at}.up`, mlp, C, bias.mlp);
-  yield linear(`${at}.down`, C, mlp, bias.mlp);
+  yield* feedForward(at, options);
   if (normsOutputs(options)) yield* norm(`${at}.after2`, C, options);
   yield* scale('scale2');
 }
@@ -129,6 +134,15 @@ function transform(options, out, inside) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
+/** The block whose only query is learned. @param {Resolved} options @returns {Generator<LayerShape>} */
+function* attentionPool(options) {
+  yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
+  yield attention('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
+  if (options.mlp === 0) return;
+  yield* norm('pool.norm', options.dModel, options);
+  yield* feedForward('pool', options);
+}
+
 /** The width of the token that represents the input, before a pooler. @param {Resolved} options */
 const tokenWidth = ({ pool, dModel }) => (pool === 'first-mean' ? 2 * dModel : dModel);
 
@@ -138,7 +152,8 @@ export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler === 'tanh' || pooler === 'relu');
+  if (options.pool === 'attention') yield* attentionPool(options);
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler !== 'linear');
   if (head === 'pooled') {
     const inside = pooledWidth(options);
     yield* transform(options, inside, inside);

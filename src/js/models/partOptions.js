@@ -14,6 +14,7 @@ import { argumentError } from '../check/errors.js';
  * @property {boolean} [norm] a norm of the table of positions; default true
  */
 
+const PATCH = ['size', 'image', 'channels', 'classTokens', 'bias'];
 export const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
 /** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
@@ -28,7 +29,7 @@ export function readBuckets(caller, options) {
 /** @param {string} caller @param {TransformerOptions['patch']} patch */
 export function readPatch(caller, patch) {
   const where = `${caller}: patch`;
-  const given = readOptions(where, patch ?? /** @type {any} */ (null), ['size', 'image', 'channels', 'classTokens']);
+  const given = readOptions(where, patch ?? /** @type {any} */ (null), PATCH);
   const [height, width] = /** @type {unknown[]} */ (
     typeof given.image === 'number' ? [given.image, given.image] : (given.image ?? [])
   );
@@ -42,6 +43,7 @@ export function readPatch(caller, patch) {
     image: Object.freeze(image),
     channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
     classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
+    bias: readBoolean(where, 'bias', given.bias ?? true),
   });
 }
 

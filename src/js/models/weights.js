@@ -60,7 +60,7 @@ export function freeWeight({ tensor, half, int8 }) {
  * @param {readonly number[]} shape
  */
 export const isProduct = (name, shape) =>
-  shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table)$/.test(name);
+  shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table|pool\.probe)$/.test(name);
 
 export class WeightStore {
   #memory;

@@ -62,14 +62,18 @@ function toStream(stack, at, part, x) {
 
 /** @param {Stack} stack @param {number} i @param {Value} x */
 function feedForward(stack, i, x) {
-  const { graph, options } = stack;
   const at = `blocks.${i}`;
+  return stack.passRows(`${at}.mlp`, toStream(stack, at, 2, feed(stack, at, x)));
+}
+
+/** A feed-forward layer. @param {Stack} stack @param {string} at @param {Value} x */
+export function feed(stack, at, x) {
+  const { graph, options } = stack;
   const up = stack.linear(`${at}.up`, x);
   const inside = options.gated
     ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
     : activate(graph, up, options.activation);
-  const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
-  return stack.passRows(`${at}.mlp`, toStream(stack, at, 2, down));
+  return stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
 }
 
 /**

@@ -66,7 +66,8 @@ function embedPatches(stack) {
   const { graph, options, inputs } = stack;
   const { size, channels, classTokens } = /** @type {NonNullable<Resolved['patch']>} */ (options.patch);
   const kernel = graph.reshape(stack.needed('embedding.patch.weight'), options.dModel, channels, size, size);
-  const given = [/** @type {Value} */ (inputs.pixels), kernel, stack.needed('embedding.patch.bias')];
+  const bias = stack.weight('embedding.patch.bias');
+  const given = [/** @type {Value} */ (inputs.pixels), kernel, ...(bias ? [bias] : [])];
   const grid = graph.op('Conv', given, { kernel_shape: [size, size], strides: [size, size] });
   const flat = graph.reshape(grid, 0, options.dModel, -1);
   const x = graph.op('Transpose', [flat], { perm: [0, 2, 1] });

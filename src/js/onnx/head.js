@@ -1,5 +1,6 @@
 // The output head of a transformer: logits, pooled output, and heads on the pooled output.
 
+import { attentionPool } from './attentionPool.js';
 import { activate, softcap, times } from './operators.js';
 
 /** @import { Value } from './operators.js' */
@@ -63,10 +64,12 @@ function pool(stack, hidden) {
           ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
           : where === 'last'
             ? lastOf(stack, hidden)
-            : rowOf(stack, hidden, 0);
+            : where === 'attention'
+              ? attentionPool(stack, hidden, keptOf(stack))
+              : rowOf(stack, hidden, where === 'last-row' ? -1 : 0);
   if (pooler === 'none') return x;
   const y = stack.linear('pooler', x);
-  return pooler === 'linear' ? y : activate(graph, y, pooler);
+  return pooler === 'linear' || pooler === 'affine' ? y : activate(graph, y, pooler);
 }
 
 /** The row of the last real token, (B,1,C). @param {Stack} stack @param {Value} hidden */

@@ -66,7 +66,7 @@ function unicode(form) {
 }
 
 // Each character alone, because toLowerCase of a whole word has a special case for a final sigma.
-const lowercase = () => replacing(fromRegExp(/\p{Changes_When_Lowercased}/gu), (char) => char.toLowerCase());
+export const lowercase = () => replacing(fromRegExp(/\p{Changes_When_Lowercased}/gu), (char) => char.toLowerCase());
 const without = (/** @type {RegExp} */ pattern) => replacing(fromRegExp(pattern), () => '');
 
 /** @param {Fields} fields */

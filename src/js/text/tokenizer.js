@@ -2,7 +2,7 @@
 //
 //   text → added tokens cut out → normalizer → pre-tokenizer (words) → model (pieces) → post-processor
 //
-// The file's settings for truncation and padding are not applied.
+// The file's settings for truncation and padding are not applied. Some models require texts of one length.
 
 import { argumentError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -13,13 +13,15 @@ import { AlignedText } from './aligned.js';
 import { readBpe } from './bpe.js';
 import { growthLimit, readDecoder } from './decoders.js';
 import { Fields } from './fields.js';
-import { readNormalizer } from './normalizers.js';
+import { toLength } from './fixedLength.js';
+import { chain, lowercase, readNormalizer } from './normalizers.js';
 import { readProcessor } from './processors.js';
 import { readSplitter } from './splitters.js';
 import { readUnigram } from './unigram.js';
 import { readWordPiece } from './wordpiece.js';
 
 /** @import { AddedToken } from './added.js' */
+/** @import { FixedLength } from './fixedLength.js' */
 /** @import { Normalizer } from './normalizers.js' */
 /** @import { Encoding, Part, Processor } from './processors.js' */
 /** @import { Splitter } from './splitters.js' */
@@ -46,9 +48,10 @@ export class Tokenizer {
   #split;
   #process;
   #decode;
+  #fixed;
 
-  /** @internal @param {Parts} parts */
-  constructor({ model, added, normalize, split, process, decode }) {
+  /** @internal @param {Parts} parts @param {FixedLength} [fixed] */
+  constructor({ model, added, normalize, split, process, decode }, fixed) {
     this.#model = model;
     /** By id, with gaps. */
     this.#tokens = model.texts.slice();
@@ -59,6 +62,7 @@ export class Tokenizer {
     this.#split = split;
     this.#process = process;
     this.#decode = decode;
+    this.#fixed = fixed;
     /** The largest id + 1. */
     this.vocabSize = this.#tokens.length;
   }
@@ -96,7 +100,18 @@ export class Tokenizer {
     // Faster than flatMap, and safe as a spread: templates have few parts.
     /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
     const concat = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
-    return { ids: concat('ids'), tokens: concat('tokens'), offsets: concat('offsets'), typeIds: concat('typeIds') };
+    /** @type {Encoding} */
+    const encoding = {
+      ...{ ids: concat('ids'), tokens: concat('tokens') },
+      ...{ offsets: concat('offsets'), typeIds: concat('typeIds') },
+    };
+    return this.#fixed ? toLength(encoding, this.#fixed.length, this.#padding(this.#fixed)) : encoding;
+  }
+
+  /** @param {FixedLength} fixed */
+  #padding({ pad, padId }) {
+    const id = (pad === undefined ? undefined : this.idOf(pad)) ?? padId;
+    return { id, token: this.#tokens[id] ?? '' };
   }
 
   /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
@@ -159,8 +174,8 @@ function readDecodeOptions(options) {
   return skipSpecial;
 }
 
-/** @param {Fields} file @returns {Parts} */
-function readFile(file) {
+/** @param {Fields} file @param {FixedLength} [fixed] @returns {Parts} */
+function readFile(file, fixed) {
   const model = file.object('model');
   /** @template T @param {string} name @param {(fields: Fields) => T} read @param {T} fallback */
   const optional = (name, read, fallback) => (file.get(name) === null ? fallback : read(file.object(name)));
@@ -168,7 +183,10 @@ function readFile(file) {
   return {
     model: (model.get('type') === null ? modelWithoutType(model) : model.choose('model', MODELS))(model),
     added: readAddedTokens(file),
-    normalize: optional('normalizer', readNormalizer, (text) => text),
+    normalize: chain([
+      ...(fixed ? [lowercase()] : []),
+      optional('normalizer', readNormalizer, (/** @type {AlignedText} */ text) => text),
+    ]),
     split: optional('pre_tokenizer', readSplitter, (word) => [word]),
     process: optional('post_processor', readProcessor, (parts) => parts),
     decode: (/** @type {string[]} */ tokens) =>
@@ -182,11 +200,12 @@ const modelWithoutType = (model) =>
 
 /**
  * @param {ArrayBuffer | ArrayBufferView | string | object} source the file: its bytes, its text or its JSON
+ * @param {FixedLength} [fixed]
  * @returns {Tokenizer}
  */
-export function openTokenizer(source) {
+export function openTokenizer(source, fixed) {
   const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
-  return new Tokenizer(readFile(new Fields(isFile ? source : parse(source), '')));
+  return new Tokenizer(readFile(new Fields(isFile ? source : parse(source), ''), fixed), fixed);
 }
 
 /** @param {object} source */

@@ -90,6 +90,9 @@ function patchLines(state, about, tokens, partners) {
   ];
 }
 
+/** The families of which the page shows one of two towers. */
+const OF_TEXT = /^(clip|siglip)_text$/;
+
 /**
  * @param {State} state
  * @param {{ about: About, tokens: number, title: string, source: string, partners?: number[] }} shown tokens: of the
@@ -99,11 +102,12 @@ export function runAgain(state, { about, tokens, title, source, partners }) {
   const { layer, head } = state;
   const weights = `blocks.${layer}.weights`;
   const place = placeOfModel(state.model, source);
+  const opening = OF_TEXT.test(about.family ?? '') ? `, { tower: 'text' }` : '';
   return `// ${`${title}, as the page shows it`.replace(/[\r\n\u2028\u2029]+/g, ' ')}
 import { load } from 'headlight-attention';
 
 const hl = await load();
-const model = await hl.openModel(${literal(place)});
+const model = await hl.openModel(${literal(place)}${opening});
 const text = ${inputOf(about, state.text)};
 ${listed('edit', editsOf(state, { ...about, tokens }))}
 ${[...patchLines(state, about, tokens, partners ?? same(tokens)), ''].join('\n')}

@@ -35,6 +35,7 @@ const MAX_SEARCHED = 64e6;
 export async function openFolder(hl, name, url, { title = titleOf(url), hub, onProgress }) {
   let bytes = 0;
   const model = await hl.openModel(url, {
+    tower: 'text',
     ...(hub && { hub }),
     onProgress({ read, total }) {
       bytes = total;
@@ -158,6 +159,8 @@ async function openModel(hl, files, byName, { weights, signal, onProgress }) {
   try {
     return await hl.openModel(Object.fromEntries(files.map(({ path, file }) => [path, file])), {
       weights,
+      // The page shows one tower of a model for texts and pictures.
+      tower: 'text',
       signal,
       onProgress: ({ read, total }) => onProgress(read, total),
     });

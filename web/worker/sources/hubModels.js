@@ -120,6 +120,8 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
   const model = /** @type {OpenedModel} */ (
     await hl.openModel(address, {
       weights,
+      // The page shows one tower of a model for texts and pictures.
+      tower: 'text',
       hub,
       signal,
       onProgress: ({ read, total }) => reply.send('opening', { read, total }),

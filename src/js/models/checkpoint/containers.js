@@ -11,6 +11,7 @@ import { readJson } from './smallFiles.js';
 import { chooseTorch } from './torchNames.js';
 
 /** @import { ChatSource } from '../../text/chat/chatTemplate.js' */
+/** @import { FixedLength } from '../../text/fixedLength.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Config, Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
@@ -24,7 +25,8 @@ import { chooseTorch } from './torchNames.js';
  * @property {Config} [generationConfig] in the form of generation_config.json
  * @property {Map<string, Stored>} tensors by name
  * @property {string[]} files with the tensors
- * @property {() => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer file: tokenizer.json
+ * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer
+ *   fixed: the length of all texts; file: tokenizer.json
  * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
  * @property {Family} [family] that reads the tensors; default: that of config.model_type
  * @property {string} [describedBy] the origin of the config, in errors; default: config.json

@@ -5,6 +5,7 @@ import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safete
 import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
 import { openTokenizerJson, readGenerationJson, readJson } from './smallFiles.js';
 
+/** @import { FixedLength } from '../../text/fixedLength.js' */
 /** @import { Container } from './containers.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
@@ -26,7 +27,7 @@ export async function openSafetensors(folder, file) {
   const map = file === INDEX ? readWeightMap(CALLER, await readJson(folder, INDEX)) : new Map();
   const files = file === INDEX ? [...new Set(map.values())].sort() : [file];
   const tensors = await readHeaders(folder, files, map);
-  const openTokenizer = () => openTokenizerJson(folder);
+  const openTokenizer = (/** @type {FixedLength | undefined} */ fixed) => openTokenizerJson(folder, fixed);
   return { format: 'safetensors', folder, config, generationConfig, tensors, files, openTokenizer };
 }
 

@@ -4,6 +4,7 @@ import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 import { parseJson } from '../../io/json.js';
 
+/** @import { FixedLength } from '../../text/fixedLength.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Config } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
@@ -47,12 +48,13 @@ export async function readGenerationJson(folder) {
 /**
  * The tokenizer of tokenizer.json, if there is one, and the bytes of the file.
  * @param {Folder} folder
+ * @param {FixedLength} [fixed]
  * @returns {Promise<{ tokenizer: Tokenizer, file: Uint8Array } | undefined>}
  */
-export async function openTokenizerJson(folder) {
+export async function openTokenizerJson(folder, fixed) {
   const size = await folder.size('tokenizer.json');
   if (size === null) return undefined;
   const { openTokenizer } = await import('../../text/tokenizer.js');
   const file = await readAll(folder, 'tokenizer.json', size);
-  return { tokenizer: openTokenizer(file), file };
+  return { tokenizer: openTokenizer(file, fixed), file };
 }

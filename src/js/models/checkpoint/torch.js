@@ -62,7 +62,7 @@ export async function openTorch(folder, file) {
     generationConfig: await readGenerationJson(folder),
     tensors,
     files,
-    openTokenizer: () => openTokenizerJson(folder),
+    openTokenizer: (fixed) => openTokenizerJson(folder, fixed),
     ...(own && { family: nanogpt, describedBy: `the model_args of ${file}` }),
   };
 }

@@ -34,6 +34,7 @@ import { quote } from '../../check/quote.js';
  *   masks, copies. accounting.js lists those that many families have
  * @property {readonly string[]} [others] layers and tensors of the base model that a file may contain and that are not
  *   always read
+ * @property {boolean} [fixedLength] true: every text is lower-cased, and cut or padded to the length of the context
  * @property {{ without: string, family: Family }} [encoderOnly] the family of files that lack this tensor
  */
 

@@ -4,7 +4,7 @@ import { albert } from './albert.js';
 import { bart, marian } from './bart.js';
 import { bert } from './bert.js';
 import { bloom } from './bloom.js';
-import { clip } from './clip.js';
+import { clip, clipVision } from './clip.js';
 import { cohere } from './cohere.js';
 import { debertaV2 } from './debertaV2.js';
 import { dinov2 } from './dinov2.js';
@@ -28,6 +28,7 @@ import { opt } from './opt.js';
 import { phi, phi3 } from './phi.js';
 import { qwen2, qwen3 } from './qwen.js';
 import { roberta } from './roberta.js';
+import { siglip, siglipVision } from './siglip.js';
 import { smollm3 } from './smollm3.js';
 import { stablelm } from './stablelm.js';
 import { starcoder2 } from './starcoder2.js';
@@ -83,6 +84,10 @@ export const FAMILIES = new Map(
     dinov2,
     clip_text_model: clip,
     clip,
+    clip_vision_model: clipVision,
+    siglip_text_model: siglip,
+    siglip,
+    siglip_vision_model: siglipVision,
     t5,
     mt5: t5,
     whisper,

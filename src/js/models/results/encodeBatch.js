@@ -1,6 +1,7 @@
 // The tokens of several texts as one batch, padded at the end.
 
 import { argumentError } from '../../check/errors.js';
+import { shorten } from '../../text/shorten.js';
 
 /** @import { Encoding } from '../../text/processors.js' */
 /** @import { Transformer } from '../transformer.js' */
@@ -26,7 +27,7 @@ import { argumentError } from '../../check/errors.js';
 export function encodeBatch(model, caller, texts, most = Infinity) {
   if (!Array.isArray(texts) || texts.length === 0 || texts.some((text) => typeof text !== 'string'))
     throw argumentError(caller, 'texts', texts, 'a list of texts');
-  const encodings = texts.map((text) => cut(model.encode(text), most));
+  const encodings = texts.map((text) => shorten(model.encode(text), most));
   const length = Math.max(...encodings.map(({ ids }) => ids.length));
   const pad = Math.max(model.config?.pad_token_id ?? 0, 0);
   /** @param {(encoding: Encoding) => ArrayLike<number>} of @param {number} filling */
@@ -43,26 +44,3 @@ export function encodeBatch(model, caller, texts, most = Infinity) {
     offsets: encodings.map(({ offsets }) => offsets),
   };
 }
-
-/**
- * The first tokens of a text, and the special tokens at its end.
- * @param {Encoding} encoding @param {number} most @returns {Encoding}
- */
-function cut(encoding, most) {
-  const { ids, offsets } = encoding;
-  if (ids.length <= most) return encoding;
-  let specials = 0;
-  while (specials < ids.length && isSpecial(offsets[ids.length - 1 - specials])) specials++;
-  const keep = Math.min(specials, most);
-  /** @template T @param {T[]} list @returns {T[]} */
-  const shorten = (list) => [...list.slice(0, most - keep), ...list.slice(list.length - keep)];
-  return {
-    ids: shorten(ids),
-    tokens: shorten(encoding.tokens),
-    offsets: shorten(offsets),
-    typeIds: shorten(encoding.typeIds),
-  };
-}
-
-/** Only tokens that a template adds have this offset. @param {readonly [number, number]} offset */
-const isSpecial = ([begin, end]) => begin === 0 && end === 0;

@@ -92,7 +92,9 @@ for (const { name, files: given } of CHECKPOINTS)
   test(`${name} is saved with the tensors of its file`, async () => {
     const model = await hl.openModel(given);
     const files = await model.saveFolder();
-    assert.deepEqual(configIn(files), { ...configIn(given), torch_dtype: 'float32' });
+    // A tower of two is saved as a model of its own, with the config.json of such models.
+    const config = configIn(given).model_type === 'clip' ? model.config : configIn(given);
+    assert.deepEqual(configIn(files), { ...config, torch_dtype: 'float32' });
     const [before, after] = [tensorsIn(given), tensorsIn(files)];
     for (const [key, { data, shape }] of Object.entries(after)) {
       assert.deepEqual(shape, before[key]?.shape, key);

@@ -237,6 +237,30 @@ test('an encoder–decoder without tokenizer.json begins with numbers; its heads
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
+test('of a CLIP with two towers the one for texts is shown', async () => {
+  await start();
+  const files = modelFiles('clip');
+  await choose(files);
+  await opened('clip_text');
+  assert.match(await page.locator('.told').textContent(), /2 layers × 4 heads of 8.*float32/s);
+  await away();
+  await page.locator("[data-head='1.0']").click();
+  await settled();
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('Layer 1, head 0'));
+  const hl = await load();
+  const model = await hl.openModel(
+    Object.fromEntries(files.map((path) => [path.split('/').pop(), readFileSync(path)])),
+    { tower: 'both' },
+  );
+  const text = await page.locator('textarea').inputValue();
+  const { captured } = model.forward({ text }, { capture: ['text.blocks.1.weights'] });
+  const own = captured['text.blocks.1.weights'].toArray()[0][0].map((row) => Math.max(...row));
+  const shown = Number(await page.locator('[data-name=weight]').textContent());
+  assert.ok(own.some((most) => Math.abs(shown - most) <= 0.005 + 1e-6), `${shown}: ${own}`);
+  model.dispose();
+  assert.deepEqual(faults, []);
+});
+
 fullTest('in an encoder–decoder the next token follows the text of the decoder, not of the encoder', async () => {
   await start();
   await choose(T5());

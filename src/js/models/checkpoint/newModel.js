@@ -1,0 +1,120 @@
+// A transformer whose weights have been read, with everything else that its files contain.
+
+import { completePreprocessor, configOfTower, PAIRS } from '../families/pairs.js';
+import { Transformer } from '../transformer.js';
+import { readChatSource } from './chatSource.js';
+import { readGeneration } from './generationConfig.js';
+import { readInner } from './innerFiles.js';
+import { readSentence } from './sentenceTransformers.js';
+
+/** @import { ChatTemplates } from '../../text/chat/chatTemplate.js' */
+/** @import { FixedLength } from '../../text/fixedLength.js' */
+/** @import { Memory } from '../../memory/memory.js' */
+/** @import { Config } from '../families/common.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Resolved } from '../options.js' */
+/** @import { Weight } from '../weights.js' */
+/** @import { Container } from './containers.js' */
+/** @import { ModelSource } from './open.js' */
+/** @import { Plan } from './plan.js' */
+/** @import { Storage } from './readWeights.js' */
+
+/** @param {Memory} memory @param {Plan} plan @param {Map<string, Weight>} weights */
+export function newModel(memory, { family, options, found, unread }, weights) {
+  const model = new Transformer(memory, options, weights);
+  model.family = family.name;
+  model.unread = unread;
+  model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
+  return model;
+}
+
+/**
+ * Adds its config, its tokenizer and its settings.
+ * @param {Transformer} model
+ * @param {Folder} folder
+ * @param {Container} container
+ * @param {Plan} plan
+ * @param {Storage} storage
+ */
+export async function completeModel(model, folder, container, plan, storage) {
+  const { generationConfig } = container;
+  model.config = configOf(container, plan);
+  model.generation = readGeneration(container.config, generationConfig);
+  model.generationConfig = generationConfig;
+  model.sentence = await readSentence(folder);
+  model.chatTemplates = await openChat(container);
+  if (plan.options.input === 'patches') model.preprocessor = await readPreprocessor(folder, container, plan.options);
+  await folder.complete?.();
+  model.source = await describeSource(folder, container, storage);
+  if (PAIRS.get(container.config.model_type)?.vision !== plan.family)
+    await addTokenizer(model, folder, container, plan);
+}
+
+/**
+ * That of the opened tower, if the file describes two.
+ * @param {Container} container
+ * @param {Plan} plan
+ * @returns {Config}
+ */
+function configOf({ config }, { family, options }) {
+  const pair = PAIRS.get(config.model_type);
+  if (!pair) return config;
+  return configOfTower(config, family === pair.vision ? 'vision' : 'text', options.pooler === 'linear');
+}
+
+/**
+ * preprocessor_config.json. That of a tower of CLIP or SigLIP may leave out fields.
+ * @param {Folder} folder
+ * @param {Container} container
+ * @param {Resolved} options
+ * @returns {Promise<Config | undefined>}
+ */
+async function readPreprocessor(folder, { config }, { patch }) {
+  const given = await readInner(folder, 'preprocessor_config.json');
+  const pair = PAIRS.get(String(config.model_type).replace(/_vision_model$/, ''));
+  return given && pair && patch ? completePreprocessor(given, pair.picture(patch.image)) : given;
+}
+
+/**
+ * @param {Transformer} model
+ * @param {Folder} folder
+ * @param {Container} container
+ * @param {Plan} plan
+ */
+async function addTokenizer(model, folder, container, { family, options }) {
+  const config = /** @type {Config} */ (model.config);
+  /** @type {FixedLength | undefined} */
+  let fixed;
+  if (family.fixedLength) {
+    const { pad_token: pad } = (await readInner(folder, 'tokenizer_config.json')) ?? {};
+    fixed = { length: options.context, pad: pad?.content ?? pad, padId: config.pad_token_id ?? 1 };
+  }
+  const text = await container.openTokenizer(fixed);
+  model.tokenizer = text?.tokenizer;
+  model.tokenizerFile = text?.file;
+  const padId = fixed?.pad === undefined ? undefined : text?.tokenizer.idOf(fixed.pad);
+  if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
+}
+
+/**
+ * The chat templates of a decoder, if its files have one.
+ * @param {Container} container
+ * @returns {Promise<ChatTemplates | undefined>}
+ */
+async function openChat({ folder, chat }) {
+  const source = chat ?? (await readChatSource(folder));
+  if (!source) return undefined;
+  const { ChatTemplates } = await import('../../text/chat/chatTemplate.js');
+  return new ChatTemplates(source);
+}
+
+/**
+ * @param {Folder} folder
+ * @param {Container} container
+ * @param {Storage} weights
+ * @returns {Promise<ModelSource>}
+ */
+async function describeSource(folder, { format, files }, weights) {
+  const sizes = await Promise.all(files.map(async (name) => ({ name, size: (await folder.size(name)) ?? 0 })));
+  return { ...folder.origin, files: sizes, format, weights };
+}

@@ -1,0 +1,80 @@
+// SigLIP, and the checkpoints of SigLIP 2 for pictures of one size: one tower for texts, one for pictures.
+
+import { UnsupportedField } from './common.js';
+import { pictureOptions, towerBlocks, towerConfig, towerOptions } from './towers.js';
+
+/** @import { Family, Names } from './common.js' */
+
+const SIGLIP = { activation: 'gelu_pytorch_tanh', eps: 1e-6, width: 768, heads: 12, mlp: 3072 };
+
+/** @type {Family} */
+export const siglip = {
+  name: 'siglip_text',
+  fixedLength: true,
+  prefixes: ['text_model.', ''],
+  options: (config) => {
+    const c = towerConfig(config, 'text');
+    const options = towerOptions(c, SIGLIP);
+    return {
+      ...options,
+      vocab: c.vocab_size ?? 32000,
+      context: c.max_position_embeddings ?? 64,
+      causal: false,
+      // A text has the length of the context, and its padding is attended to.
+      pool: 'last-row',
+      pooler: 'affine',
+      poolDim: c.projection_size ?? options.dModel,
+    };
+  },
+  names: {
+    'embedding.table': 'embeddings.token_embedding.weight',
+    'embedding.position': 'embeddings.position_embedding.weight',
+    ...towerBlocks,
+    norm: 'final_layer_norm',
+    pooler: 'head',
+  },
+};
+
+/**
+ * The projections of pooling, whose three weights, or biases, are one tensor.
+ * @param {'w' | 'b'} letter
+ * @param {'weight' | 'bias'} part
+ * @returns {Names}
+ */
+const fusedPool = (letter, part) =>
+  Object.fromEntries(
+    ['q', 'k', 'v'].map((name, i) => [
+      `pool.attention.${letter}${name}`,
+      { from: `head.attention.in_proj_${part}`, part: ['rows', i] },
+    ]),
+  );
+
+/** @type {Family} */
+export const siglipVision = {
+  name: 'siglip_vision',
+  prefixes: ['vision_model.', ''],
+  options: (config, has) => {
+    const c = towerConfig(config, 'vision');
+    const pooled = has('head.probe');
+    if (pooled && c.vision_use_head === false)
+      throw new UnsupportedField('vision_use_head', false, 'true, as the file has the head');
+    return {
+      ...towerOptions(c, SIGLIP),
+      ...pictureOptions(c, 16, { classTokens: 0, bias: true }),
+      pool: pooled ? 'attention' : 'none',
+    };
+  },
+  names: {
+    'embedding.patch': 'embeddings.patch_embedding',
+    'embedding.position': 'embeddings.position_embedding.weight',
+    ...towerBlocks,
+    norm: 'post_layernorm',
+    'pool.probe': 'head.probe',
+    ...fusedPool('w', 'weight'),
+    ...fusedPool('b', 'bias'),
+    'pool.attention.o': 'head.attention.out_proj',
+    'pool.norm': 'head.layernorm',
+    'pool.up': 'head.mlp.fc1',
+    'pool.down': 'head.mlp.fc2',
+  },
+};

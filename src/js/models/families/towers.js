@@ -1,0 +1,76 @@
+// CLIP and SigLIP have two towers, one for texts and one for pictures, whose files name their parts alike.
+
+import { projections, readActivation } from './common.js';
+
+/** @import { Config, Names } from './common.js' */
+/** @import { TransformerOptions } from '../options.js' */
+
+/**
+ * The fields of a tower. A config.json of both towers has them in an object of their own. If it has both objects, the
+ * older one counts, and its missing fields have their defaults.
+ * @param {Config} config
+ * @param {'text' | 'vision'} tower
+ * @returns {Config}
+ */
+export const towerConfig = (config, tower) =>
+  config[`${tower}_config_dict`] ?? config[`${tower}_config`] ?? (isWhole(config) ? {} : config);
+
+/** In the config.json of both towers, every field of a tower may have its default. @param {Config} c */
+const isWhole = ({ model_type: type }) => type === 'clip' || type === 'siglip';
+
+/**
+ * The options that both towers of a family have in common.
+ * @param {Config} c
+ * @param {{ width: number, heads: number, mlp: number, activation: string, eps: number }} defaults
+ */
+export const towerOptions = (c, { width, heads, mlp, activation, eps }) => ({
+  layers: c.num_hidden_layers ?? 12,
+  dModel: c.hidden_size ?? width,
+  numHeads: c.num_attention_heads ?? heads,
+  mlp: c.intermediate_size ?? mlp,
+  normEps: c.layer_norm_eps ?? eps,
+  activation: readActivation('hidden_act', c.hidden_act ?? activation),
+  head: /** @type {const} */ ('none'),
+});
+
+/** @type {Names} */
+export const towerBlocks = {
+  'blocks.L.norm1': 'encoder.layers.L.layer_norm1',
+  ...projections('blocks.L.attention', 'encoder.layers.L.self_attn', ['q_proj', 'k_proj', 'v_proj', 'out_proj']),
+  'blocks.L.norm2': 'encoder.layers.L.layer_norm2',
+  'blocks.L.up': 'encoder.layers.L.mlp.fc1',
+  'blocks.L.down': 'encoder.layers.L.mlp.fc2',
+};
+
+/**
+ * The projection of CLIP to the vectors that texts and pictures share. Both towers have that of the whole model.
+ * @param {Config} config
+ * @param {Config} tower
+ */
+export const projectedTo = ({ projection_dim: whole }, { projection_dim: own }) => ({
+  pooler: /** @type {const} */ ('linear'),
+  poolDim: whole ?? own ?? 512,
+});
+
+/**
+ * The options of a tower that reads pictures.
+ * @param {Config} c
+ * @param {number} standard size of a patch, if the config has none
+ * @param {{ classTokens: number, bias: boolean }} how
+ * @returns {Pick<TransformerOptions, 'input' | 'patch' | 'context' | 'causal'>}
+ */
+export function pictureOptions(
+  { image_size: side = 224, patch_size: size, num_channels: channels = 3 },
+  standard,
+  how,
+) {
+  const image = /** @type {[number, number]} */ (Array.isArray(side) ? side : [side, side]);
+  const patch = size ?? standard;
+  const patches = image.reduce((count, length) => count * Math.floor(length / patch), 1);
+  return {
+    input: 'patches',
+    patch: { size: patch, image, channels, ...how },
+    context: patches + how.classTokens,
+    causal: false,
+  };
+}
