@@ -60,6 +60,7 @@ const TEXTS = {
   whisper: { models: 'Whisper', heads: 'next token' },
   bart: { models: 'BART', heads: 'next token' },
   marian: { models: 'Marian, opus-mt', heads: 'next token' },
+  m2m_100: { models: 'M2M-100, NLLB-200', heads: 'next token' },
 };
 
 /** A config.json with the fields of all families. */

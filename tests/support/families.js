@@ -21,6 +21,7 @@ import {
   rotate,
   times,
 } from './float64.js';
+import { m2mCases } from './m2mFamilies.js';
 
 const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
 const PLACES = 12;
@@ -1883,6 +1884,7 @@ const CASES = [
 ];
 
 const BARTS = bartCases({ SIZES: { C, L, H, MLP, V, PLACES }, HEADS, lin, layerNorm, table, blocks });
+const M2MS = m2mCases({ SIZES: { C, L, H, MLP, V, PLACES }, HEADS, lin, layerNorm, table, blocks });
 const DECODERS = decoderCases({
   sizes: { C, H, D, KV, MLP, V, L, T, PLACES },
   ...{ lin, scale, layerNorm, table, blocks, forClasses },
@@ -1908,7 +1910,7 @@ const flat = (rows) => Int32Array.from(rows.flat());
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = [...CASES, ...DECODERS, ...BARTS].map((c, number) => {
+export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS].map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);

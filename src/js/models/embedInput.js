@@ -17,7 +17,10 @@ export function embedInput(run) {
   let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
   if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
   if (options.positions === 'sinusoidal')
-    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2], options.sinusoids)));
+    x = graph.add(
+      x,
+      graph.from(x.shape, sinusoids(run.positions, x.shape[2], options.sinusoids, options.positionOffset)),
+    );
   if (options.tokenTypes > 0) {
     const types = input.typeIds ?? new Int32Array(batch * rows);
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));

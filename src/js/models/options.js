@@ -44,11 +44,12 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
- * @property {'pairs' | 'halves'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine, or all sines
- *   before all cosines; default 'pairs'
- * @property {number} [positionOffset] rows of the table of learned positions before position 0; default 0
- * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
- *   position 0. positionOffset must be at least 1
+ * @property {'pairs' | 'halves' | 'inclusive'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine,
+ *   or all sines before all cosines; 'inclusive': these, and the longest wave is 10000 times the shortest. Default
+ *   'pairs'
+ * @property {number} [positionOffset] rows of the table of positions before position 0; default 0
+ * @property {number} [padToken] id of the padding token: positions, learned or sinusoidal, do not count it, and it has
+ *   the row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
  *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
@@ -183,7 +184,7 @@ const WORDS = {
   norm: ['layer', 'rms', 'none'],
   normPlace: ['before', 'after', 'both', 'parallel', 'stream', 'outputs'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
-  sinusoids: ['pairs', 'halves'],
+  sinusoids: ['pairs', 'halves', 'inclusive'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
   input: ['tokens', 'patches', 'audio'],
@@ -301,7 +302,7 @@ function readPositions(reader, sizes) {
   const positions = reader.word('positions');
   const positionOffset = reader.count('positionOffset', 0);
   const padToken = reader.optionalCount('padToken');
-  if (padToken !== undefined && positions !== 'learned')
+  if (padToken !== undefined && !['learned', 'sinusoidal'].includes(positions))
     throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
   if (padToken !== undefined && positionOffset === 0)
     throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');

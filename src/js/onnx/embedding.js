@@ -21,12 +21,12 @@ export function embed(stack) {
     x = add(x, rows(stack.needed('embedding.position'), shifted));
   }
   if (positions === 'sinusoidal') {
-    const all = Int32Array.from({ length: context }, (_, i) => i);
+    // The index of the padding token is −1: the last row.
+    const count = context + Number(options.padToken !== undefined);
+    const all = Int32Array.from({ length: count }, (_, i) => (i < context ? i : -1));
     const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width, options.sinusoids), [
-      context,
-      width,
-    ]);
+    const waves = sinusoids(all, width, options.sinusoids, positionOffset);
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, waves, [count, width]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));

@@ -19,6 +19,7 @@ import { gptj } from './gptj.js';
 import { gptneo } from './gptneo.js';
 import { granite } from './granite.js';
 import { llama } from './llama.js';
+import { m2m100 } from './m2m100.js';
 import { modernbert } from './modernbert.js';
 import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
@@ -88,5 +89,6 @@ export const FAMILIES = new Map(
     whisper,
     bart,
     marian,
+    m2m_100: m2m100,
   }),
 );
