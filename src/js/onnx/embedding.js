@@ -2,6 +2,7 @@
 
 import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
+import { embedSound } from './sound.js';
 
 /** @import { Resolved } from '../models/options.js' */
 /** @import { Value } from './operators.js' */
@@ -14,7 +15,7 @@ export function embed(stack) {
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
   const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
     graph.op('Gather', [table, which], { axis: 0 });
-  let x = inputs.ids ? embedTokens(stack) : patch ? embedPatches(stack) : embedAudio(stack);
+  let x = inputs.ids ? embedTokens(stack) : embedNumbers(stack);
   if (positions === 'learned') {
     const indices = patch ? graph.range(stack.rows) : stack.positions;
     const shifted = positionOffset > 0 ? add(indices, graph.int(positionOffset)) : indices;
@@ -32,6 +33,12 @@ export function embed(stack) {
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
   x = stack.norm('embedding.norm', x);
   return stack.passRows('embed', options.embedProject === 'sum' ? stack.linear('embedding.project', x) : x);
+}
+
+/** @param {Stack} stack */
+function embedNumbers(stack) {
+  const { patch, sound } = stack.options;
+  return patch ? embedPatches(stack) : sound ? embedSound(stack) : embedAudio(stack);
 }
 
 /** @param {Stack} stack */

@@ -10,6 +10,7 @@ import { UnsupportedField } from '../families/common.js';
 import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
+import { setSoundPart } from '../soundPart.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
 import { readChatSource } from './chatSource.js';
@@ -107,6 +108,7 @@ export async function openModel(memory, files, options, environment) {
     const generation = readGeneration(config, generationConfig);
     const { family, prefix } = recognise(container);
     const described = readConfig(family, prefix, container);
+    if (described.input === 'sound') setSoundPart(await import('../sound/index.js'));
     if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
     const resolved = resolve(family, described, layers, container);
     const found = locate(family, prefix, resolved, container);
@@ -116,7 +118,9 @@ export async function openModel(memory, files, options, environment) {
     try {
       model.sentence = await readSentence(folder);
       model.chatTemplates = await openChat(container);
-      if (resolved.input === 'patches') model.preprocessor = await readInner(folder, 'preprocessor_config.json');
+      if ((resolved.encoder ?? resolved).input !== 'tokens')
+        model.preprocessor = await readInner(folder, 'preprocessor_config.json');
+      const letters = resolved.input === 'sound' && (await openLettersOf(folder, config));
       await folder.complete?.();
       model.family = family.name;
       model.config = config;
@@ -125,8 +129,8 @@ export async function openModel(memory, files, options, environment) {
       model.generationConfig = generationConfig;
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
       model.source = await describeSource(folder, container, storage);
-      const text = await container.openTokenizer();
-      model.tokenizer = text?.tokenizer;
+      const text = letters ? undefined : await container.openTokenizer();
+      model.tokenizer = letters || text?.tokenizer;
       model.tokenizerFile = text?.file;
       signal?.throwIfAborted();
       return /** @type {OpenedModel} */ (model);
@@ -137,6 +141,12 @@ export async function openModel(memory, files, options, environment) {
   } finally {
     await folder.close();
   }
+}
+
+/** The letters of a model of speech. @param {Folder} folder @param {Config} config */
+async function openLettersOf(folder, config) {
+  const { openLetters } = await import('./lettersFiles.js');
+  return openLetters(folder, config);
 }
 
 /**

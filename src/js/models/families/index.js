@@ -34,6 +34,7 @@ import { stablelm } from './stablelm.js';
 import { starcoder2 } from './starcoder2.js';
 import { t5 } from './t5.js';
 import { vit } from './vit.js';
+import { wav2vec2 } from './wav2vec2.js';
 import { whisper } from './whisper.js';
 
 /** @import { Family } from './common.js' */
@@ -90,5 +91,7 @@ export const FAMILIES = new Map(
     bart,
     marian,
     m2m_100: m2m100,
+    wav2vec2,
+    hubert: wav2vec2,
   }),
 );
