@@ -61,7 +61,7 @@ const TEXTS = {
   bart: { models: 'BART', heads: 'next token' },
   marian: { models: 'Marian, opus-mt', heads: 'next token' },
   m2m_100: { models: 'M2M-100, NLLB-200', heads: 'next token' },
-  wav2vec2: { models: 'wav2vec 2.0, HuBERT', heads: 'letters of speech' },
+  wav2vec2: { models: 'wav2vec 2.0, HuBERT', heads: 'letters of speech, classes, frame classes' },
 };
 
 /** A config.json with the fields of all families. */

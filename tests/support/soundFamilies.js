@@ -7,7 +7,7 @@ const [WIDTHS, KERNELS, STRIDES] = [
   [5, 3, 2],
   [3, 2, 1],
 ];
-const [SAMPLES, LETTERS] = [90, 7];
+const [SAMPLES, LETTERS, PROJECTED] = [90, 7, 5];
 /** Real samples of each sequence of a padded batch. */
 const LENGTHS = [SAMPLES, 61];
 
@@ -83,7 +83,10 @@ export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
         ...{ ...lin(`${b}.feed_forward.output_dense`, C, MLP), ...layerNorm(`${b}.final_layer_norm`) },
       };
     }),
-    ...(head && lin('lm_head', LETTERS, C)),
+    ...(head === true && lin('lm_head', LETTERS, C)),
+    ...(head === 'sound' && lin('projector', PROJECTED, C)),
+    ...(head === 'sound' && lin('classifier', 3, PROJECTED)),
+    ...(head === 'frames' && lin('classifier', 3, C)),
     [`${at}masked_spec_embed`]: { shape: [C] },
   });
 
@@ -138,7 +141,16 @@ export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
       return stable ? add(mid, feed(b, p.layerNorm(norms[1], mid))) : p.layerNorm(norms[1], add(mid, feed(b, mid)));
     });
     p.values.final = stable ? p.layerNorm(`${at}encoder.layer_norm`, last) : last;
-    if (how.head) p.values.logits = p.linear('lm_head', p.values.final);
+    if (how.head === true) p.values.logits = p.linear('lm_head', p.values.final);
+    if (how.head === 'frames') p.values.logits = p.linear('classifier', p.values.final);
+    if (how.head !== 'sound') return;
+    // The mean of the projected frames that are real.
+    const rows = p.linear('projector', p.values.final);
+    const real = p.keep.reduce((a, b) => a + b, 0);
+    p.values.pooled = Float64Array.from({ length: PROJECTED }, (_, c) =>
+      p.keep.reduce((sum, keep, t) => sum + (keep * rows[t * PROJECTED + c]) / real, 0),
+    );
+    p.values.logits = p.linear('classifier', p.values.pooled);
   };
 
   const CONFIG = {
@@ -173,6 +185,19 @@ export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
       { groups: 1, taps: 6, projectNorm: false, head: true, names: newer },
       { model_type: 'hubert', feat_proj_layer_norm: false },
       { padded: true },
+    ),
+    make(
+      'HuBERT for classes of sound',
+      'hubert.',
+      { ...large, groups: 2, taps: 4, head: 'sound' },
+      { ...stable, model_type: 'hubert', classifier_proj_size: PROJECTED, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+      { padded: true },
+    ),
+    make(
+      'wav2vec 2.0 for classes of frames',
+      'wav2vec2.',
+      { groups: 2, taps: 4, head: 'frames' },
+      { num_labels: 3, use_weighted_layer_sum: false },
     ),
     make('HuBERT without a head', '', { groups: 2, taps: 3, names: newer }, { model_type: 'hubert' }),
   ];

@@ -19,6 +19,7 @@ import { soundPart } from './soundPart.js';
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
  * @property {boolean} [transform] the layer of headTransform; default true
+ * @property {boolean} [pooler] a linear one; default false. Others have a bias
  * @property {boolean} [head]
  */
 /**
@@ -367,7 +368,8 @@ function resolve(given, caller) {
 function readBias(caller, bias) {
   const where = `${caller}: bias`;
   const all = bias === true;
-  const standard = { query: all, key: all, value: all, out: all, mlp: all, norm: true, transform: true, head: false };
+  const layers = { query: all, key: all, value: all, out: all, mlp: all };
+  const standard = { ...layers, norm: true, transform: true, pooler: false, head: false };
   const given = typeof bias === 'boolean' ? {} : readOptions(where, bias, Object.keys(standard));
   const read = Object.entries({ ...standard, ...given }).map(([name, flag]) => [name, readBoolean(where, name, flag)]);
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(Object.fromEntries(read)));

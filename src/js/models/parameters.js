@@ -140,7 +140,7 @@ export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler === 'tanh' || pooler === 'relu');
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), bias.pooler || pooler !== 'linear');
   if (head === 'pooled') {
     const inside = pooledWidth(options);
     yield* transform(options, inside, inside);

@@ -26,12 +26,13 @@ async function resultsWith(name, fields, input = { samples: SAMPLES }) {
   return logits;
 }
 
-for (const name of [BASE, LARGE, HUBERT])
+for (const name of [BASE, LARGE, HUBERT, 'HuBERT for classes of sound'])
   test(`${name}: the gradient of every parameter equals central differences`, async () => {
     for (const instance of flavours) {
       const { files, input } = familyOf(name);
       const model = await instance.openModel(files);
-      const given = Array.from({ length: 2 }, (_, b) => Array.from({ length: 13 }, (_, t) => (t + b) % 7));
+      const frames = Array.from({ length: 2 }, (_, b) => Array.from({ length: 13 }, (_, t) => (t + b) % 7));
+      const given = model.options.head === 'pooled' ? [1, 2] : frames;
       model.learn(input, given);
       const norm = (data) => Math.sqrt(data.reduce((sum, x) => sum + x * x, 0));
       const most = Math.max(...Object.values(model.gradients).map(({ data }) => norm(data)));
@@ -176,9 +177,10 @@ test('fields that would change the numbers, and other heads, are refused by name
   ])
     await assert.rejects(hl.openModel(withFields(BASE, fields)), { code: 'FORMAT', parameter: Object.keys(fields)[0] });
   const { wav2vec2 } = await import('../../../src/js/models/families/wav2vec2.js');
-  const has = (name) => name === '/classifier.weight';
-  const config = { architectures: ['Wav2Vec2ForSequenceClassification'] };
-  assert.throws(() => wav2vec2.options(config, has), { field: 'architectures' });
+  const config = { architectures: ['Wav2Vec2ForXVector'] };
+  assert.throws(() => wav2vec2.options(config, (name) => name === '/objective.weight'), { field: 'architectures' });
+  const weighted = withFields('HuBERT for classes of sound', { use_weighted_layer_sum: true });
+  await assert.rejects(hl.openModel(weighted), { code: 'FORMAT', parameter: 'use_weighted_layer_sum' });
   for (const fields of [{ conv_kernel: [5, 3] }, { num_conv_pos_embedding_groups: 3 }, { conv_dim: [] }])
     await assert.rejects(hl.openModel(withFields(BASE, fields)), { code: 'FORMAT' }, JSON.stringify(fields));
 });
@@ -196,6 +198,19 @@ test('samples that are too few, of another shape or with another mask are refuse
   refused('hello', 'input', 'ARGUMENT');
   assert.equal(model.forward({ samples: SAMPLES.slice(0, 17) }).logits.shape[0], 1);
   assert.throws(() => model.forward({ samples: SAMPLES.slice(0, 16) }), /at least 17 samples/);
+  model.dispose();
+});
+
+test('classify names the labels of a sound', async () => {
+  const { files, expected } = familyOf('HuBERT for classes of sound');
+  const model = await hl.openModel(files);
+  const { samples, keep } = familyOf('HuBERT for classes of sound').input;
+  const first = ({ data, shape }) => ({ data: data.slice(0, shape[1]), shape: [1, shape[1]] });
+  const labels = model.classify({ samples: first(samples), keep: first(keep) });
+  const logits = [...expected.logits.slice(0, 3)];
+  const sum = logits.reduce((all, x) => all + Math.exp(x), 0);
+  assert.equal(labels[0].label, 'abc'[logits.indexOf(Math.max(...logits))]);
+  assert.ok(Math.abs(labels[0].probability - Math.exp(Math.max(...logits)) / sum) < 1e-5);
   model.dispose();
 });
 

@@ -1,6 +1,7 @@
 // wav2vec 2.0 and HuBERT: encoders of samples of sound.
 
 import { ALL_BIASES, ANY_LENGTH, expectField, projections, readActivation, UnsupportedField } from './common.js';
+import { countClasses } from './heads.js';
 
 /** @import { Config, Family, HasTensor } from './common.js' */
 /** @import { TransformerOptions } from '../options.js' */
@@ -24,13 +25,29 @@ function soundOf(c) {
   };
 }
 
+/**
+ * Letters of every frame, classes of every frame, or classes of the mean of all frames.
+ * @param {Config} c
+ * @param {HasTensor} has
+ * @returns {Partial<TransformerOptions>}
+ */
+function headOf(c, has) {
+  if (has('/lm_head.weight')) return { head: 'logits', vocab: c.vocab_size ?? 32 };
+  if (!has('/classifier.weight')) return { head: 'none' };
+  expectField(c, 'use_weighted_layer_sum', false);
+  const classes = countClasses(c);
+  if (!has('/projector.weight')) return { head: 'logits', vocab: classes, classes };
+  const poolDim = c.classifier_proj_size ?? 256;
+  return { head: 'pooled', pool: 'mean', pooler: 'linear', poolDim, classes };
+}
+
 /** Refuses parts that change the results, and heads that are not read. @param {Config} c @param {HasTensor} has */
 function refuseParts(c, has) {
   expectField(c, 'add_adapter', false);
   expectField(c, 'adapter_attn_dim', null);
   expectField(c, 'conv_pos_batch_norm', false);
-  if (['projector', 'classifier', 'objective'].some((name) => has(`/${name}.weight`)))
-    throw new UnsupportedField('architectures', c.architectures, 'a head for letters (ForCTC), or none');
+  if (has('/objective.weight'))
+    throw new UnsupportedField('architectures', c.architectures, 'another head than that of ForXVector');
 }
 
 /** @type {Family} */
@@ -54,8 +71,8 @@ export const wav2vec2 = {
       embedNorm: !stable,
       normEps: c.layer_norm_eps ?? 1e-5,
       activation: readActivation('hidden_act', c.hidden_act ?? 'gelu'),
-      bias: ALL_BIASES,
-      ...(has('/lm_head.weight') ? { head: 'logits', vocab: c.vocab_size ?? 32 } : { head: 'none' }),
+      bias: { ...ALL_BIASES, pooler: true },
+      ...headOf(c, has),
     };
   },
   names: {
@@ -80,7 +97,8 @@ export const wav2vec2 = {
     'blocks.L.up': 'encoder.layers.L.feed_forward.intermediate_dense',
     'blocks.L.down': 'encoder.layers.L.feed_forward.output_dense',
     'blocks.L.norm2': 'encoder.layers.L.final_layer_norm',
-    head: '/lm_head',
+    pooler: '/projector',
+    head: { from: '/lm_head', also: '/classifier' },
   },
   // In training it takes the place of masked frames.
   constants: ['masked_spec_embed'],

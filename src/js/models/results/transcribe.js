@@ -52,7 +52,7 @@ export async function transcribe(model, samples, options) {
  * @param {SoundNumbers} samples @returns {Transcription} */
 function readLetters(model, samples) {
   const { tokenizer, options } = model;
-  if (options.head !== 'logits') throw wrongModel(CALLER, 'this model has no head for letters');
+  if (options.head !== 'logits' || options.classes > 0) throw wrongModel(CALLER, 'this model has no head for letters');
   if (!(tokenizer instanceof Letters)) throw wrongModel(CALLER, 'the files of this model have no vocab.json');
   const step = (options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
   return runOnce(model, CALLER, { samples }, {}, ({ logits }) => {
