@@ -64,7 +64,8 @@ before(async () => {
     cpSync(join(root, 'dist', name), join(installed, 'dist', name));
   for (const name of ['onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  for (const model of ['gpt2', 'bert', 'vit', 'clip', 'instruct']) makeCheckpoint(join(folder, model), model);
+  for (const model of ['gpt2', 'bert', 'vit', 'clip', 'wav2vec2', 'instruct'])
+    makeCheckpoint(join(folder, model), model);
   cpSync(join(root, 'tests/golden/gguf/llama-q4_k_m.gguf'), join(folder, 'model.Q4_K_M.gguf'));
   cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'ckpt.pt'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

@@ -63,6 +63,8 @@ const TEXTS = {
   whisper: { models: 'Whisper', heads: 'next token' },
   bart: { models: 'BART', heads: 'next token' },
   marian: { models: 'Marian, opus-mt', heads: 'next token' },
+  m2m_100: { models: 'M2M-100, NLLB-200', heads: 'next token' },
+  wav2vec2: { models: 'wav2vec 2.0, HuBERT', heads: 'letters of speech, classes, frame classes' },
 };
 
 /** A config.json with the fields of all families. */
@@ -135,7 +137,9 @@ export function makeFamilyTable() {
     const types = names.map((type) => `\`${type}\``).join(', ');
     const kind = options.disentangled
       ? POSITIONS.buckets
-      : POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+      : options.sound
+        ? 'a convolution'
+        : POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
     const positions = options.buckets && kind !== POSITIONS.buckets ? `${kind} and relative` : kind;
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];

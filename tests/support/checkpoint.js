@@ -105,6 +105,41 @@ const MODELS = {
       ...linear('classifier', 3, C),
     },
   },
+  wav2vec2: {
+    config: {
+      ...{ model_type: 'wav2vec2', num_hidden_layers: LAYERS, hidden_size: C, num_attention_heads: 4 },
+      ...{ intermediate_size: 64, conv_dim: new Array(7).fill(8), num_conv_pos_embeddings: 8, vocab_size: 6 },
+      num_conv_pos_embedding_groups: 4,
+    },
+    shapes: {
+      ...Object.assign(
+        {},
+        ...[10, 3, 3, 3, 3, 2, 2].map((kernel, i) => ({
+          [`wav2vec2.feature_extractor.conv_layers.${i}.conv.weight`]: [8, i === 0 ? 1 : 8, kernel],
+        })),
+      ),
+      'wav2vec2.feature_extractor.conv_layers.0.layer_norm.weight': [8],
+      'wav2vec2.feature_extractor.conv_layers.0.layer_norm.bias': [8],
+      'wav2vec2.feature_projection.layer_norm.weight': [8],
+      'wav2vec2.feature_projection.layer_norm.bias': [8],
+      ...linear('wav2vec2.feature_projection.projection', C, 8),
+      'wav2vec2.encoder.pos_conv_embed.conv.weight_g': [1, 1, 8],
+      'wav2vec2.encoder.pos_conv_embed.conv.weight_v': [C, C / 4, 8],
+      'wav2vec2.encoder.pos_conv_embed.conv.bias': [C],
+      ...norm('wav2vec2.encoder.layer_norm'),
+      ...blocks((i) => {
+        const at = `wav2vec2.encoder.layers.${i}`;
+        return {
+          ...{ ...linear(`${at}.attention.q_proj`, C, C), ...linear(`${at}.attention.k_proj`, C, C) },
+          ...{ ...linear(`${at}.attention.v_proj`, C, C), ...linear(`${at}.attention.out_proj`, C, C) },
+          ...{ ...norm(`${at}.layer_norm`), ...norm(`${at}.final_layer_norm`) },
+          ...linear(`${at}.feed_forward.intermediate_dense`, 64, C),
+          ...linear(`${at}.feed_forward.output_dense`, C, 64),
+        };
+      }),
+      ...linear('lm_head', 6, C),
+    },
+  },
 };
 
 const TOWER = { hidden_size: C, num_hidden_layers: LAYERS, num_attention_heads: 4, intermediate_size: 64 };
@@ -150,6 +185,9 @@ const PREPROCESSOR = {
   image_std: [0.5, 0.5, 0.5],
 };
 
+const LETTERS = { '<pad>': 0, '<unk>': 1, '|': 2, A: 3, B: 4, C: 5 };
+const SPEECH = { do_normalize: true, sampling_rate: 16000, feature_size: 1 };
+
 /** @param {string} folder @param {keyof typeof MODELS | 'instruct'} name instruct: GPT-2 with a chat template */
 export function makeCheckpoint(folder, name) {
   const { config, shapes, tokenizer } = MODELS[name === 'instruct' ? 'gpt2' : name];
@@ -166,6 +204,10 @@ export function makeCheckpoint(folder, name) {
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
   if (name === 'vit' || name === 'clip')
     writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
+  if (name === 'wav2vec2') {
+    writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(SPEECH));
+    writeFileSync(join(folder, 'vocab.json'), JSON.stringify(LETTERS));
+  }
   if (name === 'instruct')
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template: CHAT }));
   if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));

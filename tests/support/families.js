@@ -21,6 +21,8 @@ import {
   rotate,
   times,
 } from './float64.js';
+import { m2mCases } from './m2mFamilies.js';
+import { soundCases } from './soundFamilies.js';
 import { towerCases } from './towerFamilies.js';
 
 const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
@@ -1041,7 +1043,9 @@ const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
  * @property {'right' | 'left'} [padding]
  * @property {'right'} [unmasked] true if no mask marks the padding
  * @property {boolean} [causal] true if it is also run with a cache
- * @property {'pixels' | 'features'} [input]
+ * @property {number[]} [decoded] the ids of a decoder with an encoder
+ * @property {'pixels' | 'features' | 'samples'} [input]
+ * @property {{ shape: number[], keep?: number[][], frames: number[][] }} [samples] frames: the real ones
  */
 const roberta = (p, activation) => bert(p, 'roberta.', robertaPositions(p.ids), activation);
 const ROBERTA_HEAD = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
@@ -1884,6 +1888,8 @@ const CASES = [
 ];
 
 const BARTS = bartCases({ SIZES: { C, L, H, MLP, V, PLACES }, HEADS, lin, layerNorm, table, blocks });
+const M2MS = m2mCases({ SIZES: { C, L, H, MLP, V, PLACES }, HEADS, lin, layerNorm, table, blocks });
+const SOUNDS = soundCases({ SIZES: { C, L, H, MLP }, HEADS, lin, layerNorm, blocks });
 const DECODERS = decoderCases({
   sizes: { C, H, D, KV, MLP, V, L, T, PLACES },
   ...{ lin, scale, layerNorm, table, blocks, forClasses },
@@ -1913,18 +1919,19 @@ const flat = (rows) => Int32Array.from(rows.flat());
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = [...CASES, ...DECODERS, ...BARTS, ...TOWERS].map((c, number) => {
+export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ...TOWERS].map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);
+  const kept = c.samples?.frames ?? text.map(({ keep }) => keep);
   const next = uniformSource(seed + 2);
-  const shape = NUMBERS[c.input];
+  const shape = c.samples?.shape ?? NUMBERS[c.input];
   const size = shape?.reduce((a, b) => a * b, 1);
   const numbers = text.map(() => Float32Array.from({ length: size ?? 0 }, () => 2 * next() - 1));
   const types = c.types ? text.map(({ ids }) => ids.map((_, i) => Number(i > 3))) : undefined;
-  const passes = text.map(({ ids, keep }, b) => {
-    const config = { ...c.config, decoded: DECODED.map((id) => id + b) };
-    const p = new Pass(tensors, config, { ids, keep, typeIds: types?.[b], numbers: numbers[b] });
+  const passes = text.map(({ ids }, b) => {
+    const config = { ...c.config, decoded: (c.decoded ?? DECODED).map((id) => id + b) };
+    const p = new Pass(tensors, config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] });
     c.run(p);
     return p;
   });
@@ -1939,7 +1946,8 @@ export const families = [...CASES, ...DECODERS, ...BARTS, ...TOWERS].map((c, num
     ...(keep && { keep }),
     ...(types && { typeIds: { data: flat(types), shape: [BATCH, T] } }),
   };
-  const decoded = { data: flat([DECODED, DECODED.map((id) => id + 1)]), shape: [BATCH, DECODED.length] };
+  const spoken = c.decoded ?? DECODED;
+  const decoded = { data: flat([spoken, spoken.map((id) => id + 1)]), shape: [BATCH, spoken.length] };
   return {
     name: c.name,
     causal: c.causal,
@@ -1950,13 +1958,15 @@ export const families = [...CASES, ...DECODERS, ...BARTS, ...TOWERS].map((c, num
     input:
       c.input === 'pixels'
         ? { pixels: arrays }
-        : c.input === 'features'
-          ? { encoder: { features: arrays }, ids: labels }
-          : c.across
-            ? { encoder: plain, ids: decoded }
-            : plain,
+        : c.samples
+          ? { samples: arrays, ...(c.samples.keep && { keep: { data: flat(c.samples.keep), shape: arrays.shape } }) }
+          : c.input === 'features'
+            ? { encoder: { features: arrays }, ids: labels }
+            : c.across
+              ? { encoder: plain, ids: decoded }
+              : plain,
     expected,
-    keep: c.padding ? text.map(({ keep }) => keep) : undefined,
+    keep: c.padding || c.samples?.keep ? kept : undefined,
     across: c.across,
   };
 });

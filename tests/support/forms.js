@@ -95,6 +95,7 @@ export const FORMS = {
     ...{ head: 'logits', headTransform: 'plain', bias: { query: true, head: true } },
   },
   MPNet: { buckets: { count: 8, distance: 5 }, positionOffset: 1, causal: false, normPlace: 'after', embedNorm: true },
+  'M2M-100': { positions: 'sinusoidal', sinusoids: 'inclusive', positionOffset: 2, padToken: 1 },
   'encoder and decoder': {
     positions: 'buckets',
     buckets: { count: 6, distance: 4 },

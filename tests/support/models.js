@@ -54,8 +54,10 @@ function inputOf({
   position_ids,
   decoder_input_ids,
   pixel_values,
+  input_values,
 }) {
   if (pixel_values) return { pixels: pixel_values };
+  if (input_values) return { samples: input_values };
   const input = {
     ids,
     ...(keep && { keep }),

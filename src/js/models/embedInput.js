@@ -6,6 +6,7 @@ import { swapAxes } from './axes.js';
 import { ROWS } from './edits.js';
 import { sinusoids } from './positions.js';
 import { prependRows, scaleRows, unfoldRows } from './rowOperations.js';
+import { soundPart } from './soundPart.js';
 
 /** @import { ReadInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
@@ -14,16 +15,25 @@ import { prependRows, scaleRows, unfoldRows } from './rowOperations.js';
 /** @param {Run} run @returns (B,T,C) */
 export function embedInput(run) {
   const { input, options, graph, batch, rows } = run;
-  let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
+  let x = input.labels ? embedTokens(run, input.labels) : embedNumbers(run);
   if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
   if (options.positions === 'sinusoidal')
-    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, x.shape[2], options.sinusoids)));
+    x = graph.add(
+      x,
+      graph.from(x.shape, sinusoids(run.positions, x.shape[2], options.sinusoids, options.positionOffset)),
+    );
   if (options.tokenTypes > 0) {
     const types = input.typeIds ?? new Int32Array(batch * rows);
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));
   }
   x = run.norm('embedding.norm', x);
   return run.pass('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x, ROWS);
+}
+
+/** @param {Run} run @returns (B,T,C) */
+function embedNumbers(run) {
+  const { patch, sound } = run.options;
+  return patch ? embedPatches(run) : sound ? soundPart(run.caller).embedSound(run) : embedAudio(run);
 }
 
 /** @param {Run} run @returns (B,T,C) */

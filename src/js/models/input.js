@@ -3,6 +3,7 @@
 import { readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { readNumbers, toLabels } from '../ops/labels.js';
+import { soundPart } from './soundPart.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Resolved } from './options.js' */
@@ -10,12 +11,13 @@ import { readNumbers, toLabels } from '../ops/labels.js';
 /**
  * The same inputs under the names of other libraries.
  * @typedef {{ input_ids: TensorLike, attention_mask?: TensorLike, token_type_ids?: TensorLike,
- *   position_ids?: TensorLike } | { pixel_values: TensorLike } | { input_features: TensorLike }} ForeignInput
+ *   position_ids?: TensorLike } | { pixel_values: TensorLike } | { input_features: TensorLike } |
+ *   { input_values: TensorLike, attention_mask?: TensorLike }} ForeignInput
  */
 /**
  * @typedef {string | TensorLike | { ids: TensorLike, keep?: TensorLike, typeIds?: TensorLike, positions?: TensorLike }
- *   | { pixels: TensorLike } | { features: TensorLike } | ForeignInput} PlainInput ids (T) or (B,T); keep (B,T): 0 =
- *   padding; pixels (B,3,H,W); features (B,C,N)
+ *   | { pixels: TensorLike } | { features: TensorLike } | { samples: TensorLike, keep?: TensorLike } | ForeignInput}
+ *   PlainInput ids (T) or (B,T); keep (B,T): 0 = padding; pixels (B,3,H,W); features (B,C,N); samples (N) or (B,N)
  */
 /**
  * @typedef {PlainInput | { encoder: PlainInput, ids: TensorLike, keep?: TensorLike, positions?: TensorLike }}
@@ -44,12 +46,13 @@ const FOREIGN = /** @type {const} */ ({
   positions: 'position_ids',
   pixels: 'pixel_values',
   features: 'input_features',
+  samples: 'input_values',
 });
-const FORMS = ['ids', 'keep', 'typeIds', 'positions', 'pixels', 'features', 'encoder', ...Object.values(FOREIGN)];
+const FORMS = [...Object.keys(FOREIGN), 'encoder', ...Object.values(FOREIGN)];
 const MAX_INT = 2 ** 31 - 1;
 /** Bounds the time for sequences without tokens. */
 const MAX_BATCH = 2 ** 24;
-const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features' });
+const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features', sound: 'samples' });
 
 /**
  * called: the caller's names by our names.
@@ -60,7 +63,7 @@ const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: '
 const isNamed = (input) =>
   typeof input === 'object' &&
   input !== null &&
-  ['ids', 'pixels', 'features', 'encoder', 'input_ids', 'pixel_values', 'input_features'].some((name) =>
+  ['encoder', ...Object.values(KINDS).flatMap((kind) => [kind, FOREIGN[kind]])].some((name) =>
     Object.hasOwn(input, name),
   );
 
@@ -119,6 +122,7 @@ export function readInput(caller, options, input, encode, encoded = false) {
     throw argumentError(caller, 'encoder', given.encoder, 'none: this model has no encoder');
   const kind = KINDS[options.input];
   if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `the input of this model: { ${kind} }`);
+  if (options.sound) return soundPart(caller).readSamples(caller, { given, called }, options);
   if (kind !== 'ids') return readArrays(caller, called[kind] ?? kind, given[kind], options);
   const encoder = options.encoder && !encoded ? readInput(caller, options.encoder, given.encoder, encode) : undefined;
   return { ...readLabels(caller, { given, called }, options), encoder };

@@ -4,9 +4,11 @@ import { readBoolean, readNumber, readOptions, readWord } from '../check/argumen
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
 import { readRotary } from './rotaryOptions.js';
+import { soundPart } from './soundPart.js';
 
 /** @import { DisentangledOptions } from './partOptions.js' */
 /** @import { ResolvedRotary, RotaryOptions } from './rotaryOptions.js' */
+/** @import { Sound, SoundOptions } from './sound/options.js' */
 
 /**
  * @typedef {object} BiasOptions which linear layers have a bias
@@ -17,6 +19,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
  * @property {boolean} [transform] the layer of headTransform; default true
+ * @property {boolean} [pooler] a linear one; default false. Others have a bias
  * @property {boolean} [head]
  */
 /**
@@ -44,11 +47,12 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
- * @property {'pairs' | 'halves'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine, or all sines
- *   before all cosines; default 'pairs'
- * @property {number} [positionOffset] rows of the table of learned positions before position 0; default 0
- * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
- *   position 0. positionOffset must be at least 1
+ * @property {'pairs' | 'halves' | 'inclusive'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine,
+ *   or all sines before all cosines; 'inclusive': these, and the longest wave is 10000 times the shortest. Default
+ *   'pairs'
+ * @property {number} [positionOffset] rows of the table of positions before position 0; default 0
+ * @property {number} [padToken] id of the padding token: positions, learned or sinusoidal, do not count it, and it has
+ *   the row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
  *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
@@ -74,7 +78,8 @@ import { readRotary } from './rotaryOptions.js';
  *   its own, with the same weights for all heads; 'all': of all heads together, before they are split, so that the
  *   query of a head depends on the others. Default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
- * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
+ * @property {'tokens' | 'patches' | 'audio' | 'sound'} [input] 'audio' is a spectrogram, 'sound' are samples; default
+ *   'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
  * @property {'tokens' | 'sum'} [embedProject] what is projected: the embeddings of tokens, without a bias; or, with a
  *   bias, their sum with positions and types, after its norm. These have the width embedDim then. Default 'tokens'
@@ -82,6 +87,7 @@ import { readRotary } from './rotaryOptions.js';
  *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
  *   classTokens is 1, and their linear layer has a bias
  * @property {number} [channels] number of audio features of a frame
+ * @property {SoundOptions} [sound] convolutions over samples. hl.openModel must have opened a model of sound before
  * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
  * @property {number} [classes] of a pooled head; or, if its logits are not those of vocab, of the head of every token
@@ -114,82 +120,15 @@ import { readRotary } from './rotaryOptions.js';
 
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };
 const NOT_NEGATIVE = { least: 0 };
-const FLAGS = ['query', 'key', 'value', 'out', 'mlp', 'norm', 'transform', 'head'];
-const OPTIONS = [
-  'layers',
-  'dModel',
-  'numHeads',
-  'vocab',
-  'context',
-  'kvHeads',
-  'headDim',
-  'mlp',
-  'causal',
-  'norm',
-  'normEps',
-  'normScale',
-  'normPlace',
-  'sharedBlocks',
-  'firstNorm',
-  'sharedNorm',
-  'finalNorm',
-  'embedNorm',
-  'positions',
-  'sinusoids',
-  'positionOffset',
-  'padToken',
-  'rotary',
-  'buckets',
-  'disentangled',
-  'activation',
-  'gated',
-  'bias',
-  'tied',
-  'window',
-  'scale',
-  'embedScale',
-  'tokenDropout',
-  'residualScale',
-  'logitScale',
-  'softcap',
-  'logitSoftcap',
-  'layerScale',
-  'queryKeyNorm',
-  'sinks',
-  'input',
-  'embedDim',
-  'embedProject',
-  'patch',
-  'channels',
-  'tokenTypes',
-  'head',
-  'classes',
-  'taught',
-  'headWidth',
-  'headTransform',
-  'headActivation',
-  'pool',
-  'pooler',
-  'poolDim',
-  'endToken',
-  'poolSkip',
-  'relationship',
-  'cross',
-  'sharedEmbedding',
-  'std',
-  'dropout',
-  'seed',
-  'encoder',
-];
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
   normPlace: ['before', 'after', 'both', 'parallel', 'stream', 'outputs'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
-  sinusoids: ['pairs', 'halves'],
+  sinusoids: ['pairs', 'halves', 'inclusive'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
-  input: ['tokens', 'patches', 'audio'],
+  input: ['tokens', 'patches', 'audio', 'sound'],
   embedProject: ['tokens', 'sum'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
@@ -197,8 +136,8 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'affine', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'tokenDropout' | 'patch' | 'padToken' |
- *   'endToken' | 'poolSkip' | 'encoder'} Special */
+/** @typedef {'rotary' | 'buckets' | 'disentangled' | 'bias' | 'window' | 'tokenDropout' | 'patch' | 'sound' |
+ *   'padToken' | 'endToken' | 'poolSkip' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: ResolvedRotary | undefined,
@@ -209,6 +148,7 @@ const WORDS = {
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number,
  *   bias: boolean }> | undefined,
+ *   sound: Sound | undefined,
  *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,
  *   endToken: number | undefined,
@@ -304,7 +244,7 @@ function readPositions(reader, sizes) {
   const positions = reader.word('positions');
   const positionOffset = reader.count('positionOffset', 0);
   const padToken = reader.optionalCount('padToken');
-  if (padToken !== undefined && positions !== 'learned')
+  if (padToken !== undefined && !['learned', 'sinusoidal'].includes(positions))
     throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
   if (padToken !== undefined && positionOffset === 0)
     throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
@@ -353,6 +293,8 @@ function readEmbedding(reader, dModel) {
     tokenDropout: readTokenDropout(reader.caller, reader.given),
     patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
     channels: input === 'audio' ? reader.size('channels') : 0,
+    sound:
+      input === 'sound' ? soundPart(reader.caller).readSound(reader.caller, reader.given.sound, dModel) : undefined,
     tokenTypes: reader.count('tokenTypes', 0),
   };
 }
@@ -383,13 +325,21 @@ function readHead(reader, { dModel, embedDim, tied }) {
   };
 }
 
+/** The names of all options, which every model has. @type {string[] | undefined} */
+let names;
+
 /**
  * @param {TransformerOptions} options
  * @param {string} [caller]
  * @returns {Resolved}
  */
 export function resolveOptions(options, caller = 'transformer') {
-  const given = readOptions(caller, options, OPTIONS);
+  names ??= Object.keys(resolve({ layers: 0, dModel: 1, numHeads: 1, vocab: 1, context: 1 }, caller));
+  return resolve(readOptions(caller, options, names), caller);
+}
+
+/** @param {TransformerOptions} given @param {string} caller @returns {Resolved} */
+function resolve(given, caller) {
   const reader = new OptionReader(caller, given);
   const sizes = readSizes(reader);
   const norms = readNorms(reader);
@@ -419,18 +369,13 @@ export function resolveOptions(options, caller = 'transformer') {
 
 /** @param {string} caller @param {boolean | BiasOptions} bias */
 function readBias(caller, bias) {
-  if (typeof bias === 'boolean') {
-    const all = { query: bias, key: bias, value: bias, out: bias, mlp: bias, norm: true, transform: true, head: false };
-    return Object.freeze(all);
-  }
-  const given = readOptions(`${caller}: bias`, bias, FLAGS);
-  const read = Object.fromEntries(
-    FLAGS.map((name) => {
-      const value = /** @type {Record<string, unknown>} */ (given)[name] ?? (name === 'norm' || name === 'transform');
-      return [name, readBoolean(`${caller}: bias`, name, value)];
-    }),
-  );
-  return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(read));
+  const where = `${caller}: bias`;
+  const all = bias === true;
+  const layers = { query: all, key: all, value: all, out: all, mlp: all };
+  const standard = { ...layers, norm: true, transform: true, pooler: false, head: false };
+  const given = typeof bias === 'boolean' ? {} : readOptions(where, bias, Object.keys(standard));
+  const read = Object.entries({ ...standard, ...given }).map(([name, flag]) => [name, readBoolean(where, name, flag)]);
+  return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(Object.fromEntries(read)));
 }
 
 /** @param {string} caller @param {unknown} value @returns {boolean | 'all'} */

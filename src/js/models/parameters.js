@@ -2,6 +2,7 @@
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 import { normsOutputs } from './options.js';
+import { soundPart } from './soundPart.js';
 
 /** @import { Resolved } from './options.js' */
 
@@ -88,6 +89,7 @@ function* embedding(options) {
   yield { name: 'embedding', random: true, parameters: rows };
   if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
   if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, patch.bias);
+  if (input === 'sound') yield* soundPart('transformer').soundLayers(options);
   if (input === 'audio') {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
@@ -153,7 +155,7 @@ export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(
 function* head(options) {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
   if (options.pool === 'attention') yield* attentionPool(options);
-  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), pooler !== 'linear');
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), bias.pooler || pooler !== 'linear');
   if (head === 'pooled') {
     const inside = pooledWidth(options);
     yield* transform(options, inside, inside);

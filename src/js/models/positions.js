@@ -34,19 +34,22 @@ export function logBucketOf(distance, count, maxDistance) {
 }
 
 /**
- * A sine and a cosine for each frequency (Vaswani et al. 2017): (T,width).
+ * A sine and a cosine for each frequency (Vaswani et al. 2017): (T,width). The row of a negative position is 0.
  * @param {Int32Array} positions (T)
  * @param {number} width
- * @param {'pairs' | 'halves'} [order] pairs of a sine and its cosine, or all sines before all cosines
+ * @param {'pairs' | 'halves' | 'inclusive'} [order] pairs of a sine and its cosine, or all sines before all cosines
+ * @param {number} [offset] is added to the positions
  */
-export function sinusoids(positions, width, order = 'pairs') {
+export function sinusoids(positions, width, order = 'pairs', offset = 0) {
   const data = new Float32Array(positions.length * width);
   const half = Math.ceil(width / 2);
+  const last = order === 'inclusive' ? Math.max(half - 1, 1) : width / 2;
   positions.forEach((p, row) => {
+    if (p < 0) return;
     for (let i = 0; i < width; i++) {
       const isSine = order === 'pairs' ? i % 2 === 0 : i < half;
       const frequency = order === 'pairs' ? Math.floor(i / 2) : i % half;
-      const angle = p / 10000 ** ((2 * frequency) / width);
+      const angle = (p + offset) / 10000 ** (frequency / last);
       data[row * width + i] = isSine ? Math.sin(angle) : Math.cos(angle);
     }
   });

@@ -123,8 +123,8 @@ export class Transformer extends TextMethods {
 
   /**
    * @param {ModelInput} input ids (T) or (B,T), a text, or { ids, keep, typeIds, positions }, { pixels }, { features },
-   *   { encoder, ids }; also under the names of other libraries: { input_ids, attention_mask, token_type_ids },
-   *   { pixel_values }
+   *   { samples }, { encoder, ids }; also under the names of other libraries: { input_ids, attention_mask,
+   *   token_type_ids }, { pixel_values }
    * @param {ForwardModelOptions} [options]
    * @returns {ModelResult}
    */

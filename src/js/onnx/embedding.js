@@ -2,6 +2,7 @@
 
 import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
+import { embedSound } from './sound.js';
 
 /** @import { Resolved } from '../models/options.js' */
 /** @import { Value } from './operators.js' */
@@ -14,24 +15,30 @@ export function embed(stack) {
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
   const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
     graph.op('Gather', [table, which], { axis: 0 });
-  let x = inputs.ids ? embedTokens(stack) : patch ? embedPatches(stack) : embedAudio(stack);
+  let x = inputs.ids ? embedTokens(stack) : embedNumbers(stack);
   if (positions === 'learned') {
     const indices = patch ? graph.range(stack.rows) : stack.positions;
     const shifted = positionOffset > 0 ? add(indices, graph.int(positionOffset)) : indices;
     x = add(x, rows(stack.needed('embedding.position'), shifted));
   }
   if (positions === 'sinusoidal') {
-    const all = Int32Array.from({ length: context }, (_, i) => i);
+    // The index of the padding token is −1: the last row.
+    const count = context + Number(options.padToken !== undefined);
+    const all = Int32Array.from({ length: count }, (_, i) => (i < context ? i : -1));
     const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, width, options.sinusoids), [
-      context,
-      width,
-    ]);
+    const waves = sinusoids(all, width, options.sinusoids, positionOffset);
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, waves, [count, width]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
   x = stack.norm('embedding.norm', x);
   return stack.passRows('embed', options.embedProject === 'sum' ? stack.linear('embedding.project', x) : x);
+}
+
+/** @param {Stack} stack */
+function embedNumbers(stack) {
+  const { patch, sound } = stack.options;
+  return patch ? embedPatches(stack) : sound ? embedSound(stack) : embedAudio(stack);
 }
 
 /** @param {Stack} stack */

@@ -12,6 +12,7 @@ import { head } from './head.js';
 import { huggingFaceName } from './names.js';
 import { CALLER, FILE_OPTIONS, readFileOptions, readKnown } from './options.js';
 import { Parameters } from './parameters.js';
+import { soundInputs } from './sound.js';
 import { lengthOf, Stack } from './stack.js';
 import { tensor } from './weight.js';
 
@@ -85,10 +86,10 @@ function readGiven(options, read) {
   const check = (name, fits, reason) => {
     if (given[name] && !fits) throw argumentError(CALLER, name, true, `false: ${reason}`);
   };
-  const readsTokens = stacks.some(({ input }) => input === 'tokens');
+  const hasPadding = stacks.some(({ input }) => input === 'tokens' || input === 'sound');
   check('cache', options.input === 'tokens' && options.layers > 0, 'this model has no tokens whose keys can be cached');
   check('last', options.head === 'logits', 'this model has no logits of every token');
-  check('keep', readsTokens, 'this model reads no tokens');
+  check('keep', hasPadding, 'this model reads no tokens');
   check('typeIds', stacks.some(hasTypes), 'this model has no token types');
   check('positions', stacks.some(countsPositions), 'this model has no absolute or rotary positions');
   if (options.cross && !options.encoder)
@@ -209,16 +210,17 @@ function writeSeparate(options, encoder, given, write) {
  * @returns {Inputs}
  */
 function makeInputs({ graph }, options, prefix, given) {
-  const { input, patch, channels, context } = options;
+  const { input, patch, sound, channels, context } = options;
   /** @param {string} name @param {import('./graph.js').ElementType} type @param {Dim[]} sizes */
   const make = (name, type, ...sizes) => graph.input(prefix + name, type, ['batch', ...sizes]);
   if (patch) return { pixels: make('pixels', 'float', patch.channels, ...patch.image) };
   if (input === 'audio') return { features: make('features', 'float', channels, 2 * context) };
   const length = `${prefix}length`;
-  const makeKeep = () => {
-    const keys = given.cache && prefix === '' ? 'keys' : length;
-    return given.theirs ? graph.cast(make('keep', 'int64', keys), 'bool') : make('keep', 'bool', keys);
-  };
+  const makeKeep = (keys = given.cache && prefix === '' ? 'keys' : length) =>
+    given.theirs ? graph.cast(make('keep', 'int64', keys), 'bool') : make('keep', 'bool', keys);
+  const samples = `${prefix}samples`;
+  if (sound)
+    return soundInputs(graph, sound, make('samples', 'float', samples), given.keep ? makeKeep(samples) : undefined);
   return {
     ids: make('ids', 'int64', length),
     keep: given.keep ? makeKeep() : undefined,

@@ -7,6 +7,7 @@ const HUGGING_FACE = [
   [/^typeIds$/, 'token_type_ids'],
   [/^positions$/, 'position_ids'],
   [/^pixels$/, 'pixel_values'],
+  [/^samples$/, 'input_values'],
   [/^hidden$/, 'last_hidden_state'],
   [/^pooled$/, 'pooler_output'],
   [/^blocks\.(\d+)\.weights$/, 'attentions.$1'],

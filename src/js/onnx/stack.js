@@ -20,6 +20,8 @@ import { Parameters } from './parameters.js';
  * @property {Value} [ids] (B,T)
  * @property {Value} [pixels] (B,channels,height,width)
  * @property {Value} [features] (B,channels,2·context)
+ * @property {Value} [samples] (B,N)
+ * @property {Value} [frames] T, the number of frames of the samples
  * @property {Value} [keep] (B,S)
  * @property {Value} [typeIds] (B,T)
  * @property {Value} [positions] (B,T)
@@ -33,7 +35,7 @@ import { Parameters } from './parameters.js';
 
 /** T, the axis of inputs and outputs. @param {Resolved} options @param {string} prefix @returns {Dim} */
 export function lengthOf({ input, patch, context }, prefix) {
-  if (input === 'tokens') return `${prefix}length`;
+  if (input === 'tokens' || input === 'sound') return `${prefix}length`;
   return patch ? patch.image.reduce((n, side) => n * Math.floor(side / patch.size), 1) + patch.classTokens : context;
 }
 
@@ -61,7 +63,7 @@ export class Stack extends Parameters {
     this.across = across;
     const { graph } = shared;
     const { context } = options;
-    const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features);
+    const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features ?? inputs.samples);
     /** T and S, the axes of outputs. */
     this.length = lengthOf(options, prefix);
     this.allKeys = inputs.past ? `${prefix}keys` : this.length;
@@ -69,7 +71,7 @@ export class Stack extends Parameters {
     // The following sizes are vectors of one element.
     this.batch = graph.size(given, 0);
     /** T */
-    this.rows = typeof this.length === 'number' ? graph.ints(this.length) : graph.size(given, 1);
+    this.rows = typeof this.length === 'number' ? graph.ints(this.length) : (inputs.frames ?? graph.size(given, 1));
     /** P, the number of past tokens. */
     this.past = inputs.past && graph.size(inputs.past[0].key, 2);
     /** S */

@@ -151,6 +151,7 @@ test('positions are counted like in forward', async () => {
     { causal: false },
     { causal: false, positionOffset: 2 },
     { causal: false, positionOffset: 2, padToken: 3 },
+    { causal: false, positionOffset: 2, padToken: 3, positions: 'sinusoidal', sinusoids: 'inclusive' },
   ]) {
     const model = hl.transformer({ ...SMALL, ...options });
     const { difference, at } = await compareModel(model, input);

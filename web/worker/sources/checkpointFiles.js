@@ -117,6 +117,13 @@ const filesByName = (files) =>
   );
 
 /**
+ * True if a model reads sound, which the page cannot show.
+ * @param {{ input?: string, encoder?: { input?: string } }} options
+ */
+export const hears = ({ input, encoder }) =>
+  [input, encoder?.input].some((kind) => kind === 'audio' || kind === 'sound');
+
+/**
  * A source for an opened model, and a summary of its files.
  * @param {string} name
  * @param {OpenedModel} model
@@ -128,7 +135,7 @@ const filesByName = (files) =>
  * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
  */
 export async function describeOpened(name, model, { title, bytes, weights, readPreprocessor }) {
-  if (model.options.input === 'audio' || model.options.encoder?.input === 'audio') {
+  if (hears(model.options)) {
     model.dispose();
     throw new Problem('sound', model.family);
   }

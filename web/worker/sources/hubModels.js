@@ -6,7 +6,7 @@ import { readName } from '../../../src/js/hub/names.js';
 import { openContainer } from '../../../src/js/models/checkpoint/containers.js';
 import { openFolder } from '../../../src/js/models/checkpoint/files.js';
 import { FAMILIES } from '../../../src/js/models/families/index.js';
-import { describeOpened, readPreprocessor } from './checkpointFiles.js';
+import { describeOpened, hears, readPreprocessor } from './checkpointFiles.js';
 import { hubProblem } from './hubProblems.js';
 import { Problem } from './problem.js';
 
@@ -182,7 +182,7 @@ function countsIn({ config, tensors }) {
   const { layers, numHeads, input, encoder } = family.options(config, (name) =>
     family.prefixes.some((prefix) => tensors.has(prefix + name)),
   );
-  if (input === 'audio' || encoder?.input === 'audio') throw new Problem('sound', family.name);
+  if (hears({ input, encoder })) throw new Problem('sound', family.name);
   return { family: family.name, layers, heads: numHeads };
 }
 

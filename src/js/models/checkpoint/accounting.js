@@ -61,7 +61,7 @@ function blockFinder(family) {
   const stacks = new Map();
   for (const { key, name } of namesInside(family)) {
     const at = name.indexOf('.L.');
-    if (at >= 0) stacks.set(name.slice(0, at), key.startsWith('encoder.') ? 'encoder.' : '');
+    if (at >= 0 && key.includes('blocks.')) stacks.set(name.slice(0, at), key.startsWith('encoder.') ? 'encoder.' : '');
   }
   return (name) => {
     for (const [begin, stack] of stacks) {

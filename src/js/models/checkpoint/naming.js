@@ -41,7 +41,7 @@ export function sourceOf(family, prefix, name) {
   const withoutNumber = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
   const whole = layer === name ? undefined : family.names[withoutNumber(name)];
   const entry = whole ?? family.names[withoutNumber(layer)];
-  const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
+  const number = /(?:blocks|embedding\.layers)\.(\d+)\./.exec(name)?.[1] ?? '0';
   const source = typeof entry === 'string' ? { from: entry } : entry;
   const names = [source?.from, source?.also]
     .flat()

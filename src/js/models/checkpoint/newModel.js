@@ -43,10 +43,13 @@ export async function completeModel(model, folder, container, plan, storage) {
   model.generationConfig = generationConfig;
   model.sentence = await readSentence(folder);
   model.chatTemplates = await openChat(container);
-  if (plan.options.input === 'patches') model.preprocessor = await readPreprocessor(folder, container, plan.options);
+  const input = (plan.options.encoder ?? plan.options).input;
+  if (input !== 'tokens') model.preprocessor = await readPreprocessor(folder, container, plan.options);
+  const letters = plan.options.input === 'sound' && (await openLettersOf(folder, container.config));
   await folder.complete?.();
   model.source = await describeSource(folder, container, storage);
-  if (PAIRS.get(container.config.model_type)?.vision !== plan.family)
+  if (letters) model.tokenizer = letters;
+  else if (PAIRS.get(container.config.model_type)?.vision !== plan.family)
     await addTokenizer(model, folder, container, plan);
 }
 
@@ -94,6 +97,12 @@ async function addTokenizer(model, folder, container, { family, options }) {
   model.tokenizerFile = text?.file;
   const padId = fixed?.pad === undefined ? undefined : text?.tokenizer.idOf(fixed.pad);
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
+}
+
+/** The letters of a model of speech. @param {Folder} folder @param {Config} config */
+async function openLettersOf(folder, config) {
+  const { openLetters } = await import('./lettersFiles.js');
+  return openLetters(folder, config);
 }
 
 /**

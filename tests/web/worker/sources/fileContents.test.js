@@ -277,8 +277,12 @@ test('files that cannot be shown are refused with a code', async () => {
   await refused(worker, [json('a.json', [[1], [1, 2]])], 'ragged');
   await refused(worker, [file('a.npy', writeNpy(attentions([4, 4], true)).subarray(0, 140))], 'truncated');
   await refused(worker, [json('tokens.json', ['a', 'b'])], 'tokensAlone');
-  const whisper = Object.entries(family('Whisper')).map(([name, bytes]) => file(name, bytes));
-  await refused(worker, whisper, 'sound');
+  for (const name of ['Whisper', 'wav2vec 2.0', 'HuBERT without a head'])
+    await refused(
+      worker,
+      Object.entries(family(name)).map(([at, bytes]) => file(at, bytes)),
+      'sound',
+    );
   const matrix = { m: { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] } };
   await refused(worker, [file('m.safetensors', writeSafetensors(matrix))], 'noAttention');
 });

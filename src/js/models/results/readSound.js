@@ -1,0 +1,64 @@
+// Sound as a model reads it: normalized samples, or a spectrogram, by its preprocessor_config.json.
+
+import { readNumber } from '../../check/arguments.js';
+import { argumentError } from '../../check/errors.js';
+import { logMel } from '../../io/sound/logMel.js';
+import { checkSamples, resample } from '../../io/sound/resample.js';
+import { wrongModel } from './oneSequence.js';
+
+/** @import { Transformer } from '../transformer.js' */
+
+/** @typedef {{ data: Float32Array, shape: number[] }} SoundNumbers */
+/**
+ * @typedef {object} SoundInputOptions
+ * @property {number} [rate] of the samples in hertz; default: that of the model, mostly 16000
+ */
+
+const RATE = 16000;
+const RANGE = { least: 1000, most: 768_000 };
+/** The settings of the spectrogram of logMel. */
+const SPECTROGRAM = { sampling_rate: RATE, n_fft: 400, hop_length: 160 };
+/** Is added to the variance of samples, as in transformers. */
+const EPS = 1e-7;
+
+/** The rate of the sound that the model reads. @param {Transformer} model */
+export const rateOf = ({ preprocessor }) => preprocessor?.sampling_rate ?? RATE;
+
+/**
+ * @param {string} caller
+ * @param {Transformer} model
+ * @param {ArrayLike<number>} samples one channel, from −1 to 1
+ * @param {SoundInputOptions} options
+ * @returns {{ samples: SoundNumbers } | { features: SoundNumbers }}
+ */
+export function readSound(caller, model, samples, { rate = rateOf(model) }) {
+  const { options, preprocessor } = model;
+  const reader = options.encoder ?? options;
+  if (reader.input !== 'sound' && reader.input !== 'audio') throw wrongModel(caller, 'this model does not read sound');
+  readNumber(caller, 'rate', rate, RANGE);
+  checkSamples(caller, samples);
+  if (typeof preprocessor !== 'object' || preprocessor === null)
+    throw wrongModel(caller, 'the files of this model have no preprocessor_config.json');
+  if (reader.input === 'sound') {
+    const data = resample(samples, rate, rateOf(model));
+    return { samples: { data: normalized(data, preprocessor.do_normalize ?? true), shape: [1, data.length] } };
+  }
+  for (const [field, value] of Object.entries({ ...SPECTROGRAM, feature_size: reader.channels }))
+    if ((preprocessor[field] ?? value) !== value)
+      throw wrongModel(caller, `preprocessor_config.json: ${field} is ${preprocessor[field]}, expected ${value}`);
+  const seconds = (2 * reader.context * SPECTROGRAM.hop_length) / RATE;
+  if (samples.length > seconds * rate) {
+    const got = `${samples.length} samples`;
+    throw argumentError(caller, 'samples', got, `at most ${seconds} seconds: ${seconds * rate} samples`);
+  }
+  return { features: logMel(samples, { rate, bins: reader.channels, seconds }) };
+}
+
+/** With mean 0 and variance 1, if this is wanted. @param {Float64Array} samples @param {boolean} wanted */
+function normalized(samples, wanted) {
+  if (!wanted || samples.length === 0) return Float32Array.from(samples);
+  const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length;
+  const square = samples.reduce((sum, x) => sum + (x - mean) ** 2, 0) / samples.length;
+  const factor = 1 / Math.sqrt(square + EPS);
+  return Float32Array.from(samples, (x) => (x - mean) * factor);
+}

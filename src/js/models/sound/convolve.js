@@ -1,0 +1,251 @@
+// Convolutions over the rows of a sequence, and the norm of a channel over time, with their gradients. A convolution is
+// a linear layer of windows of rows, which are copied for a part of the outputs at a time.
+
+import { viewOf } from '../../memory/tensor.js';
+
+/** @import { Tensor } from '../../memory/tensor.js' */
+/** @import { Tape } from '../tape.js' */
+/** @import { Weight } from '../weights.js' */
+
+/** Numbers of windows that are copied at once. */
+const CHUNK = 2 ** 21;
+
+/**
+ * stride of the windows, pad: rows of zeros before the first row, groups: of channels that are independent, count: of
+ * outputs.
+ * @typedef {{ stride: number, pad: number, groups: number, count: number }} How
+ */
+/** Sizes of one group. @typedef {{ batch: number, rows: number, width: number, taps: number, inside: number,
+ *   out: number }} Sizes */
+
+/** A parameter as an input of operations. @param {Tape} tape @param {Weight} weight */
+export function kernelOf(tape, weight) {
+  const tensor = /** @type {Tensor} */ (weight.tensor);
+  return tape.record(tensor, (d) => addTo(tape.gradientOf(weight), viewOf(d)));
+}
+
+/** @param {Tensor | undefined} gradient @param {ArrayLike<number>} numbers */
+function addTo(gradient, numbers) {
+  if (!gradient) return;
+  const sums = viewOf(gradient);
+  for (let i = 0; i < sums.length; i++) sums[i] += numbers[i];
+}
+
+/**
+ * gain · direction / |direction|, for each tap.
+ * @param {Tape} tape
+ * @param {Weight} gain (taps)
+ * @param {Weight} direction (out,in,taps)
+ * @returns {Tensor} (out,in,taps)
+ */
+export function normalizedKernel(tape, gain, direction) {
+  const [g, v] = [gain, direction].map(({ tensor }) => /** @type {Tensor} */ (tensor));
+  const [taps] = gain.shape;
+  const y = tape.make(direction.shape);
+  const dotsOf = (/** @type {Tensor} */ a, /** @type {Tensor} */ b) => {
+    const [sums, left, right] = [new Float64Array(taps), viewOf(a), viewOf(b)];
+    for (let i = 0; i < left.length; i++) sums[i % taps] += left[i] * right[i];
+    return sums;
+  };
+  const lengths = dotsOf(v, v).map(Math.sqrt);
+  const factors = viewOf(g);
+  viewOf(y).set(viewOf(v).map((x, i) => (x * factors[i % taps]) / lengths[i % taps]));
+  return tape.record(y, (d) => {
+    const along = dotsOf(d, v).map((dot, k) => dot / lengths[k]);
+    addTo(tape.gradientOf(gain), along);
+    const [given, numbers, gains] = [viewOf(d), viewOf(v), viewOf(g)];
+    const dDirection = Float32Array.from(numbers, (x, i) => {
+      const k = i % taps;
+      return (gains[k] / lengths[k]) * (given[i] - (along[k] * x) / lengths[k]);
+    });
+    addTo(tape.gradientOf(direction), dDirection);
+  });
+}
+
+/**
+ * @param {Tape} tape
+ * @param {Tensor} x (B,N,C)
+ * @param {Tensor} kernel (out,C/groups,taps)
+ * @param {Weight | undefined} bias (out)
+ * @param {How} how
+ * @returns {Tensor} (B,count,out)
+ */
+export function convolve(tape, x, kernel, bias, how) {
+  const [batch, rows, width] = x.shape;
+  const [all, inside, taps] = kernel.shape;
+  const sizes = { batch, rows, width, taps, inside, out: all / how.groups };
+  const y = tape.make([batch, how.count, all]);
+  eachPart(tape, sizes, how, kernel, (part) => {
+    copyWindows(viewOf(part.windows), viewOf(x), part, sizes, how);
+    tape.call('hl_linear_forward', part.result, part.windows, part.weight, undefined, ...part.product);
+    const [to, from, shift] = [viewOf(y), viewOf(part.result), bias?.tensor && viewOf(bias.tensor)];
+    eachRow(part, sizes, how, (row, own) => {
+      for (let o = 0; o < sizes.out; o++) to[row + o] = from[own + o] + (shift ? shift[part.group * sizes.out + o] : 0);
+    });
+  });
+  return tape.record(y, (dy) => {
+    const [dx, dKernel] = [tape.make(x.shape), tape.make(kernel.shape)];
+    for (const tensor of [dx, dKernel]) viewOf(tensor).fill(0);
+    eachPart(tape, sizes, how, kernel, (part) => {
+      copyWindows(viewOf(part.windows), viewOf(x), part, sizes, how);
+      const [to, from] = [viewOf(part.result), viewOf(dy)];
+      eachRow(part, sizes, how, (row, own) => to.set(from.subarray(row, row + sizes.out), own));
+      const [dWindows, dWeight] = [tape.make(part.windows.shape), tape.make(part.weight.shape)];
+      viewOf(dWeight).fill(0);
+      const { result, windows, weight, product } = part;
+      tape.call('hl_linear_backward', dWindows, dWeight, undefined, result, windows, weight, ...product);
+      addWindows(viewOf(dx), viewOf(dWindows), part, sizes, how);
+      addKernel(viewOf(dKernel), viewOf(dWeight), part.group, sizes);
+    });
+    const dBias = tape.gradientOf(bias);
+    if (dBias) {
+      const [sums, given] = [viewOf(dBias), viewOf(dy)];
+      for (let i = 0; i < given.length; i++) sums[i % all] += given[i];
+    }
+    tape.accumulate(kernel, dKernel);
+    tape.accumulate(x, dx);
+  });
+}
+
+/**
+ * Some outputs of one group in one sequence. weight: (out,taps·in). product: the sizes of the linear layer.
+ * @typedef {{ group: number, b: number, first: number, count: number, windows: Tensor, weight: Tensor, result: Tensor,
+ *   product: readonly [rows: number, out: number, inside: number] }} Part
+ */
+
+/**
+ * @param {Tape} tape
+ * @param {Sizes} sizes
+ * @param {How} how
+ * @param {Tensor} kernel
+ * @param {(part: Part) => void} each
+ */
+function eachPart(tape, { batch, taps, inside, out }, { groups, count: outputs }, kernel, each) {
+  const columns = taps * inside;
+  const most = Math.min(Math.max(Math.floor(CHUNK / columns), 1), outputs);
+  const [windows, result] = [tape.make([most, columns]), tape.make([most, out])];
+  const weight = tape.make([out, columns]);
+  for (let group = 0; group < groups; group++) {
+    const [to, from] = [viewOf(weight), viewOf(kernel)];
+    for (let o = 0; o < out; o++)
+      for (let c = 0; c < inside; c++)
+        for (let k = 0; k < taps; k++)
+          to[o * columns + k * inside + c] = from[((group * out + o) * inside + c) * taps + k];
+    for (let b = 0; b < batch; b++)
+      for (let first = 0; first < outputs; first += most) {
+        const count = Math.min(most, outputs - first);
+        const product = /** @type {const} */ ([count, out, columns]);
+        each({ ...{ group, b, first, count, windows, weight, result }, product });
+      }
+  }
+}
+
+/**
+ * @param {Part} part
+ * @param {Sizes} sizes
+ * @param {How} how
+ * @param {(row: number, own: number) => void} each gets the start of an output of the part in (B,count,groups·out) and
+ *   in (count,out)
+ */
+function eachRow({ group, b, first, count }, { out }, { groups, count: outputs }, each) {
+  for (let t = 0; t < count; t++) each(((b * outputs + first + t) * groups + group) * out, t * out);
+}
+
+/**
+ * @param {Part} part
+ * @param {Sizes} sizes
+ * @param {How} how
+ * @param {(row: number, copy: number) => void} each gets the start of a row of x and of its copy in the windows
+ */
+function eachCopy({ group, b, first, count }, { rows, width, taps, inside }, { stride, pad }, each) {
+  for (let t = 0; t < count; t++)
+    for (let k = 0; k < taps; k++) {
+      const row = (first + t) * stride + k - pad;
+      if (row >= 0 && row < rows) each((b * rows + row) * width + group * inside, (t * taps + k) * inside);
+    }
+}
+
+/**
+ * @param {Float32Array} to
+ * @param {Float32Array} from
+ * @param {Part} part
+ * @param {Sizes} sizes
+ * @param {How} how
+ */
+function copyWindows(to, from, part, sizes, how) {
+  const { inside } = sizes;
+  to.fill(0);
+  eachCopy(part, sizes, how, (row, copy) => {
+    for (let i = 0; i < inside; i++) to[copy + i] = from[row + i];
+  });
+}
+
+/**
+ * @param {Float32Array} to
+ * @param {Float32Array} from
+ * @param {Part} part
+ * @param {Sizes} sizes
+ * @param {How} how
+ */
+function addWindows(to, from, part, sizes, how) {
+  const { inside } = sizes;
+  eachCopy(part, sizes, how, (row, copy) => {
+    for (let i = 0; i < inside; i++) to[row + i] += from[copy + i];
+  });
+}
+
+/** @param {Float32Array} to @param {Float32Array} from @param {number} group @param {Sizes} sizes */
+function addKernel(to, from, group, { out, inside, taps }) {
+  for (let o = 0; o < out; o++)
+    for (let c = 0; c < inside; c++)
+      for (let k = 0; k < taps; k++)
+        to[((group * out + o) * inside + c) * taps + k] += from[(o * taps + k) * inside + c];
+}
+
+/**
+ * Normalizes each channel over the rows of its sequence.
+ * @param {Tape} tape
+ * @param {Tensor} x (B,N,C)
+ * @param {Weight} weight (C)
+ * @param {Weight} bias (C)
+ * @param {number} eps
+ */
+export function normalizeTime(tape, x, weight, bias, eps) {
+  const [batch, rows, width] = x.shape;
+  const y = tape.make(x.shape);
+  const [means, scales] = [new Float64Array(batch * width), new Float64Array(batch * width)];
+  /** Calls each with an index of x, of a channel of a sequence, and of a channel. */
+  const forEach = (/** @type {(i: number, at: number, c: number) => void} */ each) => {
+    for (let b = 0; b < batch; b++)
+      for (let r = 0; r < rows; r++) for (let c = 0; c < width; c++) each((b * rows + r) * width + c, b * width + c, c);
+  };
+  const [given, to] = [viewOf(x), viewOf(y)];
+  const [factors, shifts] = [weight, bias].map(({ tensor }) => viewOf(/** @type {Tensor} */ (tensor)));
+  forEach((i, at) => void (means[at] += given[i] / rows));
+  forEach((i, at) => void (scales[at] += (given[i] - means[at]) ** 2 / rows));
+  scales.forEach((square, at) => void (scales[at] = 1 / Math.sqrt(square + eps)));
+  forEach((i, at, c) => void (to[i] = (given[i] - means[at]) * scales[at] * factors[c] + shifts[c]));
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    const [result, from, d] = [viewOf(dx), viewOf(x), viewOf(dy)];
+    const scale = viewOf(/** @type {Tensor} */ (weight.tensor));
+    const [sums, dots] = [new Float64Array(batch * width), new Float64Array(batch * width)];
+    forEach((i, at) => {
+      sums[at] += d[i];
+      dots[at] += d[i] * (from[i] - means[at]) * scales[at];
+    });
+    const ofChannels = (/** @type {Float64Array} */ all) =>
+      Float64Array.from({ length: width }, (_, c) => {
+        let sum = 0;
+        for (let b = 0; b < batch; b++) sum += all[b * width + c];
+        return sum;
+      });
+    addTo(tape.gradientOf(weight), ofChannels(dots));
+    addTo(tape.gradientOf(bias), ofChannels(sums));
+    forEach((i, at, c) => {
+      const normal = (from[i] - means[at]) * scales[at];
+      result[i] = scale[c] * scales[at] * (d[i] - sums[at] / rows - (normal * dots[at]) / rows);
+    });
+    tape.accumulate(x, dx);
+  });
+}

@@ -1,0 +1,58 @@
+// From samples of sound to the input of the first block: convolutions that leave a frame for every few samples, a
+// projection, and a convolution over the frames that gives their positions.
+
+import { shapeOf } from '../../memory/tensor.js';
+import { scaleRows } from '../rowOperations.js';
+import { convolve, kernelOf, normalizedKernel, normalizeTime } from './convolve.js';
+
+/** @import { Tensor } from '../../memory/tensor.js' */
+/** @import { ReadInput } from '../input.js' */
+/** @import { Run } from '../run.js' */
+/** @import { Sound } from './options.js' */
+
+/** The ε of the norms after convolutions. */
+const EPS = 1e-5;
+
+/** @param {Run} run @returns {Tensor} (B,T,C) */
+export function embedSound(run) {
+  const { graph, input, options } = run;
+  const { kernels, projectNorm, positions, activation } = /** @type {Sound} */ (options.sound);
+  const { data, shape } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
+  let x = graph.from([...shape, 1], data);
+  for (let i = 0; i < kernels.length; i++) x = layer(run, i, x);
+  if (projectNorm) x = replaced(run, x, run.norm('embedding.project.norm', x));
+  x = replaced(run, x, run.linear('embedding.project', x));
+  // Padding is 0, as beyond the ends.
+  if (input.keep) x = replaced(run, x, scaleRows(graph, x, Float32Array.from(input.keep)));
+  const { kernel, groups } = positions;
+  const [gain, direction] = ['gain', 'direction'].map((part) => run.requiredWeight(`embedding.position.${part}`));
+  const moved = convolve(graph, x, normalizedKernel(graph, gain, direction), run.weight('embedding.position.bias'), {
+    ...{ stride: 1, pad: Math.floor(kernel / 2), groups },
+    count: shapeOf(x)[1],
+  });
+  return graph.add(x, graph.activation(moved, activation));
+}
+
+/** A convolution with its norm and activation. @param {Run} run @param {number} i @param {Tensor} x (B,N,in) */
+function layer(run, i, x) {
+  const { graph, options } = run;
+  const { kernels, strides, norm, activation } = /** @type {Sound} */ (options.sound);
+  const at = `embedding.layers.${i}`;
+  const count = Math.floor((shapeOf(x)[1] - kernels[i]) / strides[i]) + 1;
+  const kernel = kernelOf(graph, run.requiredWeight(`${at}.conv.weight`));
+  const how = { stride: strides[i], pad: 0, groups: 1, count };
+  let y = replaced(run, x, convolve(graph, x, kernel, run.weight(`${at}.conv.bias`), how));
+  const [weight, bias] = ['weight', 'bias'].map((part) => run.weight(`${at}.norm.${part}`));
+  if (weight && bias) {
+    const normed = norm === 'all' ? graph.norm(y, weight, bias, true, EPS) : normalizeTime(graph, y, weight, bias, EPS);
+    y = replaced(run, y, normed);
+  }
+  return replaced(run, y, graph.activation(y, activation));
+}
+
+/** Frees a value that is not read again, as the first convolutions give large ones. Returns the next value.
+ * @param {Run} run @param {Tensor} before @param {Tensor} next */
+function replaced({ graph }, before, next) {
+  if (!graph.records) before.dispose();
+  return next;
+}

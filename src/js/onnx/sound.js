@@ -1,0 +1,91 @@
+// Samples of sound as the input of the first block: convolutions, a projection, and the convolution of positions.
+
+import { activate } from './operators.js';
+
+/** @import { Sound } from '../models/sound/options.js' */
+/** @import { OnnxGraph } from './graph.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Inputs, Stack } from './stack.js' */
+
+/** The ε of the norms after convolutions. */
+const EPS = 1e-5;
+
+/**
+ * The number of frames, a vector, of a number of samples.
+ * @param {OnnxGraph} graph
+ * @param {Sound} sound
+ * @param {Value} samples
+ */
+function countFrames(graph, { kernels, strides }, samples) {
+  return kernels.reduce((n, kernel, i) => {
+    const room = graph.op('Max', [graph.op('Add', [n, graph.ints(strides[i] - kernel)]), graph.ints(0)]);
+    return graph.op('Div', [room, graph.ints(strides[i])]);
+  }, samples);
+}
+
+/**
+ * samples (B,N), the number of their frames, and which frames are real (B,T).
+ * @param {OnnxGraph} graph
+ * @param {Sound} sound
+ * @param {Value} samples (B,N)
+ * @param {Value} [keep] (B,N)
+ * @returns {Inputs}
+ */
+export function soundInputs(graph, sound, samples, keep) {
+  const frames = countFrames(graph, sound, graph.size(samples, 1));
+  if (!keep) return { samples, frames };
+  const real = countFrames(graph, sound, graph.reduce('ReduceSum', graph.cast(keep, 'int64'), [1])); // (B,1)
+  return { samples, frames, keep: graph.op('Less', [graph.range(frames), real]) };
+}
+
+/** @param {Stack} stack @returns {Value} (B,T,C) */
+export function embedSound(stack) {
+  const { graph, options, inputs } = stack;
+  const { kernels, projectNorm, positions, activation } = /** @type {Sound} */ (options.sound);
+  const byRows = (/** @type {Value} */ x) => graph.op('Transpose', [x], { perm: [0, 2, 1] });
+  let y = graph.op('Unsqueeze', [/** @type {Value} */ (inputs.samples), graph.ints(1)]);
+  for (let i = 0; i < kernels.length; i++) y = layer(stack, i, y);
+  let x = byRows(y);
+  if (projectNorm) x = stack.norm('embedding.project.norm', x);
+  x = stack.linear('embedding.project', x);
+  if (inputs.keep) x = graph.op('Mul', [x, graph.op('Unsqueeze', [graph.cast(inputs.keep, 'float'), graph.ints(2)])]);
+  const { kernel, groups } = positions;
+  const pad = Math.floor(kernel / 2);
+  // One frame fewer at the end if the kernel is even: as many frames as before.
+  const how = { kernel_shape: [kernel], pads: [pad, kernel - 1 - pad], strides: [1], group: groups };
+  const moved = graph.op('Conv', [byRows(x), kernelOf(stack), stack.needed('embedding.position.bias')], how);
+  return graph.op('Add', [x, byRows(activate(graph, moved, activation))]);
+}
+
+/** gain · direction / |direction|, for each tap. @param {Stack} stack */
+function kernelOf(stack) {
+  const { graph } = stack;
+  const direction = stack.needed('embedding.position.direction');
+  const squares = graph.op('Mul', [direction, direction]);
+  const length = graph.op('Sqrt', [graph.reduce('ReduceSum', squares, [0, 1])]);
+  return graph.op('Mul', [direction, graph.op('Div', [stack.needed('embedding.position.gain'), length])]);
+}
+
+/** A convolution with its norm and activation. @param {Stack} stack @param {number} i @param {Value} x (B,in,N) */
+function layer(stack, i, x) {
+  const { graph, options } = stack;
+  const { kernels, strides, norm, activation } = /** @type {Sound} */ (options.sound);
+  const at = `embedding.layers.${i}`;
+  const bias = stack.weight(`${at}.conv.bias`);
+  const given = [x, stack.needed(`${at}.conv.weight`), ...(bias ? [bias] : [])];
+  let y = graph.op('Conv', given, { kernel_shape: [kernels[i]], strides: [strides[i]] });
+  const [weight, shift] = ['weight', 'bias'].map((part) => stack.weight(`${at}.norm.${part}`));
+  if (weight && shift)
+    y =
+      norm === 'all'
+        ? normalizeChannels(graph, y, weight, shift)
+        : graph.op('InstanceNormalization', [y, weight, shift], { epsilon: EPS });
+  return activate(graph, y, activation);
+}
+
+/** @param {OnnxGraph} graph @param {Value} x (B,C,N) @param {Value} weight @param {Value} bias */
+function normalizeChannels(graph, x, weight, bias) {
+  const rows = graph.op('Transpose', [x], { perm: [0, 2, 1] });
+  const y = graph.op('LayerNormalization', [rows, weight, bias], { axis: -1, epsilon: EPS });
+  return graph.op('Transpose', [y], { perm: [0, 2, 1] });
+}
