@@ -187,7 +187,8 @@ function attendToEncoder(run, i, x) {
     keys: shapeOf(key)[1],
     causal: false,
     window: [-1, -1],
-    offset: 0,
+    // Windows of edits count from the positions of the queries.
+    offset: run.past,
     padding,
     bias: undefined,
     slopes: undefined,
