@@ -124,6 +124,7 @@ export async function openModel(memory, files, options, environment) {
       model.generation = generation;
       model.generationConfig = generationConfig;
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
+      model.storedShapes = new Map(found.map(({ names, stored }) => [names[0], stored[0].shape]));
       model.source = await describeSource(folder, container, storage);
       const text = await container.openTokenizer();
       model.tokenizer = text?.tokenizer;
