@@ -4,7 +4,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** @import { About, Ablation, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { ShownRun, TokenProbabilities } from './protocol.js' */
+/** @import { ShownRun, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -14,6 +14,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {About | null} about null until the model is known
  * @property {Run | null} run the last run; null until the first answer has come
  * @property {Comparison | null} comparison
+ * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
  * @property {TokenProbabilities | null} tokenProbabilities
@@ -30,6 +31,7 @@ const nothingOf = (source, about) => ({
   about,
   run: null,
   comparison: null,
+  turned: null,
   pinnedHead: null,
   roles: null,
   tokenProbabilities: null,
@@ -58,6 +60,7 @@ export function createAnswers(source) {
       about: computed(() => shown.value.about),
       run: computed(() => shown.value.run),
       comparison: computed(() => shown.value.comparison),
+      turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),
       tokenProbabilities: computed(() => shown.value.tokenProbabilities),
@@ -102,7 +105,7 @@ export function createAnswers(source) {
         previous = null;
         // Keys that are the same tokens as the queries are not sent.
         const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
-        set({ about, run: whole, comparison: null, ...(run.large ? {} : { pooled: {} }) });
+        set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
       });
     },
     /** @param {Roles | null} roles */

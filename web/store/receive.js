@@ -57,6 +57,7 @@ export function createReceiver(
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),
     comparison: (comparison) => answers.set({ comparison }),
+    turned: (turned) => answers.set({ turned }),
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
     roles: ({ roles }) => answers.setRoles(roles),
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),

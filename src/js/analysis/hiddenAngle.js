@@ -27,14 +27,27 @@ export function hiddenAngle(reference, token) {
     const changed = readRows('hidden', hidden);
     if (changed.rows !== rows || changed.width !== width)
       throw shapeError(CALLER, 'hidden', changed.shape, `the shape of reference, ${formatShape(shape)}`);
-    const at = (/** @type {number} */ row) =>
-      angleBetween(...[changed, unchanged].map(({ data }) => data.subarray(row * width, (row + 1) * width)));
-    if (token !== undefined) return at(token < 0 ? rows + token : token);
+    if (token !== undefined) return angleAt(changed, unchanged, token < 0 ? rows + token : token);
     let sum = 0;
-    for (let row = 0; row < rows; row++) sum += at(row);
+    for (let row = 0; row < rows; row++) sum += angleAt(changed, unchanged, row);
     return rows === 0 ? 0 : sum / rows;
   };
 }
+
+/**
+ * The angles of all tokens, as in hiddenAngle; none if the runs have different numbers of tokens.
+ * @param {TensorLike} reference
+ * @param {TensorLike} hidden
+ */
+export function anglesBetween(reference, hidden) {
+  const [unchanged, changed] = [readRows('reference', reference), readRows('hidden', hidden)];
+  if (unchanged.data.length !== changed.data.length) return null;
+  return Float64Array.from({ length: changed.rows }, (_, row) => angleAt(changed, unchanged, row));
+}
+
+/** @param {ReturnType<typeof readRows>} a @param {ReturnType<typeof readRows>} b @param {number} row */
+const angleAt = (a, b, row) =>
+  angleBetween(...[a, b].map(({ data, width }) => data.subarray(row * width, (row + 1) * width)));
 
 /** Copies hidden states. @param {string} parameter @param {TensorLike} given */
 function readRows(parameter, given) {

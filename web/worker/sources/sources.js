@@ -119,7 +119,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       reads,
       words: Boolean(tokenizer),
       writes: guess === 'next' && !encoder,
-      edits: !encoder,
+      edits: true,
       sums: exact,
       mask: guess === 'masked' ? masked : null,
       parts: encoder ? ['encoder', 'decoder', 'cross'] : [],
