@@ -48,9 +48,9 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     );
     return p.layerNorm(`model.${name}.layernorm_embedding`, add(words, places));
   };
-  const attended = (p, name, x, from, see) => {
+  const attended = (p, at, name, x, from, see) => {
     const [q, k, v] = [x, from, from].map((rows, i) => p.linear(`${name}.${'qkv'[i]}_proj`, rows));
-    const { heads, weights } = attend(q, k, v, { ...HEADS, see });
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see, edit: p.editAt(at) });
     return { weights, out: p.linear(`${name}.out_proj`, heads) };
   };
   const feed = (p, b, x, activation) => {
@@ -64,7 +64,7 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       embed(p, 'encoder', p.ids, how),
       (x, i, record) => {
         const b = `model.encoder.layers.${i}`;
-        const { out, weights } = attended(p, `${b}.self_attn`, x, x, real);
+        const { out, weights } = attended(p, `encoder.blocks.${i}.`, `${b}.self_attn`, x, x, real);
         record('weights', weights);
         return feed(p, b, p.layerNorm(`${b}.self_attn_layer_norm`, add(x, out)), activation);
       },
@@ -73,10 +73,10 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     const x = embed(p, 'decoder', p.config.decoded, how);
     const final = p.stack(x, (x, i, record) => {
       const b = `model.decoder.layers.${i}`;
-      const own = attended(p, `${b}.self_attn`, x, x, (t, s) => s <= t);
+      const own = attended(p, `blocks.${i}.`, `${b}.self_attn`, x, x, (t, s) => s <= t);
       record('weights', own.weights);
       const mid = p.layerNorm(`${b}.self_attn_layer_norm`, add(x, own.out));
-      const { out, weights } = attended(p, `${b}.encoder_attn`, mid, memory, real);
+      const { out, weights } = attended(p, `blocks.${i}.cross.`, `${b}.encoder_attn`, mid, memory, real);
       record('cross.weights', weights);
       return feed(p, b, p.layerNorm(`${b}.encoder_attn_layer_norm`, add(mid, out)), activation);
     });

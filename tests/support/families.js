@@ -74,8 +74,9 @@ function bytesOf(tensors) {
 
 /** One pass of a sequence through a model: its tensors by name, and the intermediate values. */
 class Pass {
-  constructor(tensors, config, { ids, keep, typeIds, numbers }) {
-    Object.assign(this, { tensors, config, ids, typeIds, numbers });
+  /** change: a function of the name and the numbers of a value, which returns the numbers to continue with. */
+  constructor(tensors, config, { ids, keep, typeIds, numbers }, change = (_, value) => value) {
+    Object.assign(this, { tensors, config, ids, typeIds, numbers, change });
     this.keep = keep ?? ids?.map(() => 1);
     this.values = {};
   }
@@ -118,13 +119,19 @@ class Pass {
   /** Runs all blocks, and records the input and output of each: block(x, i, record). */
   stack(x, block, { prefix = '', count = L } = {}) {
     for (let i = 0; i < count; i++) {
-      this.values[`${prefix}blocks.${i}.in`] = x;
+      const at = `${prefix}blocks.${i}.`;
+      x = this.values[`${at}in`] = this.change(`${at}in`, x);
       x = block(x, i, (name, value) => {
-        this.values[`${prefix}blocks.${i}.${name}`] = value;
+        this.values[at + name] = value;
       });
-      this.values[`${prefix}blocks.${i}.out`] = x;
+      x = this.values[`${at}out`] = this.change(`${at}out`, x);
     }
     return x;
+  }
+
+  /** The changes of one attention, for attend. */
+  editAt(at) {
+    return Object.fromEntries(['weights', 'heads'].map((name) => [name, (x) => this.change(at + name, x)]));
   }
 }
 
@@ -899,13 +906,13 @@ const WHISPER = {
   tie_word_embeddings: true,
 };
 function whisper(p, head = 'model.decoder.embed_tokens.weight') {
-  const across = (name, x, from, see) => {
+  const across = (at, name, x, from, see) => {
     const [q, k, v] = [
       p.linear(`${name}.q_proj`, x),
       p.linear(`${name}.k_proj`, from),
       p.linear(`${name}.v_proj`, from),
     ];
-    const { heads, weights } = attend(q, k, v, { ...HEADS, see });
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see, edit: p.editAt(at) });
     return { weights, out: p.linear(`${name}.out_proj`, heads) };
   };
   const feed = (b, x) => {
@@ -923,7 +930,7 @@ function whisper(p, head = 'model.decoder.embed_tokens.weight') {
   const encode = (x, i, record) => {
     const b = `model.encoder.layers.${i}`;
     const read = p.layerNorm(`${b}.self_attn_layer_norm`, x);
-    const { out, weights } = across(`${b}.self_attn`, read, read, () => true);
+    const { out, weights } = across(`encoder.blocks.${i}.`, `${b}.self_attn`, read, read, () => true);
     record('weights', weights);
     return feed(b, add(x, out));
   };
@@ -934,10 +941,11 @@ function whisper(p, head = 'model.decoder.embed_tokens.weight') {
   x = p.stack(x, (x, i, record) => {
     const b = `model.decoder.layers.${i}`;
     const read = p.layerNorm(`${b}.self_attn_layer_norm`, x);
-    const own = across(`${b}.self_attn`, read, read, p.sees());
+    const own = across(`blocks.${i}.`, `${b}.self_attn`, read, read, p.sees());
     record('weights', own.weights);
     x = add(x, own.out);
     const { out, weights } = across(
+      `blocks.${i}.cross.`,
       `${b}.encoder_attn`,
       p.layerNorm(`${b}.encoder_attn_layer_norm`, x),
       memory,
@@ -999,9 +1007,9 @@ function t5Run(p, stack, ids, { prefix = '', memory, last }) {
   const see = memory ? (t, s) => s <= t : p.sees({ causal: false });
   const { data } = p.get(`${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`);
   const bias = (h, t, s) => data[bucket(s - t, !memory) * H + h];
-  const across = (name, x, from, more) => {
+  const across = (at, name, x, from, more) => {
     const [q, k, v] = [p.linear(`${name}.q`, x), p.linear(`${name}.k`, from), p.linear(`${name}.v`, from)];
-    const { heads, weights } = attend(q, k, v, { ...sizes, ...more });
+    const { heads, weights } = attend(q, k, v, { ...sizes, ...more, edit: p.editAt(prefix + at) });
     return { weights, out: p.linear(`${name}.o`, heads) };
   };
   let x = (p.values[`${prefix}embed`] = p.rows('shared.weight', ids));
@@ -1010,12 +1018,13 @@ function t5Run(p, stack, ids, { prefix = '', memory, last }) {
     (x, i, record) => {
       const b = `${stack}.block.${i}.layer`;
       const read = p.rmsNorm(`${b}.0.layer_norm`, x, 1e-6);
-      const own = across(`${b}.0.SelfAttention`, read, read, { see, bias });
+      const own = across(`blocks.${i}.`, `${b}.0.SelfAttention`, read, read, { see, bias });
       record('weights', own.weights);
       x = add(x, own.out);
       if (memory) {
         const second = p.rmsNorm(`${b}.1.layer_norm`, x, 1e-6);
-        const other = across(`${b}.1.EncDecAttention`, second, memory, { see: (_, s) => p.keep[s] === 1 });
+        const name = `${b}.1.EncDecAttention`;
+        const other = across(`blocks.${i}.cross.`, name, second, memory, { see: (_, s) => p.keep[s] === 1 });
         record('cross.weights', other.weights);
         x = add(x, other.out);
       }
@@ -1929,15 +1938,17 @@ export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ..
   const size = shape?.reduce((a, b) => a * b, 1);
   const numbers = text.map(() => Float32Array.from({ length: size ?? 0 }, () => 2 * next() - 1));
   const types = c.types ? text.map(({ ids }) => ids.map((_, i) => Number(i > 3))) : undefined;
-  const passes = text.map(({ ids }, b) => {
-    const config = { ...c.config, decoded: (c.decoded ?? DECODED).map((id) => id + b) };
-    const p = new Pass(tensors, config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] });
-    c.run(p);
-    return p;
-  });
-  const expected = Object.fromEntries(
-    Object.keys(passes[0].values).map((name) => [name, concat(...passes.map(({ values }) => values[name]))]),
-  );
+  const expectedWith = (change) => {
+    const passes = text.map(({ ids }, b) => {
+      const config = { ...c.config, decoded: (c.decoded ?? DECODED).map((id) => id + b) };
+      const p = new Pass(tensors, config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] }, change);
+      c.run(p);
+      return p;
+    });
+    return Object.fromEntries(
+      Object.keys(passes[0].values).map((name) => [name, concat(...passes.map(({ values }) => values[name]))]),
+    );
+  };
   const labels = { data: flat(text.map(({ ids }) => ids)), shape: [BATCH, T] };
   const keep = c.padding && { data: flat(text.map(({ keep }) => keep)), shape: [BATCH, T] };
   const arrays = shape && { data: concat(...numbers), shape: [BATCH, ...shape] };
@@ -1965,7 +1976,9 @@ export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ..
             : c.across
               ? { encoder: plain, ids: decoded }
               : plain,
-    expected,
+    expected: expectedWith(),
+    /** The same with changes of values in each sequence, of a model with an encoder. */
+    expectedWith,
     keep: c.padding || c.samples?.keep ? kept : undefined,
     across: c.across,
   };

@@ -63,13 +63,14 @@ export function norm(x, scale, bias, { eps, mean }) {
 
 /**
  * q (T,H·D), k and v (S,G·D). see(t, s): true if query t may attend to key s; bias(h, t, s) is added to the scaled
- * scores.
+ * scores; edit: changes of the weights and of the heads.
  * @returns {{ heads: Float64Array, weights: Float64Array }} (T,H·D) and (H,T,S)
  */
-export function attend(q, k, v, { heads: H, kvHeads: G = H, width: D, scale = D ** -0.5, see, bias = () => 0 }) {
+export function attend(q, k, v, how) {
+  const { heads: H, kvHeads: G = H, width: D, scale = D ** -0.5, see, bias = () => 0, edit } = how;
   const [T, S] = [q.length / (H * D), k.length / (G * D)];
   const heads = new Float64Array(T * H * D);
-  const weights = new Float64Array(H * T * S);
+  let weights = new Float64Array(H * T * S);
   for (let h = 0; h < H; h++)
     for (let t = 0; t < T; t++) {
       const g = Math.floor(h / (H / G));
@@ -86,12 +87,17 @@ export function attend(q, k, v, { heads: H, kvHeads: G = H, width: D, scale = D 
       }
       for (let s = 0; s < S; s++) row[s] = Math.exp(row[s] - most);
       const sum = row.reduce((a, b) => a + b, 0);
-      for (let s = 0; s < S; s++) {
-        row[s] /= sum;
-        for (let d = 0; d < D; d++) heads[(t * H + h) * D + d] += row[s] * v[(s * G + g) * D + d];
-      }
+      for (let s = 0; s < S; s++) row[s] /= sum;
     }
-  return { heads, weights };
+  if (edit) weights = edit.weights(weights);
+  for (let h = 0; h < H; h++)
+    for (let t = 0; t < T; t++)
+      for (let s = 0; s < S; s++)
+        for (let d = 0; d < D; d++) {
+          const value = v[(s * G + Math.floor(h / (H / G))) * D + d];
+          heads[(t * H + h) * D + d] += weights[(h * T + t) * S + s] * value;
+        }
+  return { heads: edit ? edit.heads(heads) : heads, weights };
 }
 
 /** The angle per position of each pair, theta^(−2n/width). */

@@ -125,6 +125,11 @@ const opens =
     await then(page);
     await settle(page);
   };
+/** Shows an attention of an encoder–decoder. */
+async function showPart(page, name) {
+  await page.getByRole('button', { name, exact: true }).click();
+  await settle(page);
+}
 /** Chooses an item of a menu. */
 const menu = (around, key) => async (page) => {
   await page.locator(`${around} button`).first().click();
@@ -313,6 +318,28 @@ export const STATES = {
     ),
   },
   t5: { act: opens(() => family('T5, relu and a tied head')) },
+  t5Off: {
+    act: opens(
+      () => family('T5, relu and a tied head'),
+      async (page) => {
+        await showPart(page, 'Decoder to encoder');
+        await page.locator('.corner .switch').click();
+        await page.evaluate(() => part('.sort button').click());
+        await page.waitForFunction(() => part('.sort [data-key=ablate]'));
+        await page.evaluate(() => part('.sort [data-key=ablate]').click());
+        await page.waitForFunction(() => part('.adding.ablation')?.querySelectorAll('li').length === 24);
+      },
+    ),
+  },
+  mpnetOff: {
+    act: opens(
+      () => family('MPNet for sentences'),
+      async (page) => {
+        await page.locator('.corner .switch').click();
+        await page.waitForFunction(() => part('.turned dl'));
+      },
+    ),
+  },
   elsewhere: { act: opens(() => weights(attentions([4, 4, 12, 12], true))) },
   full: { act: opens(() => weights(attentions([3, 4, 12, 12], false))) },
   many: { act: opens(() => weights(many())) },

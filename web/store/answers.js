@@ -4,7 +4,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { ShownRun, Similarity, TokenProbabilities } from './protocol.js' */
+/** @import { ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -16,6 +16,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {Comparison | null} comparison
  * @property {Omit<ChatPart, 'text'> | null} chat the messages of the text
  * @property {Similarity | null} similarity of the two sentences
+ * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
  * @property {TokenProbabilities | null} tokenProbabilities
@@ -34,6 +35,7 @@ const nothingOf = (source, about) => ({
   comparison: null,
   chat: null,
   similarity: null,
+  turned: null,
   pinnedHead: null,
   roles: null,
   tokenProbabilities: null,
@@ -64,6 +66,7 @@ export function createAnswers(source) {
       comparison: computed(() => shown.value.comparison),
       chat: computed(() => shown.value.chat),
       similarity: computed(() => shown.value.similarity),
+      turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),
       tokenProbabilities: computed(() => shown.value.tokenProbabilities),
@@ -108,7 +111,7 @@ export function createAnswers(source) {
         previous = null;
         // Keys that are the same tokens as the queries are not sent.
         const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
-        set({ about, run: whole, comparison: null, ...(run.large ? {} : { pooled: {} }) });
+        set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
       });
     },
     /** @param {Roles | null} roles */

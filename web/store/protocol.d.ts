@@ -155,6 +155,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   comparison: Comparison;
   chat: ChatPart;
   similarity: { similarity: Similarity | null };
+  turned: Turned;
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
   roles: { roles: Roles | null };
@@ -436,6 +437,16 @@ export interface SimilarTokens {
   pairs: Float32Array;
 }
 
+/**
+ * The same of a run without a prediction: the angle in degrees between its hidden states and those of the other case,
+ * their mean and the largest ones.
+ */
+export interface Turned {
+  kind: Comparison['kind'];
+  mean: number;
+  most: { text: string; angle: number }[];
+}
+
 /** The chosen head in the pinned run. */
 export interface PinnedHead {
   pieces: Piece[];
@@ -480,13 +491,17 @@ export interface HeadComposition {
   value: number;
 }
 
-/** total: number of heads. switchedOff: the heads that have been switched off so far. */
+/**
+ * measure: the probability of a token, or, without a prediction, the mean angle in degrees by which the hidden states
+ * turn. before: the value with all heads. total: number of heads. switchedOff: the heads that have been switched off so
+ * far.
+ */
 export interface Ablation {
-  token: number;
+  measure: 'probability' | 'angle';
   text: string;
   before: number;
   total: number;
-  switchedOff: (HeadPlace & { probability: number })[];
+  switchedOff: (HeadPlace & { part: AttentionPart; value: number })[];
 }
 
 // Training

@@ -2,7 +2,8 @@
 // heads, tokens and entries of a batch are counted from 0 here and on the page, the address included. Only the steps of
 // the story are counted from 1 there.
 //
-// Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'.
+// Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'. The places of an encoder begin with
+// e, those of attention to an encoder with c: 'call', 'e3.1'.
 
 import { cut, quote } from '../../src/js/check/quote.js';
 import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../features/circuit/settings.js';
@@ -100,7 +101,7 @@ const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,
 const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
-  Object.entries(map).every(([place, value]) => /^(all|\d+(\.\d+)?)$/.test(place) && each(value));
+  Object.entries(map).every(([place, value]) => /^[ec]?(all|\d+(\.\d+)?)$/.test(place) && each(value));
 /** A map of patches with the places of a trace as places of heads. @param {any} map */
 const withoutParts = (map) =>
   map &&

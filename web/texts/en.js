@@ -65,7 +65,6 @@ export const strings = {
     noTokens: 'Tokens are numbered: their names are unknown. Drop or paste a JSON list of names.',
     folderNothing: 'Nothing to switch: this folder contains no model.',
     nothingToAsk: 'These are weights without their model: nothing can be changed.',
-    pairNothing: 'In an encoder–decoder nothing can be changed here.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
     rowAbout: 'the whole row sums to',
     picture: (/** @type {number} */ rows, /** @type {number} */ columns) => `A picture in ${rows} × ${columns} patches`,
@@ -76,6 +75,8 @@ export const strings = {
     sees: 'Classes',
     second: 'the text that the decoder has written so far',
     parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder' },
+    headOf: (/** @type {'encoder' | 'decoder' | 'cross'} */ part, /** @type {number} */ l, /** @type {number} */ h) =>
+      `${{ encoder: 'Encoder', decoder: 'Decoder', cross: 'Cross' }[part]} ${l}.${h}`,
     partOf: 'Which attention',
   },
   problems: {
@@ -309,6 +310,8 @@ export const strings = {
     title: 'Without each head',
     about: (/** @type {string} */ percent) => `: ${percent}. With one head off it falls or rises to:`,
     none: 'Each head is switched off in turn.',
+    turns: 'The mean angle by which the hidden states turn with one head off.',
+    turnsBy: (/** @type {string} */ angle) => `turns by ${angle}`,
   },
   hideBelow: 'hide below',
 

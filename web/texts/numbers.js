@@ -12,6 +12,8 @@ export const signed = (x, digits = 2) => {
 };
 /** 1.92, with the same minus. @param {number} x */
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
+/** 3.4°, 12° @param {number} x not negative */
+export const degrees = (x) => `${x.toFixed(x < 9.95 ? 1 : 0)}°`;
 /** 52.31, 1234.5, 1.23e5 @param {number} x a sum that is not negative */
 export const sumText = (x) =>
   x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);

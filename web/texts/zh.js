@@ -66,7 +66,6 @@ export const strings = {
     noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
     folderNothing: '没有可开关的：这个文件夹里没有模型。',
     nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
-    pairNothing: '编码器–解码器在这里不能改动。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',
     rowAbout: '整行之和为',
     picture: (rows, columns) => `${rows} × ${columns} 个图块的图片`,
@@ -77,6 +76,7 @@ export const strings = {
     sees: '它看到',
     second: '目前写出的内容',
     parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器' },
+    headOf: (part, l, h) => `${{ encoder: '编码器', decoder: '解码器', cross: '交叉' }[part]} ${l}.${h}`,
     partOf: '哪种注意力',
   },
   problems: {
@@ -286,6 +286,8 @@ export const strings = {
     title: '去掉每个头',
     about: (percent) => `：${percent}。关掉一个头，升降到：`,
     none: '依次关掉每个头。',
+    turns: '关掉一个头时，隐藏状态平均转过的角度。',
+    turnsBy: (angle) => `转过 ${angle}`,
   },
   hideBelow: '隐藏小于',
 

@@ -2,6 +2,7 @@
 
 /** @module headlight-attention/analysis */
 
+export { ablateHeads } from './ablateHeads.js';
 export { attribution } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
 export { composition } from './circuits.js';
@@ -10,6 +11,7 @@ export { findCircuit } from './findCircuit.js';
 export { fitJacobianLens } from './fitJacobianLens.js';
 export { writeHeadvis } from './headvis.js';
 export { readHeadvis } from './headvisReader.js';
+export { hiddenAngle } from './hiddenAngle.js';
 export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
 export { knockOut } from './knockOut.js';
@@ -24,6 +26,10 @@ export { salience } from './salience.js';
 export { scanHeads } from './scanHeads.js';
 export { tokenSimilarity } from './similarity.js';
 
+/** @typedef {import('./ablateHeads.js').AblationOptions} AblationOptions */
+/** @typedef {import('./ablateHeads.js').AblationProgress} AblationProgress */
+/** @typedef {import('./ablateHeads.js').AttentionPart} AttentionPart */
+/** @typedef {import('./ablateHeads.js').HeadAblation} HeadAblation */
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
 /** @typedef {import('./arrays.js').Numbers} Numbers */

@@ -35,6 +35,7 @@ import { parameterName } from '../models/parameters.js';
  * @property {boolean} [sharedBlocks]
  * @property {object} [disentangled]
  * @property {boolean} [cross]
+ * @property {{ layers: number, numHeads: number } | undefined} [encoder]
  * @property {boolean} [tied]
  * @property {string} [head]
  * @property {string} [headTransform]

@@ -15,7 +15,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  *   PatchedModel
  */
 /**
- * @typedef {{ at: string, head?: number, token?: number, set?: TensorLike, add?: TensorLike,
+ * @typedef {{ at: string, head?: number, token?: number, set?: 'zero' | 'mean' | TensorLike, add?: TensorLike,
  *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
  */
 /**

@@ -13,7 +13,7 @@ import { readSteps } from './steps.js';
 /**
  * @typedef {object} PatchOptions
  * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …; or
- *   'embed'
+ *   'embed'; in an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
  * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads
  * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
  * @property {AbortSignal} [signal]
@@ -31,8 +31,8 @@ import { readSteps } from './steps.js';
  * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
  */
 
-const HEADS = /^blocks\.\*\.(cross\.)?(query|key|value|scores|weights|heads)$/;
-const ROWS = /^(embed|blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out))$/;
+const HEADS = /^(encoder\.)?blocks\.\*\.(cross\.)?(query|key|value|scores|weights|heads)$/;
+const ROWS = /^(encoder\.)?(embed|blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out))$/;
 
 /**
  * Runs the corrupted input once for each layer and each head, or each token, with this value replaced by that of the
@@ -65,7 +65,9 @@ export async function patch(model, clean, corrupted, metric, options) {
   checkMetric(caller, metric);
   steps.check();
 
-  const layers = at === 'embed' ? 1 : model.options.layers;
+  const single = at.endsWith('embed');
+  const stack = (at.startsWith('encoder.') && model.options.encoder) || model.options;
+  const layers = single ? 1 : stack.layers;
   const { from, clean: best } = measureClean(model, clean, metric, at, layers);
   const worst = measured(model.forward(corrupted, { capture: [at] }), (result) => {
     const { shape } = captured(result, at, 0);
@@ -83,7 +85,7 @@ export async function patch(model, clean, corrupted, metric, options) {
     values[done] = value;
     await steps.report({ done: done + 1, total: values.length, layer, place, value });
   }
-  const shape = at === 'embed' ? [count] : [layers, count];
+  const shape = single ? [count] : [layers, count];
   const recovered = values.map((value) => (value - worst) / (best - worst));
   return { clean: best, corrupted: worst, values: { data: values, shape }, recovered: { data: recovered, shape } };
 }

@@ -210,7 +210,8 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
     keys: shapeOf(key)[1],
     causal: false,
     window: [-1, -1],
-    offset: 0,
+    // Windows of edits count from the positions of the queries.
+    offset: run.past,
     padding,
     bias: undefined,
     slopes: undefined,

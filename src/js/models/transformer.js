@@ -95,6 +95,8 @@ export class Transformer extends TextMethods {
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
+    /** The shapes of these tensors, by their names. @internal @type {Map<string, readonly number[]> | undefined} */
+    this.storedShapes = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     this.#optionsJson = JSON.stringify(given);

@@ -43,14 +43,14 @@ const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
  * Heads with a large effect on the guess but a small contribution: they act through other heads.
- * @param {{ before: number, switchedOff: { layer: number, head: number, probability: number }[] } | null} found
+ * @param {{ before: number, switchedOff: { part: string, layer: number, head: number, value: number }[] } | null} found
  * @param {Added} added
  * @param {{ heads: number }} size
  * @returns {{ layer: number, head: number, change: number }[]} the greatest fall first
  */
 export function actingThrough(found, added, { heads }) {
   return (found?.switchedOff ?? [])
-    .map(({ layer, head, probability }) => ({ layer, head, change: probability - (found?.before ?? 0) }))
+    .map(({ part, layer, head, value }) => ({ part, layer, head, change: value - (found?.before ?? 0) }))
     .filter(
       ({ layer, head, change }) => change <= -MIN_EFFECT && added.heads[layer * heads + head] < MAX_SHARE * added.sum,
     )

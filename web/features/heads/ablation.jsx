@@ -1,36 +1,32 @@
-// Ablation of every head: the change of the next token's probability without it, in percentage points, and the button
-// that starts it.
+// Ablation of every head: the change of the next token's probability without it, in percentage points, or the angle by
+// which the hidden states turn; and the button that starts it.
 
 import { useSession } from '../../ui/context.js';
 
-/**
- * The probability of the next token without one head.
- * @typedef {{ layer: number, head: number, probability: number }} HeadAblation
- */
-/**
- * @typedef {object} Ablation
- * @property {string} text of the token
- * @property {number} before its probability with all heads
- * @property {HeadAblation[]} switchedOff the heads so far
- * @property {number} total the number of heads
- */
+/** @import { About, Ablation, AttentionPart } from '../../store/protocol.js' */
 
 /** Percentage points, without a negative zero. @param {number} probability @param {number} before */
 export const pointsFrom = (probability, before) => Math.round(100 * (probability - before)) + 0;
 
 /**
- * Percentage points by head, 'layer.head', for the heads so far.
+ * Percentage points, or degrees, by head of one attention, 'layer.head', for the heads so far.
  * @param {Ablation | null} ablation
+ * @param {AttentionPart} shown
  * @returns {Record<string, number> | null}
  */
-export const pointsOf = (ablation) =>
+export const pointsOf = (ablation, shown) =>
   ablation &&
   Object.fromEntries(
-    ablation.switchedOff.map(({ layer, head, probability }) => [
-      `${layer}.${head}`,
-      pointsFrom(probability, ablation.before),
-    ]),
+    ablation.switchedOff
+      .filter(({ part }) => part === shown)
+      .map(({ layer, head, value }) => [
+        `${layer}.${head}`,
+        ablation.measure === 'angle' ? value : pointsFrom(value, ablation.before),
+      ]),
   );
+
+/** True if the heads of a model can be switched off. @param {Pick<About, 'kind' | 'edits'> | null} about */
+export const isAblatable = (about) => about?.kind === 'transformer' && about.edits;
 
 /** Ablates each head in turn, and lists the changes. @param {import('../../store/session.js').Session} session */
 export function beginAblation(session) {
@@ -46,7 +42,7 @@ export function AblationButton({ opensPanel = true }) {
   const session = useSession();
   const words = session.words.value;
   const { about, ablating, ablation } = session;
-  if (!about.value?.predicts || !about.value.edits || session.state.value.panel === 'story') return null;
+  if (!isAblatable(about.value) || session.state.value.panel === 'story') return null;
   const begin = opensPanel ? () => beginAblation(session) : session.runAblation;
   return (
     <button

@@ -1,11 +1,12 @@
 // The list of ablated heads in the reading column, the greatest fall of the probability first.
 
-import { signed } from '../../texts/numbers.js';
+import { degrees, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
+import { shownPart } from '../whatif/modelEdits.js';
 import { AblationButton, pointsFrom } from './ablation.jsx';
 
-/** @import { Ablation } from './ablation.jsx' */
+/** @import { Ablation } from '../../store/protocol.js' */
 
 /** Heads in the list: of a larger model those with the greatest fall. */
 const MAX_LISTED = 200;
@@ -20,7 +21,9 @@ export function AblationPanel() {
     <section class="adding ablation" aria-label={words.ablation.title}>
       <h2 class="title">{words.ablation.title}</h2>
       <p class="how">
-        {ablation ? (
+        {ablation?.measure === 'angle' ? (
+          words.ablation.turns
+        ) : ablation ? (
           <>
             <i>{shown(ablation.text).trim() || '␣'}</i>
             {words.ablation.about(words.percent(ablation.before))}
@@ -39,23 +42,27 @@ export function AblationPanel() {
 }
 
 /** @param {{ ablation: Ablation }} props */
-function AblationList({ ablation: { switchedOff, before } }) {
+function AblationList({ ablation: { measure, switchedOff, before } }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const list = [...switchedOff].sort((a, b) => a.probability - b.probability).slice(0, MAX_LISTED);
+  const isAngle = measure === 'angle';
+  const about = session.about.value;
+  const shown = shownPart(about, state);
+  const isOne = !about || about.parts.length < 2;
+  const list = [...switchedOff].sort((a, b) => (isAngle ? b.value - a.value : a.value - b.value)).slice(0, MAX_LISTED);
   return (
     <ol>
-      {list.map(({ layer, head, probability }) => (
-        <li key={`${layer}.${head}`}>
+      {list.map(({ part, layer, head, value }) => (
+        <li key={`${part} ${layer}.${head}`}>
           <button
             type="button"
-            aria-pressed={state.layer === layer && state.head === head}
-            onClick={() => session.update({ layer, head }, 'head')}
+            aria-pressed={shown === part && state.layer === layer && state.head === head}
+            onClick={() => session.update({ layer, head, ...(part !== shown && { part, cell: null }) }, 'head')}
           >
-            <span>{words.headName(layer, head)}</span>
-            <span>{words.percent(probability)}</span>
-            <b>{signed(pointsFrom(probability, before), 0)}</b>
+            <span>{isOne ? words.headName(layer, head) : words.open.headOf(part, layer, head)}</span>
+            <span>{isAngle ? '' : words.percent(value)}</span>
+            <b>{isAngle ? degrees(value) : signed(pointsFrom(value, before), 0)}</b>
           </button>
         </li>
       ))}

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { isOpen } from '../train/settings.js';
-import { beginAblation } from './ablation.jsx';
+import { shownPart } from '../whatif/modelEdits.js';
+import { beginAblation, isAblatable } from './ablation.jsx';
 
 /** @import { RoleName } from './roles.js' */
 
@@ -15,7 +16,8 @@ import { beginAblation } from './ablation.jsx';
  */
 export function useOrder() {
   const session = useSession();
-  const { sort, run, ablation, state } = session;
+  const { sort, run, ablation, state, about } = session;
+  const part = shownPart(about.value, state.value);
   const [module, setModule] = useState(/** @type {typeof import('./sortHeads.js') | null} */ (null));
   const by = isOpen(state.value) ? 'place' : sort.value;
   useEffect(() => {
@@ -23,8 +25,8 @@ export function useOrder() {
   }, [by]);
   const isComplete = ablation.value?.switchedOff.length === ablation.value?.total;
   return useMemo(
-    () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, ablation.value)),
-    [by, module, run.value, isComplete && ablation.value],
+    () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, ablation.value, part)),
+    [by, module, run.value, isComplete && ablation.value, part],
   );
 }
 
@@ -33,12 +35,13 @@ export function SortMenu() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const { heads = 1, edits, predicts } = session.about.value ?? {};
+  const { heads = 1 } = session.about.value ?? {};
+  const isOn = isAblatable(session.about.value);
   const { ablating, ablation } = session;
   const chosen = session.sort.value;
   if (heads < 2 || !run?.T || isOpen(session.state.value) || session.state.value.panel === 'story') return null;
   const scores = Object.keys(words.roleNames).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
-  const ways = ['place', ...(edits && predicts ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
+  const ways = ['place', ...(isOn ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
   const nameOf = (/** @type {string} */ by) =>
     words.sorts[/** @type {keyof typeof words.sorts} */ (by)] ?? words.roleNames[/** @type {RoleName} */ (by)];
   return (
@@ -57,7 +60,7 @@ export function SortMenu() {
               if (by === 'effect' && !session.ablation.value) session.runAblation();
             },
           })),
-          ...(edits && predicts
+          ...(isOn
             ? [
                 {
                   key: 'ablate',

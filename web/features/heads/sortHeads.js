@@ -2,7 +2,7 @@
 
 import { weightsOf } from '../reading/derivation.js';
 
-/** @import { Ablation } from '../../store/protocol.js' */
+/** @import { Ablation, AttentionPart } from '../../store/protocol.js' */
 /** @import { Run } from '../heatmap/types.js' */
 
 /**
@@ -33,13 +33,19 @@ export function fromUniform(weights, T, S) {
  * @param {string} by 'effect', 'uniform', or a score
  * @param {Run} run
  * @param {Ablation | null} ablation see ablation.jsx; null if it has not begun
+ * @param {AttentionPart} [shown]
  * @returns {number[][] | null} the heads of each layer by place; null while the ablation is incomplete
  */
-export function orderOf(by, run, ablation) {
+export function orderOf(by, run, ablation, shown = 'decoder') {
   const { layers, heads } = run.about;
   if (by === 'effect' && (!ablation || ablation.switchedOff.length !== ablation.total)) return null;
   const losses = new Map(
-    ablation?.switchedOff.map(({ layer, head, probability }) => [`${layer}.${head}`, ablation.before - probability]),
+    ablation?.switchedOff
+      .filter(({ part }) => part === shown)
+      .map(({ layer, head, value }) => [
+        `${layer}.${head}`,
+        ablation.measure === 'angle' ? value : ablation.before - value,
+      ]),
   );
   const value = (/** @type {number} */ l, /** @type {number} */ h) => {
     if (by === 'effect') return losses.get(`${l}.${h}`) ?? 0;

@@ -1,7 +1,7 @@
 // A head as a small picture of its weights, with its role or its ablation under it; arrow keys choose the next one.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { signed } from '../../texts/numbers.js';
+import { degrees, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
 import { px } from '../../ui/px.js';
@@ -11,7 +11,7 @@ import { weightsOf } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
 import { costsOf } from '../story/steps.js';
 import { isEmpty } from '../viewRules.js';
-import { isOff } from '../whatif/modelEdits.js';
+import { isOff, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
 import { pointsOf } from './ablation.jsx';
 import { findsNothing, roleName } from './roles.js';
 
@@ -39,15 +39,16 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
   const role = shownRole(session, layer, head);
   const isChosen = state.layer === layer && state.head === head;
   const points = usePoints()?.[`${layer}.${head}`];
+  const isAngle = state.panel !== 'story' && session.ablation.value?.measure === 'angle';
   const isUnmatched = points === undefined && findsNothing(role, session.run.value);
-  const off = isOff(state, layer, head);
+  const off = isOff(state, placeOfLayer(session, layer), head);
   const canvas = useThumbnailCanvas(layer, head, size);
   const name = words.headName(layer, head);
   const label = [
     name,
     role && (isUnmatched ? words.usually(roleName(session, role)) : roleName(session, role)),
     off && words.isOff,
-    points !== undefined && words.story.points(points),
+    points !== undefined && (isAngle ? words.ablation.turnsBy(degrees(points)) : words.story.points(points)),
   ];
   return (
     <button
@@ -75,7 +76,9 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
           {points === undefined ? (
             role && roleName(session, role)
           ) : (
-            <span title={words.story.cost}>{signed(points, 0)}</span>
+            <span title={isAngle ? words.ablation.turns : words.story.cost}>
+              {isAngle ? degrees(points) : signed(points, 0)}
+            </span>
           )}
         </span>
       )}
@@ -111,13 +114,16 @@ function useThumbnailCanvas(layer, head, size) {
 }
 
 /**
- * The ablation of each head in percentage points, by 'layer.head': in the story of the heads switched off so far.
+ * The ablation of each head in percentage points, or in degrees, by 'layer.head': in the story, of the heads that have
+ * been switched off.
  * @returns {Record<string, number> | null | undefined}
  */
 function usePoints() {
   const session = useSession();
   const { panel, step } = session.state.value;
-  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
+  return panel === 'story'
+    ? costsOf(step, session.storyLog.value)
+    : pointsOf(session.ablation.value, shownPart(session.about.value, session.state.value));
 }
 
 /** Steps of an arrow key: layers and places. @type {Record<string, [layers: number, places: number]>} */

@@ -7,7 +7,7 @@ import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
 import { canShow } from '../viewRules.js';
 import { HeadSwitch } from '../whatif/headSwitch.jsx';
-import { effective } from '../whatif/modelEdits.js';
+import { effective, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
 
 /** @import { RoleName } from '../heads/roles.js' */
 /** @import { ComponentChildren } from 'preact' */
@@ -49,7 +49,7 @@ export function HeadTitle({ picture, compact }) {
   const state = session.state.value;
   const { layer, head } = run;
   const isOneHead = state.mean === 'head';
-  const scale = effective(state.scale, layer, head, 1);
+  const scale = effective(state.scale, placeOfLayer(session, layer), head, 1);
   return (
     <TitleArea picture={picture} className={`${stacked ? 'few' : ''} ${compact ? 'compact' : ''}`}>
       <Name run={run} scale={scale} scores={isOneHead ? run.scores?.[layer]?.[head] : undefined} />
@@ -94,7 +94,9 @@ function Role({ run, scale }) {
   const words = session.words.value;
   const { about, layer, head } = run;
   const role = session.roles.value?.[layer]?.[head] ?? null;
-  if (scale === 0) return <>{words.offMeans(layer === about.layers - 1)}</>;
+  // The decoder follows the last layer of an encoder.
+  const isLast = layer === about.layers - 1 && shownPart(about, session.state.value) !== 'encoder';
+  if (scale === 0) return <>{words.offMeans(isLast)}</>;
   if (role && findsNothing(role, run)) {
     const usual = words.usually(roleName(session, role));
     // A part of another page has no other views.

@@ -10,7 +10,7 @@ import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
 import { showsWritten } from '../viewRules.js';
-import { isOff } from '../whatif/modelEdits.js';
+import { isOff, placeOfLayer } from '../whatif/modelEdits.js';
 import { HeadTitle } from './headTitle.jsx';
 import { Labels, ReadCell } from './matrixLabels.jsx';
 import { ARROW_STEPS, nextCell } from './nextCell.js';
@@ -38,7 +38,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const hasLens = !hasLabels && !picture.full;
   return (
     <div
-      class={`picture ${isOff(state, state.layer, state.head) ? 'off' : ''}`}
+      class={`picture ${isOff(state, placeOfLayer(session), state.head) ? 'off' : ''}`}
       style={px({ height })}
       onPointerDown={(event) => {
         // After the event its target is the page's element.

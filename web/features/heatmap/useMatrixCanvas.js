@@ -6,7 +6,7 @@ import { MIN_WHOLE_CELL } from '../../ui/layout.js';
 import { reducedMotion } from '../../ui/motion.js';
 import { PALETTE } from '../../ui/palette.js';
 import { eachRun } from '../mask/hiddenCells.js';
-import { effective } from '../whatif/modelEdits.js';
+import { effective, placeOfLayer } from '../whatif/modelEdits.js';
 import { paintCells, paintPooled, sized } from './paintWeights.js';
 import { useColours } from './useColours.js';
 
@@ -39,7 +39,7 @@ export function useMatrixCanvas(picture) {
     painted.current = cell < MIN_WHOLE_CELL ? null : { weights: new Float32Array(weights), T, S };
     if (cell < MIN_WHOLE_CELL) {
       paintDense(canvas.current, picture, ramp, theme);
-      const hidden = picture.run.joined ? '' : effective(state.painted, state.layer, state.head, '');
+      const hidden = picture.run.joined ? '' : effective(state.painted, placeOfLayer(session), state.head, '');
       return clearHidden(canvas.current, hidden, cell);
     }
     const paint = (/** @type {Float32Array} */ values) => {

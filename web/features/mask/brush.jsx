@@ -5,7 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
 import { px } from '../../ui/px.js';
 import { sized } from '../heatmap/paintWeights.js';
-import { effective, placeIn } from '../whatif/modelEdits.js';
+import { effective, placeIn, placeOfLayer } from '../whatif/modelEdits.js';
 import { brush as inEnglish } from './brush.en.js';
 import { brush as inChinese } from './brush.zh.js';
 import { countOf, eachRun, isPainted } from './hiddenCells.js';
@@ -30,23 +30,23 @@ const BRUSH_WIDTH = 11;
 const MIN_SLASHED_CELL = 5;
 let strokes = 0;
 
-/** The cells that are hidden in the shown head. @param {State} state */
-export const hiddenHere = ({ painted, layer, head }) => effective(painted, layer, head, '');
+/** The cells that are hidden in the shown head. @param {Session} session @param {State} state */
+export const hiddenHere = (session, { painted, head }) => effective(painted, placeOfLayer(session), head, '');
 
 /**
  * Hides or shows cells in the scope of the what-if line. Changes of one gesture are one step of undo.
  * @param {Session} session @param {Cell[]} cells @param {boolean} hide @param {string} [gesture]
  */
 function paint(session, cells, hide, gesture) {
-  const { painted, scope, layer, head } = session.state.peek();
-  const next = paintAt(painted, placeIn(scope, layer, head), cells, hide);
+  const { painted, scope, head } = session.state.peek();
+  const next = paintAt(painted, placeIn(scope, placeOfLayer(session), head), cells, hide);
   if (Object.values(next).every(isPainted)) session.update({ painted: next }, gesture);
 }
 
 /** Hides or shows the cell that is read: the keyboard's brush. @param {Session} session @param {Cell} cell */
 export function toggle(session, { t, s }) {
   let hide = true;
-  const hidden = hiddenHere(session.state.peek());
+  const hidden = hiddenHere(session, session.state.peek());
   if (hidden) eachRun(hidden, (row, from, to) => row === t && from <= s && s <= to && (hide = false));
   paint(session, [{ t, s }], hide);
   const run = session.run.peek();
@@ -152,7 +152,7 @@ function usePainting(picture, { canvas, stroke, draw }) {
       stroke.current = null;
       session.endGesture();
       draw(null);
-      session.announce(brushTexts(session).count(countOf(hiddenHere(session.state.peek()))));
+      session.announce(brushTexts(session).count(countOf(hiddenHere(session, session.state.peek()))));
     },
   };
 }

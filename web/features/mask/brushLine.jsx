@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { matrixOf } from '../viewRules.js';
-import { placeIn, withPlace } from '../whatif/modelEdits.js';
+import { placeIn, placeOfLayer, withPlace } from '../whatif/modelEdits.js';
 import { Scopes } from '../whatif/scopes.jsx';
 import { brushTexts, hiddenHere } from './brush.jsx';
 import { countOf, isLinked } from './hiddenCells.js';
@@ -15,13 +15,14 @@ export function BrushLine({ kind }) {
   const session = useSession();
   const own = brushTexts(session);
   const state = session.state.value;
-  const { painted, scope, layer, head } = state;
+  const { painted, scope, head } = state;
   const done = () => session.stopBrush();
   useEscape(done);
   useEffect(() => {
     if (state.view !== matrixOf(session.run.value)) done();
   }, [state.view]);
-  const clear = () => session.update({ painted: withPlace(painted, placeIn(scope, layer, head), '', '') });
+  const place = placeIn(scope, placeOfLayer(session), head);
+  const clear = () => session.update({ painted: withPlace(painted, place, '', '') });
   return (
     <section class="whatif brushing" aria-label={own.lead}>
       {kind !== 'phone' && <span class="lead">{own.lead}</span>}
@@ -31,7 +32,9 @@ export function BrushLine({ kind }) {
         <Scopes name={own.lead} />
       </span>
       {kind !== 'phone' && <span class="brush-note">{isLinked(painted) ? `${own.how} ` : `${own.unlinked} `}</span>}
-      {kind !== 'phone' && kind !== 'tablet' && <span class="brush-note">{own.count(countOf(hiddenHere(state)))}</span>}
+      {kind !== 'phone' && kind !== 'tablet' && (
+        <span class="brush-note">{own.count(countOf(hiddenHere(session, state)))}</span>
+      )}
       <span class="actions">
         <button type="button" class="word" disabled={!Object.values(painted).some(Boolean)} onClick={clear}>
           {own.clear}

@@ -1,5 +1,6 @@
 // Changes of the cells that are hidden by hand, see hiddenCells.js, by a stroke of the brush.
 
+import { allIn, isInside } from '../whatif/modelEdits.js';
 import { eachRun } from './hiddenCells.js';
 
 /** @import { Cell } from '../../store/state.js' */
@@ -48,16 +49,15 @@ export function withCells(text, cells, hide) {
 /**
  * Hides or shows cells at a place and at every narrower place within it.
  * @param {Record<string, string>} map
- * @param {string} place 'all', a layer '3', or one head '3.1'
+ * @param {string} place 'all', a layer '3', or one head '3.1'; see layerPlace
  * @param {Cell[]} cells
  * @param {boolean} hide
  */
 export function paintAt(map, place, cells, hide) {
-  const inside = (/** @type {string} */ other) => place === 'all' || other.startsWith(`${place}.`);
-  const before = map[place] ?? map[place.split('.')[0]] ?? map.all ?? '';
+  const before = map[place] ?? map[place.split('.')[0]] ?? map[allIn(place)] ?? '';
   const next = { ...map, [place]: withCells(before, cells, hide) };
   for (const [other, text] of Object.entries(map))
-    if (other !== place && inside(other)) next[other] = withCells(text, cells, hide);
+    if (other !== place && isInside(other, place)) next[other] = withCells(text, cells, hide);
   // Without hidden cells the state is the initial one.
   return Object.values(next).some(Boolean) ? next : {};
 }

@@ -14,6 +14,7 @@ import { isCompared } from '../whatif/modelEdits.js';
 const TraceOffer = later(() => import('../trace/offer.jsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Similarity = later(() => import('../similarity/similarity.jsx'), 'Similarity');
+const Turned = later(() => import('./turned.jsx'), 'Turned');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
 /** @import { Prediction as Guess } from '../../store/protocol.js' */
@@ -35,6 +36,7 @@ export function Prediction({ short = false, writes = false }) {
     return (
       <section class="prediction about" aria-label={words.next}>
         <p>{words.open.coverFirst}</p>
+        <Turned />
       </section>
     );
   return <Guesses short={short} writes={writes} />;
@@ -47,6 +49,7 @@ function AboutFile({ found }) {
   return (
     // If it is too long it scrolls, by keyboard too.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
+      {found.about.kind === 'transformer' && <Turned />}
       <Recognised found={found} />
       {found.summary?.kind === 'weights' && found.summary.sums === 'columns' && found.about.parts.length === 0 && (
         <button type="button" class="word" onClick={session.transposeWeights}>

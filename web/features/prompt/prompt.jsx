@@ -8,7 +8,7 @@ import { useSize } from '../../ui/useSize.js';
 import { messageSpans, roleAt } from '../chat/roles.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
-import { isOff } from '../whatif/modelEdits.js';
+import { isOff, placeOfLayer } from '../whatif/modelEdits.js';
 import { WriteOn } from './continueText.jsx';
 import { Guess } from './guess.jsx';
 import { Row, Strip } from './tokenRow.jsx';
@@ -55,7 +55,7 @@ export function Sentence({ small = false }) {
 function Field({ small }) {
   const session = useSession();
   const words = session.words.value;
-  const { text, layer, head } = session.state.value;
+  const { text, head } = session.state.value;
   const run = session.run.value;
   const cell = session.cell.value;
   const line = useRef(/** @type {any} */ (null));
@@ -67,7 +67,7 @@ function Field({ small }) {
       ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S)
       : [];
   const ramp = useColours();
-  const off = isOff(session.state.value, layer, head);
+  const off = isOff(session.state.value, placeOfLayer(session), head);
   const [typing, setTyping] = useState(false);
   const overflows = useOverflow(field, text, width);
   // A text that overflows is shown as an excerpt around the query, except during typing.

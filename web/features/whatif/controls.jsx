@@ -4,7 +4,17 @@ import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { Slider } from '../../ui/slider.jsx';
 import { matrixOf } from '../viewRules.js';
-import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './modelEdits.js';
+import {
+  effective,
+  KNOB,
+  placeIn,
+  placeOfLayer,
+  shownPart,
+  temperatureText,
+  toKnob,
+  toTemperature,
+  withPlace,
+} from './modelEdits.js';
 import { Scopes } from './scopes.jsx';
 
 const WINDOWS = ['0', '1', '3', '7'];
@@ -17,7 +27,8 @@ const SCALES = /** @type {const} */ ([
 export function Temperature() {
   const session = useSession();
   const state = session.state.value;
-  const { layer, head, scope } = state;
+  const { head, scope } = state;
+  const layer = placeOfLayer(session);
   const place = placeIn(scope, layer, head);
   const temperature = effective(state.temperature, layer, head, 1);
   return (
@@ -44,7 +55,8 @@ export function MaskMenu() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const { layer, head, scope } = state;
+  const { head, scope } = state;
+  const layer = placeOfLayer(session);
   const place = placeIn(scope, layer, head);
   const mask = effective(state.mask, layer, head, 'causal');
   const painted = Boolean(effective(state.painted, layer, head, ''));
@@ -54,7 +66,9 @@ export function MaskMenu() {
   const textOf = (texts, renamed, name) => texts[own ? renamed[name] : name] ?? texts.window(Number(name));
   const nameOf = (/** @type {string} */ name) => textOf(words.masks, { causal: 'none', past: 'causal' }, name);
   const aboutOf = (/** @type {string} */ name) => textOf(words.masksAbout, { causal: 'own', past: 'causal' }, name);
-  const masks = ['causal', own ? 'past' : 'none', ...WINDOWS].map((name) => ({
+  // The tokens of an encoder are neither before nor after those of the decoder.
+  const others = shownPart(about, state) === 'cross' ? [] : [own ? 'past' : 'none', ...WINDOWS];
+  const masks = ['causal', ...others].map((name) => ({
     key: name,
     label: nameOf(name),
     about: aboutOf(name),
@@ -91,7 +105,8 @@ export function HeadScale() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const { layer, head } = state;
+  const { head } = state;
+  const layer = placeOfLayer(session);
   const scale = effective(state.scale, layer, head, 1);
   // While `off` has the pointer or the focus, the guess without the head is shown.
   const turn = (/** @type {boolean} */ on) => () => session.setSwitchHover(on);
@@ -125,7 +140,8 @@ export function PatchMenu() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const { layer, head } = state;
+  const { head } = state;
+  const layer = placeOfLayer(session);
   const patched = effective(state.patch, layer, head, 0) === 1;
   const label = patched ? words.patched : words.notPatched;
   const set = (/** @type {number} */ value) => () =>

@@ -1,15 +1,25 @@
 // The changes to a model as forward's list of edits.
 
 import { visible } from '../mask/hiddenCells.js';
-import { effective } from './modelEdits.js';
+import { effective, layerPlace } from './modelEdits.js';
 
+/** @import { AttentionPart } from '../../store/protocol.js' */
 /** @import { Run } from '../../store/state.js' */
-/** @typedef {{ layers: number, heads: number, causal?: boolean, tokens?: number }} Size of a model and its text */
+/**
+ * One attention of a model: its size, and the numbers of its queries and keys. keys: default tokens.
+ * @typedef {{ part?: AttentionPart, layers: number, heads: number, causal?: boolean, tokens?: number,
+ *   keys?: number }} Stack
+ */
+
+/** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */
+const STACKS = { encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' };
+/** @param {string} part @param {number | string} layer */
+export const stackAt = (part, layer) => STACKS[part].replace('L', String(layer));
 
 /**
  * The heads of a layer, grouped by value; heads with the default are left out.
  * @param {Record<string, any>} map
- * @param {number} layer
+ * @param {string} layer its place
  * @param {number} heads
  * @param {any} usual the default
  * @returns {[value: any, heads: number[]][]}
@@ -32,43 +42,48 @@ const maskEdit = (mask, causal) =>
 /**
  * Painted masks, one for each group of heads with the same mask: the named mask without the hidden cells.
  * @param {Run} run
- * @param {number} layer
- * @param {Size} size
+ * @param {string} at the name of the scores
+ * @param {string} place of the layer
+ * @param {Stack} stack
  */
-function paintedEdits({ painted = {}, mask }, layer, { heads, causal = true, tokens = 0 }) {
-  return groups(painted, layer, heads, '').flatMap(([text, list]) => {
-    const masks = list.map((head) => effective(mask, layer, head, 'causal'));
+function paintedEdits({ painted = {}, mask }, at, place, { heads, causal = true, tokens = 0, keys = tokens }) {
+  return groups(painted, place, heads, '').flatMap(([text, list]) => {
+    const masks = list.map((head) => effective(mask, place, head, 'causal'));
     return [...new Set(masks)].map((name) => ({
-      at: `blocks.${layer}.scores`,
+      at,
       head: list.filter((_, i) => masks[i] === name),
-      mask: visible(text, name, tokens, causal),
+      mask: visible(text, name, tokens, causal, keys),
     }));
   });
 }
 
 /**
- * The edits of a run except patches, which need the values of another run.
+ * The edits of one attention in a run, except patches, which need the values of another run.
  * @param {Run} run
- * @param {Size} size
+ * @param {Stack} stack
  */
-export function editsOf(run, { layers, heads, causal = true, tokens = 0 }) {
+export function editsOf(run, stack) {
+  const { part = 'decoder', layers, heads, causal = true } = stack;
   const { temperature, mask, scale } = run;
   /** @type {object[]} */
   const edits = [];
   for (let layer = 0; layer < layers; layer++) {
-    const scores = `blocks.${layer}.scores`;
-    for (const [value, head] of groups(mask, layer, heads, 'causal'))
+    const place = layerPlace(part, layer);
+    const [scores, outputs] = ['scores', 'heads'].map((name) => stackAt(part, layer) + name);
+    for (const [value, head] of groups(mask, place, heads, 'causal'))
       edits.push({ at: scores, head, ...maskEdit(value, causal) });
-    edits.push(...paintedEdits(run, layer, { layers, heads, causal, tokens }));
-    for (const [value, head] of groups(temperature, layer, heads, 1))
+    edits.push(...paintedEdits(run, scores, place, stack));
+    for (const [value, head] of groups(temperature, place, heads, 1))
       edits.push({ at: scores, head, temperature: value });
-    for (const [value, head] of groups(scale, layer, heads, 1))
-      edits.push({ at: `blocks.${layer}.heads`, head, ...(value === 0 ? { set: 'zero' } : { scale: value }) });
+    for (const [value, head] of groups(scale, place, heads, 1))
+      edits.push({ at: outputs, head, ...(value === 0 ? { set: 'zero' } : { scale: value }) });
   }
   return edits;
 }
 
-/** The heads of each layer whose output is taken from the pinned run. @param {Run} run @param {Size} size */
-export function patchedHeads({ patch }, { layers, heads }) {
-  return Array.from({ length: layers }, (_, layer) => groups(patch, layer, heads, 0).flatMap(([, list]) => list));
+/** The heads of each layer whose output is taken from the pinned run. @param {Run} run @param {Stack} stack */
+export function patchedHeads({ patch }, { part = 'decoder', layers, heads }) {
+  return Array.from({ length: layers }, (_, layer) =>
+    groups(patch, layerPlace(part, layer), heads, 0).flatMap(([, list]) => list),
+  );
 }

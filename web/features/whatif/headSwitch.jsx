@@ -1,7 +1,7 @@
 // The switch of a head, in the title of its picture and in the sentence of the first visit.
 
 import { useSession } from '../../ui/context.js';
-import { effective, withPlace } from './modelEdits.js';
+import { effective, placeOfLayer, withPlace } from './modelEdits.js';
 
 /**
  * @param {{ name: string, on: boolean, turn: () => void } & Partial<import('preact').ButtonHTMLAttributes>} props more:
@@ -19,14 +19,15 @@ export function Switch({ name, on, turn, ...more }) {
 export function HeadSwitch() {
   const session = useSession();
   const words = session.words.value;
-  const { layer, head, scale } = session.state.value;
-  const on = effective(scale, layer, head, 1) !== 0;
+  const { head, scale } = session.state.value;
+  const place = placeOfLayer(session);
+  const on = effective(scale, place, head, 1) !== 0;
   const point = (/** @type {boolean} */ is) => () => session.setSwitchHover(is);
   return (
     <Switch
       name={words.first.head}
       on={on}
-      turn={() => session.update({ scale: withPlace(scale, `${layer}.${head}`, on ? 0 : 1, 1) })}
+      turn={() => session.update({ scale: withPlace(scale, `${place}.${head}`, on ? 0 : 1, 1) })}
       onPointerEnter={point(true)}
       onPointerLeave={point(false)}
       onFocus={point(true)}

@@ -81,11 +81,9 @@ function Reset() {
 function Unchangeable({ about }) {
   const session = useSession();
   const words = session.words.value;
-  /** @type {Record<string, string>} */
-  const reasons = { weights: words.open.nothingToAsk, transformer: words.open.pairNothing };
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <span class="reason">{about.folder ? words.open.folderNothing : reasons[about.kind]}</span>
+      <span class="reason">{about.folder ? words.open.folderNothing : words.open.nothingToAsk}</span>
       <Share />
     </section>
   );

@@ -1,9 +1,9 @@
 // The fields of a run that the screen shows.
 
+import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { scoresOf, weightsOf } from './headScores.js';
 import { headValues } from './headValues.js';
 import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './predictions.js';
-import { stackAt } from './runModel.js';
 
 /** @import { Numbers, TransformerSource } from '../sources/types.js' */
 /** @import { Prediction } from '../../store/protocol.js' */

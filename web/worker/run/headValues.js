@@ -2,8 +2,8 @@
 
 import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.js';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
+import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { topLabel } from './predictions.js';
-import { stackAt } from './runModel.js';
 import { optionsOf, sinkOf, stepsOf } from './scoreSteps.js';
 
 /** @import { TransformerSource } from '../sources/types.js' */

@@ -3,7 +3,7 @@
 import { alignWords, partnersOf } from '../../features/trace/alignWords.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from './modelInput.js';
-import { allEdits, capturesFor, forward } from './runModel.js';
+import { allEdits, capturesFor, forward, stacksOf } from './runModel.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { Run } from '../../store/protocol.js' */
@@ -39,7 +39,8 @@ export class RunCache {
   }
 
   /**
-   * The edits of a run of T tokens. Without a pinned run nothing is patched.
+   * The edits of a run of T tokens, which are counted here for an encoder–decoder. Without a pinned run nothing is
+   * patched.
    * @param {Hl} hl
    * @param {TransformerSource} source
    * @param {Run} run
@@ -47,12 +48,15 @@ export class RunCache {
    * @returns {Edit[]}
    */
   edits(hl, source, run, { layer, pinned, T }) {
+    const isPair = source.about.reads === 'pair';
+    const [tokens, encoded] = isPair
+      ? /** @type {const} */ (['decoder', 'encoder']).map((part) => readRun(source, run, part).ids.length)
+      : [T, 0];
     return allEdits(
-      source,
+      stacksOf(source, tokens, encoded),
       pinned ? run : { ...run, patch: {} },
-      T,
       () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer, pinned: null }),
-      () => patchPartners(source, run, /** @type {Run} */ (pinned)),
+      (part) => patchPartners(source, run, /** @type {Run} */ (pinned), part),
     );
   }
 }
@@ -62,18 +66,20 @@ export class RunCache {
  * @param {TransformerSource} source
  * @param {Run} run
  * @param {Run} pinned
+ * @param {string} [part] of an encoder–decoder
  */
-export const partnersIn = (source, run, pinned) =>
-  partnersOf(alignWords(readRun(source, pinned).pieces, readRun(source, run).pieces).columns, 0);
+export const partnersIn = (source, run, pinned, part) =>
+  partnersOf(alignWords(readRun(source, pinned, part).pieces, readRun(source, run, part).pieces).columns, 0);
 
 /**
  * The same for patches: without a partner of its own, the last token, whose guess is shown, has the last one there.
  * @param {TransformerSource} source
  * @param {Run} run
  * @param {Run} pinned
+ * @param {string} [part] of an encoder–decoder
  */
-export function patchPartners(source, run, pinned) {
-  const partners = partnersIn(source, run, pinned);
+export function patchPartners(source, run, pinned, part) {
+  const partners = partnersIn(source, run, pinned, part);
   const last = partners.length - 1;
-  return partners[last] < 0 ? partners.with(last, readRun(source, pinned).pieces.length - 1) : partners;
+  return partners[last] < 0 ? partners.with(last, readRun(source, pinned, part).pieces.length - 1) : partners;
 }

@@ -1,51 +1,95 @@
 // One run of a model, copied out of the core's memory: which values are captured, and which edits a run makes.
 
 import { tokenPlaces } from '../../features/trace/places.js';
-import { editsOf, patchedHeads } from '../../features/whatif/forwardEdits.js';
+import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdits.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
-/** @import { About, Run } from '../../store/protocol.js' */
+/** @import { Stack } from '../../features/whatif/forwardEdits.js' */
+/** @import { AttentionPart, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
-/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden?: Numbers | null }} Values */
+/**
+ * hidden: (1,T,C), after the last norm.
+ * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers }} Values
+ */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
 export const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
 
 /**
  * @param {Hl} hl
- * @param {Pick<TransformerSource, 'model'> & { about?: Pick<About, 'compares'> }} source
+ * @param {Pick<TransformerSource, 'model'>} source
  * @param {ModelInput} input
  * @param {Edit[]} edit
  * @param {string[]} capture
  * @returns {Values}
  */
-export function forward(hl, { model, about }, input, edit, capture) {
+export function forward(hl, { model }, input, edit, capture) {
   return hl.scope(() => {
-    const { logits, captured, hidden } = model.forward(input, { edit, capture });
+    const { logits, hidden, captured } = model.forward(input, { edit, capture });
     return {
       logits: logits ? copied(logits) : null,
-      hidden: about?.compares && hidden ? copied(hidden) : null,
+      hidden: copied(hidden),
       captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
     };
   });
 }
 
 /**
+ * The attentions of a model, with the numbers of tokens of an input.
+ * @param {Pick<TransformerSource, 'about' | 'model'>} source
+ * @param {number} T
+ * @param {number} S tokens of the encoder
+ * @returns {(Stack & { part: AttentionPart, tokens: number })[]}
+ */
+export function stacksOf({ about, model: { options } }, T, S) {
+  const own = { part: /** @type {const} */ ('decoder'), ...sizeOf(options), causal: about.causal, tokens: T };
+  if (!options.encoder) return [own];
+  return [
+    { part: 'encoder', ...sizeOf(options.encoder), causal: false, tokens: S },
+    own,
+    { ...own, part: 'cross', causal: false, keys: S },
+  ];
+}
+
+/** @param {{ layers: number, numHeads: number }} options */
+const sizeOf = ({ layers, numHeads: heads }) => ({ layers, heads });
+
+/**
  * All edits of a run, with the heads and places that are patched from the pinned run: at every token that has a partner
  * in the pinned text.
- * @param {Pick<Source, 'about'>} source
+ * @param {ReturnType<typeof stacksOf>} stacks
  * @param {Run} run
- * @param {number} T
  * @param {() => Values} pinned the values of the pinned run
- * @param {() => number[]} partners for each token its partner in the pinned text, −1 for none
+ * @param {(part: AttentionPart) => number[]} partners for each token its partner in the pinned text, −1 for none
  * @returns {Edit[]}
  */
-export function allEdits({ about }, run, T, pinned, partners) {
-  const edits = /** @type {Edit[]} */ (editsOf(run, { ...about, tokens: T }));
-  patchedHeads(run, about).forEach((heads, layer) => {
+export function allEdits(stacks, run, pinned, partners) {
+  const edits = stacks.flatMap((stack) => {
+    const own = /** @type {Edit[]} */ (editsOf(run, stack));
+    patchHeads(own, stack, run, pinned, partners);
+    return own;
+  });
+  const { layers, tokens } = /** @type {typeof stacks[number]} */ (stacks.find(({ part }) => part === 'decoder'));
+  for (const { part, layer, place } of tokenPlaces(run.patch)) {
+    const from = place < tokens ? partners('decoder')[place] : -1;
+    if (layer < layers && from >= 0) edits.unshift(placeEdit(pinned().captured, part, layer, place, from));
+  }
+  return edits;
+}
+
+/**
+ * Adds the edits of heads that are patched in one attention.
+ * @param {Edit[]} edits
+ * @param {ReturnType<typeof stacksOf>[number]} stack
+ * @param {Run} run
+ * @param {() => Values} pinned
+ * @param {(part: AttentionPart) => number[]} partners
+ */
+function patchHeads(edits, { part, tokens: T, ...size }, run, pinned, partners) {
+  patchedHeads(run, { part, ...size }).forEach((heads, layer) => {
     if (heads.length === 0) return;
-    const at = `blocks.${layer}.heads`;
+    const at = `${stackAt(part, layer)}heads`;
     const { data, shape } = pinned().captured[at];
     const [, , tokens, width] = shape;
     // A pinned run without a text has no values.
@@ -54,17 +98,12 @@ export function allEdits({ about }, run, T, pinned, partners) {
       const from = data.subarray(head * tokens * width, (head + 1) * tokens * width);
       if (tokens === T) edits.unshift({ at, head, set: { data: from, shape: [tokens, width] } });
       else
-        partners().forEach((s, token) => {
+        partners(part).forEach((s, token) => {
           const set = { data: from.subarray(s * width, (s + 1) * width), shape: [width] };
           if (s >= 0) edits.unshift({ at, head, token, set });
         });
     }
   });
-  for (const { part, layer, place } of tokenPlaces(run.patch)) {
-    const from = place < T ? partners()[place] : -1;
-    if (layer < about.layers && from >= 0) edits.unshift(placeEdit(pinned().captured, part, layer, place, from));
-  }
-  return edits;
 }
 
 /**
@@ -86,17 +125,13 @@ function placeEdit(captured, part, layer, token, from) {
   return { at, token, set: { data: set, shape: groups > 1 ? [groups, 1, width] : [width] } };
 }
 
-/** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */
-const STACKS = { encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' };
-/** @param {string} part @param {number | string} layer */
-export const stackAt = (part, layer) => STACKS[part].replace('L', String(layer));
-
 /**
  * The values that the page needs of a run, with the arithmetic of the heads of one layer.
  * @param {Pick<Source, 'about'>} source @param {string} part @param {number} layer
  */
 export const capturesFor = ({ about }, part, layer) => [
-  ...(about.parts.length > 0 ? [] : ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out']),
+  ...['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'],
+  ...(about.parts.length > 0 ? ['blocks.*.cross.heads', 'encoder.blocks.*.heads'] : []),
   `${stackAt(part, '*')}weights`,
   ...['query', 'key', 'value', 'scores', 'heads'].map((name) => `${stackAt(part, layer)}${name}`),
 ];

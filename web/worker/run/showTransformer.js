@@ -1,7 +1,7 @@
 // The parts of the answer to `show` for a transformer: its run, the comparison, the pinned run and the heads' roles.
 
 import { hasTrial } from '../../features/story/trial.js';
-import { effective, otherCase } from '../../features/whatif/modelEdits.js';
+import { effective, layerPlace, otherCase, shownPart } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
 import { rolesOf } from './headScores.js';
@@ -70,6 +70,9 @@ export async function showTransformer(hl, source, state, reply, worker) {
     const { similarityOf } = await import('./similarity.js');
     reply.send('similarity', { similarity: similarityOf(source, runOf(state), other, valuesOf) });
     if (await reply.checkCancelled()) return;
+  } else if (!likely && about.edits) {
+    await sendAngles(source, state, now, other, reply);
+    if (await reply.checkCancelled()) return;
   }
   if (state.pinned && state.view === 'compare') {
     await sendPinnedHead(source, state.pinned, chosen, valuesOf, fields.chosen?.id ?? null, reply);
@@ -82,10 +85,11 @@ export async function showTransformer(hl, source, state, reply, worker) {
  * The head of the state, or the nearest one that the source has.
  * @param {TransformerSource} source @param {State} state
  */
-function chosenHead({ about, model: { options } }, state) {
-  const part = about.parts.includes(state.part) ? state.part : 'decoder';
+export function chosenHead({ about, model: { options } }, state) {
+  const part = shownPart(about, state);
   const { layers, numHeads: heads } = part === 'encoder' && options.encoder ? options.encoder : options;
-  return { part, layers, heads, layer: Math.min(state.layer, layers - 1), head: Math.min(state.head, heads - 1) };
+  const layer = Math.min(state.layer, layers - 1);
+  return { part, layers, heads, layer, place: layerPlace(part, layer), head: Math.min(state.head, heads - 1) };
 }
 
 /**
@@ -95,7 +99,7 @@ function chosenHead({ about, model: { options } }, state) {
  * @param {ChosenHead} chosen
  * @returns {Omit<ShownRun, 'weights'>}
  */
-function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, head }) {
+function inputFields(source, state, { pieces, keys, ids, cut, place }, { part, layer, head }) {
   const { about, model, pixels } = source;
   const picture = about.reads === 'picture' && {
     image: pixels?.fine ?? pixels?.image,
@@ -103,7 +107,7 @@ function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, 
   };
   return {
     ...picture,
-    ...partnersFor(source, state),
+    ...partnersFor(source, state, part),
     pieces,
     keys,
     cut,
@@ -119,10 +123,11 @@ function inputFields(source, state, { pieces, keys, ids, cut, place }, { layer, 
  * The partners of the tokens in the pinned run, if something is patched.
  * @param {TransformerSource} source
  * @param {State} state
+ * @param {string} part
  */
-const partnersFor = (source, state) =>
+const partnersFor = (source, state, part) =>
   state.pinned && source.about.edits && Object.keys(state.patch).length > 0
-    ? { partners: patchPartners(source, runOf(state), state.pinned) }
+    ? { partners: patchPartners(source, runOf(state), state.pinned, part) }
     : {};
 
 /**
@@ -133,13 +138,14 @@ const partnersFor = (source, state) =>
  * @param {Values} now
  * @param {ValuesOf} valuesOf
  */
-function otherCaseOf(source, state, { part, layer, head }, now, valuesOf) {
+function otherCaseOf(source, state, { part, layer, place, head }, now, valuesOf) {
   const { kind, run } = hasTrial(state)
     ? { kind: /** @type {const} */ ('before'), run: runOf(state) }
-    : otherCase({ ...state, layer, head });
+    : otherCase({ ...state, layer, head }, place);
   return {
     kind,
     run,
+    values: () => valuesOf(run),
     /** Null if nothing is predicted: a model of pictures may have no logits. */
     probabilities() {
       const { place } = readRun(source, run, part);
@@ -149,9 +155,24 @@ function otherCaseOf(source, state, { part, layer, head }, now, valuesOf) {
   };
 }
 
+/**
+ * Compares the hidden states of a run without a prediction with those of the other case.
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {Values} now
+ * @param {ReturnType<typeof otherCaseOf>} other
+ * @param {Reply} reply
+ */
+async function sendAngles(source, state, now, other, reply) {
+  const { turnedFrom } = await import('./turned.js');
+  const { pieces } = readRun(source, state);
+  const angles = turnedFrom(other.values().hidden, now.hidden, pieces);
+  if (angles) reply.send('turned', { kind: other.kind, ...angles });
+}
+
 /** @param {TransformerSource} source @param {Run} run @param {ChosenHead} chosen */
-const temperatureIn = ({ about }, run, { layer, head }) =>
-  about.edits ? effective(run.temperature, layer, head, 1) : 1;
+const temperatureIn = ({ about }, run, { place, head }) =>
+  about.edits ? effective(run.temperature, place, head, 1) : 1;
 
 /**
  * @param {TransformerSource} source
@@ -177,8 +198,8 @@ function describeNow(source, state, chosen, { ids, keys, place }, values, { kind
     temperature: temperatureIn(source, state, chosen),
   });
   const changes = {
-    scale: effective(state.scale, layer, head, 1),
-    patched: state.pinned !== null && effective(state.patch, layer, head, 0) === 1,
+    scale: effective(state.scale, chosen.place, head, 1),
+    patched: state.pinned !== null && effective(state.patch, chosen.place, head, 0) === 1,
   };
   const { fields } = described;
   return { ...described, fields: { ...fields, values: { ...fields.values, ...changes } } };

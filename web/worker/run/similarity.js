@@ -38,7 +38,7 @@ export function similarityOf(source, run, other, valuesOf) {
 
 /** @param {Run[]} runs two @param {NonNullable<About['compares']>} pooling @param {ValuesOf} valuesOf */
 function compare(runs, pooling, valuesOf) {
-  const [a, b] = runs.map((run) => pooled(/** @type {Numbers} */ (valuesOf(run).hidden), pooling));
+  const [a, b] = runs.map((run) => pooled(valuesOf(run).hidden, pooling));
   return tokenSimilarity(a, b);
 }
 

@@ -36,12 +36,13 @@ export function trialRun(hl, source, state, { layer, edits, before }) {
   const all = [...edits, ...changed];
   const capture = capturesFor(source, 'decoder', layer);
   return hl.scope(() => {
-    const { logits, captured } =
+    const { logits, hidden, captured } =
       lines.length > 0
         ? runEdges(withEdits(source.model, all), input, edgesWithout(source.model, lines), { capture })
         : source.model.forward(input, { edit: all, capture });
     return {
       logits: logits ? copied(logits) : null,
+      hidden: copied(hidden),
       captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
     };
   });

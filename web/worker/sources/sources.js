@@ -132,7 +132,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       reads,
       words: Boolean(tokenizer),
       writes: guess === 'next' && !encoder,
-      edits: !encoder,
+      edits: true,
       sums: exact,
       compares,
       chats: Boolean(model.chatTemplates) && guess === 'next',

@@ -25,6 +25,7 @@ export function newModel(memory, { family, options, found, unread }, weights) {
   model.family = family.name;
   model.unread = unread;
   model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
+  model.storedShapes = new Map(found.map(({ names, stored }) => [names[0], stored[0].shape]));
   return model;
 }
 

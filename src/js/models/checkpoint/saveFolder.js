@@ -6,7 +6,7 @@
 import { readOptions } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
-import { elementCount } from '../../check/shape.js';
+import { elementCount, sameShape } from '../../check/shape.js';
 import { writeSafetensors } from '../../io/safetensors.js';
 import { Adam, Sgd } from '../../ops/optimizer.js';
 import { openTokenizer } from '../../text/tokenizer.js';
@@ -177,13 +177,16 @@ function differences({ config, names }, options) {
 /** The form from which openModel reads the same options. @param {Transformer} model @returns {Form} */
 function chooseForm({ config: opened, storedNames: names, options }) {
   if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
-  if (options.encoder) throw refused('encoder', options.encoder, 'models with an encoder are not written');
   if (opened && names) {
     // The file may have had a head of its own although its config.json says that it is tied.
     for (const config of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
       const form = { config: { ...config, torch_dtype: 'float32' }, names };
       if (differences(form, options).length === 0) return form;
     }
+  }
+  if (options.encoder) {
+    const reason = 'a model with an encoder is written with the config.json from which all of it was opened';
+    throw refused('encoder', options.encoder, reason);
   }
   const candidates = Object.entries(CONFIGS).map(([type, of]) => {
     const form = formOf({ model_type: type, ...of(options), ...shared(options) }, options);
@@ -221,6 +224,18 @@ function writeParameter(target, source, stored, { data, shape }, split) {
 }
 
 /**
+ * The shape of a tensor: that of the file from which it was opened, which may have other axes of length 1.
+ * @param {Transformer} model
+ * @param {string} name
+ * @param {number[]} shape
+ */
+function shapeIn({ storedShapes }, name, shape) {
+  const opened = storedShapes?.get(name) ?? shape;
+  const [a, b] = [opened, shape].map((axes) => axes.filter((n) => n !== 1));
+  return sameShape(a, b) ? [...opened] : shape;
+}
+
+/**
  * The tensors that store values of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
@@ -236,7 +251,7 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
     const split = splitOf(model.options, parameter);
     const stored = storedShape(source, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
-    tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
+    tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: shapeIn(model, name, stored) };
     writeParameter(
       tensors[name].data,
       asStored ? source : { ...source, offset: 0 },

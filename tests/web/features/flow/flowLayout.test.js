@@ -243,6 +243,6 @@ test('for the demo model, the worker returns the results of attribution, composi
   const without = off.copy().subarray((ids.length - 1) * off.shape[2]);
   const most = Math.max(...without);
   const whole = without.reduce((sum, x) => sum + Math.exp(x - most), 0);
-  assert.ok(Math.abs(lost.probability - Math.exp(without[chosen.id] - most) / whole) < 1e-6);
+  assert.ok(Math.abs(lost.value - Math.exp(without[chosen.id] - most) / whole) < 1e-6);
   hl.dispose();
 });

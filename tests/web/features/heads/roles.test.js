@@ -33,10 +33,10 @@ test('unmatched rows are said to attend to the first tokens only if they do', ()
 test('a head with a small contribution and a large ablation is indirect', () => {
   const added = { heads: Float32Array.of(0.1, 8, -0.2, 0.3), sum: 10 };
   const switchedOff = [
-    { layer: 0, head: 0, probability: 0.02 },
-    { layer: 0, head: 1, probability: 0.01 },
-    { layer: 1, head: 0, probability: 0.85 },
-    { layer: 1, head: 1, probability: 0.6 },
+    { part: 'decoder', layer: 0, head: 0, value: 0.02 },
+    { part: 'decoder', layer: 0, head: 1, value: 0.01 },
+    { part: 'decoder', layer: 1, head: 0, value: 0.85 },
+    { part: 'decoder', layer: 1, head: 1, value: 0.6 },
   ];
   const found = actingThrough({ before: 0.86, switchedOff }, /** @type {any} */ (added), { heads: 2 });
   assert.deepEqual(

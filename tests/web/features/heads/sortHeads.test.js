@@ -33,6 +33,16 @@ test('heads of a layer are sorted by a score; equal ones keep their order', () =
   assert.equal(orderOf('effect', run, { switchedOff: [], total: 6, before: 0.5 }), null);
 });
 
+test('the order by cost is that of the shown attention; without a prediction, larger angles come first', () => {
+  const run = { about: { layers: 1, heads: 2 } };
+  const off = (part, head, value) => ({ part, layer: 0, head, value });
+  const switchedOff = [off('decoder', 0, 0.4), off('decoder', 1, 0.1), off('cross', 0, 0.1), off('cross', 1, 0.4)];
+  const ablation = { measure: 'probability', before: 0.5, total: 4, switchedOff };
+  assert.deepEqual(orderOf('effect', run, ablation, 'decoder'), [[1, 0]]);
+  assert.deepEqual(orderOf('effect', run, ablation, 'cross'), [[0, 1]]);
+  assert.deepEqual(orderOf('effect', run, { ...ablation, measure: 'angle', before: 0 }, 'cross'), [[1, 0]]);
+});
+
 const left = (name) => page.locator(`[data-head="${name}"]`).evaluate((one) => Number.parseFloat(one.style.left));
 async function open() {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });

@@ -5,6 +5,7 @@ import {
   effective,
   isCompared,
   KNOB,
+  layerPlace,
   otherCase,
   placeIn,
   temperatureText,
@@ -12,7 +13,7 @@ import {
   toTemperature,
   withPlace,
 } from '../../../../web/features/whatif/modelEdits.js';
-import { initialState } from '../../../../web/store/state.js';
+import { initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });
@@ -30,6 +31,43 @@ test('setting a place replaces the values of places inside it', () => {
   assert.deepEqual(withPlace(map, placeIn('layer', 1, 2), 2, 1), { 0: 5, 1: 2 });
   assert.deepEqual(withPlace(map, placeIn('all', 1, 2), 1, 1), {});
   assert.deepEqual(withPlace({ all: 2 }, placeIn('head', 1, 2), 1, 1), { all: 2, 1.2: 1 });
+});
+
+test('the attentions of an encoder–decoder have places of their own', () => {
+  const map = { all: 1, eall: 2, e1: 3, 'e1.2': 4, 'c0.1': 5 };
+  const at = (part, layer, head) => effective(map, layerPlace(part, layer), head, 9);
+  assert.deepEqual([at('decoder', 1, 2), at('encoder', 0, 2), at('encoder', 1, 0), at('encoder', 1, 2)], [1, 2, 3, 4]);
+  assert.deepEqual([at('cross', 0, 1), at('cross', 0, 0)], [5, 9]);
+  assert.deepEqual(withPlace(map, placeIn('all', 'e0', 1), 7, 1), { all: 1, eall: 7, 'c0.1': 5 });
+  assert.deepEqual(withPlace(map, placeIn('all', '0', 1), 7, 1), { ...map, all: 7 });
+  assert.deepEqual(withPlace(map, placeIn('layer', 'c0', 1), 7, 1), { all: 1, eall: 2, e1: 3, 'e1.2': 4, c0: 7 });
+  assert.deepEqual(readAddress(writeAddress(run({ scale: map }))).scale, map);
+  assert.deepEqual(readAddress('scale=d1:0').scale, {});
+});
+
+test('the edits of each attention have its names and sizes', () => {
+  const changed = run({
+    scale: { 'e1.2': 0, 'c0.1': 0.5, 0.1: 0 },
+    mask: { 'e0.0': '1' },
+    painted: { 'c1.1': '0.2' },
+    patch: { 'c1.0': 1 },
+  });
+  const stack = { ...SIZE, tokens: 2 };
+  assert.deepEqual(editsOf(changed, { ...stack, part: 'encoder', causal: false, tokens: 3 }), [
+    { at: 'encoder.blocks.0.scores', head: [0], window: [1, 1] },
+    { at: 'encoder.blocks.1.heads', head: [2], set: 'zero' },
+  ]);
+  assert.deepEqual(editsOf(changed, stack), [{ at: 'blocks.0.heads', head: [1], set: 'zero' }]);
+  const cross = { ...stack, part: 'cross', causal: false, keys: 3 };
+  assert.deepEqual(editsOf(changed, cross), [
+    { at: 'blocks.0.cross.heads', head: [1], scale: 0.5 },
+    {
+      at: 'blocks.1.cross.scores',
+      head: [1],
+      mask: { data: Float32Array.of(1, 1, 0, 1, 1, 1), shape: [2, 3] },
+    },
+  ]);
+  assert.deepEqual(patchedHeads(changed, cross), [[], [0]]);
 });
 
 test('a run becomes the edits of forward, with one edit for heads with the same change', () => {

@@ -8,40 +8,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { load } from 'headlight-attention';
 import { writeNpy, writeSafetensors } from 'headlight-attention/formats';
-import { initialState } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
+import { createWorker } from '../../../support/pageWorker.js';
 import { attentions } from '../../../support/weights_file.js';
 
 const hl = await load();
-
-/** A worker, whose answers are objects of parts by name. */
-function createWorker() {
-  const waiting = new Map();
-  const answer = createAnswerer({
-    load: async () => hl,
-    fetchBeside: async (name) => new Uint8Array(readFileSync(`web/demo/${name.replace('whale.t', 't')}`)),
-    post(message) {
-      const { parts, resolve, reject } = waiting.get(message.id);
-      if (message.part) (parts[message.part] ??= []).push(message);
-      else if (message.error !== undefined)
-        reject(Object.assign(new Error(message.error), { code: message.code, values: message.values }));
-      else resolve(parts);
-    },
-  });
-  let count = 0;
-  const ask = (request) =>
-    new Promise((resolve, reject) => {
-      waiting.set(++count, { parts: {}, resolve, reject });
-      answer({ ...request, id: count });
-    });
-  return {
-    ask,
-    open: (files, name = 'opened-1') => ask({ verb: 'open', name, title: 'mine', files }),
-    show: (state = {}) => ask({ verb: 'show', state: { ...initialState, model: 'opened-1', ...state } }),
-  };
-}
 
 const file = (path, content) => ({ path, file: new File([content], path) });
 const json = (path, value) => file(path, JSON.stringify(value));
@@ -56,7 +28,7 @@ const refused = (worker, files, code) => assert.rejects(worker.open(files), { co
 
 test('a folder of GPT-2 has the predictions and the weights of the module', async () => {
   const { all, files } = checkpoint('gpt2');
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { opened } = await worker.open(files);
   assert.deepEqual(
     [opened[0].about.family, opened[0].about.layers, opened[0].about.heads, opened[0].about.guess],
@@ -78,7 +50,7 @@ test('a folder of GPT-2 has the predictions and the weights of the module', asyn
 
 test('BERT predicts a masked token, and nothing without one', async () => {
   const { all, files } = checkpoint('bert');
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { opened } = await worker.open(files);
   assert.equal(opened[0].about.guess, 'masked');
   const text = `a ${opened[0].about.mask} is a token`;
@@ -95,7 +67,7 @@ test('BERT predicts a masked token, and nothing without one', async () => {
 
 test('without tokenizer.json it reads ids, and refuses those outside the vocabulary', async () => {
   const { files } = checkpoint('gpt2');
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { opened } = await worker.open(files.filter(({ path }) => !path.includes('tokenizer')));
   assert.deepEqual(opened[0].summary.missing, ['tokenizer']);
   const { run } = await worker.show({ text: '5 6 7 5' });
@@ -113,7 +85,7 @@ test('without tokenizer.json it reads ids, and refuses those outside the vocabul
 
 test('an encoder–decoder shows its three attentions', async () => {
   const all = family('T5, relu and a tied head');
-  const worker = createWorker();
+  const worker = createWorker(hl);
   await worker.open(Object.entries(all).map(([name, bytes]) => file(name, bytes)));
   const text = { text: '3 4 5 6', second: '7 8' };
   const model = await hl.openModel(all);
@@ -138,7 +110,7 @@ test('an encoder–decoder shows its three attentions', async () => {
 
 test('attention weights in a file are shown unchanged, with the tokens of another file', async () => {
   const weights = attentions([3, 2, 5, 5], true);
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const tokens = ['Call', 'me', 'Ish', 'mael', '.'];
   const { opened } = await worker.open([file('attentions.npy', writeNpy(weights)), json('tokens.json', tokens)]);
   const { about, summary } = opened[0];
@@ -157,7 +129,7 @@ test('attention weights in a file are shown unchanged, with the tokens of anothe
 });
 
 test('weights whose columns sum to 1 are refused, and shown with transposed: true', async () => {
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const [heads, T, S] = [2, 3, 4];
   const right = Array.from({ length: heads }, (_, h) =>
     Array.from({ length: S }, (_, s) => Array.from({ length: T }, (_, t) => (t === (s + h) % T ? 0.75 : 0.125))),
@@ -173,7 +145,7 @@ test('weights whose columns sum to 1 are refused, and shown with transposed: tru
 });
 
 test('weights of (H,T,S), of (T,S) and in files by layer are recognised, queries are not', async () => {
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const about = async (...files) => (await worker.open(files)).opened[0].about;
   const npy = (name, shape) => file(name, writeNpy(attentions(shape, false)));
   const heads = await about(npy('a.npy', [4, 3, 6]));
@@ -202,7 +174,7 @@ test('any entry of a batch is shown: (L,B,H,T,S), and files by layer, each (B,H,
     return file(`layer_${l}.npy`, writeNpy({ data, shape: [B, H, T, T] }));
   });
   for (const files of [whole, apart]) {
-    const worker = createWorker();
+    const worker = createWorker(hl);
     const { about, summary } = (await worker.open(files)).opened[0];
     assert.deepEqual([about.layers, about.batch, about.heads, summary.parts[0].batch], [L, B, H, B]);
     for (const [entry, b] of [
@@ -218,7 +190,7 @@ test('any entry of a batch is shown: (L,B,H,T,S), and files by layer, each (B,H,
 
 test('a large file is read head by head, the chosen head first', async () => {
   const weights = attentions([1, 2, 2048, 2048], true);
-  const worker = createWorker();
+  const worker = createWorker(hl);
   await worker.open([file('a.npy', writeNpy(weights))]);
   const { run, pooled } = await worker.show({ layer: 0, head: 1 });
   assert.equal(run[0].large, true);
@@ -233,7 +205,7 @@ test('a large file is read head by head, the chosen head first', async () => {
 test('tokens after the first 4096 are cut off, and reported', async () => {
   const data = new Float32Array(5000 * 5000);
   for (let t = 0; t < 5000; t++) data[t * 5000] = 1;
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { opened } = await worker.open([file('a.npy', writeNpy({ data, shape: [5000, 5000] }))]);
   assert.deepEqual([opened[0].summary.parts[0].wholeT, opened[0].summary.parts[0].T], [5000, 4096]);
   const { run } = await worker.show();
@@ -243,7 +215,7 @@ test('tokens after the first 4096 are cut off, and reported', async () => {
 test('NaN in weights and in a model is reported', async () => {
   const weights = attentions([2, 4, 4], true);
   weights.data[4] = Number.NaN;
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { opened } = await worker.open([file('a.npy', writeNpy(weights))]);
   assert.equal(opened[0].summary.parts[0].nan, 1);
   const { files, all } = checkpoint('gpt2');
@@ -254,7 +226,7 @@ test('NaN in weights and in a model is reported', async () => {
 });
 
 test('files that cannot be shown are refused with a code', async () => {
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const { all, files } = checkpoint('bert');
   const weights = files.filter(({ path }) => path.endsWith('.safetensors'));
   await refused(worker, weights, 'noConfig');
@@ -288,7 +260,7 @@ test('files that cannot be shown are refused with a code', async () => {
 });
 
 test('a refusal names the file and has no internal words', async () => {
-  const worker = createWorker();
+  const worker = createWorker(hl);
   const refusal = (...files) => worker.open(files).then(assert.fail, ({ code, values }) => [code, ...values]);
   assert.deepEqual(await refusal(file('a.json', '')), ['nothing', 'a.json']);
   assert.deepEqual(await refusal(json('a.json', { attentions: [1, 2] })), ['noArrays', 'a.json'], 'it is JSON');
@@ -310,5 +282,5 @@ test('a refusal names the file and has no internal words', async () => {
 });
 
 test('a model that is no longer open has its own code', async () => {
-  await assert.rejects(createWorker().show({ model: 'opened-7' }), { code: 'gone' });
+  await assert.rejects(createWorker(hl).show({ model: 'opened-7' }), { code: 'gone' });
 });

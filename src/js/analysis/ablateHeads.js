@@ -1,0 +1,101 @@
+// Ablation: a metric without each head in turn.
+
+import { checkOptions, readWord } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { checkMetric, runEdited } from './pairs.js';
+import { readSteps } from './steps.js';
+
+/** @import { Model, Numbers } from './arrays.js' */
+/** @import { Metric, PatchedModel, PatchEdit } from './pairs.js' */
+
+/**
+ * The attentions of a model with an encoder: of the encoder, of the decoder, and of the decoder to the encoder. A model
+ * with one stack of blocks, also an encoder alone, has only 'decoder'.
+ * @typedef {'encoder' | 'decoder' | 'cross'} AttentionPart
+ */
+/**
+ * value: the metric of the last run.
+ * @typedef {{ done: number, total: number, part: AttentionPart, layer: number, head: number, value: number }}
+ *   AblationProgress
+ */
+/**
+ * @typedef {object} AblationOptions
+ * @property {readonly AttentionPart[]} [parts] default: all that the model has
+ * @property {'zero' | 'mean'} [set] what replaces the output of a head: zeros, or its mean over all tokens of the
+ *   input; default 'zero'
+ * @property {readonly PatchEdit[]} [edit] changes of every run, before that of the head
+ * @property {(progress: AblationProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the
+ *   method
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * @typedef {object} HeadAblation
+ * @property {number} value the metric with all heads
+ * @property {{ [part in AttentionPart]?: Numbers }} parts the metrics without each head, (L,H), in the order of `parts`
+ */
+
+/** The names of the heads of a part. @type {Record<AttentionPart, (layer: number) => string>} */
+const AT = {
+  encoder: (layer) => `encoder.blocks.${layer}.heads`,
+  decoder: (layer) => `blocks.${layer}.heads`,
+  cross: (layer) => `blocks.${layer}.cross.heads`,
+};
+
+/**
+ * Runs a model once without each head, whose output is replaced before the output projection (Michel et al. 2019, "Are
+ * Sixteen Heads Really Better than One?"). Every value is exact. A model without logits has `hiddenAngle` as a metric.
+ *
+ * @param {PatchedModel} model
+ * @param {any} input of forward
+ * @param {Metric} metric
+ * @param {AblationOptions} [options]
+ * @returns {Promise<HeadAblation>}
+ */
+export async function ablateHeads(model, input, metric, options = {}) {
+  const caller = 'ablateHeads';
+  checkOptions(caller, options, ['parts', 'set', 'edit', 'onProgress', 'signal']);
+  const { edit = [] } = options;
+  const steps = readSteps(caller, options);
+  const set = readWord(caller, 'set', options.set ?? 'zero', /** @type {const} */ (['zero', 'mean']));
+  if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
+  checkMetric(caller, metric);
+  const parts = readParts(caller, model, options.parts);
+  steps.check();
+
+  const value = runEdited(caller, model, input, metric, [...edit]);
+  const sizes = parts.map((part) => stackOf(model, part)).map(({ layers, numHeads }) => [layers, numHeads]);
+  const found = sizes.map((shape) => ({ data: new Float32Array(shape[0] * shape[1]), shape }));
+  const total = found.reduce((count, { data }) => count + data.length, 0);
+  let done = 0;
+  for (const [p, part] of parts.entries())
+    for (let i = 0; i < found[p].data.length; i++) {
+      const [layer, head] = [Math.floor(i / sizes[p][1]), i % sizes[p][1]];
+      const off = { at: AT[part](layer), head, set };
+      const without = await steps.run(() => runEdited(caller, model, input, metric, [...edit, off]));
+      found[p].data[i] = without;
+      await steps.report({ done: ++done, total, part, layer, head, value: without });
+    }
+  return { value, parts: Object.fromEntries(parts.map((part, p) => [part, found[p]])) };
+}
+
+/** @param {Model} model @param {AttentionPart} part */
+const stackOf = ({ options }, part) => (part === 'encoder' && options.encoder ? options.encoder : options);
+
+/**
+ * @param {string} caller
+ * @param {Model} model
+ * @param {unknown} parts
+ * @returns {AttentionPart[]}
+ */
+function readParts(caller, { options: { encoder, cross } }, parts) {
+  const known = /** @type {AttentionPart[]} */ ([
+    ...(encoder ? ['encoder'] : []),
+    'decoder',
+    ...(cross ? ['cross'] : []),
+  ]);
+  if (parts === undefined) return known;
+  const isKnown = (/** @type {any} */ part) => known.includes(part);
+  if (!Array.isArray(parts) || parts.length === 0 || !parts.every(isKnown))
+    throw argumentError(caller, 'parts', parts, `a list of parts of this model: ${known.join(', ')}`);
+  return [...new Set(parts)];
+}

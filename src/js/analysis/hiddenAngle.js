@@ -1,0 +1,77 @@
+// A metric of models without logits: the angle by which a change turns the hidden states.
+
+import { readNumber } from '../check/arguments.js';
+import { HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Metric } from './pairs.js' */
+
+const CALLER = 'hiddenAngle';
+
+/**
+ * A metric: the angle in degrees between the hidden state of a token and that of an unchanged run, from 0 to 180; its
+ * cosine is their similarity. Without a token it is the mean of all tokens. It has no gradient.
+ *
+ * @param {TensorLike} reference the hidden states of the unchanged run, (…,T,C): they are copied
+ * @param {number} [token] its index; negative values count from the end
+ * @returns {Metric}
+ */
+export function hiddenAngle(reference, token) {
+  const unchanged = readRows('reference', reference);
+  const { rows, width, shape } = unchanged;
+  if (token !== undefined) readNumber(CALLER, 'token', token, { integer: true, least: -rows, most: rows - 1 });
+  return ({ hidden }) => {
+    if (!hidden) throw new HeadlightError('ARGUMENT', `${CALLER}: the result has no hidden`, { parameter: 'hidden' });
+    const changed = readRows('hidden', hidden);
+    if (changed.rows !== rows || changed.width !== width)
+      throw shapeError(CALLER, 'hidden', changed.shape, `the shape of reference, ${formatShape(shape)}`);
+    if (token !== undefined) return angleAt(changed, unchanged, token < 0 ? rows + token : token);
+    let sum = 0;
+    for (let row = 0; row < rows; row++) sum += angleAt(changed, unchanged, row);
+    return rows === 0 ? 0 : sum / rows;
+  };
+}
+
+/**
+ * The angles of all tokens, as in hiddenAngle; none if the runs have different numbers of tokens.
+ * @param {TensorLike} reference
+ * @param {TensorLike} hidden
+ */
+export function anglesBetween(reference, hidden) {
+  const [unchanged, changed] = [readRows('reference', reference), readRows('hidden', hidden)];
+  if (unchanged.data.length !== changed.data.length) return null;
+  return Float64Array.from({ length: changed.rows }, (_, row) => angleAt(changed, unchanged, row));
+}
+
+/** @param {ReturnType<typeof readRows>} a @param {ReturnType<typeof readRows>} b @param {number} row */
+const angleAt = (a, b, row) =>
+  angleBetween(...[a, b].map(({ data, width }) => data.subarray(row * width, (row + 1) * width)));
+
+/** Copies hidden states. @param {string} parameter @param {TensorLike} given */
+function readRows(parameter, given) {
+  const source = readTensorLike(given, CALLER, parameter);
+  const { shape } = source;
+  if (shape.length < 2) throw shapeError(CALLER, parameter, shape, '(…,T,C)');
+  const width = shape[shape.length - 1];
+  const data = Float64Array.from(source.floats());
+  return { data, width, rows: width === 0 ? 0 : data.length / width, shape: [...shape] };
+}
+
+/**
+ * The angle between two vectors in degrees. A small angle is exact, as it would not be from its cosine (Kahan 2006).
+ * A vector of zeros has no direction: its angle to another vector is 90, and to zeros 0.
+ * @param {...Float64Array} pair
+ */
+function angleBetween(...pair) {
+  const lengths = pair.map((x) => Math.sqrt(x.reduce((sum, value) => sum + value * value, 0)));
+  if (lengths.includes(0)) return lengths[0] === lengths[1] ? 0 : 90;
+  let [apart, along] = [0, 0];
+  pair[0].forEach((x, i) => {
+    const [a, b] = [x / lengths[0], pair[1][i] / lengths[1]];
+    apart += (a - b) ** 2;
+    along += (a + b) ** 2;
+  });
+  return (2 * Math.atan2(Math.sqrt(apart), Math.sqrt(along)) * 180) / Math.PI;
+}

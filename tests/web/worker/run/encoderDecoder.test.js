@@ -1,0 +1,126 @@
+// Changes of an encoder–decoder and of models without a prediction in the worker: the answers equal those of the module
+// for the same edits.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load } from 'headlight-attention';
+import { ablateHeads, hiddenAngle, probability } from 'headlight-attention/analysis';
+import { families } from '../../../support/families.js';
+import { createWorker } from '../../../support/pageWorker.js';
+
+const hl = await load();
+const family = (name) => families.find((one) => one.name === name).files;
+const near = (got, expected, what, limit = 1e-6) =>
+  assert.ok(Math.abs(got - expected) <= limit * Math.max(1, Math.abs(expected)), `${what}: ${got}, not ${expected}`);
+const NAMES = ['T5, relu and a tied head', 'BART', 'Marian'];
+const TEXT = { text: '3 4 5 6', second: '7 8' };
+const AT = { encoder: 'encoder.blocks.1.', decoder: 'blocks.1.', cross: 'blocks.1.cross.' };
+const PLACE = { encoder: 'e1.2', decoder: '1.2', cross: 'c1.2' };
+
+/** The model in the worker and in the module, and the input that the page gives it. */
+async function openBoth(name) {
+  const files = family(name);
+  const worker = createWorker(hl);
+  await worker.open(Object.entries(files).map(([path, bytes]) => ({ path, file: new File([bytes], path) })));
+  const model = await hl.openModel(files);
+  const start = model.config.decoder_start_token_id ?? model.config.pad_token_id ?? 0;
+  const input = { encoder: { ids: [[3, 4, 5, 6]] }, ids: [[start, 7, 8]] };
+  return { worker, model, input };
+}
+
+for (const name of NAMES)
+  test(`${name}: a change of a head of each attention changes the guess as in the module`, async () => {
+    const { worker, model, input } = await openBoth(name);
+    const chances = (edit, label, given = input) => {
+      const result = model.forward(given, { edit });
+      const value = probability(label)(result);
+      result.dispose();
+      return value;
+    };
+    const [{ top: plain }] = (await worker.show(TEXT)).run;
+    for (const { id, now } of plain) near(now, chances([], id), 'unchanged');
+    for (const part of ['encoder', 'decoder', 'cross']) {
+      const view = { ...TEXT, part, layer: 1, head: 2 };
+      const off = { at: `${AT[part]}heads`, head: 2, set: 'zero' };
+      for (const [change, edits] of [
+        [{ scale: { [PLACE[part]]: 0 } }, [off]],
+        [{ temperature: { [PLACE[part]]: 3 } }, [{ at: `${AT[part]}scores`, head: 2, temperature: 3 }]],
+        [
+          { painted: { [PLACE[part]]: '2.0-1' } },
+          [{ at: `${AT[part]}scores`, head: 2, token: 2, mask: [[0, 0, 1, 1]] }],
+        ],
+      ]) {
+        if (part === 'decoder' && change.painted) edits[0].mask = [[0, 0, 1]];
+        const { run, comparison } = await worker.show({ ...view, ...change });
+        for (const { id, now } of run[0].top) near(now, chances(edits, id), `${part} ${JSON.stringify(change)}`);
+        assert.notDeepEqual(
+          run[0].top.map(({ now }) => now),
+          plain.map(({ now }) => now),
+        );
+        run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([], id), 'before'));
+      }
+      // Under the pointer the switch shows the guess without the head.
+      const { run, comparison } = await worker.show(view);
+      assert.equal(comparison[0].kind, 'without');
+      run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([off], id), 'without'));
+      // The output of the head is taken from a run of other texts.
+      const other = { ...TEXT, text: '9 4 5 6', second: '7 2' };
+      const pinned = { ...other, temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
+      const patched = (await worker.show({ ...view, pinned, patch: { [PLACE[part]]: 1 } })).run[0];
+      const otherInput = { encoder: { ids: [[9, 4, 5, 6]] }, ids: [[input.ids[0][0], 7, 2]] };
+      const { data, shape } = model.forward(otherInput, { capture: [off.at] }).captured[off.at];
+      const size = shape[2] * shape[3];
+      const set = { data: data.slice(2 * size, 3 * size), shape: shape.slice(2) };
+      for (const { id, now } of patched.top)
+        near(now, chances([{ at: off.at, head: 2, set }], id), `${part} from the pinned run`);
+    }
+    model.dispose();
+  });
+
+test('every head of the three attentions is ablated, the shown attention first', async () => {
+  for (const name of NAMES) {
+    const { worker, model, input } = await openBoth(name);
+    const state = { ...TEXT, part: 'cross', layer: 1, head: 2 };
+    const [{ chosen }] = (await worker.show(state)).run;
+    const parts = await worker.askOf('ablate', state);
+    const { measure, before, total, switchedOff } = parts.ablation.at(-1);
+    const expected = await ablateHeads(model, input, probability(chosen.id));
+    assert.deepEqual([measure, total, switchedOff.length], ['probability', 24, 24]);
+    assert.deepEqual(switchedOff[0].part, 'cross');
+    near(before, expected.value, name);
+    for (const { part, layer, head, value } of switchedOff)
+      near(value, expected.parts[part].data[layer * 4 + head], `${name}, ${part} ${layer}.${head}`);
+    model.dispose();
+  }
+});
+
+test('without a prediction, a change is the angle by which the hidden states turn', async () => {
+  for (const name of ["T5's encoder alone", 'MPNet for sentences', 'BERT for the next sentence']) {
+    const files = family(name);
+    const worker = createWorker(hl);
+    await worker.open(Object.entries(files).map(([path, bytes]) => ({ path, file: new File([bytes], path) })));
+    const model = await hl.openModel(files);
+    const ids = [[3, 4, 5, 6]];
+    const hidden = model.forward(ids).hidden;
+    const state = { text: '3 4 5 6', layer: 1, head: 2 };
+    const edit = [{ at: 'blocks.1.heads', head: 2, set: 'zero' }];
+    const changed = model.forward(ids, { edit });
+    const { turned, comparison } = await worker.show({ ...state, scale: { 1.2: 0 } });
+    assert.equal(comparison, undefined);
+    assert.equal(turned[0].kind, 'with');
+    near(turned[0].mean, hiddenAngle(hidden)(changed), name);
+    const each = [0, 1, 2, 3].map((t) => hiddenAngle(hidden, t)(changed));
+    assert.equal(turned[0].most.length, 4);
+    near(turned[0].most[0].angle, Math.max(...each), name);
+    // Under the pointer the switch shows the angle without the head.
+    const [without] = (await worker.show(state)).turned;
+    assert.equal(without.kind, 'without');
+    near(without.mean, turned[0].mean, name);
+    const { ablation } = await worker.askOf('ablate', state);
+    const { measure, before, switchedOff } = ablation.at(-1);
+    assert.deepEqual([measure, before, switchedOff.length], ['angle', 0, 8]);
+    const expected = await ablateHeads(model, ids, hiddenAngle(hidden));
+    for (const { layer, head, value } of switchedOff) near(value, expected.parts.decoder.data[layer * 4 + head], name);
+    model.dispose();
+  }
+});

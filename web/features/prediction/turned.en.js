@@ -1,0 +1,10 @@
+// Texts about the angle by which a change turns the hidden states, in English.
+
+export const turned = {
+  title: 'Hidden states',
+  by: (/** @type {string} */ angle) => `turned by ${angle} on average`,
+  about:
+    'The angle between the output of the model at each token and that of the other run: its cosine is their similarity.',
+  none: 'This model predicts nothing. Switch a head off to see how far its hidden states turn.',
+  most: 'Most at',
+};
