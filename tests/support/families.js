@@ -1905,7 +1905,7 @@ const DECODERS = decoderCases({
 });
 const TOWERS = towerCases({
   SIZES: { C, H, L, MLP, V, PLACES, SIDE, PATCH },
-  ...{ HEADS, lin, layerNorm, table, blocks },
+  ...{ HEADS, lin, layerNorm, table, blocks, meanOf },
 });
 const DECODED = [3, 8, 1, 4, 11];
 

@@ -3,7 +3,7 @@
 import { ACTIVATIONS, add, attend, columns, concat, linear } from './float64.js';
 
 export function towerCases(parts) {
-  const { SIZES, HEADS, lin, layerNorm, table, blocks } = parts;
+  const { SIZES, HEADS, lin, layerNorm, table, blocks, meanOf } = parts;
   const { C, H, L, MLP, V, PLACES, SIDE, PATCH } = SIZES;
   const PROJECTED = 5;
   const grid = SIDE / PATCH;
@@ -159,6 +159,25 @@ export function towerCases(parts) {
       shapes: { ...siglipVisionShapes, ...siglipHeadShapes },
       input: 'pixels',
       run: siglipVision,
+    },
+    {
+      name: 'SigLIP for classes of a picture',
+      config: {
+        ...{
+          model_type: 'siglip',
+          architectures: ['SiglipForImageClassification'],
+          id2label: { 0: 'a', 1: 'b', 2: 'c' },
+        },
+        vision_config: { ...shared, ...picture },
+      },
+      shapes: { ...siglipVisionShapes, ...siglipHeadShapes, ...lin('classifier', 3, C) },
+      input: 'pixels',
+      run: (p) => {
+        siglipVision(p);
+        delete p.values['pool.weights'];
+        p.values.pooled = meanOf(p.values.final, new Array(grid ** 2).fill(1));
+        p.values.logits = p.linear('classifier', p.values.pooled);
+      },
     },
     {
       name: 'SigLIP vision without its head',

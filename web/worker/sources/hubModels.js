@@ -6,6 +6,7 @@ import { readName } from '../../../src/js/hub/names.js';
 import { openContainer } from '../../../src/js/models/checkpoint/containers.js';
 import { openFolder } from '../../../src/js/models/checkpoint/files.js';
 import { FAMILIES } from '../../../src/js/models/families/index.js';
+import { hasTower, PAIRS } from '../../../src/js/models/families/pairs.js';
 import { describeOpened, hears, readPreprocessor } from './checkpointFiles.js';
 import { hubProblem } from './hubProblems.js';
 import { Problem } from './problem.js';
@@ -177,7 +178,8 @@ async function bytesOf(folder, { files }) {
 
 /** Family, layers and heads, as config.json has them. @param {Container} container */
 function countsIn({ config, tensors }) {
-  const family = FAMILIES.get(config.model_type);
+  const pair = PAIRS.get(config.model_type);
+  const family = pair && !hasTower(tensors, 'text') ? pair.vision : FAMILIES.get(config.model_type);
   if (!family) throw new Problem('unknownFamily', String(config.model_type));
   const { layers, numHeads, input, encoder } = family.options(config, (name) =>
     family.prefixes.some((prefix) => tensors.has(prefix + name)),

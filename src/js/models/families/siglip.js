@@ -1,6 +1,7 @@
 // SigLIP, and the checkpoints of SigLIP 2 for pictures of one size: one tower for texts, one for pictures.
 
-import { UnsupportedField } from './common.js';
+import { ALL_BIASES, UnsupportedField } from './common.js';
+import { countClasses } from './heads.js';
 import { pictureOptions, towerBlocks, towerConfig, towerOptions } from './towers.js';
 
 /** @import { Family, Names } from './common.js' */
@@ -61,7 +62,9 @@ export const siglipVision = {
     return {
       ...towerOptions(c, SIGLIP),
       ...pictureOptions(c, 16, { classTokens: 0, bias: true }),
-      pool: pooled ? 'attention' : 'none',
+      ...(has('/classifier.weight')
+        ? { head: 'pooled', pool: 'mean', classes: countClasses(config), bias: ALL_BIASES }
+        : { pool: pooled ? 'attention' : 'none' }),
     };
   },
   names: {
@@ -76,5 +79,8 @@ export const siglipVision = {
     'pool.norm': 'head.layernorm',
     'pool.up': 'head.mlp.fc1',
     'pool.down': 'head.mlp.fc2',
+    head: '/classifier',
   },
+  // A classifier reads the mean of the patches instead.
+  others: ['head'],
 };

@@ -200,12 +200,20 @@ test('DINOv2 lists the mask token, and ESM-2 its contacts and unused positions, 
   ]);
 });
 
+test('a SigLIP for classes lists the pooling that its classifier does not read', async () => {
+  const { unread } = await open(filesOf('SigLIP for classes of a picture'));
+  assert.ok(
+    unread.includes('vision_model.head.probe') && unread.every((name) => name.startsWith('vision_model.head.')),
+  );
+});
+
 test('unread is empty for created models and for files with only one model', async () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
   assert.deepEqual(model.unread, []);
   model.dispose();
   for (const { name, files } of families) {
-    if (name === 'RoBERTa for classes' || /^(DINOv2|ESM-|DeBERTa 3 for classes)/.test(name)) continue;
+    if (name === 'RoBERTa for classes' || /^(DINOv2|ESM-|DeBERTa 3 for classes|SigLIP for classes)/.test(name))
+      continue;
     const { unread } = await open(files);
     if (!name.startsWith('CLIP, both')) assert.deepEqual(unread, [], name);
     else assert.ok(unread.includes('visual_projection.weight'));
