@@ -61,11 +61,7 @@ const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: '
 
 /** @param {unknown} input @returns {input is Record<string, unknown>} */
 const isNamed = (input) =>
-  typeof input === 'object' &&
-  input !== null &&
-  ['encoder', ...Object.values(KINDS).flatMap((kind) => [kind, FOREIGN[kind]])].some((name) =>
-    Object.hasOwn(input, name),
-  );
+  typeof input === 'object' && input !== null && FORMS.some((name) => Object.hasOwn(input, name));
 
 /**
  * Converts the names of an input to our names.

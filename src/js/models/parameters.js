@@ -89,11 +89,11 @@ function* embedding(options) {
   yield { name: 'embedding', random: true, parameters: rows };
   if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
   if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, patch.bias);
-  if (input === 'sound') yield* soundPart('transformer').soundLayers(options);
   if (input === 'audio') {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
   }
+  if (input === 'sound') yield* soundPart('transformer').soundLayers(options);
   if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 

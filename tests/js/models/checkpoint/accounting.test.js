@@ -169,6 +169,20 @@ const KNOWN = {
     { 'cls.predictions.transform.dense.weight': [C, C], 'crf.transitions': [3, 3] },
     ['cls.predictions.transform.dense.weight', 'crf.transitions'],
   ],
+  'M2M-100': [
+    'M2M-100',
+    {
+      'model.encoder.embed_positions.weights': [14, C],
+      'model.decoder.embed_positions.weights': [14, C],
+      'model.encoder.embed_tokens.weight': [23, C],
+      'lm_head.weight': [23, C],
+    },
+  ],
+  'wav2vec 2.0 with parts of its pre-training': [
+    'wav2vec 2.0',
+    { 'quantizer.codevectors': [1, 8, 4], 'project_q.weight': [4, 4], 'project_hid.bias': [4] },
+    ['quantizer.codevectors', 'project_q.weight', 'project_hid.bias'],
+  ],
   'a reward model': ['SmolLM', { 'v_head.summary.weight': [1, C] }, ['v_head.summary.weight']],
 };
 
