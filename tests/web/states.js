@@ -125,9 +125,9 @@ const opens =
     await then(page);
     await settle(page);
   };
-/** Shows an attention of an encoder–decoder. */
-async function showPart(page, name) {
-  await page.getByRole('button', { name, exact: true }).click();
+/** Shows the attention of a decoder to its encoder. */
+async function showCross(page) {
+  await page.locator('.choice.parts .word').last().click();
   await settle(page);
 }
 /** Chooses an item of a menu. */
@@ -322,12 +322,24 @@ export const STATES = {
     act: opens(
       () => family('T5, relu and a tied head'),
       async (page) => {
-        await showPart(page, 'Decoder to encoder');
+        await showCross(page);
         await page.locator('.corner .switch').click();
         await page.evaluate(() => part('.sort button').click());
         await page.waitForFunction(() => part('.sort [data-key=ablate]'));
         await page.evaluate(() => part('.sort [data-key=ablate]').click());
         await page.waitForFunction(() => part('.adding.ablation')?.querySelectorAll('li').length === 24);
+      },
+    ),
+  },
+  t5Flow: {
+    act: opens(
+      () => family('T5, relu and a tied head'),
+      async (page) => {
+        await showCross(page);
+        await page.locator('.second').fill('7 9 3');
+        await settle(page);
+        await page.locator('.legend .views .word').last().click();
+        await page.waitForFunction(() => part('.flow-drawing .ribbon'));
       },
     ),
   },

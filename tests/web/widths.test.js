@@ -54,6 +54,9 @@ const SHOWN = {
       quiz: '.quiz-buttons',
       ownText: '.most-changed li',
       ownTextBeside: '.most-changed li',
+      t5Flow: '.flow-piece',
+      t5Off: '.ablation li',
+      mpnetOff: '.turned dl',
     },
     {},
   ),
@@ -62,13 +65,15 @@ const SHOWN = {
 };
 
 /** States that their actions change in a way that an address does not restore. */
-const CHANGED = ['circuitRefused', 'tried', 'ownText', 'ownTextBeside'];
+const CHANGED = ['circuitRefused', 'tried', 'ownText', 'ownTextBeside', 't5Flow', 't5Off', 'mpnetOff'];
 
 /** Elements that must not overlap, group by group: controls, or texts. */
 const CONTROLS = ['.header button', '.whatif button, .whatif .slider', '.instrument button'];
 const TEXTS = [
   '.layer-name, .layer-word, .role-name, .sort .word',
   '.adding li button > span, .adding li button > b',
+  '.flow-target, .flow-others .word',
+  '.turned h2, .turned dt, .turned dd b, .turned .other',
   '.circuit-figure, .circuit-role, .circuit-pill, .circuit-title, .circuit-guess, .few',
   '.circuit-tokens span',
   '.circuit-list .line-name, .circuit-list .was, .circuit-list b',

@@ -53,11 +53,13 @@ export function createDocument(first, { onModel, onChange, onState }) {
     open: (address) => become(record(history.peek(), readLink(address))),
     address: () => writeLink(state.peek()),
     /** Moves the chosen head into the model: an address may name one that it does not have. */
-    clampHead(/** @type {{ name: string, layers: number, heads: number }} */ { name, layers, heads }) {
+    clampHead(/** @type {import('./protocol.js').About} */ { name, layers, heads, parts }) {
       const now = state.peek();
-      if (now.model !== name || (now.layer < layers && now.head < heads)) return;
+      // Only models with one stack of blocks have circuits.
+      const circuit = parts.length > 0 ? null : now.circuit;
+      if (now.model !== name || (now.layer < layers && now.head < heads && circuit === now.circuit)) return;
       const [layer, head] = [Math.min(now.layer, layers - 1), Math.min(now.head, heads - 1)];
-      history.value = replace(history.peek(), { ...now, layer, head });
+      history.value = replace(history.peek(), { ...now, layer, head, circuit });
     },
     /**
      * Changes the state because what it named cannot be shown.

@@ -394,8 +394,10 @@ export interface HeadValues {
 export interface Contributions {
   label: number;
   embed: number;
-  /** (L,H) */
+  /** (L,H), of the attention that is shown */
   heads: ArrayLike<number>;
+  /** (L,H), of the decoder's other attention: to its own tokens, or to the encoder. */
+  others?: ArrayLike<number>;
   /** (L) */
   mlps: ArrayLike<number>;
   bias: number;

@@ -16,7 +16,7 @@ import { readOnly } from './readOnly.js';
 /**
  * A line or a ribbon of flow.
  * @typedef {{ kind: 'line', composition: HeadComposition, layer?: undefined } |
- *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, composition?: undefined }} Picked
+ *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest' | 'others', layer: number, composition?: undefined }} Picked
  */
 
 /** Events of the first visit since the page was loaded. */

@@ -1,19 +1,23 @@
 // Attention knock-out: edits after which a query does not attend to a key.
 
-import { checkOptions, readNumber } from '../check/arguments.js';
+import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 
 /** @import { Edit } from '../models/edits.js' */
+/** @import { AttentionPart } from './ablateHeads.js' */
 
 /**
  * @typedef {object} KnockOutOptions
- * @property {number} length number of keys, S: the tokens of the sequence
+ * @property {number} length number of keys, S: the tokens of the sequence, or those of the encoder
+ * @property {AttentionPart} [part] the attention of a model with an encoder; default 'decoder'
  * @property {number | readonly number[]} [layers] default: all
  * @property {number | readonly number[]} [heads] default: all
  */
 
 const CALLER = 'knockOut';
+/** Begin and end of the names of scores, around the block. @type {Record<AttentionPart, [string, string]>} */
+const AT = { encoder: ['encoder.blocks', 'scores'], decoder: ['blocks', 'scores'], cross: ['blocks', 'cross.scores'] };
 
 /**
  * Edits for forward after which query t gives no weight to key s, for each pair [t, s] (Geva et al. 2023, "Dissecting
@@ -25,7 +29,13 @@ const CALLER = 'knockOut';
  * @returns {Edit[]} one for each layer and each query
  */
 export function knockOut(pairs, options) {
-  checkOptions(CALLER, options, ['length', 'layers', 'heads']);
+  checkOptions(CALLER, options, ['length', 'part', 'layers', 'heads']);
+  const part = readWord(
+    CALLER,
+    'part',
+    options.part ?? 'decoder',
+    /** @type {const} */ (['encoder', 'decoder', 'cross']),
+  );
   const length = readNumber(CALLER, 'length', options.length, { integer: true, least: 1, most: 2 ** 24 });
   const layers = readList('layers', options.layers);
   const heads = readList('heads', options.heads);
@@ -33,15 +43,17 @@ export function knockOut(pairs, options) {
   /** (S) by query @type {Map<number, Float32Array>} */
   const hidden = new Map();
   pairs.forEach((pair, i) => {
-    checkPair(pair, i, length);
+    // The queries of attention to an encoder are other tokens than the keys.
+    checkPair(pair, i, [part === 'cross' ? Infinity : length, length]);
     const [t, s] = pair;
     const row = hidden.get(t) ?? new Float32Array(length);
     row[s] = Number.NEGATIVE_INFINITY;
     hidden.set(t, row);
   });
+  const [stack, name] = AT[part];
   return (layers ?? ['*']).flatMap((layer) =>
     [...hidden].map(([token, data]) => ({
-      at: `blocks.${layer}.scores`,
+      at: `${stack}.${layer}.${name}`,
       ...(heads && { head: heads }),
       token,
       add: { data, shape: [length] },
@@ -49,8 +61,8 @@ export function knockOut(pairs, options) {
   );
 }
 
-/** @param {unknown} pair @param {number} i @param {number} length */
-function checkPair(pair, i, length) {
+/** @param {unknown} pair @param {number} i @param {[queries: number, keys: number]} lengths */
+function checkPair(pair, i, lengths) {
   const fail = (/** @type {string} */ name, /** @type {unknown} */ got, /** @type {string} */ expected) =>
     new HeadlightError('ARGUMENT', `${CALLER}: ${name} is ${quote(got)}, expected ${expected}`, {
       parameter: 'pairs',
@@ -60,8 +72,8 @@ function checkPair(pair, i, length) {
   if (!Array.isArray(pair) || pair.length !== 2)
     throw fail(`pairs[${i}]`, pair, '[t, s]: the positions of a query and a key');
   for (const [axis, position] of pair.entries())
-    if (!(Number.isInteger(position) && position >= 0 && position < length))
-      throw fail(`pairs[${i}][${axis}]`, position, `a position from 0 to ${length - 1}`);
+    if (!(Number.isInteger(position) && position >= 0 && position < lengths[axis]))
+      throw fail(`pairs[${i}][${axis}]`, position, `a position from 0 to ${lengths[axis] - 1}`);
 }
 
 /** @param {string} name @param {number | readonly number[] | undefined} value */

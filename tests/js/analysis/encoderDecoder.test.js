@@ -7,6 +7,7 @@ import {
   ablateHeads,
   attribution,
   hiddenAngle,
+  knockOut,
   logitDifference,
   logitLens,
   patch,
@@ -161,6 +162,29 @@ test('values of an encoder are patched, by head and by token', async () => {
   const { recovered } = await patch(model, clean, corrupted, metric, { at: 'encoder.embed' });
   assert.deepEqual(recovered.shape, [4]);
   near(recovered.data[1], 1, 'the only token that differs');
+  model.dispose();
+});
+
+test('a query of each attention gives no weight to a key that is knocked out', async () => {
+  const { files } = familyOf('BART');
+  const model = await hl.openModel(files);
+  const input = { encoder: { ids: [[5, 9, 7]] }, ids: [[3, 8, 1, 4, 6]] };
+  for (const [part, at, pair, length] of [
+    ['encoder', 'encoder.blocks.1.weights', [0, 2], 3],
+    ['decoder', 'blocks.1.weights', [4, 2], 5],
+    ['cross', 'blocks.1.cross.weights', [4, 2], 3],
+  ]) {
+    const edit = knockOut([pair], { part, length, layers: 1, heads: 2 });
+    const [plain, changed] = [[], edit].map((edit) => model.forward(input, { capture: [at], edit }).captured[at]);
+    const [, , T, S] = plain.shape;
+    const rowOf = ({ data }) => [...data.slice((2 * T + pair[0]) * S, (2 * T + pair[0] + 1) * S)];
+    const [before, after] = [plain, changed].map(rowOf);
+    assert.equal(after[pair[1]], 0, part);
+    const rest = 1 - before[pair[1]];
+    before.forEach((w, s) => void (s !== pair[1] && near(after[s], w / rest, part)));
+  }
+  assert.throws(() => knockOut([[4, 3]], { part: 'cross', length: 3 }), { code: 'ARGUMENT' });
+  assert.throws(() => knockOut([[4, 2]], { part: 'self', length: 3 }), { parameter: 'part' });
   model.dispose();
 });
 

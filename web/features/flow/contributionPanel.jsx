@@ -9,10 +9,12 @@ import { px } from '../../ui/px.js';
 import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
+import { shownPart } from '../whatif/modelEdits.js';
 import { actingThrough, partsAdding } from './contributions.js';
-import { COLOURS, isPicked, pick, sameComposition } from './pickedPart.js';
+import { COLOURS, isPicked, otherPart, pick, sameComposition } from './pickedPart.js';
 import { useFlowTexts } from './texts.js';
 
+/** @import { AttentionPart } from '../../store/protocol.js' */
 /** @import { RunWithContributions, RunWithValues } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Contribution } from './contributions.js' */
@@ -42,13 +44,14 @@ function Contributions({ compact = false, title = true }) {
   const { positive, negative, others, most } = partsAdding(run.added, run.about, {
     hide,
     count: compact ? MAX_COMPACT : MAX_PARTS,
+    other: otherPart(session),
   });
   const p = run.top.find(({ id }) => id === run.chosen.id)?.now ?? Number.NaN;
   const token = shownToken(run.chosen.text).trim();
   const list = (/** @type {Contribution[]} */ parts, /** @type {string} */ kind) => (
     <ul class={kind}>
       {parts.map((part) => (
-        <Row key={`${part.kind}${part.layer}.${part.head}`} part={part} most={most} />
+        <Row key={`${part.kind}${part.of ?? ''}${part.layer}.${part.head}`} part={part} most={most} />
       ))}
     </ul>
   );
@@ -93,16 +96,20 @@ function Indirect({ run }) {
   const texts = useFlowTexts();
   const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{texts.tryThem}</p> : null;
-  const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
+  const shown = shownPart(run.about, session.state.value);
+  const heads = actingThrough(found, run.added, run.about, shown).slice(0, MAX_INDIRECT);
   if (heads.length === 0) return null;
   return (
     <>
       <h3 title={texts.throughAbout}>{texts.through}</h3>
       <ul class="against-it">
-        {heads.map(({ layer, head, change }) => (
-          <li key={`${layer}.${head}`}>
-            <button type="button" onClick={() => pick(session, { kind: 'head', layer, head })}>
-              <span>{words.headName(layer, head)}</span>
+        {heads.map(({ part, layer, head, change }) => (
+          <li key={`${part}${layer}.${head}`}>
+            <button
+              type="button"
+              onClick={() => pick(session, { kind: 'head', layer, head, ...(part !== shown && { of: part }) })}
+            >
+              <span>{part === shown ? words.headName(layer, head) : words.open.headOf(part, layer, head)}</span>
               <span class="track">
                 <span class="bar" style={px({ width: `${-100 * change}%` })} />
               </span>
@@ -121,10 +128,12 @@ function Indirect({ run }) {
  * The name of a part.
  * @param {Strings} words
  * @param {ReturnType<typeof useFlowTexts>} texts
- * @param {{ kind: string, layer: number, head: number, heads?: number[] }} part
+ * @param {{ kind: string, layer: number, head: number, heads?: number[], of?: AttentionPart }} part
+ * @param {'decoder' | 'cross'} other the decoder's attention that is not shown
  */
-function partName(words, texts, { kind, layer, head, heads }) {
-  if (kind === 'head') return words.headName(layer, head);
+function partName(words, texts, { kind, layer, head, heads, of }, other) {
+  if (kind === 'head') return of ? words.open.headOf(of, layer, head) : words.headName(layer, head);
+  if (kind === 'others') return texts.attention[other](layer);
   if (kind === 'mlp') return texts.mlp(layer);
   if (kind === 'embed') return texts.embed;
   if (kind === 'rest') return texts.rest(heads?.length ?? 0, layer);
@@ -141,7 +150,7 @@ function Row({ part, most }) {
   return (
     <li>
       <button type="button" aria-pressed={chosen} data-part={part.kind} onClick={() => pick(session, part)}>
-        <span>{partName(words, texts, part)}</span>
+        <span>{partName(words, texts, part, otherPart(session))}</span>
         <span class="track">
           <span class="bar" style={px({ width: `${(100 * Math.abs(part.value)) / most}%` })} />
         </span>
@@ -161,7 +170,7 @@ function Chosen({ run }) {
   if (picked)
     return (
       <div class="made">
-        <h2 class="title">{partName(words, texts, { ...picked, head: -1 })}</h2>
+        <h2 class="title">{partName(words, texts, { ...picked, head: -1 }, otherPart(session))}</h2>
         <p class="how">{/** @type {Record<string, string>} */ (texts.made)[picked.kind]}</p>
       </div>
     );
@@ -182,7 +191,7 @@ function ChosenHead({ run }) {
   const role = /** @type {keyof typeof words.does | null | undefined} */ (session.roles.value?.[run.layer]?.[run.head]);
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
-  const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
+  const weights = weightsOf(run, run.layer, run.head).subarray(t * run.S, run.T * run.S);
   const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds ?? Number.NaN }))
     .filter(({ weight, adds }) => weight > 0 && Number.isFinite(adds))
     .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
@@ -199,7 +208,7 @@ function ChosenHead({ run }) {
           {first.map(({ s, weight, adds }) => (
             <tr key={s}>
               <th scope="row">
-                <i>{run.pieces[s].name}</i>
+                <i>{run.keys[s].name}</i>
               </th>
               <td>{texts.weighed(weightText(weight))}</td>
               <td>
@@ -232,6 +241,7 @@ function Neighbours() {
   const { layer, head, hide } = session.state.value;
   const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
+  if (shownPart(session.about.value, session.state.value) !== 'decoder') return null;
   /** @type {Composition[]} */
   const compositions = found.compositions;
   const strong = compositions.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);

@@ -1,20 +1,27 @@
 // Contributions to a logit as lists: the largest first, the small ones as one sum.
 
 /** @import { Added, Part } from './flowLayout.js' */
-/** @typedef {Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias', value: number }} Contribution */
+/** @import { Ablation, AttentionPart } from '../../store/protocol.js' */
+/**
+ * of: the attention of a head, if it is not the one that is shown.
+ * @typedef {Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias', value: number, of?: AttentionPart }} Contribution
+ */
 
 /**
  * Every part once. Their sum is the logit.
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps?: boolean }} size
+ * @param {AttentionPart} [other] the decoder's attention that is not shown
  * @returns {Contribution[]}
  */
-export function allParts({ embed, heads, mlps, bias }, size) {
+export function allParts({ embed, heads, others, mlps, bias }, size, other = 'cross') {
   /** @type {Contribution[]} */
   const parts = [{ kind: 'embed', layer: -1, head: -1, value: embed }];
   for (let layer = 0; layer < size.layers; layer++) {
     for (let head = 0; head < size.heads; head++)
       parts.push({ kind: 'head', layer, head, value: heads[layer * size.heads + head] });
+    for (let head = 0; others && head < size.heads; head++)
+      parts.push({ kind: 'head', of: other, layer, head, value: others[layer * size.heads + head] });
     if (size.mlps) parts.push({ kind: 'mlp', layer, head: -1, value: mlps[layer] });
   }
   parts.push({ kind: 'bias', layer: -1, head: -1, value: bias });
@@ -24,10 +31,11 @@ export function allParts({ embed, heads, mlps, bias }, size) {
 /**
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps?: boolean }} size
- * @param {{ hide: number, count: number }} shown the first `count` parts above the threshold; the others are summed
+ * @param {{ hide: number, count: number, other?: AttentionPart }} shown the first `count` parts above the threshold;
+ *   the others are summed
  */
-export function partsAdding(added, size, { hide, count }) {
-  const all = allParts(added, size).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+export function partsAdding(added, size, { hide, count, other }) {
+  const all = allParts(added, size, other).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const first = all.filter(({ value }) => Math.abs(value) >= hide).slice(0, count);
   const rest = all.filter((part) => !first.includes(part) && part.value !== 0);
   return {
@@ -43,16 +51,21 @@ const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
  * Heads with a large effect on the guess but a small contribution: they act through other heads.
- * @param {{ before: number, switchedOff: { part: string, layer: number, head: number, value: number }[] } | null} found
+ * @param {Pick<Ablation, 'before' | 'switchedOff'> | null} found
  * @param {Added} added
  * @param {{ heads: number }} size
- * @returns {{ layer: number, head: number, change: number }[]} the greatest fall first
+ * @param {AttentionPart} [shown] the attention whose contributions are `heads`
+ * @returns {{ part: AttentionPart, layer: number, head: number, change: number }[]} the greatest fall first
  */
-export function actingThrough(found, added, { heads }) {
+export function actingThrough(found, added, { heads }, shown = 'decoder') {
+  // An encoder contributes nothing itself.
+  const contribution = (/** @type {AttentionPart} */ part, /** @type {number} */ at) =>
+    part === 'encoder' ? 0 : ((part === shown ? added.heads : added.others)?.[at] ?? 0);
   return (found?.switchedOff ?? [])
     .map(({ part, layer, head, value }) => ({ part, layer, head, change: value - (found?.before ?? 0) }))
     .filter(
-      ({ layer, head, change }) => change <= -MIN_EFFECT && added.heads[layer * heads + head] < MAX_SHARE * added.sum,
+      ({ part, layer, head, change }) =>
+        change <= -MIN_EFFECT && contribution(part, layer * heads + head) < MAX_SHARE * added.sum,
     )
     .sort((a, b) => a.change - b.change);
 }

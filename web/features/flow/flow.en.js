@@ -11,6 +11,12 @@ export const texts = {
   mlp: (/** @type {number} */ l) => `Feed-forward ${l}`,
   mlpShort: 'feed-forward',
   mlpTiny: 'feed',
+  attention: {
+    decoder: (/** @type {number} */ l) => `Self-attention ${l}`,
+    cross: (/** @type {number} */ l) => `Cross-attention ${l}`,
+  },
+  attentionShort: { decoder: 'self', cross: 'cross' },
+  attentionTiny: { decoder: 'self', cross: 'cross' },
   rest: (/** @type {number} */ n, /** @type {number} */ l) =>
     l < 0 ? `${n} other heads` : `${n} other heads of layer ${l}`,
   embed: 'The token itself',
@@ -25,6 +31,7 @@ export const texts = {
   made: {
     mlp: 'It processes each token alone. It reads the stream at the last token and adds its output.',
     embed: 'The contribution of the last token’s embedding.',
+    others: 'The heads of the decoder’s other attention, summed. Choose that attention above to see them one by one.',
     rest: 'Heads below the threshold, summed. Move “hide below” to see them one by one.',
     bias: 'Constants of the model, the same for every text.',
   },

@@ -7,6 +7,7 @@ import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { Ways } from '../circuit/ways.jsx';
 import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
+import { shownPart } from '../whatif/modelEdits.js';
 import { Drawing } from './flowDrawing.jsx';
 import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';
@@ -49,12 +50,13 @@ function useFlow({ width, height }) {
   const { hide, layer, head } = session.state.value;
   if (!hasContributions(run) || width <= 0 || height <= 0) return null;
   const found = session.composition.value;
-  const compositions = found && found.layer === layer && found.head === head ? found.compositions : [];
+  const isOwn = shownPart(run.about, session.state.value) === 'decoder';
+  const compositions = isOwn && found && found.layer === layer && found.head === head ? found.compositions : [];
   const side = width < NARROW ? NARROW_SIDE : SIDE;
   const { layers, heads, mlps } = run.about;
   const chosen = { layer, head };
   const sizes = { width, height, top: TOP, side, feet: FEET };
-  const flow = flowOf({ ...sizes, layers, heads, tokens: run.T, mlps, added: run.added, hide, chosen, compositions });
+  const flow = flowOf({ ...sizes, layers, heads, tokens: run.S, mlps, added: run.added, hide, chosen, compositions });
   return { ...flow, run, width, height, side, feet: FEET };
 }
 
@@ -91,7 +93,7 @@ function Contributions({ width, height, compact = false }) {
       ))}
       <Heads flow={flow} />
       {parts
-        .filter(({ kind }) => kind === 'mlp' || kind === 'rest')
+        .filter(({ kind }) => kind === 'mlp' || kind === 'rest' || kind === 'others')
         .map((part) => (
           <Piece key={keyOf(part)} part={part} narrow={narrow} />
         ))}
@@ -148,20 +150,24 @@ export function FlowMarks({ alone = false }) {
 
 /** @param {{ alone: boolean }} props */
 function ContributionMarks({ alone }) {
-  const words = useSession().words.value;
+  const session = useSession();
+  const words = session.words.value;
   const texts = useFlowTexts();
+  const part = shownPart(session.about.value, session.state.value);
+  const isPair = (session.about.value?.parts.length ?? 0) > 0;
   return (
     <>
-      {!alone && <Ways />}
-      <span class="composition-label">{texts.inputTo}</span>
-      {Object.entries(COLOURS).map(([kind, name]) => (
-        <span key={kind} class={`sample composition ${name}`}>
-          <svg viewBox="0 0 22 10" aria-hidden="true" class="wide-sample">
-            <path class="line" d="M0 5H22" stroke-width="3" />
-          </svg>
-          {words[name]}
-        </span>
-      ))}
+      {!alone && !isPair && <Ways />}
+      {part === 'decoder' && <span class="composition-label">{texts.inputTo}</span>}
+      {part === 'decoder' &&
+        Object.entries(COLOURS).map(([kind, name]) => (
+          <span key={kind} class={`sample composition ${name}`}>
+            <svg viewBox="0 0 22 10" aria-hidden="true" class="wide-sample">
+              <path class="line" d="M0 5H22" stroke-width="3" />
+            </svg>
+            {words[name]}
+          </span>
+        ))}
       <span class="sample">
         <svg viewBox="0 0 6 10" aria-hidden="true" class="against-sample">
           <rect class="against" width="5" height="10" />

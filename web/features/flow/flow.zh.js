@@ -11,6 +11,9 @@ export const texts = {
   mlp: (l) => `第 ${l} 层前馈`,
   mlpShort: '前馈',
   mlpTiny: '前馈',
+  attention: { decoder: (l) => `第 ${l} 层自注意力`, cross: (l) => `第 ${l} 层交叉注意力` },
+  attentionShort: { decoder: '自注意力', cross: '交叉注意力' },
+  attentionTiny: { decoder: '自', cross: '交叉' },
   rest: (n, l) => (l < 0 ? `其余 ${n} 个头` : `第 ${l} 层其余 ${n} 个头`),
   embed: '词元本身',
   bias: '偏置',
@@ -24,6 +27,7 @@ export const texts = {
   made: {
     mlp: '它单独处理每个词元：读最后一个词元的残差流，再加上自己的输出。',
     embed: '最后一个词元的嵌入的贡献。',
+    others: '解码器另一种注意力的头加在一起。在上方选那种注意力，可分开看。',
     rest: '阈值以下的头加在一起。移动“隐藏小于”可分开看。',
     bias: '模型的常数，对每段文本都一样。',
   },

@@ -95,7 +95,7 @@ function Attended({ flow }) {
   const { layer, head } = session.state.value;
   const ramp = RAMP[session.theme.value];
   const { run } = flow;
-  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
+  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.S, run.T * run.S);
   return (
     <g class="attended">
       {attendedBy(flow, { layer, head }, row, flow.feet).map(({ s, d, width }) => (

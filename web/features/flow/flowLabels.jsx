@@ -7,7 +7,7 @@ import { textWidth } from '../heatmap/textWidth.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { feetOf, isSlanted } from './flowTokens.js';
-import { nameOf } from './pickedPart.js';
+import { nameOf, otherPart } from './pickedPart.js';
 import { useFlowTexts } from './texts.js';
 
 /** @import { FlowDrawing } from './flow.jsx' */
@@ -20,7 +20,7 @@ const MAX_OTHERS = 4;
 const TITLE_ROOM = 420;
 const OTHERS_ROOM = 330;
 /** Pixels between the middle of the token and the other guesses, and around each of them; the size of their letters. */
-const [BESIDE, AROUND, LETTERS] = [84, 22, 16];
+const [BESIDE, AROUND, LETTERS] = [104, 22, 16];
 
 /** The first guesses, as many as fit into a width. @param {Guess[]} guesses @param {number} room */
 function fitting(guesses, room) {
@@ -44,7 +44,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
   const left = target.x < 0.46 * width;
   const room = left ? width - target.x : target.x;
   const toLeft = !left && target.x >= width - OTHERS_ROOM;
-  const beside = toLeft ? target.x - BESIDE : width - Math.max(target.x + BESIDE, 160);
+  const beside = toLeft ? Math.min(target.x - BESIDE, width - 160) : width - Math.max(target.x + BESIDE, 160);
   const others = narrow ? [] : fitting(top.filter(({ id }) => id !== chosen.id).slice(0, MAX_OTHERS), beside);
   return (
     <div class="flow-head">
@@ -108,14 +108,23 @@ export function Layer({ layer, y, size, short, early }) {
 /** Minimum height of a part that has a text. */
 const TEXT_HEIGHT = 16;
 
-/** A feed-forward part, or the rest of the heads. @param {{ part: Node, narrow: boolean }} props */
+/**
+ * A feed-forward part, the other attention, or the rest of the heads.
+ * @param {{ part: Node, narrow: boolean }} props
+ */
 export function Piece({ part, narrow }) {
   const session = useSession();
   const texts = useFlowTexts();
   const picked = session.picked.value;
   const on = picked?.kind === part.kind && picked.layer === part.layer;
-  const mlp = part.kind === 'mlp';
-  const label = mlp ? texts.mlp(part.layer) : texts.rest(part.heads.length, part.layer);
+  const other = otherPart(session);
+  /** The text on the part, and its name. @type {Record<string, [string, string]>} */
+  const named = {
+    mlp: [narrow ? texts.mlpTiny : texts.mlpShort, texts.mlp(part.layer)],
+    others: [narrow ? texts.attentionTiny[other] : texts.attentionShort[other], texts.attention[other](part.layer)],
+    rest: [`+${part.heads.length}`, texts.rest(part.heads.length, part.layer)],
+  };
+  const [short, label] = named[part.kind];
   return (
     <button
       type="button"
@@ -127,9 +136,7 @@ export function Piece({ part, narrow }) {
       style={px({ left: part.x, top: part.y, width: part.width, height: part.height })}
       onClick={() => session.pick(on ? null : { kind: part.kind, layer: part.layer })}
     >
-      {part.height >= TEXT_HEIGHT && (
-        <span>{mlp ? (narrow ? texts.mlpTiny : texts.mlpShort) : `+${part.heads.length}`}</span>
-      )}
+      {part.height >= TEXT_HEIGHT && <span>{short}</span>}
     </button>
   );
 }
@@ -156,17 +163,18 @@ export function Amount({ part, flow }) {
 /** The tokens: all, or the most attended ones. @param {{ flow: FlowDrawing }} props */
 export function Feet({ flow }) {
   const { run } = flow;
-  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
+  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.S, run.T * run.S);
   const slanted = isSlanted(flow);
+  const last = run.keys === run.pieces ? run.S - 1 : -1;
   return (
     <div class={`flow-feet ${slanted ? 'slant' : ''}`} aria-hidden="true">
       {feetOf(flow, row).map(({ s, x }, _, all) => (
         <span
           key={s}
-          class={s === run.T - 1 ? 'query' : ''}
+          class={s === last ? 'query' : ''}
           style={px({ left: x, maxWidth: slanted ? undefined : flow.width / all.length })}
         >
-          {run.pieces[s].name}
+          {run.keys[s].name}
         </span>
       ))}
     </div>

@@ -7,13 +7,13 @@
 
 import { thumbnailSize } from '../../ui/layout.js';
 import { CORNER, linesOf } from './flowLines.js';
-import { partsOf } from './flowParts.js';
+import { besides, partsOf } from './flowParts.js';
 import { ribbonsOf } from './flowRibbons.js';
 import { widthsFor } from './flowWidths.js';
 
 /**
  * layer, head: −1 for none.
- * @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, head: number }} Part
+ * @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest' | 'others', layer: number, head: number }} Part
  */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
 /** @typedef {Part & Box & { value: number, heads: number[], slot: number, shown: boolean }} Node */
@@ -23,8 +23,9 @@ import { widthsFor } from './flowWidths.js';
 /** @typedef {{ from: Place, to: Place, kind: Kind, value: number }} Composition the composition of two heads */
 /** @typedef {Composition & { width: number, d: string, boxes: Box[] }} Line */
 /**
- * The result of attribution.
- * @typedef {{ embed: number, heads: ArrayLike<number>, mlps: ArrayLike<number>, bias: number, sum: number }} Added
+ * The result of attribution. others: heads of the decoder's other attention.
+ * @typedef {{ embed: number, heads: ArrayLike<number>, others?: ArrayLike<number>, mlps: ArrayLike<number>,
+ *   bias: number, sum: number }} Added
  */
 /**
  * The columns of heads, and one of feed-forward parts.
@@ -70,11 +71,11 @@ export function flowOf(input) {
   const { width, height, top, side, feet, layers, heads, mlps, added, hide, chosen, compositions } = input;
   const room = width - side - RIGHT;
   const minPitch = layers > 12 ? 1.5 * MIN_PITCH : MIN_PITCH;
-  const slots = Math.min(heads, Math.max(Math.floor(room / minPitch) - (mlps ? 1 : 0), 2));
+  const slots = Math.min(heads, Math.max(Math.floor(room / minPitch) - besides(input), 2));
   const parts = partsOf({ layers, heads, mlps, added, hide, chosen, slots });
   const flowing = parts.filter(({ shown, value }) => shown && value > 0);
   const widest = flowing.reduce((best, part) => (part.value > best.value ? part : best), flowing[0]) ?? parts[0];
-  const columns = columnsOf({ room, side, slots, count: slots + (mlps ? 1 : 0), widest });
+  const columns = columnsOf({ room, side, slots, count: slots + besides(input), widest });
   const mlpWidth = Math.min(0.64 * columns.pitch, 84);
 
   // Ribbons depend on the size of thumbnails, and that on the height of the ribbons: thumbnails are first measured with
@@ -164,7 +165,7 @@ function spreadRows({ between, rowsTop, forRows }, size, layers) {
 }
 
 /**
- * Sets the boxes of thumbnails, feed-forward parts and the token itself.
+ * Sets the boxes of thumbnails, feed-forward parts, the other attention and the token itself.
  * @param {Node[]} parts
  * @param {{ rows: Row[], size: number, columns: Columns, mlpWidth: number, end: number, feet: number }} input
  *   end, feet: the position of the token itself
@@ -175,7 +176,7 @@ function placeParts(parts, { rows, size, columns, mlpWidth, end, feet }) {
     const x = columns.middle(part.slot);
     const y = rows[part.layer]?.y;
     if (part.kind === 'embed') Object.assign(part, { x: end, y: feet, width: 0, height: 0 });
-    else if (part.kind === 'mlp')
+    else if (part.kind === 'mlp' || part.kind === 'others')
       Object.assign(part, { x: x - mlpWidth / 2, y: y + (size - mlpHeight) / 2, width: mlpWidth, height: mlpHeight });
     else Object.assign(part, { x: x - size / 2, y, width: size, height: size });
   }

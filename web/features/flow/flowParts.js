@@ -28,7 +28,7 @@ export function headsShown({ heads, layer, count, slots, hide, chosen }) {
 /**
  * All parts, without their boxes.
  * @param {{ layers: number, heads: number, mlps?: boolean, added: Added, hide: number, chosen: Place,
- *   slots: number }} input
+ *   slots: number }} input slots: columns of heads; one column follows for each kind of part besides them
  * @returns {Node[]}
  */
 export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {
@@ -46,8 +46,24 @@ export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {
       const value = rest.reduce((sum, head) => sum + added.heads[layer * heads + head], 0);
       add({ kind: 'rest', layer, head: -1 }, value, slots - 1, rest);
     }
-    if (mlps) add({ kind: 'mlp', layer, head: -1 }, added.mlps[layer], slots);
+    const others = othersIn(added, layer, heads);
+    if (others !== null) add({ kind: 'others', layer, head: -1 }, others, slots);
+    if (mlps) add({ kind: 'mlp', layer, head: -1 }, added.mlps[layer], slots + (added.others ? 1 : 0));
   }
-  add({ kind: 'embed', layer: -1, head: -1 }, added.embed, slots + (mlps ? 1 : 0));
+  add({ kind: 'embed', layer: -1, head: -1 }, added.embed, slots + besides({ mlps, added }));
   return parts;
+}
+
+/** The number of columns besides those of heads. @param {{ mlps?: boolean, added: Added }} input */
+export const besides = ({ mlps, added }) => (mlps ? 1 : 0) + (added.others ? 1 : 0);
+
+/**
+ * The sum of a layer's heads in the decoder's other attention.
+ * @param {Added} added @param {number} layer @param {number} heads
+ */
+function othersIn({ others }, layer, heads) {
+  if (!others) return null;
+  let sum = 0;
+  for (let head = 0; head < heads; head++) sum += others[layer * heads + head];
+  return sum;
 }

@@ -3,7 +3,7 @@
 import { bent, CORNER, headIn, TRACKS } from './flowLines.js';
 
 /** @import { Node, Place } from './flowLayout.js' */
-/** @typedef {{ side: number, width: number, run: { T: number } }} TokenRow side: width on the left without tokens */
+/** @typedef {{ side: number, width: number, run: { S: number } }} TokenRow side: width on the left without tokens */
 /**
  * @typedef {TokenRow & { parts: Node[], size: number, pad: number, height: number, lineRoom: number,
  *   toRight: (node: { slot: number }) => boolean, middle: (slot: number) => number }} Flow
@@ -18,8 +18,8 @@ export const TOKEN_TOP = 24;
 const TRACK = 12;
 
 /** True if tokens are slanted: there is room for all of them slanted, but not horizontal. @param {TokenRow} flow */
-export const isSlanted = ({ side, width, run: { T } }) =>
-  T * LEVEL > width - side && (T - 1) * SLANTED <= width - side - END - BEGIN;
+export const isSlanted = ({ side, width, run: { S } }) =>
+  S * LEVEL > width - side && (S - 1) * SLANTED <= width - side - END - BEGIN;
 
 /**
  * The positions of tokens. If there is no room for all: the first, the last, and those with the largest weights.
@@ -28,16 +28,16 @@ export const isSlanted = ({ side, width, run: { T } }) =>
  * @returns {{ s: number, x: number }[]}
  */
 export function feetOf({ side, width, run }, row) {
-  const { T } = run;
+  const { S } = run;
   const room = width - side - END;
-  const most = isSlanted({ side, width, run }) ? T : Math.max(Math.floor(room / LEVEL), 2);
-  let places = Array.from({ length: T }, (_, s) => s);
-  if (T > most) {
+  const most = isSlanted({ side, width, run }) ? S : Math.max(Math.floor(room / LEVEL), 2);
+  let places = Array.from({ length: S }, (_, s) => s);
+  if (S > most) {
     const best = places
       .slice(1, -1)
       .sort((a, b) => row[b] - row[a] || a - b)
       .slice(0, most - 2);
-    places = places.filter((s) => s === 0 || s === T - 1 || best.includes(s));
+    places = places.filter((s) => s === 0 || s === S - 1 || best.includes(s));
   }
   const pitch = (room - BEGIN) / Math.max(places.length - 1, 1);
   return places.map((s, i) => ({ s, x: places.length === 1 ? width - END : side + BEGIN + i * pitch }));

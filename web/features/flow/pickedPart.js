@@ -1,8 +1,15 @@
 // The ribbon or line that the visitor has chosen in flow, as session.picked has it.
 
+import { shownPart } from '../whatif/modelEdits.js';
+
+/** @import { AttentionPart } from '../../store/protocol.js' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { State } from '../../store/state.js' */
 /** @import { Composition, Part } from './flowLayout.js' */
+
+/** The decoder's other attention, besides the one that is shown. @param {Session} session */
+export const otherPart = ({ about, state }) =>
+  shownPart(about.value, state.value) === 'cross' ? /** @type {const} */ ('decoder') : /** @type {const} */ ('cross');
 
 /** The colour of each kind of composition. */
 export const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
@@ -17,23 +24,25 @@ export const sameComposition = (a, b) =>
 
 /**
  * True if a part is chosen; if none is, the current head is.
- * @param {{ kind: string, layer: number, head: number }} part
+ * @param {{ kind: string, layer: number, head: number, of?: AttentionPart }} part of: the attention of a head that is
+ *   not shown
  * @param {{ kind: string, layer?: number } | null} picked
  * @param {State} state
  */
 export const isPicked = (part, picked, state) =>
   picked
     ? picked.kind === part.kind && picked.layer === part.layer
-    : part.kind === 'head' && part.layer === state.layer && part.head === state.head;
+    : part.kind === 'head' && part.of === undefined && part.layer === state.layer && part.head === state.head;
 
 /**
  * Chooses a part. A head becomes the current head.
  * @param {Session} session
- * @param {{ kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, head: number }} part
+ * @param {{ kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest' | 'others', layer: number, head: number,
+ *   of?: AttentionPart }} part
  */
-export function pick(session, { kind, layer, head }) {
+export function pick(session, { kind, layer, head, of }) {
   if (kind === 'head') {
-    session.update({ layer, head }, 'head');
+    session.update({ layer, head, ...(of && { part: of, cell: null }) }, 'head');
     session.pick(null);
   } else session.pick({ kind, layer });
 }

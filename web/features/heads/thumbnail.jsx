@@ -114,8 +114,8 @@ function useThumbnailCanvas(layer, head, size) {
 }
 
 /**
- * The ablation of each head in percentage points, or in degrees, by 'layer.head': in the story, of the heads that have
- * been switched off.
+ * The ablation of each head in percentage points, or in degrees, by 'layer.head': in the story, of the heads switched
+ * off so far.
  * @returns {Record<string, number> | null | undefined}
  */
 function usePoints() {

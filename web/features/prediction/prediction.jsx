@@ -42,10 +42,20 @@ export function Prediction({ short = false, writes = false }) {
   return <Guesses short={short} writes={writes} />;
 }
 
-/** A file without predictions: what was recognised in it. @param {{ found: OpenedModel }} props */
+/**
+ * A file without predictions: what was recognised in it, or the effect of a change.
+ * @param {{ found: OpenedModel }} props
+ */
 function AboutFile({ found }) {
   const session = useSession();
   const words = session.words.value;
+  const turned = session.turned.value;
+  if (turned && isCompared(turned, session.switchHover.value))
+    return (
+      <section class="prediction about" role="group" aria-label={words.whatIf} tabIndex={0}>
+        <Turned />
+      </section>
+    );
   return (
     // If it is too long it scrolls, by keyboard too.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>

@@ -39,7 +39,8 @@ export function describe(source, values, query) {
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
   const { top, chosen } = likely ? listed(likely, query) : { top: [], chosen: null };
   const ofHead = headValues(source, values, { layer, head, chosen, part, temperature });
-  const followed = source.exact ? chosen : null;
+  // An encoder has layers of its own, and reaches the logits only through the decoder.
+  const followed = source.exact && part !== 'encoder' ? chosen : null;
   const lens = followed === null ? null : lensOf(source, values, followed);
   return {
     likely,
@@ -52,7 +53,7 @@ export function describe(source, values, query) {
       ...(likely && { top: top.map((id) => /** @type {Prediction} */ ({ id, text: name(id), now: likely[id] })) }),
       lens: lens?.lens ?? null,
       early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
-      added: followed === null ? null : contributionsTo(source, values, followed),
+      added: followed === null ? null : contributionsTo(source, values, followed, part),
       scores: other || part === 'encoder' ? null : allScores(source, all, ids),
     },
   };

@@ -42,7 +42,8 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
   const place = { part, layer, head, T, S, temperature };
   const own = { query: take('query'), key: take('key', true), scores: take('scores') };
   // Finding the likeliest label of every token reads all logits: with many logits only the chosen label is followed.
-  const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
+  const follows = source.exact && part !== 'encoder';
+  const all = follows && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
   const labels = Array.from({ length: T }, (_, t) =>
     t === T - 1 && chosen !== null ? chosen : all ? topLabel(values, t) : -1,
   );
@@ -56,7 +57,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
     sink: sinkOf(source.model, place),
     mixture: take('heads'),
     labels,
-    directions: source.exact ? directionsOf(source, values, layer, head, labels) : null,
+    directions: follows ? directionsOf(source, values, { part, layer, head }, labels) : null,
   };
 }
 
@@ -64,11 +65,10 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
  * Null for models without a single norm at the end of the residual stream.
  * @param {TransformerSource} source
  * @param {Values} values
- * @param {number} layer
- * @param {number} head
+ * @param {{ part: string, layer: number, head: number }} place
  * @param {number[]} labels
  */
-function directionsOf({ model, about: { layers, width } }, { captured }, layer, head, labels) {
+function directionsOf({ model, about: { layers, width } }, { captured }, { part, layer, head }, labels) {
   if ((model.options.normPlace ?? 'before') !== 'before') return null;
   const caller = 'directions';
   const out = headOf(caller, model);
@@ -77,7 +77,10 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
   const C = last.shape[2];
   const { residualScale = 1 } = model.options;
   const { matrix, vector } = parametersOf(caller, model);
-  const { data, shape } = scaleRows(matrix(`blocks.${layer}.attention.wo`), vector(`blocks.${layer}.scale1`));
+  const { data, shape } =
+    part === 'cross'
+      ? matrix(`blocks.${layer}.cross.wo`)
+      : scaleRows(matrix(`blocks.${layer}.attention.wo`), vector(`blocks.${layer}.scale1`));
   const found = new Float32Array(labels.length * width);
   labels.forEach((label, t) => {
     if (label < 0) return found.fill(Number.NaN, t * width, (t + 1) * width);

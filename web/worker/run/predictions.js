@@ -54,11 +54,13 @@ export function lensOf({ model }, values, label) {
 /**
  * The contributions of the parts of the model to the logit of a label.
  * @param {TransformerSource} source @param {Values} values @param {number} label
+ * @param {string} part of an encoder–decoder, whose heads are shown
  * @returns {Contributions}
  */
-export function contributionsTo({ model }, values, label) {
-  const { embed, heads, mlps, bias, sum } = attribution(model, values, { label });
-  return { label, embed, heads: heads.data, mlps: mlps.data, bias, sum };
+export function contributionsTo({ model }, values, label, part) {
+  const { embed, heads: own, cross, mlps, bias, sum } = attribution(model, values, { label });
+  const [heads, others] = part === 'cross' && cross ? [cross, own] : [own, cross];
+  return { label, embed, heads: heads.data, ...(others && { others: others.data }), mlps: mlps.data, bias, sum };
 }
 
 /**

@@ -28,7 +28,8 @@ export async function showTransformer(hl, source, state, reply, worker) {
   const { about } = source;
   const chosen = chosenHead(source, state);
   const { part, layers, heads, layer } = chosen;
-  reply.send('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
+  const causal = part === 'decoder' && about.causal;
+  reply.send('source', { about: { ...about, layers, heads, causal, sums: about.sums && part !== 'encoder' } });
   const read = readRun(source, state, part);
   const shared = inputFields(source, state, read, chosen);
   if (read.ids.length === 0) return reply.send('run', { ...shared, weights: new Float32Array(0) });

@@ -81,7 +81,7 @@ function isExact(model) {
   if (packed > MAX_UNPACKED) return false;
   try {
     headOf('open', model);
-    return !model.options.encoder;
+    return true;
   } catch {
     return false;
   }

@@ -28,7 +28,7 @@ const keyOf = (state) =>
  */
 async function found(state, reply, worker) {
   const any = await worker.sourceOf(state, reply);
-  if (!any.about.sums) return null;
+  if (!any.about.sums || any.about.parts.length > 0) return null;
   const source = transformerOf(any);
   return { circuits: await circuitsOf(worker), source, key: `${source.version} ${keyOf(state)}` };
 }

@@ -2,6 +2,8 @@
 
 import { composition as compositionOf } from '../../../src/js/analysis/analysis.js';
 
+import { shownPart } from '../../features/whatif/modelEdits.js';
+
 /** @import { HeadComposition, HeadPlace } from '../../store/protocol.js' */
 /** @import { Transformer, TransformerSource } from '../sources/types.js' */
 /** @import { Handler } from '../types.js' */
@@ -11,7 +13,7 @@ import { composition as compositionOf } from '../../../src/js/analysis/analysis.
 export const composition = {
   async answer({ state }, reply, worker) {
     const source = await worker.sourceOf(state, reply);
-    if (!('model' in source) || !source.exact) return;
+    if (!('model' in source) || !source.exact || shownPart(source.about, state) !== 'decoder') return;
     const { layers, heads } = source.about;
     const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
     for (const compositions of compositionsOf(source, { layer, head })) {

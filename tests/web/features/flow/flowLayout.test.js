@@ -163,7 +163,7 @@ test('with many heads, those below the threshold are one part of their layer, an
 
 test('tokens are next to each other; of many, those with the largest weights are drawn', () => {
   const input = problem({ layers: 5, heads: 4, seed: 3 });
-  const flow = { ...flowOf(input), ...input, run: { T: 200 } };
+  const flow = { ...flowOf(input), ...input, run: { S: 200 } };
   const row = Float32Array.from({ length: 200 }, (_, s) => (s === 77 ? 0.9 : 0.0005));
   const feet = feetOf(flow, row);
   assert.ok(feet.length < 30);
@@ -174,7 +174,7 @@ test('tokens are next to each other; of many, those with the largest weights are
   for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
   // If all fit slanted, all are drawn: on a phone, and in a narrow window.
   for (const width of [328, 700])
-    assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { T: 17 } }, row).length, 17);
+    assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { S: 17 } }, row).length, 17);
   assert.deepEqual(
     attendedBy(flow, input.chosen, row, 48).map(({ s }) => s),
     [77],

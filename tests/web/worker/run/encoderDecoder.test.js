@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from 'headlight-attention';
-import { ablateHeads, hiddenAngle, probability } from 'headlight-attention/analysis';
+import { ablateHeads, attribution, hiddenAngle, logitLens, probability } from 'headlight-attention/analysis';
+import { actingThrough, allParts } from '../../../../web/features/flow/contributions.js';
 import { families } from '../../../support/families.js';
 import { createWorker } from '../../../support/pageWorker.js';
 
@@ -92,6 +93,64 @@ test('every head of the three attentions is ablated, the shown attention first',
       near(value, expected.parts[part].data[layer * 4 + head], `${name}, ${part} ${layer}.${head}`);
     model.dispose();
   }
+});
+
+const CAPTURE = ['embed', 'blocks.*.heads', 'blocks.*.cross.heads', 'blocks.*.mlp', 'blocks.*.out'];
+
+test('flow: the contributions of both attentions of a decoder add up to the logit; an encoder has none', async () => {
+  for (const name of NAMES) {
+    const { worker, model, input } = await openBoth(name);
+    const { logits, captured } = model.forward(input, { capture: CAPTURE });
+    const row = logits.copy().slice(-model.options.vocab);
+    for (const part of ['decoder', 'cross']) {
+      const { run, source } = await worker.show({ ...TEXT, part, layer: 1, head: 2 });
+      assert.equal(source[0].about.sums, true);
+      const [{ added, chosen, lens, top, values, weights }] = run;
+      const { heads, cross, mlps } = attribution(model, { captured }, { label: chosen.id });
+      const [own, others] = part === 'cross' ? [cross, heads] : [heads, cross];
+      for (const [got, { data }] of [
+        [added.heads, own],
+        [added.others, others],
+        [added.mlps, mlps],
+      ])
+        data.forEach((x, i) => near(got[i], x, `${name} ${part} ${i}`, 1e-5));
+      const parts = allParts(added, { layers: 2, heads: 4, mlps: true });
+      assert.equal(parts.length, 1 + 16 + 2 + 1);
+      near(
+        parts.reduce((sum, { value }) => sum + value, 0),
+        row[chosen.id],
+        name,
+        1e-4,
+      );
+      const stages = logitLens(model, { captured }, { labels: [chosen.id] });
+      lens.forEach((p, i) => near(p, stages[i].tokens[0].labels[0].probability, 'lens', 1e-5));
+      near(lens.at(-1), top[0].now, name, 1e-5);
+      // Without a single norm at the end, as in BART, the values have no directions.
+      if (!values.directions) continue;
+      const [T, S] = [3, part === 'cross' ? 4 : 3];
+      let sum = 0;
+      for (let s = 0; s < S; s++)
+        for (let d = 0; d < values.width; d++)
+          sum +=
+            weights[(6 * T + T - 1) * S + s] *
+            values.value[s * values.width + d] *
+            values.directions[(T - 1) * values.width + d];
+      near(sum, added.heads[6], `${name}, ${part}: the shares of the tokens`, 1e-4);
+    }
+    const { run, source } = await worker.show({ ...TEXT, part: 'encoder' });
+    assert.deepEqual([source[0].about.sums, run[0].added, run[0].lens], [false, null, null]);
+    model.dispose();
+  }
+});
+
+test('a head of an encoder acts through the decoder, if the guess needs it', () => {
+  const added = { embed: 0, heads: [0.1, 5], others: [4, 0.2], mlps: [], bias: 0, sum: 10 };
+  const off = (part, head, value) => ({ part, layer: 0, head, value });
+  const switchedOff = [off('cross', 0, 0.1), off('cross', 1, 0.3), off('encoder', 0, 0.2), off('decoder', 1, 0.9)];
+  const found = (shown) =>
+    actingThrough({ before: 0.9, switchedOff }, added, { heads: 2 }, shown).map(({ part, head }) => `${part} ${head}`);
+  assert.deepEqual(found('decoder'), ['encoder 0', 'cross 1']);
+  assert.deepEqual(found('cross'), ['cross 0', 'encoder 0']);
 });
 
 test('without a prediction, a change is the angle by which the hidden states turn', async () => {

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { initialState } from '../../../../web/store/state.js';
 import { allEdits } from '../../../../web/worker/run/runModel.js';
 
-const source = { about: { layers: 2, heads: 2, causal: true, edits: true, parts: [] } };
+const stackOf = (tokens) => ({ part: 'decoder', layers: 2, heads: 2, causal: true, tokens });
 const [WIDTH, C] = [2, 3];
 /** Values of a pinned run of T tokens: those of a head in layer l begin with 1000 l + 100 h + 10 t. */
 function pinnedOf(T) {
@@ -30,9 +30,8 @@ const rows = (first, T) => ({
 });
 const editsOf = (patch, T, partners, from) =>
   allEdits(
-    source,
+    [stackOf(T)],
     { ...initialState, patch },
-    T,
     () => pinnedOf(from),
     () => partners,
   ).map(({ set, ...edit }) => ({ ...edit, set: [...set.data], shape: set.shape }));
