@@ -40,15 +40,15 @@ function check(model, c) {
 
 for (const c of cases)
   test(`CLIP, ${c.name}: every value of both towers, and their similarities`, async () => {
-    const threaded = await load({ threads: 2 });
-    for (const instance of [...flavours, threaded]) {
+    const threaded = await Promise.all(flavours.map(({ info: { simd } }) => load({ simd, threads: 2 })));
+    for (const instance of [...flavours, ...threaded]) {
       const before = instance.info.memory.used;
       const model = await instance.openModel(files);
       check(model, c);
       model.dispose();
       assert.equal(instance.info.memory.used, before);
     }
-    threaded.dispose();
+    for (const instance of threaded) instance.dispose();
   });
 
 test('each tower is a transformer with the pooled values of the model', async () => {

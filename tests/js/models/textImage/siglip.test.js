@@ -73,8 +73,8 @@ test('SigLIP: the similarities are those of the architecture in float64', async 
   const logits = texts.map((a) =>
     pictures.map((b) => Math.exp(SCALE) * a.reduce((sum, x, i) => sum + x * b[i], 0) + BIAS),
   );
-  const threaded = await load({ threads: 2 });
-  for (const instance of [...flavours, threaded]) {
+  const threaded = await Promise.all(flavours.map(({ info: { simd } }) => load({ simd, threads: 2 })));
+  for (const instance of [...flavours, ...threaded]) {
     const before = instance.info.memory.used;
     const model = await instance.openModel(files);
     const capture = ['text.blocks.*.weights', 'vision.blocks.*.weights', 'vision.pool.weights'];
@@ -94,7 +94,7 @@ test('SigLIP: the similarities are those of the architecture in float64', async 
     model.dispose();
     assert.equal(instance.info.memory.used, before);
   }
-  threaded.dispose();
+  for (const instance of threaded) instance.dispose();
 });
 
 test('texts are lower-cased, padded to the context with the padding token, and the padding is read', async () => {
