@@ -1,22 +1,21 @@
 // The messages of a chat model, in a panel below the prompt.
 
 import { useEffect } from 'preact/hooks';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { useOpening } from '../../ui/useOpening.js';
-import { chat as inEnglish } from './chat.en.js';
-import { chat as inChinese } from './chat.zh.js';
+import { chat as en } from './chat.en.js';
+import { chat as zh } from './chat.zh.js';
 
 export { default as styles } from './chat.css';
 
 /** @import { ChatMessage } from '../../store/protocol.js' */
-/** @typedef {typeof inEnglish} Texts */
+/** @typedef {typeof en} Texts */
 
 const ROLES = ['system', 'user', 'assistant'];
 
 export function Chat() {
-  const session = useSession();
-  const own = session.language.value === 'zh' ? inChinese : inEnglish;
+  const own = useTexts({ en, zh });
   const { open, setOpen, ref } = useOpening();
   return (
     <span class="chat" ref={ref}>

@@ -2,25 +2,24 @@
 
 import { useState } from 'preact/hooks';
 import { plain } from '../../texts/numbers.js';
-import { useSession } from '../../ui/context.js';
+import { useSession, useTexts } from '../../ui/context.js';
 import { Track } from '../../ui/track.jsx';
 import { shown } from '../prompt/tokens.js';
 import { isCompared } from '../whatif/modelEdits.js';
-import { similarity as inEnglish } from './similarity.en.js';
-import { similarity as inChinese } from './similarity.zh.js';
+import { similarity as en } from './similarity.en.js';
+import { similarity as zh } from './similarity.zh.js';
 
 export { default as styles } from './similarity.css';
 
 /** @import { Similarity as Compared, SimilarTokens } from '../../store/protocol.js' */
 /** @typedef {{ side: 0 | 1, token: number }} Place */
 
-/** @param {import('../../store/session.js').Session} session */
-const textsIn = (session) => (session.language.value === 'zh' ? inChinese : inEnglish);
+const TEXTS = { en, zh };
 
 /** A model that compares two sentences. */
 export function Similarity() {
   const session = useSession();
-  const own = textsIn(session);
+  const own = useTexts(TEXTS);
   const { layer, head } = session.state.value;
   const { compares = null } = session.run.value?.about ?? {};
   const compared = session.similarity.value;
@@ -51,7 +50,7 @@ export function Similarity() {
  */
 export function TwoSentences({ cosine, before = null, children }) {
   const session = useSession();
-  const own = textsIn(session);
+  const own = useTexts(TEXTS);
   const isKnown = typeof cosine === 'number' && Number.isFinite(cosine);
   return (
     <section class={`prediction about ${before === null ? '' : 'compared'}`} role="group" aria-label={own.title}>
@@ -85,8 +84,7 @@ export function TwoSentences({ cosine, before = null, children }) {
  * @param {{ tokens: SimilarTokens, whole: number }} props
  */
 function Shares({ tokens, whole }) {
-  const session = useSession();
-  const own = textsIn(session);
+  const own = useTexts(TEXTS);
   const [chosen, choose] = useState(/** @type {Place | null} */ (null));
   const most = Math.max(...tokens.first.map(Math.abs), ...tokens.second.map(Math.abs), 1e-9);
   const rows = /** @type {const} */ ([0, 1]).map((side) => ({ side, ...sharesOf(tokens, side, chosen) }));
