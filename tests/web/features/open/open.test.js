@@ -256,7 +256,10 @@ test('of a CLIP with two towers the one for texts is shown', async () => {
   const { captured } = model.forward({ text }, { capture: ['text.blocks.1.weights'] });
   const own = captured['text.blocks.1.weights'].toArray()[0][0].map((row) => Math.max(...row));
   const shown = Number(await page.locator('[data-name=weight]').textContent());
-  assert.ok(own.some((most) => Math.abs(shown - most) <= 0.005 + 1e-6), `${shown}: ${own}`);
+  assert.ok(
+    own.some((most) => Math.abs(shown - most) <= 0.005 + 1e-6),
+    `${shown}: ${own}`,
+  );
   model.dispose();
   assert.deepEqual(faults, []);
 });
