@@ -283,6 +283,22 @@ test('a file without a part of the similarity is refused', async () => {
   await assert.rejects(hl.openModel(extra), { code: 'FORMAT' });
 });
 
+test('a model that fails after its weights were read leaves no memory behind', async () => {
+  const before = hl.info.memory.used;
+  const broken = { ...files, 'tokenizer.json': json({ model: { type: 'Other' } }) };
+  await assert.rejects(hl.openModel(broken), { code: 'FORMAT' });
+  const abort = new AbortController();
+  const options = { signal: abort.signal, onProgress: ({ read, total }) => read === total && abort.abort() };
+  await assert.rejects(hl.openModel(files, options), { name: 'AbortError' });
+  assert.equal(hl.info.memory.used, before);
+  const model = await hl.openModel(files);
+  const used = hl.info.memory.used;
+  // The text is right, the picture is not.
+  assert.throws(() => model.forward({ ids: padded.inputs.input_ids, pixels: [[[[1]]]] }), { code: 'SHAPE' });
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
+
 test('models that only resemble CLIP and SigLIP are refused by name', async () => {
   for (const model_type of [
     'clipseg',
