@@ -8,11 +8,17 @@ import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { HeadlightError } from '../check/errors.js';
+import * as attentionPool from '../models/attentionPool.js';
+import * as disentangled from '../models/disentangled.js';
+import { setRareParts } from '../models/rareParts.js';
+import * as sound from '../models/sound/index.js';
 import { fetchBytes } from './fetch.js';
 import { loadOn } from './load.js';
 
 /** @import { Headlight } from '../index.js' */
 /** @import { LoadOptions, Platform } from './load.js' */
+
+setRareParts({ attentionPool, disentangled, sound });
 
 /** @param {URL} url */
 async function read(url) {

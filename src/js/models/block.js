@@ -14,11 +14,11 @@
 // residualScale multiplies what attention and mlp add.
 
 import { shapeOf } from '../memory/tensor.js';
-import { relativeScores } from './disentangled.js';
 import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { projectInputs } from './headInputs.js';
 import { normsOutputs, scaleOf } from './options.js';
+import { rarePart } from './rareParts.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run, Strided } from './run.js' */
@@ -254,7 +254,9 @@ function attendHeads(run, at, i, given) {
   const relative =
     !cross &&
     run.relative &&
-    relativeScores(run, `${at}attention`, run.relative, { query, key: key.tensor, sizes, scale });
+    rarePart('disentangled', run.caller).relativeScores(run, `${at}attention`, run.relative, {
+      ...{ query, key: key.tensor, sizes, scale },
+    });
   const call = {
     query,
     key: key.tensor,

@@ -33,10 +33,8 @@ export function relativeRow(distance, { buckets, distance: most }) {
   return Math.min(Math.max(bucket + span, 0), 2 * span - 1);
 }
 
-/** @param {Run} run @returns {RelativeRows | undefined} */
-export function relativeRows(run) {
-  const { disentangled } = run.options;
-  if (!disentangled) return undefined;
+/** @param {Run} run @param {NonNullable<Resolved['disentangled']>} disentangled @returns {RelativeRows} */
+export function relativeRows(run, disentangled) {
   const { rows: queries } = run;
   const all = Array.from({ length: 2 * queries - 1 }, (_, i) => relativeRow(queries - 1 - i, disentangled));
   const used = Int32Array.from(new Set(all));

@@ -5,8 +5,8 @@ import { viewOf } from '../memory/tensor.js';
 import { swapAxes } from './axes.js';
 import { ROWS } from './edits.js';
 import { sinusoids } from './positions.js';
+import { rarePart } from './rareParts.js';
 import { prependRows, scaleRows, unfoldRows } from './rowOperations.js';
-import { soundPart } from './soundPart.js';
 
 /** @import { ReadInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
@@ -33,7 +33,7 @@ export function embedInput(run) {
 /** @param {Run} run @returns (B,T,C) */
 function embedNumbers(run) {
   const { patch, sound } = run.options;
-  return patch ? embedPatches(run) : sound ? soundPart(run.caller).embedSound(run) : embedAudio(run);
+  return patch ? embedPatches(run) : sound ? rarePart('sound', run.caller).embedSound(run) : embedAudio(run);
 }
 
 /** @param {Run} run @returns (B,T,C) */

@@ -1,7 +1,7 @@
 // The head of a transformer: from the hidden states to pooled values and logits.
 
-import { poolByAttention } from './attentionPool.js';
 import { ROWS } from './edits.js';
+import { rarePart } from './rareParts.js';
 import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
@@ -65,7 +65,7 @@ function poolRows(run, hidden) {
   const { graph, input } = run;
   const { pool } = run.options;
   if (pool === 'mean') return meanRows(graph, hidden, input.keep);
-  if (pool === 'attention') return poolByAttention(run, hidden);
+  if (pool === 'attention') return rarePart('attentionPool', run.caller).poolByAttention(run, hidden);
   const token = pickRows(graph, hidden, pooledTokens(run));
   return pool === 'first-mean' ? joinColumns(graph, token, meanOfOthers(run, hidden)) : token;
 }

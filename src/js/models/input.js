@@ -3,7 +3,7 @@
 import { readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { readNumbers, toLabels } from '../ops/labels.js';
-import { soundPart } from './soundPart.js';
+import { rarePart } from './rareParts.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Resolved } from './options.js' */
@@ -118,7 +118,7 @@ export function readInput(caller, options, input, encode, encoded = false) {
     throw argumentError(caller, 'encoder', given.encoder, 'none: this model has no encoder');
   const kind = KINDS[options.input];
   if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `the input of this model: { ${kind} }`);
-  if (options.sound) return soundPart(caller).readSamples(caller, { given, called }, options);
+  if (options.sound) return rarePart('sound', caller).readSamples(caller, { given, called }, options);
   if (kind !== 'ids') return readArrays(caller, called[kind] ?? kind, given[kind], options);
   const encoder = options.encoder && !encoded ? readInput(caller, options.encoder, given.encoder, encode) : undefined;
   return { ...readLabels(caller, { given, called }, options), encoder };

@@ -3,8 +3,8 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
+import { rarePart } from './rareParts.js';
 import { readRotary } from './rotaryOptions.js';
-import { soundPart } from './soundPart.js';
 
 /** @import { DisentangledOptions } from './partOptions.js' */
 /** @import { ResolvedRotary, RotaryOptions } from './rotaryOptions.js' */
@@ -294,7 +294,9 @@ function readEmbedding(reader, dModel) {
     patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
     channels: input === 'audio' ? reader.size('channels') : 0,
     sound:
-      input === 'sound' ? soundPart(reader.caller).readSound(reader.caller, reader.given.sound, dModel) : undefined,
+      input === 'sound'
+        ? rarePart('sound', reader.caller).readSound(reader.caller, reader.given.sound, dModel)
+        : undefined,
     tokenTypes: reader.count('tokenTypes', 0),
   };
 }

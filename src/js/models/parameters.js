@@ -2,7 +2,7 @@
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 import { normsOutputs } from './options.js';
-import { soundPart } from './soundPart.js';
+import { rarePart } from './rareParts.js';
 
 /** @import { Resolved } from './options.js' */
 
@@ -93,7 +93,7 @@ function* embedding(options) {
     yield linear('embedding.conv1', C, channels * 3, true);
     yield linear('embedding.conv2', C, C * 3, true);
   }
-  if (input === 'sound') yield* soundPart('transformer').soundLayers(options);
+  if (input === 'sound') yield* rarePart('sound', 'transformer').soundLayers(options);
   if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 

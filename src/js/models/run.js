@@ -5,11 +5,11 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { joinHeads, splitHeads } from './axes.js';
 import { block } from './block.js';
-import { relativeRows } from './disentangled.js';
 import { HEADS, ROWS } from './edits.js';
 import { embedInput } from './embedInput.js';
 import { parameterName } from './parameters.js';
 import { bucketOf, countPositions } from './positions.js';
+import { rarePart } from './rareParts.js';
 import { anglesOf } from './rotaryOptions.js';
 import { sliceRows } from './rowOperations.js';
 
@@ -351,8 +351,8 @@ export class Run {
   hidden() {
     let x = embedInput(this);
     this.positionBias();
-    this.relative = relativeRows(this);
-    const { layers } = this.options;
+    const { layers, disentangled } = this.options;
+    if (disentangled) this.relative = rarePart('disentangled', this.caller).relativeRows(this, disentangled);
     const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
     for (let i = 0; i < count; i++) {
       x = this.#inScope(() => block(this, i, x), x);

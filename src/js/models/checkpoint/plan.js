@@ -9,7 +9,7 @@ import { UnsupportedField } from '../families/common.js';
 import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
-import { setSoundPart } from '../soundPart.js';
+import { loadRareParts } from '../rareParts.js';
 import { account } from './accounting.js';
 import { sourceOf, splitOf } from './naming.js';
 import { storedShape } from './tensorLayout.js';
@@ -45,7 +45,7 @@ export async function planModel(container, { layers, signal }, part) {
   const { tensors } = container;
   const { family, prefix } = recognise(container, part);
   const described = readConfig(family, prefix, container);
-  if (described.input === 'sound') setSoundPart(await import('../sound/index.js'));
+  await loadRareParts(described);
   if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
   const options = resolve(family, described, layers, container);
   const found = locate(family, prefix, options, container);

@@ -1,17 +1,25 @@
-// The part of the module for models of sound is loaded by openModel. In a file of its own, as each file of tests has a
-// module of its own.
+// The parts of the module for mechanisms that few models have.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { families } from '../../support/families.js';
+import { loadRareParts, rarePart } from '../../../src/js/models/rareParts.js';
 import { hl } from '../../support/headlight.js';
 
-test('a model of sound needs openModel once before', async () => {
+test('a part is loaded for the models that need it, and missed by name before', async () => {
+  const needs = { sound: { input: 'sound' }, disentangled: { disentangled: {} }, attentionPool: { pool: 'attention' } };
+  await loadRareParts({ input: 'tokens', pool: 'first' });
+  for (const [name, options] of Object.entries(needs)) {
+    const message = new RegExp(`^test: the part for ${name} is not loaded: call hl.openModel`);
+    assert.throws(() => rarePart(name, 'test'), { code: 'STATE', parameter: name, message });
+    await loadRareParts(options);
+    assert.ok(Object.keys(rarePart(name, 'test')).length > 0);
+  }
+});
+
+test('a model of sound is made with its options, which are checked', () => {
   const sound = { widths: [2], kernels: [3], strides: [2], positions: { kernel: 2, groups: 1 } };
   const options = { layers: 0, dModel: 4, numHeads: 1, context: 9, input: 'sound', sound, head: 'none', causal: false };
   const make = () => hl.transformer({ ...options, positions: 'none' });
-  assert.throws(make, { code: 'STATE', message: /transformer: .*hl\.openModel with a model of sound/ });
-  (await hl.openModel(families.find(({ name }) => name === 'wav2vec 2.0').files)).dispose();
   const model = make();
   assert.deepEqual(model.forward({ samples: [1, 2, 3, 4, 5] }).hidden.shape, [2, 4]);
   for (const [changed, parameter] of [

@@ -1,0 +1,43 @@
+// Parts of the module for mechanisms that few models have. openModel loads those that its model needs; in Node they are
+// there from the beginning.
+
+import { HeadlightError } from '../check/errors.js';
+
+/**
+ * @typedef {object} RareParts
+ * @property {typeof import('./sound/index.js')} sound
+ * @property {typeof import('./disentangled.js')} disentangled
+ * @property {typeof import('./attentionPool.js')} attentionPool
+ */
+
+/** @type {Partial<RareParts>} */
+const parts = {};
+
+/** @param {Partial<RareParts>} loaded */
+export const setRareParts = (loaded) => void Object.assign(parts, loaded);
+
+/**
+ * Loads the parts that a model with these options needs.
+ * @param {{ input?: string, pool?: string, disentangled?: object }} options
+ */
+export async function loadRareParts({ input, pool, disentangled }) {
+  if (input === 'sound') parts.sound ??= await import('./sound/index.js');
+  if (disentangled) parts.disentangled ??= await import('./disentangled.js');
+  if (pool === 'attention') parts.attentionPool ??= await import('./attentionPool.js');
+}
+
+/**
+ * @template {keyof RareParts} N
+ * @param {N} name
+ * @param {string} caller
+ * @returns {RareParts[N]}
+ */
+export function rarePart(name, caller) {
+  const part = parts[name];
+  if (part) return /** @type {RareParts[N]} */ (part);
+  throw new HeadlightError(
+    'STATE',
+    `${caller}: the part for ${name} is not loaded: call hl.openModel with such a model first`,
+    { parameter: name },
+  );
+}
