@@ -19,8 +19,9 @@ import { readSteps } from './steps.js';
  *   AblationProgress
  */
 /**
+ * @template {AttentionPart} [P=AttentionPart]
  * @typedef {object} AblationOptions
- * @property {readonly AttentionPart[]} [parts] default: all that the model has
+ * @property {readonly P[]} [parts] default: all that the model has
  * @property {'zero' | 'mean'} [set] what replaces the output of a head: zeros, or its mean over all tokens of the
  *   input; default 'zero'
  * @property {readonly PatchEdit[]} [edit] changes of every run, before that of the head
@@ -29,9 +30,11 @@ import { readSteps } from './steps.js';
  * @property {AbortSignal} [signal]
  */
 /**
+ * @template {AttentionPart} [P=AttentionPart]
  * @typedef {object} HeadAblation
  * @property {number} value the metric with all heads
- * @property {{ [part in AttentionPart]?: Numbers }} parts the metrics without each head, (L,H), in the order of `parts`
+ * @property {Record<P, Numbers>} parts the metrics without each head, (L,H); a model without an encoder has only
+ *   'decoder'
  */
 
 /** The names of the heads of a part. @type {Record<AttentionPart, (layer: number) => string>} */
@@ -45,11 +48,12 @@ const AT = {
  * Runs a model once without each head, whose output is replaced before the output projection (Michel et al. 2019, "Are
  * Sixteen Heads Really Better than One?"). Every value is exact. A model without logits has `hiddenAngle` as a metric.
  *
+ * @template {AttentionPart} [P=AttentionPart]
  * @param {PatchedModel} model
  * @param {any} input of forward
  * @param {Metric} metric
- * @param {AblationOptions} [options]
- * @returns {Promise<HeadAblation>}
+ * @param {AblationOptions<P>} [options]
+ * @returns {Promise<HeadAblation<P>>}
  */
 export async function ablateHeads(model, input, metric, options = {}) {
   const caller = 'ablateHeads';
@@ -75,7 +79,8 @@ export async function ablateHeads(model, input, metric, options = {}) {
       found[p].data[i] = without;
       await steps.report({ done: ++done, total, part, layer, head, value: without });
     }
-  return { value, parts: Object.fromEntries(parts.map((part, p) => [part, found[p]])) };
+  const byPart = Object.fromEntries(parts.map((part, p) => [part, found[p]]));
+  return { value, parts: /** @type {Record<P, Numbers>} */ (byPart) };
 }
 
 /** @param {Model} model @param {AttentionPart} part */

@@ -26,10 +26,16 @@ export { salience } from './salience.js';
 export { scanHeads } from './scanHeads.js';
 export { tokenSimilarity } from './similarity.js';
 
-/** @typedef {import('./ablateHeads.js').AblationOptions} AblationOptions */
+/**
+ * @template {import('./ablateHeads.js').AttentionPart} [P=import('./ablateHeads.js').AttentionPart]
+ * @typedef {import('./ablateHeads.js').AblationOptions<P>} AblationOptions
+ */
 /** @typedef {import('./ablateHeads.js').AblationProgress} AblationProgress */
 /** @typedef {import('./ablateHeads.js').AttentionPart} AttentionPart */
-/** @typedef {import('./ablateHeads.js').HeadAblation} HeadAblation */
+/**
+ * @template {import('./ablateHeads.js').AttentionPart} [P=import('./ablateHeads.js').AttentionPart]
+ * @typedef {import('./ablateHeads.js').HeadAblation<P>} HeadAblation
+ */
 /** @typedef {import('./arrays.js').Model} Model */
 /** @typedef {import('./arrays.js').ModelOptions} ModelOptions */
 /** @typedef {import('./arrays.js').Numbers} Numbers */

@@ -49,13 +49,15 @@ export class RunCache {
    */
   edits(hl, source, run, { layer, pinned, T }) {
     const isPair = source.about.reads === 'pair';
+    // An encoder may have more layers.
+    const inDecoder = Math.min(layer, source.about.layers - 1);
     const [tokens, encoded] = isPair
       ? /** @type {const} */ (['decoder', 'encoder']).map((part) => readRun(source, run, part).ids.length)
       : [T, 0];
     return allEdits(
       stacksOf(source, tokens, encoded),
       pinned ? run : { ...run, patch: {} },
-      () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer, pinned: null }),
+      () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer: inDecoder, pinned: null }),
       (part) => patchPartners(source, run, /** @type {Run} */ (pinned), part),
     );
   }

@@ -73,7 +73,7 @@ fullTest(
   },
 );
 
-test('without a guess, the switch shows how far the hidden states turn, and ablation does so for every head', async () => {
+test('without a guess, the switch and ablation show how far the hidden states turn', async () => {
   await open('MPNet for sentences');
   await page.locator('.corner .switch').click();
   await page.waitForFunction(() => /turned by \d+(\.\d)?° on average/.test(part('.turned h2')?.textContent));

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from 'headlight-attention';
 import { ablateHeads, attribution, hiddenAngle, logitLens, probability } from 'headlight-attention/analysis';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { actingThrough, allParts } from '../../../../web/features/flow/contributions.js';
 import { families } from '../../../support/families.js';
 import { createWorker } from '../../../support/pageWorker.js';
@@ -19,8 +20,7 @@ const AT = { encoder: 'encoder.blocks.1.', decoder: 'blocks.1.', cross: 'blocks.
 const PLACE = { encoder: 'e1.2', decoder: '1.2', cross: 'c1.2' };
 
 /** The model in the worker and in the module, and the input that the page gives it. */
-async function openBoth(name) {
-  const files = family(name);
+async function openBoth(name, files = family(name)) {
   const worker = createWorker(hl);
   await worker.open(Object.entries(files).map(([path, bytes]) => ({ path, file: new File([bytes], path) })));
   const model = await hl.openModel(files);
@@ -77,6 +77,30 @@ for (const name of NAMES)
     }
     model.dispose();
   });
+
+test('an encoder with more layers than the decoder is changed, patched and ablated in every layer', async () => {
+  const all = family(NAMES[0]);
+  const config = JSON.parse(new TextDecoder().decode(all['config.json']));
+  const { tensors } = readSafetensors(all['model.safetensors']);
+  const kept = Object.entries(tensors).filter(([name]) => !name.startsWith('decoder.block.1.'));
+  const { worker, model, input } = await openBoth('T5 with a short decoder', {
+    'config.json': new TextEncoder().encode(JSON.stringify({ ...config, num_decoder_layers: 1 })),
+    'model.safetensors': writeSafetensors(Object.fromEntries(kept)),
+  });
+  const pinned = { ...TEXT, text: '9 4 5 6', temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
+  const state = { ...TEXT, part: 'encoder', layer: 1, head: 2 };
+  const at = 'encoder.blocks.1.heads';
+  const other = { encoder: { ids: [[9, 4, 5, 6]] }, ids: input.ids };
+  const { data, shape } = model.forward(other, { capture: [at] }).captured[at];
+  const size = shape[2] * shape[3];
+  const set = { data: data.slice(2 * size, 3 * size), shape: shape.slice(2) };
+  const { run } = await worker.show({ ...state, pinned, patch: { 'e1.2': 1 } });
+  for (const { id, now } of run[0].top)
+    near(now, probability(id)(model.forward(input, { edit: [{ at, head: 2, set }] })), 'patched');
+  const { ablation } = await worker.askOf('ablate', state);
+  assert.deepEqual([ablation.at(-1).total, ablation.at(-1).switchedOff.length], [16, 16]);
+  model.dispose();
+});
 
 test('every head of the three attentions is ablated, the shown attention first', async () => {
   for (const name of NAMES) {
