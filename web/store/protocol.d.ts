@@ -174,8 +174,8 @@ export interface Parts extends AtlasParts, SurpriseParts {
   circuit: CircuitPart;
   composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
-  /** All of the text that has been generated. */
-  generated: { text: string };
+  /** All of the text that has been generated; isAnswer: the whole text of a decoder with an encoder. */
+  generated: { text: string; isAnswer: boolean };
   trainingReport: TrainingReport;
   /** Models in this browser's storage; problem: the newest one could not be stored. */
   storedModels: { list?: StoredModel[]; problem?: string };

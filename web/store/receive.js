@@ -67,7 +67,7 @@ export function createReceiver(
     circuit: circuit.receive,
     composition: (composition) => answers.set({ composition }),
     ablation: (ablation) => answers.set({ ablation }),
-    generated: ({ text }) => continuation.receive(text),
+    generated: continuation.receive,
     inputOpened: ({ about, summary }) => opening.addFromProgram(about, summary, firstText !== initialState.text),
   };
   const handle = (/** @type {ReceivedPart} */ part) =>

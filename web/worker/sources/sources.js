@@ -131,7 +131,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       guess,
       reads,
       words: Boolean(tokenizer),
-      writes: guess === 'next' && !encoder,
+      writes: guess === 'next',
       edits: true,
       sums: exact,
       compares,

@@ -1,10 +1,12 @@
-// Continues a text with the model's first guess, token by token. A guess that repeats a phrase is left out.
+// Continues a text with the model's first guess, token by token: in an encoder–decoder that of the decoder. A guess
+// that repeats a phrase is left out.
 
 import { runOf } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';
 import { repeating } from '../run/repetition.js';
 import { transformerOf } from '../sources/sources.js';
 
+/** @import { ModelInput, PlainInput } from '../../../src/js/models/input.js' */
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { TransformerSource } from '../sources/types.js' */
 /** @import { Handler, Reply } from '../types.js' */
@@ -15,33 +17,44 @@ export const generate = {
   async answer({ state, max }, reply, worker) {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
-    const { ids } = readRun(source, state);
+    const { ids, input } = readRun(source, state, 'decoder');
     const { layer, pinned } = state;
     const edit = worker.runs.edits(hl, source, runOf(state), { layer, pinned, T: ids.length });
-    await continueText(source, ids, { edit, max }, reply);
+    await continueText(source, { ids, encoder: encoderOf(input) }, { edit, max }, reply);
   },
 };
 
+/** The input of an encoder, if there is one. @param {ModelInput} input @returns {PlainInput | undefined} */
+const encoderOf = (input) =>
+  typeof input === 'object' && 'encoder' in input ? /** @type {PlainInput} */ (input.encoder) : undefined;
+
 /**
  * @param {TransformerSource} source
- * @param {number[]} ids
+ * @param {{ ids: number[], encoder?: PlainInput }} prompt
  * @param {{ edit: Edit[], max: number }} how max: tokens
  * @param {Reply} reply
  */
-async function continueText({ model, tokenizer, about }, ids, { edit, max }, reply) {
+async function continueText({ model, tokenizer, about }, { ids, encoder }, { edit, max }, reply) {
   const room = Math.min(max, about.context - ids.length);
   let text = '';
+  // The space before the first new token depends on the tokens before it: an answer is decoded as a whole.
+  const from = encoder ? 1 : ids.length;
   const all = [...ids];
   // One token a call, so that a cancelled request ends between two tokens.
   for (let i = 0; i < room && !(await reply.checkCancelled()); i++) {
     const suppress = [...(model.generation.suppress ?? []), ...(about.words ? repeating(all.slice(ids.length)) : [])];
-    const { ids: next } = await model.generate(all, { max: 1, temperature: 0, suppress, edit });
+    const { ids: next } = await model.generate(encoder ? { encoder, ids: all } : all, {
+      max: 1,
+      temperature: 0,
+      suppress,
+      edit,
+    });
     if (next.length === 0) break;
     all.push(...next);
-    const whole = tokenizer.decode(all.slice(ids.length));
+    const whole = tokenizer.decode(all.slice(from), { skipSpecial: encoder !== undefined });
     // The first half of a character is not sent before its second half.
     if (!whole.endsWith('\ufffd') && whole !== text) {
-      reply.send('generated', { text: whole });
+      reply.send('generated', { text: whole, isAnswer: encoder !== undefined });
       text = whole;
     }
   }
