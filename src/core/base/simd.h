@@ -119,7 +119,9 @@ INLINE vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
 INLINE vec words_add(vec a, vec b) { return wasm_i16x8_add(a, b); }
 INLINE vec words_sub(vec a, vec b) { return wasm_i16x8_sub(a, b); }
 INLINE vec words_mul(vec a, vec b) { return wasm_i16x8_mul(a, b); }
+INLINE vec words_shift_left(vec a, uint32_t n) { return wasm_i16x8_shl(a, n); }
 INLINE vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
+INLINE vec words_shift_right_signed(vec a, uint32_t n) { return wasm_i16x8_shr(a, n); }
 
 /* Interleaves the words of `low` and `high` into 32-bit lanes: the first four of each, or the last four. */
 INLINE vec words_interleave_low(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }

@@ -114,7 +114,9 @@ WASM v128_t wasm_u32x4_lt(v128_t a, v128_t b) { return (v128_t)((lanes_u32)a < (
 WASM v128_t wasm_i16x8_add(v128_t a, v128_t b) { return (v128_t)((lanes_u16)a + (lanes_u16)b); }
 WASM v128_t wasm_i16x8_sub(v128_t a, v128_t b) { return (v128_t)((lanes_u16)a - (lanes_u16)b); }
 WASM v128_t wasm_i16x8_mul(v128_t a, v128_t b) { return (v128_t)((lanes_u16)a * (lanes_u16)b); }
+WASM v128_t wasm_i16x8_shl(v128_t a, uint32_t n) { return (v128_t)((lanes_u16)a << (uint16_t)(n & 15)); }
 WASM v128_t wasm_u16x8_shr(v128_t a, uint32_t n) { return (v128_t)((lanes_u16)a >> (uint16_t)(n & 15)); }
+WASM v128_t wasm_i16x8_shr(v128_t a, uint32_t n) { return (v128_t)((lanes_i16)a >> (int16_t)(n & 15)); }
 WASM v128_t wasm_i8x16_add(v128_t a, v128_t b) { return (v128_t)((lanes_u8)a + (lanes_u8)b); }
 
 /* ---- shuffles ---- */

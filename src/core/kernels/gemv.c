@@ -66,12 +66,17 @@ ROWS(3, 2)
 /* The same for one row of x and a weight of 16-bit numbers, whose rows have a multiple of STEP elements. */
 enum { STEP = 8 };
 
-/* Converts a finite float16. The bit shifted into the exponent is the sign; the multiplication corrects the exponent,
- * for denormal numbers too. */
-INLINE vec half_to_float(vec upper) {
-  const vec bits = bits_and(bits_shift_right_signed(upper, 3), bits_splat(0x8FFFFFFF));
-  return vec_mul(bits, vec_splat(0x1p112f));
+/* Eight finite float16 as floats, divided by 2¹¹² because the exponent keeps its bias; denormal numbers too. The shift
+ * copies the sign into three bits of the exponent, which are cleared. */
+INLINE void small_floats(vec *w, vec halves) {
+  const vec upper = bits_and(words_shift_right_signed(halves, 3), bits_splat(0x8FFF8FFF));
+  const vec lower = words_shift_left(halves, 13);
+  w[0] = words_interleave_low(lower, upper);
+  w[1] = words_interleave_high(lower, upper);
 }
+/* The product of both numbers is 2¹¹². Neither the numbers of x, which are multiplied by the first, nor their products,
+ * which are multiplied by the second, leave the range of floats. */
+static const float X_SCALE = 0x1p84f, SUM_SCALE = 0x1p28f;
 
 INLINE void multiply_halves(bool float16, float *sums, const float *x, const uint16_t *weight, size_t columns,
                             size_t second, size_t in) {
@@ -86,15 +91,17 @@ INLINE void multiply_halves(bool float16, float *sums, const float *x, const uin
         for (int s = 0; s < 2; s++) {
           const vec both = halves_load(weight + s * second_weight + i * LANES), zero = bits_splat(0);
           vec w[2] = {words_interleave_low(zero, both), words_interleave_high(zero, both)};
+          if (float16) small_floats(w, both);
           for (int h = 0; h < 2; h++) {
-            if (float16) w[h] = half_to_float(w[h]);
-            acc[s][i + h] = vec_fma(vec_load(from + (i + h) * LANES), w[h], acc[s][i + h]);
+            const vec xi = vec_load(from + (i + h) * LANES);
+            acc[s][i + h] = vec_fma(float16 ? vec_mul(xi, vec_splat(X_SCALE)) : xi, w[h], acc[s][i + h]);
           }
         }
       }
     }
     for (int s = 0; s < 2; s++) {
       for (int i = 1; i < STEP / LANES; i++) acc[s][0] = vec_add(acc[s][0], acc[s][i]);
+      if (float16) acc[s][0] = vec_mul(acc[s][0], vec_splat(SUM_SCALE));
       vec_store(sums + s * second * LANES, acc[s][0]);
     }
   }

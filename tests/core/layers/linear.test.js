@@ -265,10 +265,10 @@ test(
 test(
   '16-bit numbers may be denormal or negative, and in bfloat16 infinite or NaN',
   kernels((k) => {
-    const multiplyRows = (type, bits, rows) => {
+    const multiplyRows = (type, bits, rows, value = 1) => {
       const [y, weight] = [k.block(rows), k.block(bits.length / 2)];
       new Uint16Array(k.core.memory.buffer, weight.at, bits.length).set(bits);
-      const x = k.block(new Float32Array(rows * bits.length).fill(1));
+      const x = k.block(new Float32Array(rows * bits.length).fill(value));
       assert.equal(k.core.hl_linear_stored(y.at, x.at, weight.at, 0, type, rows, 1, bits.length), 0);
       return [...k.view(y)];
     };
@@ -279,6 +279,9 @@ test(
       assert.deepEqual(multiplyRows(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
       assert.deepEqual(multiplyRows(F16, alone(0xfbff), rows), all(-65504));
       assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
+      // The other factor may be far larger or smaller.
+      for (const value of [2 ** 40, -(2 ** -60)])
+        assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows, value), all((1 + 2 ** -10) * value));
       assert.deepEqual(multiplyRows(BF16, alone(0xff80), rows), all(-Infinity));
       assert.deepEqual(multiplyRows(BF16, alone(0x7fc0), rows), all(NaN));
       assert.deepEqual(multiplyRows(BF16, alone(0xbf81), rows), all(-1.0078125));
