@@ -63,8 +63,9 @@ ROWS(1, 4)
 ROWS(2, 2)
 ROWS(3, 2)
 
-/* The same for one row of x and a weight of 16-bit numbers, whose rows have a multiple of STEP elements. */
-enum { STEP = 8 };
+/* The same for a weight of 16-bit numbers, whose rows have a multiple of STEP elements. Each weight is converted once
+ * for all rows of x. */
+enum { STEP = 8, MAX_HALVES_ROWS = 2 };
 
 /* Eight finite float16 as floats, divided by 2¹¹² because the exponent keeps its bias; denormal numbers too. The shift
  * copies the sign into three bits of the exponent, which are cleared. */
@@ -74,51 +75,60 @@ INLINE void small_floats(vec *w, vec halves) {
   w[0] = words_interleave_low(lower, upper);
   w[1] = words_interleave_high(lower, upper);
 }
+INLINE void load_halves(bool float16, vec *w, const uint16_t *from) {
+  const vec halves = halves_load(from);
+  w[0] = words_interleave_low(bits_splat(0), halves);
+  w[1] = words_interleave_high(bits_splat(0), halves);
+  if (float16) small_floats(w, halves);
+}
 /* The product of both numbers is 2¹¹². Neither the numbers of x, which are multiplied by the first, nor their products,
  * which are multiplied by the second, leave the range of floats. */
 static const float X_SCALE = 0x1p84f, SUM_SCALE = 0x1p28f;
 
-INLINE void multiply_halves(bool float16, float *sums, const float *x, const uint16_t *weight, size_t columns,
+INLINE void multiply_halves(bool float16, int rows, float *sums, const float *x, const uint16_t *weight, size_t columns,
                             size_t second, size_t in) {
-  const size_t second_weight = second * in;
-  for (; columns > 0; columns--, sums += LANES) {
-    vec acc[2][STEP / LANES];
-    for (int i = 0; i < 2 * STEP / LANES; i++) acc[i % 2][i / 2] = vec_splat(0);
+  const size_t second_weight = second * in, second_sums = second * (size_t)rows * LANES;
+  for (; columns > 0; columns--, sums += rows * LANES) {
+    vec acc[MAX_HALVES_ROWS][2][2];
+    for (int i = 0; i < 4 * rows; i++) acc[i / 4][i % 2][i / 2 % 2] = vec_splat(0);
     const float *from = x;
 #pragma clang loop unroll(disable)
     for (const uint16_t *end = weight + in; weight != end; weight += STEP, from += STEP) {
-      for (int i = 0; i < STEP / LANES; i += 2) {
-        for (int s = 0; s < 2; s++) {
-          const vec both = halves_load(weight + s * second_weight + i * LANES), zero = bits_splat(0);
-          vec w[2] = {words_interleave_low(zero, both), words_interleave_high(zero, both)};
-          if (float16) small_floats(w, both);
-          for (int h = 0; h < 2; h++) {
-            const vec xi = vec_load(from + (i + h) * LANES);
-            acc[s][i + h] = vec_fma(float16 ? vec_mul(xi, vec_splat(X_SCALE)) : xi, w[h], acc[s][i + h]);
-          }
+      vec w[2][2];
+      for (int s = 0; s < 2; s++) load_halves(float16, w[s], weight + s * second_weight);
+      for (int r = 0; r < rows; r++) {
+        for (int i = 0; i < 2; i++) {
+          const vec given = vec_load(from + r * in + i * LANES);
+          const vec xi = float16 ? vec_mul(given, vec_splat(X_SCALE)) : given;
+          for (int s = 0; s < 2; s++) acc[r][s][i] = vec_fma(xi, w[s][i], acc[r][s][i]);
         }
       }
     }
-    for (int s = 0; s < 2; s++) {
-      for (int i = 1; i < STEP / LANES; i++) acc[s][0] = vec_add(acc[s][0], acc[s][i]);
-      if (float16) acc[s][0] = vec_mul(acc[s][0], vec_splat(SUM_SCALE));
-      vec_store(sums + s * second * LANES, acc[s][0]);
+    for (int r = 0; r < rows; r++) {
+      for (int s = 0; s < 2; s++) {
+        const vec sum = vec_add(acc[r][s][0], acc[r][s][1]);
+        vec_store(sums + s * second_sums + r * LANES, float16 ? vec_mul(sum, vec_splat(SUM_SCALE)) : sum);
+      }
     }
   }
 }
 
-#define HALVES(type, float16)                                                                                          \
-  KERNEL static void type(float *sums, const float *x, const float *weight, size_t columns, size_t second,             \
-                          size_t in) {                                                                                 \
-    multiply_halves(float16, sums, x, (const uint16_t *)(const void *)weight, columns, second, in);                    \
+#define HALVES(type, float16, n)                                                                                       \
+  KERNEL static void type##_##n(float *sums, const float *x, const float *weight, size_t columns, size_t second,       \
+                                size_t in) {                                                                           \
+    multiply_halves(float16, n, sums, x, (const uint16_t *)(const void *)weight, columns, second, in);                 \
   }
-HALVES(float16, true)
-HALVES(bfloat16, false)
-static kernel *const kernels[] = {rows_1, rows_2, rows_3, float16, bfloat16};
+HALVES(float16, true, 1)
+HALVES(float16, true, 2)
+HALVES(bfloat16, false, 1)
+HALVES(bfloat16, false, 2)
+static kernel *const kernels[][MAX_ROWS] = {
+    [HL_STORED_F32] = {rows_1, rows_2, rows_3},
+    [HL_STORED_F16] = {float16_1, float16_2},
+    [HL_STORED_BF16] = {bfloat16_1, bfloat16_2},
+};
 
-bool gemv_supports(hl_stored stored, size_t rows, size_t in) {
-  return stored == HL_STORED_F32 || (rows == 1 && in % STEP == 0);
-}
+bool gemv_supports(hl_stored stored, size_t in) { return stored == HL_STORED_F32 || in % STEP == 0; }
 
 /* Stores up to four columns of a row of y. Always adds up four sums, although fewer may be needed. */
 static void store_columns(float *y, const float *sums, size_t stride, size_t columns, const float *bias) {
@@ -132,18 +142,16 @@ static void store_columns(float *y, const float *sums, size_t stride, size_t col
 
 void gemv_range(const gemm_product *p, hl_stored stored, const float *x, size_t rows, size_t in, size_t from,
                 size_t to) {
-  const size_t group = rows > MAX_ROWS ? CACHED_GROUP : GROUP;
+  const size_t most = stored == HL_STORED_F32 ? MAX_ROWS : MAX_HALVES_ROWS, group = rows > most ? CACHED_GROUP : GROUP;
   for (size_t j = from; j < to; j += group) {
     const size_t columns = to - j < group ? to - j : group;
     for (size_t r = 0, row_count; r < rows; r += row_count) {
       float sums[GROUP * MAX_ROWS * LANES];
-      row_count = rows - r == MAX_ROWS + 1 ? 2
-                  : rows - r < MAX_ROWS    ? rows - r
-                                           : MAX_ROWS; /* avoids a single last row */
+      const size_t left = rows - r;
+      row_count = left == most + 1 ? 2 : left < most ? left : most; /* avoids a single last row */
       const size_t half = (columns + 1) / 2; /* if the number is odd, both halves contain the row in the middle */
       const float *weight = (const float *)((const char *)p->weight + (j - p->first) * in * stored_bytes(stored));
-      kernels[stored == HL_STORED_F32 ? row_count - 1 : MAX_ROWS - 1 + stored](sums, x + r * in, weight, half,
-                                                                               columns - half, in);
+      kernels[stored][row_count - 1](sums, x + r * in, weight, half, columns - half, in);
       for (size_t i = 0; i < row_count; i++) {
         for (size_t c = 0; c < columns; c += 4)
           store_columns(p->y + (r + i) * p->out + j + c, sums + (c * row_count + i) * LANES, row_count * LANES,

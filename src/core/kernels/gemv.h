@@ -14,6 +14,6 @@ void gemv_range(const gemm_product *p, hl_stored stored, const float *x, size_t 
 
 /* True if gemv_range can read a weight of this type directly; otherwise it must be converted to float32 first. Numbers
  * of float16 must be finite. */
-bool gemv_supports(hl_stored stored, size_t rows, size_t in);
+bool gemv_supports(hl_stored stored, size_t in);
 
 #endif

@@ -133,7 +133,7 @@ static size_t gemv_columns(size_t in) {
 static void gemv_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
   const size_t from = (size_t)chunk * j->chunk_columns, to = min_size(from + j->chunk_columns, j->products->out);
-  if (gemv_supports(j->stored, j->rows, j->left.in)) {
+  if (gemv_supports(j->stored, j->left.in)) {
     gemv_range(j->products, j->stored, j->x, j->rows, j->left.in, from, to);
     return;
   }
@@ -175,7 +175,7 @@ hl_status hl_linear_stored(float *y, const float *x, const void *weight, const f
   const double work = 2.0 * (rows < MIN_WORK_ROWS ? MIN_WORK_ROWS : rows) * in * out;
   job j = {
       .products = &product, .x = x, .rows = rows, .left = {NULL, tile_width(rows, TILE_ROWS), in}, .stored = stored};
-  const bool use_gemv = rows <= GEMV_MAX_ROWS && in > 0, in_place = use_gemv && gemv_supports(stored, rows, in);
+  const bool use_gemv = rows <= GEMV_MAX_ROWS && in > 0, in_place = use_gemv && gemv_supports(stored, in);
   const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.scratch, scratch_floats(&j) * pool_size()}};
   if (!in_place && !workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
   if (use_gemv) {
