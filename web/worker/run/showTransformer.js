@@ -28,7 +28,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
   const { about } = source;
   const chosen = chosenHead(source, state);
   const { part, layers, heads, layer } = chosen;
-  const causal = part === 'decoder' && about.causal;
+  const causal = part !== 'encoder' && part !== 'cross' && about.causal;
   reply.send('source', { about: { ...about, layers, heads, causal, sums: about.sums && part !== 'encoder' } });
   const read = readRun(source, state, part);
   const shared = inputFields(source, state, read, chosen);
@@ -67,7 +67,12 @@ export async function showTransformer(hl, source, state, reply, worker) {
       });
     if (await reply.checkCancelled()) return;
   }
-  if (about.compares && state.second) {
+  if (source.towers) {
+    const { sendRanking } = await import('./textImage.js');
+    const { towers } = source;
+    await sendRanking({ hl, runs: worker.runs, towers, pinned: state.pinned, source, state, now }, other, reply);
+    if (await reply.checkCancelled()) return;
+  } else if (about.compares && state.second) {
     const { similarityOf } = await import('./similarity.js');
     reply.send('similarity', { similarity: similarityOf(source, runOf(state), other, valuesOf) });
     if (await reply.checkCancelled()) return;
