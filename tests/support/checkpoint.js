@@ -196,6 +196,8 @@ export function makeCheckpoint(folder, name) {
     Object.entries(shapes).map(([name, shape]) => {
       const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
       fillNormal(data, next, /(norm|ln_)\w*\.weight$/i.test(name) ? 1 : 0, 0.2);
+      // Similarities are multiplied by its exponential.
+      if (name === 'logit_scale') data[0] = Math.log(5);
       return [name, { data, shape }];
     }),
   );

@@ -1,7 +1,7 @@
 // A picture and sentences in the place of the guesses: a bar for the probability of each sentence, a tick for the other
 // case. The sentence that is being edited is the one whose heads are shown.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { plain } from '../../texts/numbers.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { Track } from '../../ui/track.jsx';
@@ -80,9 +80,9 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
   const session = useSession();
   const own = useTexts(TEXTS);
   const list = useRef(/** @type {HTMLOListElement | null} */ (null));
-  /** The line that gets the focus when it is there. */
+  /** The line that gets the focus when it is there: at once, because the button that was pressed may be gone. */
   const wanted = useRef(-1);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wanted.current < 0) return;
     const line = list.current?.querySelectorAll('input')[wanted.current];
     wanted.current = -1;
@@ -104,7 +104,7 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
         {sentences.map((text, i) => (
           <Line
             key={i}
-            name={own.sentence(i, sentences.length)}
+            name={own.sentence(i + 1, sentences.length)}
             text={text}
             isChosen={i === chosen}
             ranked={rankedAs(ranking, sentences, i)}

@@ -1,0 +1,152 @@
+// A picture and sentences: their probabilities equal those of the module, with heads of both towers on and off.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { load } from 'headlight-attention';
+import { makeCheckpoint } from '../../../support/checkpoint.js';
+import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
+import { writePng } from '../../../support/png.js';
+
+const folder = join(mkdtempSync(join(tmpdir(), 'headlight-')), 'tiny-clip');
+makeCheckpoint(folder, 'clip');
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** The size of the pictures that the model reads: none is resized. */
+const SIDE = 32;
+const colourAt = (x, y) => [8 * x, 8 * y, (x * y) % 256];
+const rgba = Uint8Array.from({ length: 4 * SIDE ** 2 }, (_, i) => {
+  const pixel = Math.floor(i / 4);
+  return [...colourAt(pixel % SIDE, Math.floor(pixel / SIDE)), 255][i % 4];
+});
+const GIVEN = ['a picture of a whale', 'a picture of a ship', 'a picture of a dog'];
+/** Sentences that differ in the token at which this model reads its vector: the one with the largest id. */
+const FIRST = ['whales swim here', 'two ships', 'a dog'];
+
+async function openFolder() {
+  await openAt('');
+  await openChooser();
+  await page.locator('input[data-name=folder]').setInputFiles(folder);
+  await page.waitForFunction(() => part('.told') && part('.matching-line b')?.textContent);
+  await page.keyboard.press('Escape');
+}
+const shown = () =>
+  page.evaluate(() => [...part('.page').querySelectorAll('.matching-line > b')].map((b) => b.firstChild?.data ?? ''));
+/** Waits until the page shows these probabilities. */
+async function assertShown(probabilities) {
+  const texts = probabilities.map((p) => `${Math.round(100 * p)}%`);
+  await page
+    .waitForFunction(
+      (wanted) =>
+        [...part('.page').querySelectorAll('.matching-line > b')].map((b) => b.firstChild?.data).join() === wanted,
+      texts.join(),
+      { timeout: 5000 },
+    )
+    .catch(() => {});
+  assert.deepEqual(await shown(), texts);
+}
+async function writeSentences() {
+  for (const [i, text] of FIRST.entries()) await line(i).fill(text);
+}
+async function choosePicture() {
+  const buffer = writePng(SIDE, colourAt);
+  await page.locator('.matching-picture input').setInputFiles({ name: 'p.png', mimeType: 'image/png', buffer });
+}
+/** The probabilities that the module computes, of a picture and texts with edits. */
+async function openModule() {
+  const hl = await load();
+  const model = await hl.openModel(folder);
+  const pixels = (await model.pixels({ data: rgba, width: SIDE, height: SIDE })).pixels;
+  const of = (texts, edit = []) => {
+    const logits = texts.map((text) => {
+      // With both inputs, edits of either tower are allowed.
+      const { logitsPerText } = model.forward({ text, pixels }, { edit });
+      return logitsPerText.data[0];
+    });
+    const powers = logits.map(Math.exp);
+    const sum = powers.reduce((a, b) => a + b);
+    return powers.map((x) => x / sum);
+  };
+  return { model, of };
+}
+const off = (tower, layer, head) => ({ at: `${tower}.blocks.${layer}.heads`, head, set: 'zero' });
+const line = (i) => page.locator('.matching-line input').nth(i);
+
+test('the probabilities are those of the module, with a head of each tower switched off', async () => {
+  await openFolder();
+  await choosePicture();
+  const { model, of } = await openModule();
+  await assertShown(of(GIVEN));
+  await writeSentences();
+  const before = of(FIRST);
+  await assertShown(before);
+  assert.deepEqual(
+    before.map((p) => Math.round(100 * p)),
+    model
+      .rank({ data: rgba, width: SIDE, height: SIDE }, FIRST)
+      .sort((a, b) => a.index - b.index)
+      .map(({ probability }) => Math.round(100 * probability)),
+  );
+  await page.locator("[data-head='1.2']").click();
+  await page.locator('.corner [role=switch]').click();
+  const withoutOne = of(FIRST, [off('text', 1, 2)]);
+  assert.notDeepEqual(
+    withoutOne.map((p) => p.toFixed(2)),
+    before.map((p) => p.toFixed(2)),
+    'the head matters',
+  );
+  await assertShown(withoutOne);
+  await page.locator('.matching.compared .tick').first().waitFor();
+  assert.deepEqual(
+    await page.locator('.matching-line i').allTextContents(),
+    before.map((p) => `${Math.round(100 * p)}%`),
+  );
+  await page.getByRole('button', { name: 'Picture', exact: true }).click();
+  await page.waitForFunction(
+    () => part('.patches.large') && part('.corner h2').textContent.includes('Layer 1, head 2'),
+  );
+  await page.locator("[data-head='0.1']").click();
+  await page.locator('.corner [role=switch]').click();
+  const withoutTwo = of(FIRST, [off('text', 1, 2), off('vision', 0, 1)]);
+  await assertShown(withoutTwo);
+  await page.waitForFunction(() => location.hash.includes('scale=1.2%3A0%2Cv0.1%3A0'));
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+  model.dispose();
+});
+
+test('sentences are chosen, edited, added and removed; undo and the address restore them', async () => {
+  await openFolder();
+  await choosePicture();
+  const { model, of } = await openModule();
+  await writeSentences();
+  await line(0).focus();
+  await page.waitForFunction(() => part('textarea')?.value === 'whales swim here');
+  await line(2).focus();
+  await line(2).fill('the sun over the sea');
+  await assertShown(of([FIRST[0], FIRST[1], 'the sun over the sea']));
+  await page.keyboard.press('ArrowUp');
+  await page.waitForFunction(() => part('textarea').value === 'two ships');
+  await page.getByRole('button', { name: 'Add a sentence' }).click();
+  await page.keyboard.type('a cat');
+  const four = [FIRST[0], FIRST[1], 'the sun over the sea', 'a cat'];
+  await assertShown(of(four));
+  await page.waitForFunction(() => location.hash.includes('a+cat'));
+  const link = await page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+  assert.deepEqual([link.text, link.second.split('\n'), link.entry], ['a cat', four.slice(0, 3), '3']);
+  await page.getByRole('button', { name: `Remove “${FIRST[0]}”` }).click();
+  await assertShown(of(four.slice(1)));
+  await page.locator('.matching-list').evaluate((list) => list.getRootNode().activeElement.blur());
+  await page.keyboard.press('Control+z');
+  await assertShown(of(four));
+  await page.locator("[data-head='1.2']").click();
+  await page.locator('.matching .try').click();
+  await page.waitForFunction(() => part('.adding.ablation')?.querySelectorAll('li').length === 16);
+  const items = await page.locator('.adding.ablation li').allTextContents();
+  const one = items.find((item) => item.startsWith('Picture 1.3'));
+  assert.ok(one.includes(`${Math.round(100 * of(four, [off('vision', 1, 3)])[3])}%`), one);
+  assert.deepEqual(faults, []);
+  model.dispose();
+});
