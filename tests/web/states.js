@@ -46,6 +46,15 @@ const picture = (side = 224) =>
     return y < 0.6 * side ? [120, 170, 220 - y / 3] : [30, 70 + (y % 9) * 4, 110];
   });
 
+/** Sentences of which this tiny model has different vectors. */
+async function writeSentences(page) {
+  for (const [i, text] of ['whales swim here', 'two ships', 'a dog'].entries())
+    await page.locator('.matching-line input').nth(i).fill(text);
+  await page.waitForFunction(
+    () => new Set([...part('.page').querySelectorAll('.matching-line > b')].map((b) => b.textContent)).size === 3,
+  );
+}
+
 /** 32 layers of 32 heads. Each attends to a window of a different width. */
 function many() {
   const [L, T] = [32, 24];
@@ -297,11 +306,12 @@ export const STATES = {
           .catch(() => {}),
     ),
   },
-  clip: { act: opens(() => checkpoint('clip')) },
+  clip: { act: opens(() => checkpoint('clip'), writeSentences) },
   clipPicture: {
     act: opens(
       () => checkpoint('clip'),
       async (page) => {
+        await writeSentences(page);
         await page.locator('.parts .word').last().click();
         await page.waitForFunction(() => part('.patches.large') && part('.corner .switch'));
         await page.evaluate(() => part('.corner .switch').click());

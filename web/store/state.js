@@ -27,14 +27,15 @@ import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
  *   circuit: import('../features/circuit/settings.js').CircuitSettings | null,
  * }} State
- * entry: of a batch, or of the sentences that are compared with a picture. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
- * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
- * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
- * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
- * text that it learns, if that is its task. written: the character at which the text begins that the model has written.
- * sum: the rows or columns that are added, '' for none: see features/sums. units: of the picture. first: the step of
- * the first visit, null once it is over. circuit: null if flow shows contributions. trial: changes inside a head that a
- * step of the story tries, see trial.js; it is not in the address.
+ * entry: of a batch, or of the sentences that are compared with a picture. token: the label whose probability is shown,
+ * null for the likeliest. view: of the large picture. versus: how the view `compare` shows two runs. colours: the
+ * colour scale. mean: the heads whose mean is shown. panel: of the reading column. axes: of the map of all heads,
+ * across and up. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
+ * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
+ * written: the character at which the text begins that the model has written. sum: the rows or columns that are added,
+ * '' for none: see features/sums. units: of the picture. first: the step of the first visit, null once it is over.
+ * circuit: null if flow shows contributions. trial: changes inside a head that a step of the story tries, see trial.js;
+ * it is not in the address.
  */
 
 /** The model gives the next word a probability of 95%, and 2% without the head that is shown first. */

@@ -91,7 +91,7 @@ export function matchesOf(context, run, sentences) {
 
 /**
  * The probability of each sentence, and in the case that the run is compared with.
- * @param {Context & { source: TransformerSource, state: State, now: Values }} shown
+ * @param {Context & { source: TransformerSource, state: State, now: Values | null }} shown
  * @param {{ kind: Comparison['kind'], run: Run }} other
  * @param {Reply} reply
  */
@@ -99,7 +99,7 @@ export async function sendRanking({ source, state, now, ...context }, other, rep
   const run = runOf(state);
   const { sentences } = sentencesOf(state);
   const tower = /** @type {Tower} */ (source.part);
-  keep(context, keyOf(context, tower, runOfTower(run, tower, state.text)), now.pooled);
+  if (now) keep(context, keyOf(context, tower, runOfTower(run, tower, state.text)), now.pooled);
   // One sentence takes as long as one run: another request may have come.
   for (const sentence of sentences) {
     if (sentence.trim()) vectorOf(context, 'text', run, sentence);

@@ -1,6 +1,6 @@
-// Ablation: the probability of the chosen token without each head in turn, from the last layer down; of a model for texts
-// and pictures that of the chosen sentence; of a model without a prediction, the angle by which its hidden states turn.
-// Of several attentions the one that is shown comes first.
+// Ablation: the probability of the chosen token, or of the chosen sentence for a picture, without each head in turn,
+// from the last layer down; of a model without a prediction, the angle by which its hidden states turn. A model may
+// have several attentions: the one that is shown comes first.
 
 import { hiddenAngle } from '../../../src/js/analysis/hiddenAngle.js';
 import { layerPlace, shownPart, withPlace } from '../../features/whatif/modelEdits.js';
@@ -22,7 +22,7 @@ export const ablate = {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
     const { towers } = source;
-    if (readRun(source, state).ids.length === 0) return;
+    if (readRun(source, state).ids.length === 0 || (towers && state.text.trim() === '')) return;
     const shown = shownPart(source.about, state);
     const { of, ...measured } = towers
       ? (await import('../run/textImage.js')).sentenceMeasured(
