@@ -10,9 +10,13 @@ import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
 import { writePng } from '../../../support/png.js';
 
-const folder = join(mkdtempSync(join(tmpdir(), 'headlight-')), 'tiny-clip');
-makeCheckpoint(folder, 'clip');
-test.after(() => rmSync(folder, { recursive: true }));
+const root = mkdtempSync(join(tmpdir(), 'headlight-'));
+const [CLIP, SIGLIP] = ['clip', 'siglip'].map((name) => {
+  const folder = join(root, `tiny-${name}`);
+  makeCheckpoint(folder, name);
+  return folder;
+});
+test.after(() => rmSync(root, { recursive: true }));
 
 /** The size of the pictures that the model reads: none is resized. */
 const SIDE = 32;
@@ -25,10 +29,10 @@ const GIVEN = ['a picture of a whale', 'a picture of a ship', 'a picture of a do
 /** Sentences that differ in the token at which this model reads its vector: the one with the largest id. */
 const FIRST = ['whales swim here', 'two ships', 'a dog'];
 
-async function openFolder() {
+async function openFolder(folder = CLIP) {
   await openAt('');
   await openChooser();
-  await page.locator('input[data-name=folder]').setInputFiles(folder);
+  await page.locator('input[data-name=folder][webkitdirectory]').setInputFiles(folder);
   await page.waitForFunction(() => part('.told') && part('.matching-line b')?.textContent);
   await page.keyboard.press('Escape');
 }
@@ -57,7 +61,7 @@ async function choosePicture() {
 /** The probabilities that the module computes, of a picture and texts with edits. */
 async function openModule() {
   const hl = await load();
-  const model = await hl.openModel(folder);
+  const model = await hl.openModel(CLIP);
   const pixels = (await model.pixels({ data: rgba, width: SIDE, height: SIDE })).pixels;
   const of = (texts, edit = []) => {
     const logits = texts.map((text) => {
@@ -148,5 +152,31 @@ test('sentences are chosen, edited, added and removed; undo and the address rest
   const one = items.find((item) => item.startsWith('Picture 1.3'));
   assert.ok(one.includes(`${Math.round(100 * of(four, [off('vision', 1, 3)])[3])}%`), one);
   assert.deepEqual(faults, []);
+  model.dispose();
+});
+
+test('a SigLIP gives each sentence a probability of its own; an empty sentence has none', async () => {
+  await openFolder(SIGLIP);
+  await choosePicture();
+  await line(1).fill('whales swim here');
+  const hl = await load();
+  const model = await hl.openModel(SIGLIP);
+  const texts = [GIVEN[0], 'whales swim here', GIVEN[2]];
+  const ranked = model.rank({ data: rgba, width: SIDE, height: SIDE }, texts).sort((a, b) => a.index - b.index);
+  await assertShown(ranked.map(({ probability }) => probability));
+  assert.match(await page.locator('.matching').textContent(), /The cosine of its vector/);
+  await line(1).fill('');
+  await page.waitForFunction(() => part('.page').querySelectorAll('.matching-line > b')[1].textContent === '');
+  assert.equal((await shown())[0], `${Math.round(100 * ranked[0].probability)}%`);
+  // A sentence that is left empty is gone.
+  await line(0).focus();
+  await page.waitForFunction(() => part('.page').querySelectorAll('.matching-line').length === 2);
+  await page.locator('.matching-picture input').setInputFiles({
+    ...{ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no picture') },
+  });
+  await page
+    .getByText(/no\.png/)
+    .first()
+    .waitFor();
   model.dispose();
 });
