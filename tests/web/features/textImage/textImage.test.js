@@ -138,6 +138,10 @@ test('sentences are chosen, edited, added and removed; undo and the address rest
   const four = [FIRST[0], FIRST[1], 'the sun over the sea', 'a cat'];
   await assertShown(of(four));
   await page.waitForFunction(() => location.hash.includes('a+cat'));
+  // In another arrangement the line is a new element, which keeps the focus.
+  await page.setViewportSize({ width: 768, height: 1024 });
+  await page.waitForFunction(() => part('.page.tablet') && part('.matching-line:nth-child(4) input:focus'));
+  await page.setViewportSize({ width: 1440, height: 900 });
   const link = await page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
   assert.deepEqual([link.text, link.second.split('\n'), link.entry], ['a cat', four.slice(0, 3), '3']);
   await page.getByRole('button', { name: `Remove “${FIRST[0]}”` }).click();
