@@ -94,6 +94,10 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
     session.update({ ...fields, cell: null });
   };
   const choose = (/** @type {number} */ line) => line !== chosen && set(sentences, line);
+  const ranked = sentences.map((_, i) => rankedAs(ranking, sentences, i));
+  const likely = ranked.flatMap((one) => [one?.probability ?? 0, one?.before ?? 0]);
+  // Of a SigLIP all may be small.
+  const most = session.run.value?.about.matches === 'each' ? Math.max(...likely, 0.01) : 1;
   const remove = (/** @type {number} */ line) => {
     const next = line < chosen ? chosen - 1 : Math.min(chosen, sentences.length - 2);
     set(sentences.toSpliced(line, 1), next);
@@ -107,7 +111,8 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
             name={own.sentence(i + 1, sentences.length)}
             text={text}
             isChosen={i === chosen}
-            ranked={rankedAs(ranking, sentences, i)}
+            ranked={ranked[i]}
+            most={most}
             isCompared={isCompared}
             choose={() => choose(i)}
             step={(by) => list.current?.querySelectorAll('input')[i + by]?.focus()}
@@ -129,13 +134,14 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
  * @param {string} props.name
  * @param {string} props.text
  * @param {boolean} props.isChosen
- * @param {{ probability?: number, before: number | null } | undefined} props.ranked
+ * @param {{ probability?: number, cosine?: number, before: number | null } | undefined} props.ranked
+ * @param {number} props.most the probability of the longest bar
  * @param {boolean} props.isCompared
  * @param {() => void} props.choose
  * @param {(by: number) => void} props.step
  * @param {(() => void) | null} props.remove
  */
-function Line({ name, text, isChosen, ranked, isCompared, choose, step, remove }) {
+function Line({ name, text, isChosen, ranked, most, isCompared, choose, step, remove }) {
   const session = useSession();
   const own = useTexts(TEXTS);
   const { percent } = session.words.value;
@@ -148,7 +154,11 @@ function Line({ name, text, isChosen, ranked, isCompared, choose, step, remove }
     step(STEPS[event.key]);
   };
   return (
-    <li class="matching-line" data-chosen={isChosen}>
+    <li
+      class="matching-line"
+      data-chosen={isChosen}
+      title={ranked?.cosine === undefined ? undefined : own.cosine(plain(ranked.cosine, 3))}
+    >
       <input
         aria-label={name}
         aria-current={isChosen}
@@ -177,7 +187,7 @@ function Line({ name, text, isChosen, ranked, isCompared, choose, step, remove }
       ) : (
         <span />
       )}
-      {now === undefined ? <span class="track" /> : <Track now={now} before={before} />}
+      {now === undefined ? <span class="track" /> : <Track now={now} before={before} most={most} />}
     </li>
   );
 }

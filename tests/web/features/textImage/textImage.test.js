@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
-import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
+import { assertAccessible, faults, openAt, openChooser, page, share } from '../../../support/page.js';
 import { writePng } from '../../../support/png.js';
 import { fullTest } from '../../../support/tier.js';
 
@@ -70,11 +70,14 @@ async function openModule() {
       const { logitsPerText } = model.forward({ text, pixels }, { edit });
       return logitsPerText.data[0];
     });
-    const powers = logits.map(Math.exp);
-    const sum = powers.reduce((a, b) => a + b);
-    return powers.map((x) => x / sum);
+    return softmax(logits);
   };
-  return { model, of };
+  return { model, pixels, of };
+}
+function softmax(logits) {
+  const powers = logits.map(Math.exp);
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((x) => x / sum);
 }
 const off = (tower, layer, head) => ({ at: `${tower}.blocks.${layer}.heads`, head, set: 'zero' });
 const line = (i) => page.locator('.matching-line input').nth(i);
@@ -180,6 +183,9 @@ test('a SigLIP gives each sentence a probability of its own; an empty sentence h
   // A sentence that is left empty is gone.
   await line(0).focus();
   await page.waitForFunction(() => part('.page').querySelectorAll('.matching-line').length === 2);
+  await page.getByRole('button', { name: 'Picture', exact: true }).click();
+  await page.waitForFunction(() => part('.patches.large') && part('.corner .switch'));
+  assert.deepEqual(faults, []);
   await page.locator('.matching-picture input').setInputFiles({
     ...{ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no picture') },
   });
@@ -187,5 +193,35 @@ test('a SigLIP gives each sentence a probability of its own; an empty sentence h
     .getByText(/no\.png/)
     .first()
     .waitFor();
+  model.dispose();
+});
+
+fullTest('a pinned run gives the ticks of its sentences, and its heads to another sentence', async () => {
+  await openFolder();
+  await choosePicture();
+  await writeSentences();
+  const { model, pixels, of } = await openModule();
+  await assertShown(of(FIRST));
+  await share('Pin this run');
+  await line(2).fill('a log');
+  await assertShown(of([FIRST[0], FIRST[1], 'a log']));
+  await page.locator('.matching.compared .tick').first().waitFor();
+  const [whales, ships] = of(FIRST).map((p) => `${Math.round(100 * p)}%`);
+  assert.deepEqual(await page.locator('.matching-line i').allTextContents(), [whales, ships]);
+  await page.locator('.whatif .changes > button').click();
+  await page.getByRole('button', { name: 'replace with: not replaced' }).click();
+  await page.locator('[data-key=yes]').click();
+  const { captured } = model.forward({ text: 'a dog' }, { capture: ['text.blocks.0.heads'] });
+  const heads = captured['text.blocks.0.heads'];
+  const [, , tokens, width] = heads.shape;
+  const patch = { data: heads.data.slice(0, tokens * width), shape: [tokens, width] };
+  assert.equal(model.encode('a log').ids.length, tokens, 'as many tokens');
+  await page.waitForFunction(() => location.hash.includes('patch='));
+  const logits = [FIRST[0], FIRST[1], 'a log'].map((text, i) => {
+    const edit = i === 2 ? [{ at: 'text.blocks.0.heads', head: 0, set: patch }] : [];
+    return model.forward({ text, pixels }, { edit }).logitsPerText.data[0];
+  });
+  await assertShown(softmax(logits));
+  assert.deepEqual(faults, []);
   model.dispose();
 });
