@@ -96,7 +96,7 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
   const choose = (/** @type {number} */ line) => line !== chosen && set(sentences, line);
   const ranked = sentences.map((_, i) => rankedAs(ranking, sentences, i));
   const likely = ranked.flatMap((one) => [one?.probability ?? 0, one?.before ?? 0]);
-  // Of a SigLIP all may be small.
+  // The probabilities of a SigLIP may all be small.
   const most = session.run.value?.about.matches === 'each' ? Math.max(...likely, 0.01) : 1;
   const remove = (/** @type {number} */ line) => {
     const next = line < chosen ? chosen - 1 : Math.min(chosen, sentences.length - 2);
