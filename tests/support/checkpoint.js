@@ -173,6 +173,23 @@ MODELS.clip = {
   },
 };
 
+MODELS.siglip = {
+  config: { ...MODELS.clip.config, model_type: 'siglip' },
+  tokenizer: 'bpe',
+  shapes: {
+    ...{ logit_scale: [], logit_bias: [] },
+    ...Object.fromEntries(Object.entries(MODELS.clip.shapes).filter(([name]) => !/projection|class|pre_/.test(name))),
+    'vision_model.embeddings.position_embedding.weight': [16, C],
+    'vision_model.embeddings.patch_embedding.bias': [C],
+    ...linear('text_model.head', C, C),
+    'vision_model.head.probe': [1, 1, C],
+    'vision_model.head.attention.in_proj_weight': [3 * C, C],
+    'vision_model.head.attention.in_proj_bias': [3 * C],
+    ...{ ...linear('vision_model.head.attention.out_proj', C, C), ...norm('vision_model.head.layernorm') },
+    ...{ ...linear('vision_model.head.mlp.fc1', 64, C), ...linear('vision_model.head.mlp.fc2', C, 64) },
+  },
+};
+
 /** A chat template, as many models have it in their tokenizer_config.json. */
 const CHAT =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
@@ -196,13 +213,15 @@ export function makeCheckpoint(folder, name) {
     Object.entries(shapes).map(([name, shape]) => {
       const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
       fillNormal(data, next, /(norm|ln_)\w*\.weight$/i.test(name) ? 1 : 0, 0.2);
+      // Similarities are multiplied by its exponential.
+      if (name === 'logit_scale') data[0] = Math.log(5);
       return [name, { data, shape }];
     }),
   );
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
-  if (name === 'vit' || name === 'clip')
+  if (['vit', 'clip', 'siglip'].includes(name))
     writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
   if (name === 'wav2vec2') {
     writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(SPEECH));

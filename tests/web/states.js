@@ -3,13 +3,12 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/store/state.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
-import { crc32 } from '../support/files.js';
 import { LONGER } from '../support/opening.js';
+import { writePng } from '../support/png.js';
 import { attentions } from '../support/weights_file.js';
 
 /** Two sentences of a trace. */
@@ -41,29 +40,19 @@ const family = (name) =>
 const weights = (given) => folderOf((folder) => writeFileSync(join(folder, 'attentions.npy'), writeNpy(given)));
 
 /** A picture of a disc above a horizon. */
-function picture(side = 224) {
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const [size, check] = [Buffer.alloc(4), Buffer.alloc(4)];
-    size.writeUInt32BE(data.length);
-    check.writeUInt32BE(crc32(body));
-    return Buffer.concat([size, body, check]);
-  };
-  const head = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
-  head.writeUInt32BE(side, 0);
-  head.writeUInt32BE(side, 4);
-  const row = (y) =>
-    Buffer.from([
-      0,
-      ...Array.from({ length: side }, (_, x) => {
-        if (Math.hypot(x - 0.65 * side, y - 0.35 * side) < 0.15 * side) return [250, 210, 90];
-        return y < 0.6 * side ? [120, 170, 220 - y / 3] : [30, 70 + (y % 9) * 4, 110];
-      }).flat(),
-    ]);
-  const pixels = Buffer.concat(Array.from({ length: side }, (_, y) => row(y)));
-  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
-  const chunks = [chunk('IHDR', head), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))];
-  return Buffer.concat([signature, ...chunks]);
+const picture = (side = 224) =>
+  writePng(side, (x, y) => {
+    if (Math.hypot(x - 0.65 * side, y - 0.35 * side) < 0.15 * side) return [250, 210, 90];
+    return y < 0.6 * side ? [120, 170, 220 - y / 3] : [30, 70 + (y % 9) * 4, 110];
+  });
+
+/** Sentences of which this tiny model has different vectors. */
+async function writeSentences(page) {
+  for (const [i, text] of ['whales swim here', 'two ships', 'a dog'].entries())
+    await page.locator('.matching-line input').nth(i).fill(text);
+  await page.waitForFunction(
+    () => new Set([...part('.page').querySelectorAll('.matching-line > b')].map((b) => b.textContent)).size === 3,
+  );
 }
 
 /** 32 layers of 32 heads. Each attends to a window of a different width. */
@@ -315,6 +304,19 @@ export const STATES = {
           .last()
           .setInputFiles({ name: 'sun.png', mimeType: 'image/png', buffer: picture() })
           .catch(() => {}),
+    ),
+  },
+  clip: { act: opens(() => checkpoint('clip'), writeSentences) },
+  clipPicture: {
+    act: opens(
+      () => checkpoint('clip'),
+      async (page) => {
+        await writeSentences(page);
+        await page.locator('.parts .word').last().click();
+        await page.waitForFunction(() => part('.patches.large') && part('.corner .switch'));
+        await page.evaluate(() => part('.corner .switch').click());
+        await page.waitForFunction(() => part('.matching.compared .tick'));
+      },
     ),
   },
   t5: { act: opens(() => family('T5, relu and a tied head')) },

@@ -54,6 +54,8 @@ const SHOWN = {
       quiz: '.quiz-buttons',
       ownText: '.most-changed li',
       ownTextBeside: '.most-changed li',
+      clip: '.matching-line .bar',
+      clipPicture: '.matching-line .bar',
       t5Flow: '.flow-piece',
       t5Off: '.ablation li',
       mpnetOff: '.turned dl',
@@ -65,10 +67,25 @@ const SHOWN = {
 };
 
 /** States that their actions change in a way that an address does not restore. */
-const CHANGED = ['circuitRefused', 'tried', 'ownText', 'ownTextBeside', 't5Flow', 't5Off', 'mpnetOff'];
+const CHANGED = [
+  'circuitRefused',
+  'tried',
+  'ownText',
+  'ownTextBeside',
+  't5Flow',
+  't5Off',
+  'mpnetOff',
+  'clip',
+  'clipPicture',
+];
 
 /** Elements that must not overlap, group by group: controls, or texts. */
-const CONTROLS = ['.header button', '.whatif button, .whatif .slider', '.instrument button'];
+const CONTROLS = [
+  '.header button',
+  '.whatif button, .whatif .slider',
+  '.instrument button',
+  '.matching :is(button, input)',
+];
 const TEXTS = [
   '.layer-name, .layer-word, .role-name, .sort .word',
   '.adding li button > span, .adding li button > b',

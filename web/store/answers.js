@@ -4,7 +4,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
+/** @import { Ranking, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -16,6 +16,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {Comparison | null} comparison
  * @property {Omit<ChatPart, 'text'> | null} chat the messages of the text
  * @property {Similarity | null} similarity of the two sentences
+ * @property {Ranking | null} ranking of sentences for a picture
  * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
@@ -35,6 +36,7 @@ const nothingOf = (source, about) => ({
   comparison: null,
   chat: null,
   similarity: null,
+  ranking: null,
   turned: null,
   pinnedHead: null,
   roles: null,
@@ -66,6 +68,7 @@ export function createAnswers(source) {
       comparison: computed(() => shown.value.comparison),
       chat: computed(() => shown.value.chat),
       similarity: computed(() => shown.value.similarity),
+      ranking: computed(() => shown.value.ranking),
       turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),

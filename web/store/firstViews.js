@@ -22,10 +22,16 @@ const OF_MENU = {
 };
 const NEXT = 'Once upon a time there was a whale. Once upon a time there was';
 const NUMBERS = '1 2 3 4 5 6 7 8 1 2 3 4';
+/** Sentences for the drawn picture. */
+const MATCHED = {
+  text: { text: 'a picture of a whale', second: 'a picture of a ship\na picture of a dog' },
+  numbers: { text: '1 2 3 4', second: '5 6 7 8' },
+};
 
 /** The first text of an opened model, by what it reads. @param {About} about @returns {Partial<State>} */
 export function textFor(about) {
   if (about.kind === 'layer') return {};
+  if (about.matches) return MATCHED[about.reads === 'numbers' ? 'numbers' : 'text'];
   if (about.reads === 'pair' && !about.words) return { text: NUMBERS, second: '' };
   if (about.reads === 'numbers') return { text: NUMBERS };
   if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };

@@ -27,7 +27,7 @@ const createWeightChanges = (requests, state) => ({
 /** The heads made by hand that read pictures. */
 const PATCHES = 'patches';
 /** The model that reads a picture: the current one, or heads made by hand. @param {About | null | undefined} about */
-const readerOfPictures = (about) => (about?.reads === 'picture' ? about.name : PATCHES);
+const readerOfPictures = (about) => (about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES);
 
 /**
  * Shows models when they are open, and models of the Hub that a link leads to.

@@ -155,6 +155,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   comparison: Comparison;
   chat: ChatPart;
   similarity: { similarity: Similarity | null };
+  ranking: Ranking;
   turned: Turned;
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
@@ -190,8 +191,11 @@ export interface Progress {
 
 // The source
 
-/** The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder. */
-export type AttentionPart = 'encoder' | 'decoder' | 'cross';
+/**
+ * The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder; and those of
+ * the towers of a model for texts and pictures.
+ */
+export type AttentionPart = 'encoder' | 'decoder' | 'cross' | 'text' | 'vision';
 
 /** The properties of a source that the page knows. */
 export interface About {
@@ -228,11 +232,13 @@ export interface About {
   sums: boolean;
   /** How a sentence encoder makes a vector of its tokens; null if it compares no sentences. */
   compares?: 'mean' | 'first' | 'last' | 'max' | null;
+  /** The model compares sentences with a picture: a probability is that among all sentences, or of each alone. */
+  matches?: 'all' | 'each';
   /** True if its files have a chat template. */
   chats?: boolean;
   /** The token of a masked word. */
   mask: string | null;
-  /** Attentions of an encoder–decoder. */
+  /** Attentions of an encoder–decoder, or the towers of a model for texts and pictures. */
   parts: AttentionPart[];
   /** Size of its files. */
   bytes: number;
@@ -437,6 +443,17 @@ export interface SimilarTokens {
   first: Float32Array;
   second: Float32Array;
   pairs: Float32Array;
+}
+
+/**
+ * How well sentences match a picture; other: the probabilities in the case that the run is compared with, null for
+ * unknown ones.
+ */
+export interface Ranking {
+  kind: Comparison['kind'];
+  image: PictureData;
+  sentences: { text: string; probability?: number; cosine?: number }[];
+  other: (number | null)[] | null;
 }
 
 /**

@@ -60,6 +60,7 @@ export function createReceiver(
     comparison: (comparison) => answers.set({ comparison }),
     chat: chat.receive,
     similarity: ({ similarity }) => answers.set({ similarity }),
+    ranking: (ranking) => answers.set({ ranking }),
     turned: (turned) => answers.set({ turned }),
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
     roles: ({ roles }) => answers.setRoles(roles),

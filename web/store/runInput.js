@@ -4,7 +4,8 @@
  * All that the numbers of a run depend on, besides the model.
  * @typedef {object} Run
  * @property {string} text
- * @property {string} [second] the decoder's text, in a model with an encoder
+ * @property {string} [second] the decoder's text, in a model with an encoder; other sentences, if several
+ *   are compared: see features/textImage/sentences.js
  * @property {Record<string, number>} temperature by place
  * @property {Record<string, string>} mask by place: 'none', 'past' in a model without a causal mask, or the
  *   number of keys of a window

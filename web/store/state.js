@@ -3,7 +3,7 @@
 // the story are counted from 1 there.
 //
 // Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'. The places of an encoder begin with
-// e, those of attention to an encoder with c: 'call', 'e3.1'.
+// e, those of attention to an encoder with c, those of a tower for pictures with v: 'call', 'e3.1'.
 
 import { cut, quote } from '../../src/js/check/quote.js';
 import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../features/circuit/settings.js';
@@ -27,14 +27,15 @@ import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
  *   circuit: import('../features/circuit/settings.js').CircuitSettings | null,
  * }} State
- * entry: of a batch. token: the label whose probability is shown, null for the likeliest. view: of the large picture.
- * versus: how the view `compare` shows two runs. colours: the colour scale. mean: the heads whose mean is shown. panel:
- * of the reading column. axes: of the map of all heads, across and up. step: of the story. hide: flow draws no smaller
- * value. scope: the places that the what-if line changes. training: the settings of the model `trained`. lesson: the
- * text that it learns, if that is its task. written: the character at which the text begins that the model has written.
- * sum: the rows or columns that are added, '' for none: see features/sums. units: of the picture. first: the step of
- * the first visit, null once it is over. circuit: null if flow shows contributions. trial: changes inside a head that a
- * step of the story tries, see trial.js; it is not in the address.
+ * entry: of a batch, or of the sentences that are compared with a picture. token: the label whose probability is shown,
+ * null for the likeliest. view: of the large picture. versus: how the view `compare` shows two runs. colours: the
+ * colour scale. mean: the heads whose mean is shown. panel: of the reading column. axes: of the map of all heads,
+ * across and up. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
+ * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
+ * written: the character at which the text begins that the model has written. sum: the rows or columns that are added,
+ * '' for none: see features/sums. units: of the picture. first: the step of the first visit, null once it is over.
+ * circuit: null if flow shows contributions. trial: changes inside a head that a step of the story tries, see trial.js;
+ * it is not in the address.
  */
 
 /** The model gives the next word a probability of 95%, and 2% without the head that is shown first. */
@@ -101,7 +102,7 @@ const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,
 const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
-  Object.entries(map).every(([place, value]) => /^[ec]?(all|\d+(\.\d+)?)$/.test(place) && each(value));
+  Object.entries(map).every(([place, value]) => /^[ecv]?(all|\d+(\.\d+)?)$/.test(place) && each(value));
 /** A map of patches with the places of a trace as places of heads. @param {any} map */
 const withoutParts = (map) =>
   map &&
@@ -127,7 +128,7 @@ const FIELDS = {
   entry: isCount,
   layer: isCount,
   head: isCount,
-  part: (x) => ['encoder', 'decoder', 'cross'].includes(x),
+  part: (x) => ['encoder', 'decoder', 'cross', 'text', 'vision'].includes(x),
   cell: (x) => x === null || (isCount(x?.t) && isCount(x?.s)),
   token: (x) => x === null || isCount(x),
   view: isWord,

@@ -74,9 +74,13 @@ export const strings = {
     covered: 'In place of',
     sees: 'Classes',
     second: 'the text that the decoder has written so far',
-    parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder' },
-    headOf: (/** @type {'encoder' | 'decoder' | 'cross'} */ part, /** @type {number} */ l, /** @type {number} */ h) =>
-      `${{ encoder: 'Encoder', decoder: 'Decoder', cross: 'Cross' }[part]} ${l}.${h}`,
+    parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder', text: 'Sentence', vision: 'Picture' },
+    headOf: (
+      /** @type {import('../store/protocol.js').AttentionPart} */ part,
+      /** @type {number} */ l,
+      /** @type {number} */ h,
+    ) =>
+      `${{ encoder: 'Encoder', decoder: 'Decoder', cross: 'Cross', text: 'Sentence', vision: 'Picture' }[part]} ${l}.${h}`,
     partOf: 'Which attention',
   },
   problems: {

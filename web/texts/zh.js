@@ -75,8 +75,9 @@ export const strings = {
     covered: '它会填入',
     sees: '它看到',
     second: '目前写出的内容',
-    parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器' },
-    headOf: (part, l, h) => `${{ encoder: '编码器', decoder: '解码器', cross: '交叉' }[part]} ${l}.${h}`,
+    parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器', text: '句子', vision: '图片' },
+    headOf: (part, l, h) =>
+      `${{ encoder: '编码器', decoder: '解码器', cross: '交叉', text: '句子', vision: '图片' }[part]} ${l}.${h}`,
     partOf: '哪种注意力',
   },
   problems: {

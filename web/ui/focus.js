@@ -18,9 +18,11 @@ function ancestorsOf(element) {
 const replacementOf = (root, { tagName, classList }) =>
   tagName === 'SECTION' && classList.length > 0 ? root.querySelector(`section.${classList[0]}`) : null;
 
-/** The element with the same text: one that was removed and drawn again. @param {Element[]} all @param {Element} old */
-const twinOf = (all, { tagName, textContent }) =>
-  textContent ? all.find((other) => other.tagName === tagName && other.textContent === textContent) : undefined;
+const nameOf = (/** @type {Element} */ element) => element.textContent || element.getAttribute('aria-label');
+
+/** The element with the same name: one that was removed and drawn again. @param {Element[]} all @param {Element} old */
+const twinOf = (all, old) =>
+  nameOf(old) ? all.find((other) => other.tagName === old.tagName && nameOf(other) === nameOf(old)) : undefined;
 
 /** The element that is to have the focus. @param {ShadowRoot} root @param {Element} old @param {Element[]} ancestors */
 function nearestTo(root, old, ancestors) {

@@ -86,7 +86,9 @@ function createContext(load, fetchFile, modelStore) {
     training,
     async sourceOf(state, { send }) {
       if (state.model === TRAINED) return (await training()).source(state);
-      return sources.get(state.model, (read, total) => send('progress', { read, total }));
+      const source = await sources.get(state.model, (read, total) => send('progress', { read, total }));
+      const towers = 'towers' in source ? source.towers : undefined;
+      return towers && state.part === 'vision' ? towers.vision : source;
     },
   };
 }

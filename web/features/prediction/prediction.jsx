@@ -14,6 +14,7 @@ import { isCompared } from '../whatif/modelEdits.js';
 const TraceOffer = later(() => import('../trace/offer.jsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Similarity = later(() => import('../similarity/similarity.jsx'), 'Similarity');
+const TextImage = later(() => import('../textImage/textImage.jsx'), 'TextImage');
 const Turned = later(() => import('./turned.jsx'), 'Turned');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
@@ -30,6 +31,7 @@ export function Prediction({ short = false, writes = false }) {
   const { about } = run;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (about?.kind === 'layer') return <AboutHeads about={about} />;
+  if (about?.matches) return <TextImage short={short} />;
   if (about?.compares && (run.top ?? []).length === 0) return <Similarity />;
   if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
   if (about?.guess === 'masked' && (run.top ?? []).length === 0)

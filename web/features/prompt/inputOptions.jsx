@@ -42,7 +42,7 @@ export function InputOptions() {
       )}
       {about.chats && <Chat />}
       {batch > 1 && <Entry count={batch} />}
-      {about.reads === 'picture' && (
+      {about.reads === 'picture' && !about.matches && (
         <label class="word strong file">
           {words.open.another}
           <input

@@ -12,7 +12,10 @@ import { effective, layerPlace } from './modelEdits.js';
  */
 
 /** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */
-const STACKS = { encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' };
+const STACKS = {
+  ...{ encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' },
+  ...{ text: 'blocks.L.', vision: 'blocks.L.' },
+};
 /** @param {string} part @param {number | string} layer */
 export const stackAt = (part, layer) => STACKS[part].replace('L', String(layer));
 

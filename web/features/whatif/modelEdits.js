@@ -6,10 +6,10 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 /** @import { Run, State } from '../../store/state.js' */
 
 /** Begins the places of an attention. @type {Record<AttentionPart, string>} */
-const LETTERS = { decoder: '', encoder: 'e', cross: 'c' };
+const LETTERS = { decoder: '', encoder: 'e', cross: 'c', text: '', vision: 'v' };
 /** The place of all heads of an attention, from one of its places. @param {string} place */
-export const allIn = (place) => `${/^[ec](?=all|\d)/.exec(place)?.[0] ?? ''}all`;
-/** The place of a layer: '3', in an encoder 'e3', of attention to an encoder 'c3'. */
+export const allIn = (place) => `${/^[ecv](?=all|\d)/.exec(place)?.[0] ?? ''}all`;
+/** The place of a layer: '3', in an encoder 'e3', of attention to an encoder 'c3', of a tower for pictures 'v3'. */
 export const layerPlace = (/** @type {AttentionPart} */ part, /** @type {number} */ layer) =>
   `${LETTERS[part]}${layer}`;
 
@@ -17,7 +17,8 @@ export const layerPlace = (/** @type {AttentionPart} */ part, /** @type {number}
  * The attention that is shown; that of a model with one stack of blocks is 'decoder'.
  * @param {Pick<About, 'parts'> | null | undefined} about @param {Pick<State, 'part'>} state
  */
-export const shownPart = (about, { part }) => (about?.parts.includes(part) ? part : 'decoder');
+export const shownPart = (about, { part }) =>
+  about?.parts.includes(part) ? part : about?.parts.includes('text') ? 'text' : 'decoder';
 
 /**
  * The place of a layer of the attention that is shown.

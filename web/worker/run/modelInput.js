@@ -1,9 +1,11 @@
 // The input of a model: a text, numbers, a picture, or two texts; and the names of its tokens.
 
+import { shorten } from '../../../src/js/text/shorten.js';
 import { piecesOf } from '../../features/prompt/tokens.js';
 import { Problem } from '../sources/problem.js';
 
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { Encoding } from '../../../src/js/text/processors.js' */
 /** @import { Piece, Run } from '../../store/protocol.js' */
 /** @import { Pixels, Transformer, TransformerSource } from '../sources/types.js' */
 /**
@@ -22,9 +24,10 @@ const CHARACTERS = 24;
 const labels = (/** @type {number[]} */ ids) => ({ data: Int32Array.from(ids), shape: [1, ids.length] });
 
 /** @param {TransformerSource} source @param {string} text */
-function encoded({ tokenizer, about, model }, text) {
-  const encoding = tokenizer.encode(text.slice(0, CHARACTERS * about.context));
-  const cut = encoding.ids.length > about.context || text.length > CHARACTERS * about.context;
+function encoded({ tokenizer, about, model, towers }, text) {
+  const whole = tokenizer.encode(text.slice(0, CHARACTERS * about.context));
+  const encoding = towers && whole.tokens ? shorten(/** @type {Encoding} */ (whole), about.context) : whole;
+  const cut = whole.ids.length > about.context || text.length > CHARACTERS * about.context;
   const ids = encoding.ids.slice(0, about.context);
   const { vocab } = model.options;
   const wrong = ids.find((id) => id >= vocab);

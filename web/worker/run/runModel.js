@@ -9,8 +9,8 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { AttentionPart, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
- * hidden: (1,T,C), after the last norm.
- * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers }} Values
+ * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input.
+ * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers }} Values
  */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
@@ -26,10 +26,11 @@ export const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shap
  */
 export function forward(hl, { model }, input, edit, capture) {
   return hl.scope(() => {
-    const { logits, hidden, captured } = model.forward(input, { edit, capture });
+    const { logits, hidden, pooled, captured } = model.forward(input, { edit, capture });
     return {
       logits: logits ? copied(logits) : null,
       hidden: copied(hidden),
+      ...(pooled && { pooled: copied(pooled) }),
       captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
     };
   });
@@ -37,13 +38,13 @@ export function forward(hl, { model }, input, edit, capture) {
 
 /**
  * The attentions of a model, with the numbers of tokens of an input.
- * @param {Pick<TransformerSource, 'about' | 'model'>} source
+ * @param {Pick<TransformerSource, 'about' | 'model' | 'part'>} source
  * @param {number} T
  * @param {number} S tokens of the encoder
  * @returns {(Stack & { part: AttentionPart, tokens: number })[]}
  */
-export function stacksOf({ about, model: { options } }, T, S) {
-  const own = { part: /** @type {const} */ ('decoder'), ...sizeOf(options), causal: about.causal, tokens: T };
+export function stacksOf({ about, model: { options }, part = 'decoder' }, T, S) {
+  const own = { part, ...sizeOf(options), causal: about.causal, tokens: T };
   if (!options.encoder) return [own];
   return [
     { part: 'encoder', ...sizeOf(options.encoder), causal: false, tokens: S },
@@ -70,9 +71,10 @@ export function allEdits(stacks, run, pinned, partners) {
     patchHeads(own, stack, run, pinned, partners);
     return own;
   });
-  const { layers, tokens } = /** @type {typeof stacks[number]} */ (stacks.find(({ part }) => part === 'decoder'));
+  const written = /** @type {typeof stacks[number]} */ (stacks.find(({ part }) => part === 'decoder') ?? stacks[0]);
+  const { layers, tokens } = written;
   for (const { part, layer, place } of tokenPlaces(run.patch)) {
-    const from = place < tokens ? partners('decoder')[place] : -1;
+    const from = place < tokens ? partners(written.part)[place] : -1;
     if (layer < layers && from >= 0) edits.unshift(placeEdit(pinned().captured, part, layer, place, from));
   }
   return edits;
@@ -131,7 +133,7 @@ function placeEdit(captured, part, layer, token, from) {
  */
 export const capturesFor = ({ about }, part, layer) => [
   ...['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'],
-  ...(about.parts.length > 0 ? ['blocks.*.cross.heads', 'encoder.blocks.*.heads'] : []),
+  ...(about.parts.includes('cross') ? ['blocks.*.cross.heads', 'encoder.blocks.*.heads'] : []),
   `${stackAt(part, '*')}weights`,
   ...['query', 'key', 'value', 'scores', 'heads'].map((name) => `${stackAt(part, layer)}${name}`),
 ];

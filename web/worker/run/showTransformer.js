@@ -28,11 +28,14 @@ export async function showTransformer(hl, source, state, reply, worker) {
   const { about } = source;
   const chosen = chosenHead(source, state);
   const { part, layers, heads, layer } = chosen;
-  const causal = part === 'decoder' && about.causal;
+  const causal = part !== 'encoder' && part !== 'cross' && about.causal;
   reply.send('source', { about: { ...about, layers, heads, causal, sums: about.sums && part !== 'encoder' } });
   const read = readRun(source, state, part);
   const shared = inputFields(source, state, read, chosen);
-  if (read.ids.length === 0) return reply.send('run', { ...shared, weights: new Float32Array(0) });
+  if (read.ids.length === 0) {
+    reply.send('run', { ...shared, weights: new Float32Array(0) });
+    return source.towers && sendMatches(hl, source, state, chosen, null, reply, worker);
+  }
   if (await reply.checkCancelled()) return;
   /** @type {ValuesOf} */
   const valuesOf = (run) => worker.runs.values(hl, source, run, { layer, pinned: state.pinned, part });
@@ -67,7 +70,10 @@ export async function showTransformer(hl, source, state, reply, worker) {
       });
     if (await reply.checkCancelled()) return;
   }
-  if (about.compares && state.second) {
+  if (source.towers) {
+    await sendMatches(hl, source, state, chosen, now, reply, worker);
+    if (await reply.checkCancelled()) return;
+  } else if (about.compares && state.second) {
     const { similarityOf } = await import('./similarity.js');
     reply.send('similarity', { similarity: similarityOf(source, runOf(state), other, valuesOf) });
     if (await reply.checkCancelled()) return;
@@ -169,6 +175,23 @@ async function sendAngles(source, state, now, other, reply) {
   const { pieces } = readRun(source, state);
   const angles = turnedFrom(other.values().hidden, now.hidden, pieces);
   if (angles) reply.send('turned', { kind: other.kind, ...angles });
+}
+
+/**
+ * How well each sentence matches the picture.
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {ChosenHead} chosen
+ * @param {Values | null} now null for a sentence without tokens
+ * @param {Reply} reply
+ * @param {Pick<WorkerContext, 'runs'>} worker
+ */
+async function sendMatches(hl, source, state, { layer, head, place }, now, reply, { runs }) {
+  const { sendRanking } = await import('./textImage.js');
+  const towers = /** @type {NonNullable<TransformerSource['towers']>} */ (source.towers);
+  const other = otherCase({ ...state, layer, head }, place);
+  await sendRanking({ hl, runs, towers, pinned: state.pinned, source, state, now }, other, reply);
 }
 
 /** @param {TransformerSource} source @param {Run} run @param {ChosenHead} chosen */

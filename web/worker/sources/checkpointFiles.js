@@ -10,6 +10,7 @@ import { predictsTokens, transformerSource } from './sources.js';
 
 /** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
+/** @import { TextImageModel } from '../../../src/js/models/textImage/textImageModel.js' */
 /** @import { WeightsForm } from '../../store/hubProtocol.js' */
 /** @import { PatchOptions, Summary, UserFile } from '../../store/protocol.js' */
 /** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
@@ -35,17 +36,20 @@ const MAX_SEARCHED = 64e6;
 export async function openFolder(hl, name, url, { title = titleOf(url), hub, onProgress }) {
   let bytes = 0;
   const model = await hl.openModel(url, {
-    tower: 'text',
     ...(hub && { hub }),
     onProgress({ read, total }) {
       bytes = total;
       onProgress(read, total);
     },
   });
+  if (isPair(model)) return (await import('./textImageSource.js')).textImageSource(name, model, { bytes, title });
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
   if (source.about.reads === 'picture') setPicture(source, (await readPreprocessor(url, hub)) ?? {});
   return source;
 }
+
+/** @param {OpenedModel | TextImageModel} model @returns {model is TextImageModel} */
+const isPair = (model) => 'vision' in model;
 
 /** The last part of an address, without a revision. @param {string} url */
 const titleOf = (url) =>
@@ -126,7 +130,7 @@ export const hears = ({ input, encoder }) =>
 /**
  * A source for an opened model, and a summary of its files.
  * @param {string} name
- * @param {OpenedModel} model
+ * @param {OpenedModel | TextImageModel} model
  * @param {object} files
  * @param {string} [files.title]
  * @param {number} files.bytes of the weights
@@ -135,11 +139,12 @@ export const hears = ({ input, encoder }) =>
  * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
  */
 export async function describeOpened(name, model, { title, bytes, weights, readPreprocessor }) {
+  if (isPair(model)) return describePair(name, model, { title, bytes, weights });
   if (hears(model.options)) {
     model.dispose();
     throw new Problem('sound', model.family);
   }
-  const parameters = [...model.weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
+  const parameters = parametersOf(model);
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
   const missing = [];
   if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
@@ -155,6 +160,23 @@ export async function describeOpened(name, model, { title, bytes, weights, readP
 }
 
 /**
+ * The same for a model for texts and pictures.
+ * @param {string} name
+ * @param {TextImageModel} pair
+ * @param {{ title?: string, bytes: number, weights: WeightsForm }} files
+ * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
+ */
+async function describePair(name, pair, { title, bytes, weights }) {
+  const { textImageSource } = await import('./textImageSource.js');
+  const source = textImageSource(name, pair, { bytes, title });
+  const towers = [pair.text, pair.vision];
+  const parameters = towers.reduce((sum, tower) => sum + parametersOf(tower), 0);
+  const missing = [...(pair.tokenizer ? [] : ['tokenizer']), ...(pair.vision.preprocessor ? [] : ['preprocessor'])];
+  const nan = parameters < MAX_SEARCHED ? towers.flatMap(parametersWithNaN) : [];
+  return { source, summary: { kind: 'transformer', weights, parameters, bytes, missing, nan } };
+}
+
+/**
  * @param {Hl} hl
  * @param {UserFile[]} files
  * @param {Record<string, Blob>} byName
@@ -166,8 +188,6 @@ async function openModel(hl, files, byName, { weights, signal, onProgress }) {
   try {
     return await hl.openModel(Object.fromEntries(files.map(({ path, file }) => [path, file])), {
       weights,
-      // The page shows one tower of a model for texts and pictures.
-      tower: 'text',
       signal,
       onProgress: ({ read, total }) => onProgress(read, total),
     });
@@ -210,6 +230,9 @@ function numbered(files) {
 }
 
 const countOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
+
+/** @param {Transformer} model */
+const parametersOf = ({ weights }) => [...weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
 
 /** Names of parameters with NaN. @param {Transformer} model */
 const parametersWithNaN = ({ parameters }) =>

@@ -14,7 +14,6 @@ import { Problem } from './problem.js';
 /** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { Container } from '../../../src/js/models/checkpoint/containers.js' */
 /** @import { Folder, HubOrigin } from '../../../src/js/models/checkpoint/files.js' */
-/** @import { OpenedModel } from '../../../src/js/models/checkpoint/open.js' */
 /** @import { HubModel, StoredHubModel } from '../../store/hubProtocol.js' */
 /** @import { RequestOf } from '../../store/protocol.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
@@ -118,16 +117,12 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
   const hl = await worker.core();
   const address = `hf://${name}`;
   const hub = hubOptions(token, reply);
-  const model = /** @type {OpenedModel} */ (
-    await hl.openModel(address, {
-      weights,
-      // The page shows one tower of a model for texts and pictures.
-      tower: 'text',
-      hub,
-      signal,
-      onProgress: ({ read, total }) => reply.send('opening', { read, total }),
-    })
-  );
+  const model = await hl.openModel(address, {
+    weights,
+    hub,
+    signal,
+    onProgress: ({ read, total }) => reply.send('opening', { read, total }),
+  });
   const [title] = name.split('@');
   const { source, summary } = await describeOpened(name, model, {
     title: title.slice(title.indexOf('/') + 1),
@@ -185,7 +180,8 @@ function countsIn({ config, tensors }) {
     family.prefixes.some((prefix) => tensors.has(prefix + name)),
   );
   if (hears({ input, encoder })) throw new Problem('sound', family.name);
-  return { family: family.name, layers, heads: numHeads };
+  const isWhole = pair && hasTower(tensors, 'text') && hasTower(tensors, 'vision');
+  return { family: isWhole ? config.model_type : family.name, layers, heads: numHeads };
 }
 
 /**

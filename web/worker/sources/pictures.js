@@ -53,14 +53,18 @@ function drawnPicture([height, width]) {
 /** Pixels of the longer side of the picture that is shown, if the model reads fewer. */
 const FINE = 640;
 
-/** The centre of a picture, resized. @param {ImageBitmap} picture @param {Size} size @returns {PictureData} */
-function imageOf(picture, [height, width]) {
+/**
+ * The centre of a picture, or all of it, resized.
+ * @param {ImageBitmap} picture @param {Size} size @param {boolean} [isWhole]
+ * @returns {PictureData}
+ */
+function imageOf(picture, [height, width], isWhole = false) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
     canvas.getContext('2d', { willReadFrequently: true })
   );
   const scale = Math.max(width / picture.width, height / picture.height);
-  const [w, h] = [picture.width * scale, picture.height * scale];
+  const [w, h] = isWhole ? [width, height] : [picture.width * scale, picture.height * scale];
   context.imageSmoothingQuality = 'high';
   context.drawImage(picture, (width - w) / 2, (height - h) / 2, w, h);
   return { data: context.getImageData(0, 0, width, height).data, width, height };
@@ -76,16 +80,17 @@ function fineSize([height, width]) {
  * @param {ImageBitmap} picture
  * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
  * @param {Preprocessor} [preprocessor]
+ * @param {boolean} [isWhole] true if it is not cropped
  * @returns {Pixels}
  */
-export function pixelsOf(picture, { image: [height, width], channels }, preprocessor = {}) {
-  const image = imageOf(picture, [height, width]);
+export function pixelsOf(picture, { image: [height, width], channels }, preprocessor = {}, isWhole = false) {
+  const image = imageOf(picture, [height, width], isWhole);
   const [mean, std] = [preprocessor.image_mean ?? MEAN, preprocessor.image_std ?? MEAN];
   const size = width * height;
   const pixels = new Float32Array(channels * size);
   for (let c = 0; c < channels; c++)
     for (let i = 0; i < size; i++) pixels[c * size + i] = (image.data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
-  const fine = imageOf(picture, fineSize([height, width]));
+  const fine = imageOf(picture, fineSize([height, width]), isWhole);
   return { data: pixels, shape: [1, channels, height, width], image, fine };
 }
 

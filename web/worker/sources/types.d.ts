@@ -1,8 +1,18 @@
 // The sources: models and attention weights that can be shown. Each describes itself in `about`; views depend on
 // nothing else.
 
+import type { TextImageModel } from '../../../src/js/models/textImage/textImageModel.js';
 import type { Transformer } from '../../../src/js/models/transformer.js';
-import type { About, HeadPlace, PatchOptions, PictureData, Piece, Roles, Run } from '../../store/protocol.js';
+import type {
+  About,
+  AttentionPart,
+  HeadPlace,
+  PatchOptions,
+  PictureData,
+  Piece,
+  Roles,
+  Run,
+} from '../../store/protocol.js';
 import type { Hl } from '../../store/types.js';
 import type { Attentions } from './attentionWeights.js';
 import type { HeadvisSource } from './headvisSource.js';
@@ -25,12 +35,24 @@ export interface TransformerSource extends SourceBase {
   tokenizer: SourceTokenizer;
   /** True if the logits are sums of contributions that can be computed without unpacking a large model. */
   exact: boolean;
+  /** The name of its attention; 'decoder' if it is missing. */
+  part?: AttentionPart;
+  /** Both towers of a model for texts and pictures, of which this is one. */
+  towers?: Towers;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
   /** Tokens on which the heads get their roles, for a model that has not learned random passages. */
   exemplar?: number[];
   /** A head's weight on the tokens with the answer, in a model that was trained on a task. */
   partnerOf?(weights: Float32Array, labels: number[]): number;
+}
+
+/** vectors: of sentences and pictures, by run. */
+export interface Towers {
+  pair: TextImageModel;
+  text: TransformerSource;
+  vision: TransformerSource;
+  vectors: Map<string, Float64Array>;
 }
 
 /** Attention weights that were computed elsewhere. */

@@ -1,9 +1,9 @@
-// Ablation: the probability of the chosen token without each head in turn, from the last layer down; of a model without
-// a prediction, the angle by which its hidden states turn. An encoder–decoder has three attentions: the one that is
-// shown comes first.
+// Ablation: the probability of the chosen token, or of the chosen sentence for a picture, without each head in turn,
+// from the last layer down; of a model without a prediction, the angle by which its hidden states turn. A model may
+// have several attentions: the one that is shown comes first.
 
 import { hiddenAngle } from '../../../src/js/analysis/hiddenAngle.js';
-import { layerPlace, withPlace } from '../../features/whatif/modelEdits.js';
+import { layerPlace, shownPart, withPlace } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from '../run/predictions.js';
@@ -11,28 +11,28 @@ import { forward, stacksOf } from '../run/runModel.js';
 import { chosenHead } from '../run/showTransformer.js';
 import { transformerOf } from '../sources/sources.js';
 
-/** @import { Ablation, State } from '../../store/protocol.js' */
-/** @import { Values } from '../run/runModel.js' */
-/** @import { TransformerSource } from '../sources/types.js' */
-/** @import { Handler } from '../types.js' */
-/** @typedef {Pick<Ablation, 'measure' | 'text' | 'before'> & { read: (values: Values) => number }} Measured */
+/** @import { Ablation, Run, State } from '../../store/protocol.js' */
+/** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Handler, WorkerContext } from '../types.js' */
+/** @typedef {Pick<Ablation, 'measure' | 'text' | 'before'> & { of: (run: Run) => number }} Measured of: a run */
 
 /** @type {Handler<'ablate'>} */
 export const ablate = {
   async answer({ state }, reply, worker) {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
-    const { ids, input, place } = readRun(source, state);
-    if (ids.length === 0) return;
-    const { pinned } = state;
-    const { part: shown, layer } = chosenHead(source, state);
-    const { read, ...measured } = measureOf(
-      source,
-      state,
-      worker.runs.values(hl, source, runOf(state), { layer, pinned, part: shown }),
-      place,
-    );
-    const stacks = stacksOf(source, 0, 0).sort((a, b) => Number(b.part === shown) - Number(a.part === shown));
+    const { towers } = source;
+    if (readRun(source, state).ids.length === 0 || (towers && state.text.trim() === '')) return;
+    const shown = shownPart(source.about, state);
+    const { of, ...measured } = towers
+      ? (await import('../run/textImage.js')).sentenceMeasured(
+          { hl, runs: worker.runs, towers, pinned: state.pinned },
+          state,
+        )
+      : measureOf(hl, source, state, worker);
+    const stacks = (towers ? [towers.text, towers.vision] : [source])
+      .flatMap((one) => stacksOf(one, 0, 0))
+      .sort((a, b) => Number(b.part === shown) - Number(a.part === shown));
     const about = { ...measured, total: stacks.reduce((sum, { layers, heads }) => sum + layers * heads, 0) };
     reply.send('ablation', { ...about, switchedOff: [] });
     /** @type {Ablation['switchedOff']} */
@@ -43,8 +43,7 @@ export const ablate = {
         const off = { part, layer: Math.floor(i / heads), head: heads - 1 - (i % heads) };
         const at = `${layerPlace(part, off.layer)}.${off.head}`;
         const run = { ...runOf(state), scale: withPlace(state.scale, at, 0, 1) };
-        const edits = worker.runs.edits(hl, source, run, { layer, pinned, T: ids.length });
-        switchedOff.push({ ...off, value: read(forward(hl, source, input, edits, [])) });
+        switchedOff.push({ ...off, value: of(run) });
         reply.send('ablation', { ...about, switchedOff });
       }
   },
@@ -52,21 +51,29 @@ export const ablate = {
 
 /**
  * The number that is measured without each head.
+ * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {State} state
- * @param {Values} values with all heads
- * @param {number | null} place the token that predicts
+ * @param {Pick<WorkerContext, 'runs'>} worker
  * @returns {Measured}
  */
-function measureOf(source, state, values, place) {
-  if (place === null || !values.logits)
-    return { measure: 'angle', text: '', before: 0, read: hiddenAngle(values.hidden) };
+function measureOf(hl, source, state, { runs }) {
+  const { ids, input, place } = readRun(source, state);
+  const { part, layer } = chosenHead(source, state);
+  const { pinned } = state;
+  const values = runs.values(hl, source, runOf(state), { layer, pinned, part });
+  const without = (/** @type {Run} */ run) =>
+    forward(hl, source, input, runs.edits(hl, source, run, { layer, pinned, T: ids.length }), []);
+  if (place === null || !values.logits) {
+    const angle = hiddenAngle(values.hidden);
+    return { measure: 'angle', text: '', before: 0, of: (run) => angle(without(run)) };
+  }
   const before = probabilities(rowOf(values, place));
   const token = state.token ?? likeliest(before, 1)[0];
   return {
     measure: 'probability',
     text: labelNames(source)(token),
     before: before[token],
-    read: (without) => probabilities(rowOf(without, place))[token],
+    of: (run) => probabilities(rowOf(without(run), place))[token],
   };
 }

@@ -31,13 +31,18 @@ const readsPicture = (source) => !('attentions' in source);
 /** @type {Handler<'picture'>} */
 export const picture = {
   async answer({ name, file }, reply, worker) {
-    const source = await worker.sourceOf({ model: name }, reply);
+    const source = await worker.sourceOf({ model: name, part: 'vision' }, reply);
     if (!readsPicture(source)) throw new Problem('noPicture', file?.name ?? '');
     const patch = /** @type {PatchOptions} */ ('headInputs' in source ? source.patch : source.model.options.patch);
     const { drawnPixels, pixelsOf } = await import('../sources/pictures.js');
+    const pixelsFor = async (/** @type {typeof source} */ reader, /** @type {ImageBitmap} */ bitmap) => {
+      if (!('towers' in reader) || !reader.towers) return pixelsOf(bitmap, patch, reader.preprocessor);
+      const { towerPixels } = await import('../sources/textImageSource.js');
+      return towerPixels(reader, bitmap);
+    };
     if (file)
       try {
-        source.pixels = pixelsOf(await createImageBitmap(file), patch, source.preprocessor);
+        source.pixels = await pixelsFor(source, await createImageBitmap(file));
       } catch {
         throw new Problem('noPicture', file.name ?? '');
       }

@@ -8,10 +8,9 @@ import { INSPECT } from '../../check/inspect.js';
 import { DISPOSE } from '../../memory/disposable.js';
 import { pooledWidth } from '../parameters.js';
 import { runOnce } from '../results/oneSequence.js';
-import { logSoftmax, sigmoid } from '../results/probabilities.js';
 import { areTexts, encodeTexts, readPixels, readTextImage, readTowerOptions } from './textImageInput.js';
 import { TextImageResult } from './textImageResult.js';
-import { similarities, unitRows } from './vectors.js';
+import { probabilitiesOf, similarities, unitRows } from './vectors.js';
 
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
@@ -20,12 +19,8 @@ import { similarities, unitRows } from './vectors.js';
 /** @import { ModelResult } from '../modelResult.js' */
 /** @import { PictureInput } from '../results/readPicture.js' */
 /** @import { PixelInput, TextImageInput } from './textImageInput.js' */
+/** @import { Similarity } from './vectors.js' */
 
-/**
- * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on
- * the other texts.
- * @typedef {Readonly<{ scale: number, bias: number, independent: boolean }>} Similarity
- */
 /**
  * score: the logit of the text; index: of the text as given.
  * @typedef {{ text: string, probability: number, score: number, index: number }} RankedText
@@ -125,7 +120,7 @@ export class TextImageModel {
         this.width,
       );
     const of = (/** @type {Float64Array[]} */ a, /** @type {Float64Array[]} */ b) =>
-      make(similarities(a, b, this.#factors), a.length, b.length);
+      make(similarities(a, b, this.similarity), a.length, b.length);
     return new TextImageResult(
       {
         ...(texts && { textEmbeds: rows(texts) }),
@@ -161,8 +156,8 @@ export class TextImageModel {
     const pictures = this.#vectorsOfPixels(caller, picture);
     if (pictures.length !== 1)
       throw argumentError(caller, 'picture', `a batch of ${pictures.length}`, 'one picture: call it once for each');
-    const scores = similarities(pictures, this.#vectorsOfTexts(caller, texts), this.#factors);
-    const probabilities = this.#independent ? scores.map(sigmoid) : logSoftmax(scores).map(Math.exp);
+    const scores = similarities(pictures, this.#vectorsOfTexts(caller, texts), this.similarity);
+    const probabilities = probabilitiesOf(scores, this.similarity);
     return Array.from(scores, (score, index) => ({
       ...{ text: texts[index], probability: probabilities[index] },
       ...{ score, index },
@@ -187,8 +182,9 @@ export class TextImageModel {
     return pooledWidth(this.text.options);
   }
 
-  get #factors() {
-    return { scale: this.logitScale, bias: this.logitBias };
+  /** @internal @returns {Similarity} */
+  get similarity() {
+    return { scale: this.logitScale, bias: this.logitBias, independent: this.#independent };
   }
 
   dispose() {

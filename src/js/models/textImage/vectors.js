@@ -1,4 +1,12 @@
-// Vectors of length 1 and their similarities, in float64.
+// Vectors of length 1, their similarities and the probabilities of these, in float64.
+
+import { logSoftmax, sigmoid } from '../results/probabilities.js';
+
+/**
+ * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on
+ * the other texts.
+ * @typedef {Readonly<{ scale: number, bias: number, independent: boolean }>} Similarity
+ */
 
 /**
  * The rows, each divided by its length.
@@ -22,7 +30,15 @@ const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
  * scale · cosine + bias, for each of `rows` (N) with each of `columns` (M): (N,M), row by row.
  * @param {readonly Float64Array[]} rows
  * @param {readonly Float64Array[]} columns
- * @param {{ scale: number, bias: number }} factors
+ * @param {Pick<Similarity, 'scale' | 'bias'>} factors
  */
 export const similarities = (rows, columns, { scale, bias }) =>
   Float64Array.from(rows.flatMap((row) => columns.map((column) => scale * dot(row, column) + bias)));
+
+/**
+ * The probabilities of texts by their logits.
+ * @param {Float64Array} logits
+ * @param {Pick<Similarity, 'independent'>} similarity
+ */
+export const probabilitiesOf = (logits, { independent }) =>
+  independent ? logits.map(sigmoid) : logSoftmax(logits).map(Math.exp);

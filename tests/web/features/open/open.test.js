@@ -237,12 +237,13 @@ test('an encoder–decoder without tokenizer.json begins with numbers; its heads
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
-test('of a CLIP with two towers the one for texts is shown', async () => {
+test('of a CLIP with two towers the one for texts is shown first', async () => {
   await start();
   const files = modelFiles('clip');
   await choose(files);
-  await opened('clip_text');
+  await opened('clip');
   assert.match(await page.locator('.told').textContent(), /2 layers × 4 heads of 8.*float32/s);
+  assert.equal(await page.locator('.parts [aria-pressed=true]').textContent(), 'Sentence');
   await away();
   await page.locator("[data-head='1.0']").click();
   await settled();

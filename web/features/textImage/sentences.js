@@ -1,0 +1,32 @@
+// The sentences that are compared with a picture: `text` of the state is the chosen one, `second` has the others, one a
+// line, and `entry` is the place of the chosen one among them.
+
+/** @import { State } from '../../store/state.js' */
+
+export const MAX_SENTENCES = 8;
+
+/**
+ * All sentences in their order, and the index of the chosen one.
+ * @param {{ text: string, second?: string, entry?: number }} state
+ */
+export function sentencesOf({ text, second = '', entry = 0 }) {
+  const others = second ? second.split('\n').slice(0, MAX_SENTENCES - 1) : [];
+  const chosen = Math.min(entry, others.length);
+  return { sentences: others.toSpliced(chosen, 0, text), chosen };
+}
+
+/**
+ * The fields of the state for these sentences: empty ones are left out, except the chosen one.
+ * @param {readonly string[]} sentences
+ * @param {number} chosen
+ * @returns {Pick<State, 'text' | 'second' | 'entry'>}
+ */
+export function fieldsOf(sentences, chosen) {
+  const lines = sentences.map((sentence) => sentence.replace(/\s*\n\s*/g, ' '));
+  const isKept = (/** @type {string} */ line) => line.trim() !== '';
+  return {
+    text: sentences[chosen],
+    second: lines.filter((line, i) => i !== chosen && isKept(line)).join('\n'),
+    entry: lines.slice(0, chosen).filter(isKept).length,
+  };
+}

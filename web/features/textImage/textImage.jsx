@@ -1,0 +1,222 @@
+// A picture and sentences in the place of the guesses: a bar for the probability of each sentence, a tick for the other
+// case. The sentence that is being edited is the one whose heads are shown.
+
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { plain } from '../../texts/numbers.js';
+import { useSession, useTexts } from '../../ui/context.js';
+import { Track } from '../../ui/track.jsx';
+import { AblationButton } from '../heads/ablation.jsx';
+import { shownPart } from '../whatif/modelEdits.js';
+import { fieldsOf, MAX_SENTENCES, sentencesOf } from './sentences.js';
+import { textImage as en } from './textImage.en.js';
+import { textImage as zh } from './textImage.zh.js';
+
+export { default as styles } from './textImage.css';
+
+/** @import { PictureData, Ranking } from '../../store/protocol.js' */
+/** @typedef {import('preact').TargetedKeyboardEvent<HTMLInputElement>} KeyEvent */
+
+const TEXTS = { en, zh };
+/** The next line for an arrow key. @type {Record<string, number>} */
+const STEPS = { ArrowUp: -1, ArrowDown: 1 };
+
+/** @param {{ short?: boolean }} props short: less is written on a phone */
+export function TextImage({ short = false }) {
+  const session = useSession();
+  const own = useTexts(TEXTS);
+  const words = session.words.value;
+  const { about } = session.run.value ?? {};
+  const ranking = session.ranking.value;
+  const isCompared = Boolean(ranking?.other) && (ranking?.kind !== 'without' || session.switchHover.value);
+  const { sentences, chosen } = sentencesOf(session.state.value);
+  const cosine = rankedAs(ranking, sentences, chosen)?.cosine;
+  const [layer, head] = [session.state.value.layer, session.state.value.head];
+  return (
+    <section class={`prediction about matching ${isCompared ? 'compared' : ''}`} role="group" aria-label={own.title}>
+      <div class="matching-head">
+        <Thumbnail image={ranking?.image ?? null} />
+        <h2>
+          <b>{own.title}</b>
+        </h2>
+      </div>
+      <Sentences sentences={sentences} chosen={chosen} ranking={ranking} isCompared={isCompared} />
+      {isCompared && ranking && (
+        <p class="other">
+          <span class="mark" />
+          {ranking.kind === 'without'
+            ? words.other_without(words.open.headOf(shownPart(about, session.state.value), layer, head))
+            : words[`other_${ranking.kind}`]}
+        </p>
+      )}
+      {!short && (
+        <p title={own[about?.matches ?? 'all']}>
+          {cosine === undefined ? own[about?.matches ?? 'all'] : own.cosine(plain(cosine, 3))}
+        </p>
+      )}
+      <AblationButton />
+    </section>
+  );
+}
+
+/**
+ * The answer about a sentence; until it comes, the last one about this line.
+ * @param {Ranking | null} ranking @param {readonly string[]} sentences @param {number} i
+ */
+function rankedAs(ranking, sentences, i) {
+  if (!ranking) return undefined;
+  const exact = ranking.sentences.findIndex(({ text }) => text === sentences[i]);
+  const at = exact >= 0 ? exact : ranking.sentences.length === sentences.length ? i : -1;
+  return at < 0 ? undefined : { ...ranking.sentences[at], before: ranking.other?.[at] ?? null };
+}
+
+/**
+ * @param {object} props
+ * @param {string[]} props.sentences
+ * @param {number} props.chosen
+ * @param {Ranking | null} props.ranking
+ * @param {boolean} props.isCompared
+ */
+function Sentences({ sentences, chosen, ranking, isCompared }) {
+  const session = useSession();
+  const own = useTexts(TEXTS);
+  const list = useRef(/** @type {HTMLOListElement | null} */ (null));
+  /** The line that gets the focus when it is there: at once, because the button that was pressed may be gone. */
+  const wanted = useRef(-1);
+  useLayoutEffect(() => {
+    if (wanted.current < 0) return;
+    const line = list.current?.querySelectorAll('input')[wanted.current];
+    wanted.current = -1;
+    line?.focus();
+  }, [sentences.length, chosen]);
+  const set = (/** @type {string[]} */ next, /** @type {number} */ line) => {
+    const fields = fieldsOf(next, line);
+    wanted.current = fields.entry;
+    session.update({ ...fields, cell: null });
+  };
+  const choose = (/** @type {number} */ line) => line !== chosen && set(sentences, line);
+  const ranked = sentences.map((_, i) => rankedAs(ranking, sentences, i));
+  const likely = ranked.flatMap((one) => [one?.probability ?? 0, one?.before ?? 0]);
+  // The probabilities of a SigLIP may all be small.
+  const most = session.run.value?.about.matches === 'each' ? Math.max(...likely, 0.01) : 1;
+  const remove = (/** @type {number} */ line) => {
+    const next = line < chosen ? chosen - 1 : Math.min(chosen, sentences.length - 2);
+    set(sentences.toSpliced(line, 1), next);
+  };
+  return (
+    <>
+      <ol class="matching-list" ref={list}>
+        {sentences.map((text, i) => (
+          <Line
+            key={i}
+            name={own.sentence(i + 1, sentences.length)}
+            text={text}
+            isChosen={i === chosen}
+            ranked={ranked[i]}
+            most={most}
+            isCompared={isCompared}
+            choose={() => choose(i)}
+            step={(by) => list.current?.querySelectorAll('input')[i + by]?.focus()}
+            remove={sentences.length > 1 ? () => remove(i) : null}
+          />
+        ))}
+      </ol>
+      {sentences.length < MAX_SENTENCES && sentences[chosen].trim() !== '' && (
+        <button type="button" class="word" onClick={() => set([...sentences, ''], sentences.length)}>
+          {own.add}
+        </button>
+      )}
+    </>
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.name
+ * @param {string} props.text
+ * @param {boolean} props.isChosen
+ * @param {{ probability?: number, cosine?: number, before: number | null } | undefined} props.ranked
+ * @param {number} props.most the probability of the longest bar
+ * @param {boolean} props.isCompared
+ * @param {() => void} props.choose
+ * @param {(by: number) => void} props.step
+ * @param {(() => void) | null} props.remove
+ */
+function Line({ name, text, isChosen, ranked, most, isCompared, choose, step, remove }) {
+  const session = useSession();
+  const own = useTexts(TEXTS);
+  const { percent } = session.words.value;
+  const now = text.trim() === '' ? undefined : ranked?.probability;
+  const before = ranked?.before ?? null;
+  const keyDown = (/** @type {KeyEvent} */ event) => {
+    event.stopPropagation();
+    if (!STEPS[event.key]) return;
+    event.preventDefault();
+    step(STEPS[event.key]);
+  };
+  return (
+    <li
+      class="matching-line"
+      data-chosen={isChosen}
+      title={ranked?.cosine === undefined ? undefined : own.cosine(plain(ranked.cosine, 3))}
+    >
+      <input
+        aria-label={name}
+        aria-current={isChosen}
+        placeholder={own.empty}
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        onFocus={choose}
+        onInput={(event) => session.opening.setText(event.currentTarget.value, 'text')}
+        onBlur={session.endGesture}
+        onKeyDown={keyDown}
+      />
+      <b data-name="match">
+        {now !== undefined && percent(now)}
+        {isCompared && now !== undefined && before !== null && (
+          <i>
+            <span class="mark" />
+            {percent(before)}
+          </i>
+        )}
+      </b>
+      {remove ? (
+        <button type="button" class="word sign" aria-label={own.remove(text)} onClick={remove}>
+          ×
+        </button>
+      ) : (
+        <span />
+      )}
+      {now === undefined ? <span class="track" /> : <Track now={now} before={before} most={most} />}
+    </li>
+  );
+}
+
+/** The picture, which is also the button for another one. @param {{ image: PictureData | null }} props */
+function Thumbnail({ image }) {
+  const session = useSession();
+  const own = useTexts(TEXTS);
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    if (!canvas.current || !image) return;
+    const { width, height, data } = image;
+    Object.assign(canvas.current, { width, height });
+    canvas.current.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  }, [image]);
+  return (
+    <label class="matching-picture" title={own.picture}>
+      <canvas ref={canvas} aria-hidden="true" />
+      <input
+        type="file"
+        accept="image/*"
+        aria-label={own.picture}
+        data-name="picture"
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file) session.opening.open([{ path: file.name, file }]);
+          event.currentTarget.value = '';
+        }}
+      />
+    </label>
+  );
+}
