@@ -26,6 +26,7 @@ const NUMBERS = '1 2 3 4 5 6 7 8 1 2 3 4';
 /** The first text of an opened model, by what it reads. @param {About} about @returns {Partial<State>} */
 export function textFor(about) {
   if (about.kind === 'layer') return {};
+  if (about.reads === 'sound') return { text: '', second: about.prompt ?? '' };
   if (about.reads === 'pair' && !about.words) return { text: NUMBERS, second: '' };
   if (about.reads === 'numbers') return { text: NUMBERS };
   if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };

@@ -22,7 +22,7 @@ const CHARACTERS = 24;
 const labels = (/** @type {number[]} */ ids) => ({ data: Int32Array.from(ids), shape: [1, ids.length] });
 
 /** @param {TransformerSource} source @param {string} text */
-function encoded({ tokenizer, about, model }, text) {
+export function encoded({ tokenizer, about, model }, text) {
   const encoding = tokenizer.encode(text.slice(0, CHARACTERS * about.context));
   const cut = encoding.ids.length > about.context || text.length > CHARACTERS * about.context;
   const ids = encoding.ids.slice(0, about.context);
@@ -66,6 +66,7 @@ function patchesOf({ patch }) {
  */
 export function readRun(source, run, part) {
   const { about, model } = source;
+  if (source.sound) return source.sound.read(run, part);
   if (about.reads === 'picture') {
     const pieces = patchesOf(model.options);
     const { data, shape } = /** @type {Pixels} */ (source.pixels);

@@ -6,11 +6,12 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
 /** @import { Stack } from '../../features/whatif/forwardEdits.js' */
-/** @import { AttentionPart, Run } from '../../store/protocol.js' */
+/** @import { AttentionPart, PooledHead, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
- * hidden: (1,T,C), after the last norm.
- * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers }} Values
+ * hidden: (1,T,C), after the last norm. pictures: of all heads, if only the weights of one layer are kept.
+ * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers,
+ *   pictures?: PooledHead[] }} Values
  */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
