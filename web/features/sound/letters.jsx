@@ -5,6 +5,7 @@ import { Track } from '../../ui/track.jsx';
 import turnedStyles from '../prediction/turned.css';
 import { Turned } from '../prediction/turned.jsx';
 import { shown } from '../prompt/tokens.js';
+import { isCompared } from '../whatif/modelEdits.js';
 import ownStyles from './sound.css';
 import { sound as en } from './sound.en.js';
 import { sound as zh } from './sound.zh.js';
@@ -20,6 +21,7 @@ export function FrameLetters() {
   const words = session.words.value;
   const run = session.run.value;
   const letters = run?.letters;
+  const turned = session.turned.value;
   if (!run || !letters) return null;
   const t = Math.min(session.cell.value?.t ?? 0, letters.top.length - 1);
   const top = letters.top[t] ?? [];
@@ -47,7 +49,7 @@ export function FrameLetters() {
             </li>
           ))}
       </ul>
-      <Turned />
+      {turned && isCompared(turned, session.switchHover.value) && <Turned />}
     </section>
   );
 }

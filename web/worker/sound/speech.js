@@ -22,8 +22,10 @@ const PAUSE = 1000;
  * The tokens after the first one as a text: language, task and no times.
  * @param {TransformerSource} source
  * @param {ArrayLike<number>} [logits] after the first token, for the likeliest language; without them English
+ * @returns {string} empty if the files have no tokenizer
  */
 export function promptFor({ model, tokenizer }, logits) {
+  if (!model.tokenizer) return '';
   const known = [...languagesOf(model).keys()];
   const usual = known.includes('<|en|>') ? '<|en|>' : known[0];
   const language = logits || usual === undefined ? undefined : usual.slice(2, -2);
@@ -73,7 +75,7 @@ export async function transcribe(hl, source, second, read, edit, reply) {
 
 /** @param {Hl} hl @param {TransformerSource} source @param {Read} start @param {Edit[]} edit */
 function likeliestPrompt(hl, source, { input }, edit) {
-  if (languagesOf(source.model).size === 0) return promptFor(source);
+  if (!source.model.tokenizer || languagesOf(source.model).size === 0) return promptFor(source);
   const logits = hl.scope(() =>
     /** @type {NonNullable<ReturnType<typeof source.model.forward>['logits']>} */ (
       source.model.forward(/** @type {ModelInput} */ (input), { edit }).logits
