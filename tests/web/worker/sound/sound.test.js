@@ -90,6 +90,14 @@ test('a head of the encoder that is off changes the guess, and a patch needs fra
   );
 });
 
+test('each head of Whisper is switched off in turn', async () => {
+  const { worker } = await opened('whisper');
+  const { ablation } = await worker.askOf('ablate', { part: 'cross', text: '', second: PROMPT });
+  const { switchedOff, before, total, measure } = ablation.at(-1);
+  assert.deepEqual([total, switchedOff.length, measure], [24, 24, 'probability']);
+  assert.ok(switchedOff.every(({ value }) => value !== before));
+});
+
 test('many weights are sent for one head, and small pictures of the others', async () => {
   const { worker } = await opened('wav2vec2');
   await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(17.5), rate: 16000 });
