@@ -4,6 +4,7 @@ import { languagesOf, promptOf, spell } from '../../../src/js/models/results/tra
 import { labelNames, likeliest, probabilities } from '../run/predictions.js';
 import { predictsTokens } from '../sources/sources.js';
 
+/** @import { Cache } from '../../../src/js/models/cache.js' */
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
 /** @import { Letters } from '../../../src/js/text/letters.js' */
@@ -43,44 +44,55 @@ export function promptFor({ model, tokenizer }, logits) {
  */
 export async function transcribe(hl, source, second, read, edit, reply) {
   const { model, tokenizer, about } = source;
-  const begin = /^(\s*<\|[^|]*\|>)*/.exec(second)?.[0].trim() ?? '';
-  const prompt = begin !== '' && begin !== about.prompt ? begin : likeliestPrompt(hl, source, read(''), edit);
-  const { ids, input } = read(prompt);
-  const { encoder } = /** @type {{ encoder: any }} */ (input);
-  const stopping = new AbortController();
-  /** @type {number[]} */
-  const made = [];
-  let [sent, at] = ['', performance.now()];
-  const send = () => {
-    const text = prompt + tokenizer.decode(made);
-    if (text !== sent && !text.endsWith('\ufffd')) reply.send('generated', { text, isAnswer: true });
-    [sent, at] = [text, performance.now()];
-  };
-  await model.generate(
-    { encoder, ids },
-    {
-      temperature: 0,
-      forced: [],
-      edit,
-      signal: stopping.signal,
-      async onToken({ id }) {
-        made.push(id);
-        if (performance.now() - at > PAUSE) send();
-        if (await reply.checkCancelled()) stopping.abort();
+  // The encoder runs once: the cache keeps what the decoder reads of it.
+  const cache = model.cache({ length: about.context });
+  try {
+    const begin = /^(\s*<\|[^|]*\|>)*/.exec(second)?.[0].trim() ?? '';
+    const chosen = begin !== '' && begin !== about.prompt;
+    const prompt = chosen ? begin : likeliestPrompt(hl, source, read('').input, { cache, edit });
+    const { ids, input } = read(prompt);
+    const { encoder } = /** @type {{ encoder: any }} */ (input);
+    const stopping = new AbortController();
+    /** @type {number[]} */
+    const made = [];
+    let [sent, at] = ['', performance.now()];
+    const send = () => {
+      const text = prompt + tokenizer.decode(made);
+      if (text !== sent && !text.endsWith('\ufffd')) reply.send('generated', { text, isAnswer: true });
+      [sent, at] = [text, performance.now()];
+    };
+    await model.generate(
+      { encoder, ids: ids.slice(cache.length) },
+      {
+        temperature: 0,
+        forced: [],
+        cache,
+        edit,
+        signal: stopping.signal,
+        async onToken({ id }) {
+          made.push(id);
+          if (performance.now() - at > PAUSE) send();
+          if (await reply.checkCancelled()) stopping.abort();
+        },
       },
-    },
-  );
-  if (!reply.isCancelled()) send();
+    );
+    if (!reply.isCancelled()) send();
+  } finally {
+    cache.dispose();
+  }
 }
 
-/** @param {Hl} hl @param {TransformerSource} source @param {Read} start @param {Edit[]} edit */
-function likeliestPrompt(hl, source, { input }, edit) {
-  if (!source.model.tokenizer || languagesOf(source.model).size === 0) return promptFor(source);
-  const logits = hl.scope(() =>
-    /** @type {NonNullable<ReturnType<typeof source.model.forward>['logits']>} */ (
-      source.model.forward(/** @type {ModelInput} */ (input), { edit }).logits
-    ).copy(),
-  );
+/**
+ * The tokens to begin with in the likeliest language. The cache has the first token afterwards, if others follow it.
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {ModelInput} input the sound, and the first token
+ * @param {{ cache: Cache, edit: Edit[] }} how
+ */
+function likeliestPrompt(hl, source, input, { cache, edit }) {
+  const { model } = source;
+  if (!model.tokenizer || languagesOf(model).size === 0) return promptFor(source);
+  const logits = hl.scope(() => model.forward(input, { cache, edit }).logits?.copy());
   return promptFor(source, logits);
 }
 
