@@ -234,6 +234,8 @@ export interface About {
   chats?: boolean;
   /** The token of a masked word. */
   mask: string | null;
+  /** Names of a model of sound without a decoder: letters of frames, classes of frames, or classes of the sound. */
+  hears?: 'letters' | 'frames' | 'sounds';
   /** The tokens with which the decoder of a model of speech begins, as a text. */
   prompt?: string;
   /** Attentions of an encoder–decoder. */
@@ -296,7 +298,7 @@ export interface TransformerSummary {
   weights: string;
   parameters: number;
   bytes: number;
-  /** Files that are missing: 'tokenizer', 'mask', 'preprocessor'. */
+  /** Files that are missing: 'tokenizer', 'letters', 'mask', 'preprocessor'. */
   missing: string[];
   /** Names of parameters with NaN. */
   nan: string[];

@@ -25,7 +25,7 @@ export function FrameLetters() {
   if (!run || !letters) return null;
   const t = Math.min(session.cell.value?.t ?? 0, letters.top.length - 1);
   const top = letters.top[t] ?? [];
-  const title = letters.text === null ? own.classes : own.letters;
+  const title = run.about.hears === 'frames' ? own.classes : own.letters;
   const most = Math.max(...top.map(({ now }) => now), 0.01);
   return (
     // If it is too long it scrolls, by keyboard too.

@@ -5,6 +5,7 @@ import { logMel } from '../../../src/js/io/sound/logMel.js';
 import { stepOf } from '../../../src/js/models/results/transcribe.js';
 import { encoded, pieceOf } from '../run/modelInput.js';
 import { Problem } from '../sources/problem.js';
+import { predictsTokens } from '../sources/sources.js';
 import { runFrames } from './soundRun.js';
 import { promptFor } from './speech.js';
 import { RATE, risingTones } from './tones.js';
@@ -34,6 +35,8 @@ export async function readSoundOf(source) {
   let prepared = await prepare(source.model, risingTones(), RATE);
   const { about, model } = source;
   if (model.options.encoder) about.prompt = promptFor(source);
+  else if (about.guess === 'classes') about.hears = 'sounds';
+  else if (model.options.head === 'logits') about.hears = predictsTokens(model) ? 'letters' : 'frames';
   /** @type {SoundReader} */
   source.sound = {
     async hear(samples = risingTones(), rate = RATE) {

@@ -144,8 +144,9 @@ export async function describeOpened(name, model, { title, bytes, weights, readP
   const missing = [];
   const { reads } = source.about;
   if (reads === 'sound') await setSound(source);
-  const readsText = reads === 'sound' ? predictsTokens(model) : reads !== 'picture';
-  if (readsText && !model.tokenizer) missing.push('tokenizer');
+  const { hears } = source.about;
+  const isNamed = Boolean(model.tokenizer) || reads === 'picture' || (reads === 'sound' && !predictsTokens(model));
+  if (!isNamed) missing.push(hears === 'letters' ? 'letters' : 'tokenizer');
   // The model predicts masked tokens, and its mask token is unknown.
   if (source.about.guess === null && reads !== 'sound' && predictsTokens(model)) missing.push('mask');
   if (reads === 'picture') {

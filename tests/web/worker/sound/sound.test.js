@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
+import { families } from '../../../support/families.js';
 import { hl } from '../../../support/headlight.js';
 import { createWorker } from '../../../support/pageWorker.js';
 
@@ -171,6 +172,28 @@ test('Whisper without a tokenizer reads and writes numbers', async () => {
   const { generated } = await worker.ask({ verb: 'generate', state });
   assert.match(generated.at(-1).text, /^( \d+)+$/);
 });
+
+for (const [name, hears, missing] of [
+  ['wav2vec 2.0', 'letters', ['letters']],
+  ['wav2vec 2.0 for classes of frames', 'frames', []],
+  ['HuBERT for classes of sound', 'sounds', []],
+  ['HuBERT without a head', undefined, []],
+])
+  test(`${name} is shown with what it says of a sound`, async () => {
+    const worker = createWorker(hl);
+    const files = { ...families.find((family) => family.name === name).files, 'preprocessor_config.json': '{}' };
+    const list = Object.entries(files).map(([path, bytes]) => ({ path, file: new Blob([bytes]) }));
+    const [{ about, summary }] = (await worker.open(list)).opened;
+    assert.deepEqual([about.hears, summary.missing], [hears, missing]);
+    await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(0.1), rate: 16000 });
+    const { run, turned } = await worker.show({ scale: { 0.1: 0 } });
+    const [{ T, letters, top, values }] = run;
+    assert.equal(values.scores.length, T * T);
+    assert.equal(letters?.top.length ?? null, hears === 'letters' || hears === 'frames' ? T : null);
+    assert.equal(letters?.text ?? null, null, 'nothing is spelled without letters');
+    if (hears === 'sounds') assert.deepEqual(new Set(top.map(({ text }) => text)), new Set(['a', 'b', 'c']));
+    else assert.ok(turned[0].mean > 0, 'the effect of the head is an angle');
+  });
 
 test('a sound that is longer than the model reads is cut', async () => {
   const { worker } = await opened('whisper');
