@@ -1,6 +1,6 @@
 // Writes tiny checkpoints with random weights and real tokenizers, in the layout of Hugging Face.
 
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSafetensors } from 'headlight-attention/formats';
 import { fillNormal, uniformSource } from '../../src/js/ops/random.js';
@@ -205,6 +205,51 @@ const PREPROCESSOR = {
 const LETTERS = { '<pad>': 0, '<unk>': 1, '|': 2, A: 3, B: 4, C: 5 };
 const SPEECH = { do_normalize: true, sampling_rate: 16000, feature_size: 1 };
 
+const whisperAttention = (at) => ({
+  ...{ ...linear(`${at}.q_proj`, C, C), [`${at}.k_proj.weight`]: [C, C] },
+  ...{ ...linear(`${at}.v_proj`, C, C), ...linear(`${at}.out_proj`, C, C) },
+  ...norm(`${at}_layer_norm`),
+});
+const whisperBlock = (at) => ({
+  ...{ ...linear(`${at}.fc1`, 64, C), ...linear(`${at}.fc2`, C, 64) },
+  ...{ ...norm(`${at}.final_layer_norm`), ...whisperAttention(`${at}.self_attn`) },
+});
+/** Tokens of Whisper after those of the tokenizer, which has 422. */
+const SPOKEN = ['startoftranscript', 'en', 'de', 'transcribe', 'translate', 'notimestamps', 'endoftext'];
+MODELS.whisper = {
+  config: {
+    ...{ model_type: 'whisper', vocab_size: 422 + SPOKEN.length, num_mel_bins: 80, d_model: C },
+    ...{ encoder_layers: LAYERS, encoder_attention_heads: 4, encoder_ffn_dim: 64, max_source_positions: 100 },
+    ...{ decoder_layers: LAYERS, decoder_attention_heads: 4, decoder_ffn_dim: 64, max_target_positions: 24 },
+    ...{ decoder_start_token_id: 422, eos_token_id: 428 },
+  },
+  tokenizer: 'bpe',
+  shapes: {
+    'model.encoder.conv1.weight': [C, 80, 3],
+    'model.encoder.conv1.bias': [C],
+    'model.encoder.conv2.weight': [C, C, 3],
+    'model.encoder.conv2.bias': [C],
+    'model.encoder.embed_positions.weight': [100, C],
+    ...norm('model.encoder.layer_norm'),
+    'model.decoder.embed_tokens.weight': [422 + SPOKEN.length, C],
+    'model.decoder.embed_positions.weight': [24, C],
+    ...norm('model.decoder.layer_norm'),
+    ...blocks((i) => ({
+      ...whisperBlock(`model.encoder.layers.${i}`),
+      ...whisperBlock(`model.decoder.layers.${i}`),
+      ...whisperAttention(`model.decoder.layers.${i}.encoder_attn`),
+    })),
+  },
+};
+
+/** Adds the tokens of Whisper to a tokenizer, which writes none by itself. @param {string} file */
+function addSpoken(file) {
+  const tokenizer = JSON.parse(readFileSync(file, 'utf8'));
+  const marks = { special: true, single_word: false, lstrip: false, rstrip: false, normalized: false };
+  tokenizer.added_tokens.push(...SPOKEN.map((name, i) => ({ id: 422 + i, content: `<|${name}|>`, ...marks })));
+  writeFileSync(file, JSON.stringify(tokenizer));
+}
+
 /** @param {string} folder @param {keyof typeof MODELS | 'instruct'} name instruct: GPT-2 with a chat template */
 export function makeCheckpoint(folder, name) {
   const { config, shapes, tokenizer } = MODELS[name === 'instruct' ? 'gpt2' : name];
@@ -223,6 +268,7 @@ export function makeCheckpoint(folder, name) {
   writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
   if (['vit', 'clip', 'siglip'].includes(name))
     writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(PREPROCESSOR));
+  if (name === 'whisper') writeFileSync(join(folder, 'preprocessor_config.json'), '{ "feature_size": 80 }');
   if (name === 'wav2vec2') {
     writeFileSync(join(folder, 'preprocessor_config.json'), JSON.stringify(SPEECH));
     writeFileSync(join(folder, 'vocab.json'), JSON.stringify(LETTERS));
@@ -230,4 +276,5 @@ export function makeCheckpoint(folder, name) {
   if (name === 'instruct')
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template: CHAT }));
   if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));
+  if (name === 'whisper') addSpoken(join(folder, 'tokenizer.json'));
 }

@@ -15,7 +15,7 @@ const find = () => {
   throw new Error('no Chromium on PATH: ./build.sh test installs it');
 };
 
-const options = () => ({
+const options = (/** @type {string[]} */ more = []) => ({
   executablePath: find(),
   timeout: 300_000,
   args: [
@@ -26,14 +26,19 @@ const options = () => ({
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    ...more,
   ],
 });
 
 /** Starts one browser for all test files of a run, which find it by the environment variable HEADLIGHT_CHROMIUM. */
 export const launchShared = () => chromium.launchServer(options());
 
-/** A browser that sends no requests by itself: the shared one of the run, or a new one. */
-export async function launch() {
+/**
+ * A browser that sends no requests by itself: the shared one of the run, or a new one, in any case with more arguments.
+ * @param {string[]} [more]
+ */
+export async function launch(more = []) {
+  if (more.length > 0) return chromium.launch(options(more));
   const shared = process.env.HEADLIGHT_CHROMIUM;
   const counts = process.env.CHROMIUM_COVERAGE;
   if (counts) return count(await chromium.launch(options()), counts);

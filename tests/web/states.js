@@ -114,6 +114,17 @@ const opens =
     await then(page);
     await settle(page);
   };
+/** A tiny model of sound. */
+const opensListener =
+  (name, then = () => {}) =>
+  async (page) => {
+    await choose(page, checkpoint(name));
+    await page.waitForFunction(() => part('.record'));
+    // The panel that describes the model closes.
+    await page.evaluate(() => part('.told .word')?.click());
+    await settle(page);
+    await then(page);
+  };
 /** Shows the attention of a decoder to its encoder. */
 async function showCross(page) {
   await page.locator('.choice.parts .word').last().click();
@@ -318,6 +329,16 @@ export const STATES = {
         await page.waitForFunction(() => part('.matching.compared .tick'));
       },
     ),
+  },
+  whisper: { act: opensListener('whisper', showCross) },
+  wav2vec2: { act: opensListener('wav2vec2') },
+  microphoneRefused: {
+    act: opensListener('wav2vec2', async (page) => {
+      await page.evaluate(() => {
+        navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'));
+      });
+      await page.locator('[data-name=record]').click();
+    }),
   },
   t5: { act: opens(() => family('T5, relu and a tied head')) },
   t5Off: {

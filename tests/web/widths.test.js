@@ -59,9 +59,12 @@ const SHOWN = {
       t5Flow: '.flow-piece',
       t5Off: '.ablation li',
       mpnetOff: '.turned dl',
+      microphoneRefused: '.frame-letters .option',
     },
     {},
   ),
+  whisper: '.spectrogram canvas',
+  wav2vec2: '.frame-letters .option',
   one: '.corner p',
   empty: '.nothing h2',
 };
@@ -77,6 +80,9 @@ const CHANGED = [
   'mpnetOff',
   'clip',
   'clipPicture',
+  'microphoneRefused',
+  'whisper',
+  'wav2vec2',
 ];
 
 /** Elements that must not overlap, group by group: controls, or texts. */
@@ -90,6 +96,9 @@ const TEXTS = [
   '.layer-name, .layer-word, .role-name, .sort .word',
   '.adding li button > span, .adding li button > b',
   '.flow-target, .flow-others .word',
+  '.sound-title :is(h2, p), .sound-note, .sound-controls .word, .choice.parts .word',
+  '.tick-time',
+  '.frame-letters :is(h2, .spelled, .option .token, .option b)',
   '.turned h2, .turned dt, .turned dd b, .turned .other',
   '.circuit-figure, .circuit-role, .circuit-pill, .circuit-title, .circuit-guess, .few',
   '.circuit-tokens span',

@@ -58,7 +58,7 @@ function usePart({ kind, size }) {
   const across = { width, height: low ? inSight : phone ? 1.25 * width : width, most: lengths.middle };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
   const matrix = usePicture({ ...across, tallest });
-  let height = matrix ? matrix.top + matrix.matrixHeight : Math.max(width - 40, 0);
+  let height = matrix ? matrix.top + matrix.matrixHeight + matrix.foot : Math.max(width - 40, 0);
   if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * width, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {

@@ -74,7 +74,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
         opening.failed(error);
         return document.substitute(() => opening.choose('whale'));
       }
-      if (/^(open$|picture|hub)/.test(verb)) return opening.failed(error);
+      if (/^(open$|picture|sound|hub)/.test(verb)) return opening.failed(error);
       const texts = /** @type {Record<string, (...values: ProblemValue[]) => string>} */ (
         preferences.words.peek().problems
       );

@@ -6,6 +6,7 @@
 export const MAX_FILES = 400;
 
 const WEIGHTS = /\.(safetensors|gguf|bin|pth?|ckpt|onnx|h5|msgpack)$/i;
+const SOUND = /\.(wav|mp3|flac|ogg|oga|opus|m4a|aac)$/i;
 /** The path of a file without its name. @param {string} path */
 const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
 
@@ -34,6 +35,10 @@ export function filesOfOneModel(files) {
 
 /** A folder of HeadVis has a file for each head. @param {SelectedFile[]} files */
 export const isFolderOfHeads = (files) => files.some(({ path }) => /(^|\/)scatter_data\.json$/.test(path));
+
+/** @param {SelectedFile[]} files */
+export const isSound = (files) =>
+  files.length === 1 && (files[0].file.type.startsWith('audio/') || SOUND.test(files[0].path));
 
 /** @param {SelectedFile[]} files */
 export const isPicture = (files) => files.length === 1 && files[0].file.type.startsWith('image/');

@@ -32,6 +32,7 @@ const MATCHED = {
 export function textFor(about) {
   if (about.kind === 'layer') return {};
   if (about.matches) return MATCHED[about.reads === 'numbers' ? 'numbers' : 'text'];
+  if (about.reads === 'sound') return { text: '', second: about.prompt ?? '' };
   if (about.reads === 'pair' && !about.words) return { text: NUMBERS, second: '' };
   if (about.reads === 'numbers') return { text: NUMBERS };
   if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { createFileReader } from './fileReading.js';
-import { isPicture } from './fileSelection.js';
+import { isPicture, isSound } from './fileSelection.js';
 import { textFor } from './firstViews.js';
 import { createModelChoice } from './modelChoice.js';
 import { createOpenedModels } from './openedModels.js';
@@ -103,8 +103,24 @@ export function createOpening({ requests, document }) {
     setPanel(null);
     requests.send({ verb: 'picture', name, file });
   }
+  /** The current model hears a file. @param {Blob & { name?: string }} file */
+  async function hearFile(file) {
+    const about = aboutOf(state.peek().model);
+    if (about?.reads !== 'sound') return files.report({ code: 'noListener', values: [] });
+    setPanel(null);
+    try {
+      const { decodeSound, RATE } = await import('../features/sound/decodeSound.js');
+      const samples = await decodeSound(file);
+      requests.send({ verb: 'sound', name: about.name, samples, rate: RATE });
+    } catch {
+      return files.report({ code: 'noSound', values: [file.name ?? ''] });
+    }
+    // The decoder's text was heard in the sound before.
+    if (state.peek().model === about.name) update({ second: about.prompt ?? '', cell: null });
+  }
 
   return {
+    hearFile,
     /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed' | 'hub'>} */
     parts: {
       opening: files.setProgress,
@@ -128,6 +144,7 @@ export function createOpening({ requests, document }) {
       if (!files.accepts(selected)) return;
       files.clearProblem();
       if (isPicture(selected)) openPicture(selected[0].file);
+      else if (isSound(selected)) hearFile(selected[0].file);
       else files.open(selected, title);
     },
     /** Truncates a text that is too long, and says so. @param {string} text @param {string} gesture */

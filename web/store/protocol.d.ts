@@ -84,6 +84,8 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   nameTokens: { name: string; tokens: Record<string, string[]> };
   /** Sets the picture that a model of patches reads; without a file, the drawn picture. */
   picture: { name: string; file?: Blob & { name?: string } };
+  /** Sets the sound that a model hears: one channel, from −1 to 1; without samples, the sound that the page makes. */
+  sound: { name: string; samples?: Float32Array; rate?: number };
   /**
    * Trains a model and reports on it until the next request of this verb. fresh: a stored model is not continued.
    * start: training starts at once. bytes: a saved model to be continued. paced: the page acknowledges each report.
@@ -166,7 +168,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   opened: { about: About; summary: Summary };
   inputOpened: { about: About; summary: Summary | null };
   hub: HubAnswer;
-  /** A source shows something else now: its tokens, its heads or its picture have been changed. */
+  /** A source shows something else now: its tokens, its heads, its picture or its sound have been changed. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
   traceTasks: TraceTasks;
@@ -221,7 +223,7 @@ export interface About {
   /** True if it predicts a next token, a masked one or a class. */
   predicts: boolean;
   guess: 'next' | 'masked' | 'classes' | null;
-  reads: 'text' | 'numbers' | 'picture' | 'pair' | 'nothing';
+  reads: 'text' | 'numbers' | 'picture' | 'sound' | 'pair' | 'nothing';
   /** True if its tokens are those of a text. */
   words?: boolean;
   /** True if it can continue a text. */
@@ -238,6 +240,10 @@ export interface About {
   chats?: boolean;
   /** The token of a masked word. */
   mask: string | null;
+  /** Names of a model of sound without a decoder: letters of frames, classes of frames, or classes of the sound. */
+  hears?: 'letters' | 'frames' | 'sounds';
+  /** The tokens with which the decoder of a model of speech begins, as a text. */
+  prompt?: string;
   /** Attentions of an encoder–decoder, or the towers of a model for texts and pictures. */
   parts: AttentionPart[];
   /** Size of its files. */
@@ -298,7 +304,7 @@ export interface TransformerSummary {
   weights: string;
   parameters: number;
   bytes: number;
-  /** Files that are missing: 'tokenizer', 'mask', 'preprocessor'. */
+  /** Files that are missing: 'tokenizer', 'letters', 'mask', 'preprocessor'. */
   missing: string[];
   /** Names of parameters with NaN. */
   nan: string[];
@@ -323,7 +329,35 @@ export type Roles = (string | null)[][];
 /** Scores of one head by their names: see analysis/patterns.js. */
 export type HeadScores = Record<string, number>;
 
+/**
+ * The sound whose frames are the keys. step: seconds from one frame to the next. seconds: of the sound; cut: it was
+ * longer. unseen: seconds of silence after it that the model reads, but that are not shown.
+ */
+export interface ShownSound {
+  spectrogram: Spectrogram;
+  step: number;
+  seconds: number;
+  cut: boolean;
+  unseen: number;
+}
+
+/** (bins,columns), from the lowest pitch up. */
+export interface Spectrogram {
+  data: Uint8ClampedArray;
+  bins: number;
+  columns: number;
+}
+
+/** The likeliest letters of every frame; blank: the label for no letter. text: what they spell, if they are letters. */
+export interface ShownLetters {
+  top: Prediction[][];
+  blank: number | null;
+  text: string | null;
+}
+
 export interface ShownRun {
+  sound?: ShownSound;
+  letters?: ShownLetters | null;
   image?: PictureData;
   patch?: PatchOptions;
   /** Tokens of the queries. */
@@ -332,7 +366,7 @@ export interface ShownRun {
   keys?: Piece[];
   /** True if there were more tokens than the source accepts. */
   cut: boolean;
-  /** The token whose logits are the prediction; null if there is none. */
+  /** The token whose logits are the prediction, or another one that is the query at first; null for the last one. */
   place?: number | null;
   /** The token of the pinned run for each token, −1 for none; if something is patched. */
   partners?: number[];
@@ -389,6 +423,9 @@ export interface HeadValues {
   scores: Float32Array;
   steps: Step[];
   sink: number | null;
+  /** For each query the sum of exp(score) over keys that are not shown, and the sum of their weights. */
+  rest?: Float32Array;
+  unseen?: Float32Array;
   mixture: Float32Array;
   labels: Label[];
   directions: Float32Array | null;

@@ -138,7 +138,11 @@ export const strings = {
     checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,
     memory: () => 'There is not enough memory for this model. Close other models, or open a smaller one.',
     sound: (/** @type {string} */ family) =>
-      `${family[0].toUpperCase()}${family.slice(1)} needs audio. This page cannot take audio yet. You can save its attention weights as npy and open those.`,
+      `This model (${family}) came without preprocessor_config.json, which says how sound is prepared for it. Add that file; the others are kept.`,
+    noSound: (/** @type {string} */ name) =>
+      `This browser cannot read the sound${name && ` ${name}`}. Every browser reads WAV and MP3.`,
+    shortSound: () => 'This sound is too short: a tenth of a second is needed.',
+    noListener: () => 'This is a sound. Open a model that hears first, such as openai/whisper-tiny.',
     noPicture: (/** @type {string} */ name) =>
       `This browser cannot read the picture ${name}. Every browser reads PNG and JPEG.`,
     noToken: (/** @type {number} */ id, /** @type {number} */ most) =>

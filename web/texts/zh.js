@@ -121,7 +121,10 @@ export const strings = {
     checkpoint: (why) => `无法打开此模型：${why}`,
     memory: () => '内存不足。请关闭其他模型，或打开较小的模型。',
     sound: (family) =>
-      `${family[0].toUpperCase()}${family.slice(1)} 需要音频，本页暂不支持音频。可将其注意力权重存为 npy 再打开。`,
+      `此模型（${family}）缺少 preprocessor_config.json，它说明声音如何准备。请添加这个文件；其他文件已保留。`,
+    noSound: (name) => `这个浏览器读不了声音${name && ` ${name}`}。WAV 和 MP3 均可读取。`,
+    shortSound: () => '这段声音太短：至少需要十分之一秒。',
+    noListener: () => '这是声音。请先打开能听的模型，例如 openai/whisper-tiny。',
     noPicture: (name) => `${name} 不是浏览器能读取的图片。PNG 和 JPEG 均可读取。`,
     noToken: (id, most) => `没有词元 ${id}：此模型的编号为 0 到 ${most}。`,
     long: (n, most) => `文本有 ${n} 个字符：保留了前 ${most} 个。撤销可恢复原文。`,

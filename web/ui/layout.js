@@ -32,6 +32,12 @@ export const MIN_WHOLE_CELL = 4;
 /** With more tokens than this there is no gap between cells. */
 export const MAX_TOKENS_WITH_GAPS = 40;
 
+/** The spectrogram under the picture: all of it, its strip, and the gap above; lower pictures have none. */
+export const SPECTROGRAM = { height: 46, strip: 32, gap: 4, least: 140 };
+/** Height below the picture for the spectrogram of a sound. @param {boolean} hasSound @param {number} height */
+export const footOf = (hasSound, height) =>
+  hasSound && height >= SPECTROGRAM.least ? SPECTROGRAM.height + SPECTROGRAM.gap : 0;
+
 /** Font size of a token's label next to a cell. @param {number} cell @param {number} most */
 export const labelSize = (cell, most) => (cell < MIN_LABEL_CELL ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 

@@ -22,6 +22,7 @@ import { usePicture } from './usePicture.js';
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
 const WrittenRows = later(() => import('../written/written.jsx'), 'WrittenRows');
+const Spectrogram = later(() => import('../sound/spectrogram.jsx'), 'Spectrogram');
 const loadSums = () => import('../sums/sums.jsx');
 const Sums = later(loadSums, 'Sums');
 const loadBrush = () => import('../mask/brush.jsx');
@@ -50,6 +51,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       <UnmatchedRows picture={picture} />
       {hasLabels && <Labels picture={picture} />}
       <ReadCell picture={picture} />
+      {picture.foot > 0 && <Spectrogram picture={picture} />}
       {state.sum && <Sums picture={picture} />}
       {showsWritten(state, picture.run) && <WrittenRows picture={picture} />}
       {session.brush.value && <Brush picture={picture} />}

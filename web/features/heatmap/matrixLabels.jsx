@@ -65,8 +65,10 @@ function StepLabels({ picture }) {
 
 /** Queries to the left of their rows; keys at the first cell of their columns. @param {{ picture: Picture }} props */
 function SideLabels({ picture }) {
-  const { names, keys, unmatchedRows, x, y, cell, full } = picture;
+  const { names, unmatchedRows, x, y, cell, full } = picture;
   const session = useSession();
+  // A spectrogram has the times of its columns.
+  const keys = picture.foot > 0 ? [] : picture.keys;
   const row = (/** @type {number} */ t) => () => session.setHover({ t, s: -1 });
   const column = (/** @type {number} */ s) => () =>
     session.setHover({ t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });

@@ -18,9 +18,10 @@ function meanOf(list) {
   return sum;
 }
 
-/** True if the weights of all heads are here; rollout also needs the keys to be the queries. */
+/** True if the weights of all heads are here; rollout also needs the keys to be the queries, and all of them. */
 export const canMean = (/** @type {Run | null} */ run, /** @type {string} */ mean) =>
-  mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || run.T === run.S));
+  mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || canRollOut(run)));
+const canRollOut = (/** @type {Run} */ { T, S, sound }) => T === S && !sound?.unseen;
 
 /**
  * The weights (T,S) of the large picture.

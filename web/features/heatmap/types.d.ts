@@ -47,6 +47,8 @@ export interface Picture extends Grid {
   stacked: boolean;
   /** Height of the title and the labels above the matrix. */
   top: number;
+  /** Height below the matrix for the spectrogram of its keys. */
+  foot: number;
   /** Width from the first column to the end of the view. */
   widthFromX: number;
 }

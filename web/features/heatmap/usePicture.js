@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
+import { footOf, MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
 import { looksAhead } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
@@ -43,8 +43,10 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
  * @param {Run} run @param {string} mean @param {string | null | undefined} role of the shown head @param {Room} room
  * @returns {Picture | null}
  */
-function layOut(run, mean, role, { width, height, most, tallest, bare, sides }) {
-  if (!run.T || !run.S || width <= 0 || height <= 0) return null;
+function layOut(run, mean, role, { width, height: all, most, tallest, bare, sides }) {
+  if (!run.T || !run.S || width <= 0 || all <= 0) return null;
+  const foot = footOf(run.sound !== undefined, all);
+  const height = all - foot;
   const weights = shownWeights(run, mean);
   const full = !run.about.causal || looksAhead(weights, run.T, run.S);
   const { T, S } = run;
@@ -74,6 +76,7 @@ function layOut(run, mean, role, { width, height, most, tallest, bare, sides }) 
     keys,
     T,
     S,
+    foot,
     unmatchedRows: rowsWithNothing(role, ids),
     x: left,
     y: topOf(height, { side, top: grid.top }),

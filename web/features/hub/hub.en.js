@@ -102,6 +102,7 @@ export const texts = {
     qwen: 'A chat model, 28 × 16 heads: most attend to the first token.',
     t5: 'Encoder and decoder: three kinds of attention side by side.',
     vit: 'Reads pictures in patches: give it a photo of your own.',
+    whisper: 'Writes down speech: record your own, and see which part of the sound each word looks at.',
     bertChinese: 'A Chinese BERT: one token for each character.',
   },
 };

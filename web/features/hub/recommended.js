@@ -19,6 +19,7 @@ export const RECOMMENDED = [
   { id: 'Qwen/Qwen3-0.6B', key: 'qwen', bytes: 1503e6 },
   { id: 'google-t5/t5-small', key: 't5', bytes: 242e6 },
   { id: 'WinKawaks/vit-tiny-patch16-224', key: 'vit', bytes: 23e6 },
+  { id: 'openai/whisper-tiny', key: 'whisper', bytes: 151e6 },
   { id: 'distilbert/distilgpt2', key: 'distilgpt2', bytes: 353e6 },
   {
     id: 'google-bert/bert-base-chinese',

@@ -1,7 +1,7 @@
 // Files of one model that are chosen in several steps.
 
 /** Codes of the problem that a part of a model is missing. */
-const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards']);
+const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards', 'sound']);
 /** Files with the weights of a model. A GGUF file needs no other file. */
 const WEIGHTS = /\.(safetensors|bin|pth?|ckpt)$/i;
 /** Names of files that belong to a model. */

@@ -242,7 +242,9 @@ function recognisedWeights(words, texts, { summary }) {
 function recognisedModel({ bytes }, texts, { about, summary }) {
   const missing = /** @type {Record<string, string>} */ (texts.missing);
   const guess = /** @type {keyof Texts['does']} */ (
-    about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')
+    about.reads === 'sound' && about.guess !== 'next'
+      ? (about.hears ?? 'nothing')
+      : (about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing'))
   );
   return [
     texts.isModel(about.family, about.layers, about.heads, about.width),

@@ -16,6 +16,7 @@ const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads
 const Similarity = later(() => import('../similarity/similarity.jsx'), 'Similarity');
 const TextImage = later(() => import('../textImage/textImage.jsx'), 'TextImage');
 const Turned = later(() => import('./turned.jsx'), 'Turned');
+const FrameLetters = later(() => import('../sound/letters.jsx'), 'FrameLetters');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
 /** @import { Prediction as Guess } from '../../store/protocol.js' */
@@ -33,6 +34,7 @@ export function Prediction({ short = false, writes = false }) {
   if (about?.kind === 'layer') return <AboutHeads about={about} />;
   if (about?.matches) return <TextImage short={short} />;
   if (about?.compares && (run.top ?? []).length === 0) return <Similarity />;
+  if (run.letters) return <FrameLetters />;
   if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
   if (about?.guess === 'masked' && (run.top ?? []).length === 0)
     return (
@@ -88,7 +90,7 @@ function Guesses({ short, writes }) {
   const predicted = hasPredictions(run) ? run : null;
   const about = run?.about;
   // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
-  const after = run && about?.guess === 'next' && about.reads === 'pair' && part !== 'encoder' ? endOf(run.pieces) : '';
+  const after = run && about?.guess === 'next' && about.parts.length > 0 && part !== 'encoder' ? endOf(run.pieces) : '';
   /** @type {Record<string, string>} */
   const titles = { masked: words.open.covered, classes: words.open.sees };
   const title = titles[about?.guess ?? ''] ?? words.next;
@@ -218,7 +220,7 @@ function OtherNote({ other, head }) {
         {other.kind === 'without' ? words.other_without(head) : words[`other_${other.kind}`]}
       </p>
     );
-  const elsewhere = run?.about.guess === 'next' && run.about.reads !== 'pair' && t < run.T - 1;
+  const elsewhere = run?.about.guess === 'next' && run.about.parts.length === 0 && t < run.T - 1;
   return (
     <p class="other">
       {elsewhere && (

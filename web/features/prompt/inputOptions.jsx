@@ -4,6 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 
 const Chat = later(() => import('../chat/chat.jsx'), 'Chat');
+const Sound = later(() => import('../sound/sound.jsx'), 'Sound');
 
 /** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
 export function InputOptions() {
@@ -15,7 +16,7 @@ export function InputOptions() {
   const { batch = 1 } = about;
   return (
     <>
-      {about.reads === 'pair' && (
+      {(about.reads === 'pair' || about.prompt !== undefined) && (
         <input
           class="second"
           aria-label={words.open.second}
@@ -41,6 +42,7 @@ export function InputOptions() {
         </span>
       )}
       {about.chats && <Chat />}
+      {about.reads === 'sound' && <Sound />}
       {batch > 1 && <Entry count={batch} />}
       {about.reads === 'picture' && !about.matches && (
         <label class="word strong file">

@@ -41,12 +41,13 @@ function matchingPieces(text, run) {
 
 /** True if the input has more than a text. @param {any} about */
 const hasOptions = (about) =>
-  about && (['pair', 'picture'].includes(about.reads) || about.chats || about.parts?.length > 1 || about.batch > 1);
+  about &&
+  (['pair', 'picture', 'sound'].includes(about.reads) || about.chats || about.parts?.length > 1 || about.batch > 1);
 
 export function Sentence({ small = false }) {
   const session = useSession();
   const reads = (session.run.value?.about ?? session.about.value)?.reads ?? 'text';
-  if (reads === 'nothing' || reads === 'picture')
+  if (reads === 'nothing' || reads === 'picture' || reads === 'sound')
     return <Row>{hasOptions(session.about.value) && <InputOptions />}</Row>;
   return <Field small={small} />;
 }

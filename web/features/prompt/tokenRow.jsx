@@ -14,6 +14,7 @@ import { excerptOf } from './tokens.js';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Piece } from './tokens.js' */
 
+const SoundTitle = later(() => import('../sound/sound.jsx'), 'SoundTitle');
 const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
 
 /** Longer texts are shown as an excerpt around the query. */
@@ -43,6 +44,13 @@ export function Row({ children }) {
       </section>
     );
   }
+  if (run.sound)
+    return (
+      <section class="sentence fixed" aria-label={session.words.value.tokensIn}>
+        <SoundTitle />
+        {children}
+      </section>
+    );
   // An excerpt around the query would move under the pointer.
   const whole = to - from === S;
   const point = (/** @type {number} */ s) => () => same && whole && session.setHover({ t: s, s: -1 });

@@ -34,7 +34,8 @@ export const looksAhead = (weights, T, S) => {
 /** The numbers of one cell. @param {RunWithValues} run @param {Cell} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;
-  const { width, valueWidth = width, query, key, value, scores, steps, sink, mixture, directions, labels } = values;
+  const { width, valueWidth = width, query, key, value, scores, steps, sink, rest } = values;
+  const { mixture, directions, labels } = values;
   /** @param {Float32Array} x @param {number} i */
   const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
   const q = row(query, t);
@@ -49,7 +50,7 @@ export function readingOf(run, { t, s }) {
   // Direct logit attribution of the cell, null if it is unknown.
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
   const sum = product.reduce((a, x) => a + x, 0);
-  const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), 0);
+  const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), rest?.[t] ?? 0);
   return {
     q,
     k,

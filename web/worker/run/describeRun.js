@@ -1,7 +1,7 @@
 // The fields of a run that the screen shows.
 
 import { stackAt } from '../../features/whatif/forwardEdits.js';
-import { scoresOf, weightsOf } from './headScores.js';
+import { scoresOf, weightsOf, weightsOfHead } from './headScores.js';
 import { headValues } from './headValues.js';
 import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './predictions.js';
 
@@ -35,6 +35,7 @@ const TOP = 5;
  */
 export function describe(source, values, query) {
   const { ids, layers, layer, head, place, part, other, name, temperature } = query;
+  const large = values.pictures !== undefined;
   const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
   const { top, chosen } = likely ? listed(likely, query) : { top: [], chosen: null };
@@ -47,14 +48,15 @@ export function describe(source, values, query) {
     top,
     name,
     fields: {
-      weights: weightsOf(all),
+      ...(large && { large }),
+      weights: large ? weightsOfHead(all[layer], head) : weightsOf(all),
       values: { ...ofHead, labels: ofHead.labels.map((id) => ({ id, text: name(id) })) },
       ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
       ...(likely && { top: top.map((id) => /** @type {Prediction} */ ({ id, text: name(id), now: likely[id] })) }),
       lens: lens?.lens ?? null,
       early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
       added: followed === null ? null : contributionsTo(source, values, followed, part),
-      scores: other || part === 'encoder' ? null : allScores(source, all, ids),
+      scores: large || other || part === 'encoder' ? null : allScores(source, all, ids),
     },
   };
 }

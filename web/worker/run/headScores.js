@@ -19,6 +19,9 @@ export function weightsOf(layers) {
   return all;
 }
 
+/** The weights of one head of a layer, (T,S). @param {Numbers} layer (1,H,T,S) @param {number} head */
+export const weightsOfHead = ({ data, shape: [, , T, S] }, head) => data.slice(head * T * S, (head + 1) * T * S);
+
 /**
  * Scores of all heads, [layer][head].
  * @param {Numbers[]} weights of every layer

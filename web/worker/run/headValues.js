@@ -55,10 +55,20 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
     value: take('value', true),
     steps: stepsOf(source.model, place, own),
     sink: sinkOf(source.model, place),
+    ...unseenOf(captured, stackAt(part, layer), head, T),
     mixture: take('heads'),
     labels,
     directions: follows ? directionsOf(source, values, { part, layer, head }, labels) : null,
   };
+}
+
+/**
+ * The sums of a head's queries over keys that are not shown; none if all are shown.
+ * @param {Values['captured']} captured @param {string} at @param {number} head @param {number} T
+ */
+function unseenOf(captured, at, head, T) {
+  const [rest, unseen] = ['rest', 'unseen'].map((name) => captured[at + name]?.data.slice(head * T, (head + 1) * T));
+  return rest && unseen ? { rest, unseen } : {};
 }
 
 /**

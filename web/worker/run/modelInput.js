@@ -24,7 +24,7 @@ const CHARACTERS = 24;
 const labels = (/** @type {number[]} */ ids) => ({ data: Int32Array.from(ids), shape: [1, ids.length] });
 
 /** @param {TransformerSource} source @param {string} text */
-function encoded({ tokenizer, about, model, towers }, text) {
+export function encoded({ tokenizer, about, model, towers }, text) {
   const whole = tokenizer.encode(text.slice(0, CHARACTERS * about.context));
   const encoding = towers && whole.tokens ? shorten(/** @type {Encoding} */ (whole), about.context) : whole;
   const cut = whole.ids.length > about.context || text.length > CHARACTERS * about.context;
@@ -69,6 +69,7 @@ function patchesOf({ patch }) {
  */
 export function readRun(source, run, part) {
   const { about, model } = source;
+  if (source.sound) return source.sound.read(run, part);
   if (about.reads === 'picture') {
     const pieces = patchesOf(model.options);
     const { data, shape } = /** @type {Pixels} */ (source.pixels);

@@ -31,7 +31,10 @@ export class RunCache {
     else {
       const { ids, input } = readRun(source, run, part);
       const edits = source.about.edits ? this.edits(hl, source, run, { layer, pinned: patched, T: ids.length }) : [];
-      values = forward(hl, source, input, edits, capturesFor(source, part, layer));
+      const tokens = ids.length;
+      values = source.sound
+        ? source.sound.forward(hl, input, edits, { part, layer, tokens })
+        : forward(hl, source, input, edits, capturesFor(source, part, layer));
     }
     this.#runs.set(key, values);
     for (const old of [...this.#runs.keys()].slice(0, -MAX_RUNS)) this.#runs.delete(old);
@@ -48,7 +51,7 @@ export class RunCache {
    * @returns {Edit[]}
    */
   edits(hl, source, run, { layer, pinned, T }) {
-    const isPair = source.about.reads === 'pair';
+    const isPair = source.about.parts.length > 0;
     // An encoder may have more layers.
     const inDecoder = Math.min(layer, source.about.layers - 1);
     const [tokens, encoded] = isPair

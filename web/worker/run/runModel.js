@@ -6,11 +6,13 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
 /** @import { Stack } from '../../features/whatif/forwardEdits.js' */
-/** @import { AttentionPart, Run } from '../../store/protocol.js' */
+/** @import { AttentionPart, PooledHead, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
- * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input.
- * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers }} Values
+ * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input. pictures: of all heads, if only the
+ * weights of one layer are kept.
+ * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers,
+ *   pictures?: PooledHead[] }} Values
  */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */

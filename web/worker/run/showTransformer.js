@@ -55,10 +55,14 @@ export async function showTransformer(hl, source, state, reply, worker) {
     kind: other.kind,
     first: before && likeliest(before, 1)[0],
   });
-  const run = { ...shared, ...fields };
+  const letters = source.sound && { letters: (await import('../sound/speech.js')).lettersOf(source, now) };
+  const run = { ...shared, ...letters, ...fields };
   const shown =
-    state.units === 'words' ? (await import('./joinWords.js')).joinWords(run, state, { layers, heads }) : run;
+    state.units === 'words' && !run.large
+      ? (await import('./joinWords.js')).joinWords(run, state, { layers, heads })
+      : run;
   reply.send('run', shown, [/** @type {ArrayBuffer} */ (shown.weights.buffer)]);
+  for (const picture of now.pictures ?? []) reply.send('pooled', picture);
   if (await reply.checkCancelled()) return;
   if (likely && (about.edits || other.kind === 'pinned')) {
     const row = before ?? other.probabilities();
@@ -106,7 +110,7 @@ export function chosenHead({ about, model: { options } }, state) {
  * @param {ChosenHead} chosen
  * @returns {Omit<ShownRun, 'weights'>}
  */
-function inputFields(source, state, { pieces, keys, ids, cut, place }, { part, layer, head }) {
+function inputFields(source, state, { pieces, keys, cut, place }, { part, layer, head }) {
   const { about, model, pixels } = source;
   const picture = about.reads === 'picture' && {
     image: pixels?.fine ?? pixels?.image,
@@ -119,10 +123,11 @@ function inputFields(source, state, { pieces, keys, ids, cut, place }, { part, l
     keys,
     cut,
     place,
-    T: ids.length,
+    T: pieces.length,
     S: keys?.length,
     layer,
     head,
+    ...source.sound?.shown(part),
   };
 }
 

@@ -44,6 +44,7 @@ export async function openFolder(hl, name, url, { title = titleOf(url), hub, onP
   });
   if (isPair(model)) return (await import('./textImageSource.js')).textImageSource(name, model, { bytes, title });
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
+  if (source.about.reads === 'sound') await setSound(source);
   if (source.about.reads === 'picture') setPicture(source, (await readPreprocessor(url, hub)) ?? {});
   return source;
 }
@@ -75,6 +76,16 @@ export async function readPreprocessor(url, hub) {
   } finally {
     await folder.close();
   }
+}
+
+/** The model hears a sound that the page makes. @param {TransformerSource} source */
+async function setSound(source) {
+  if (!source.model.preprocessor) {
+    source.model.dispose();
+    throw new Problem('sound', source.model.family ?? '');
+  }
+  const { readSoundOf } = await import('../sound/soundReader.js');
+  await readSoundOf(source);
 }
 
 /** @param {TransformerSource} source @param {Preprocessor} preprocessor */
@@ -121,13 +132,6 @@ const filesByName = (files) =>
   );
 
 /**
- * True if a model reads sound, which the page cannot show.
- * @param {{ input?: string, encoder?: { input?: string } }} options
- */
-export const hears = ({ input, encoder }) =>
-  [input, encoder?.input].some((kind) => kind === 'audio' || kind === 'sound');
-
-/**
  * A source for an opened model, and a summary of its files.
  * @param {string} name
  * @param {OpenedModel | TextImageModel} model
@@ -140,17 +144,17 @@ export const hears = ({ input, encoder }) =>
  */
 export async function describeOpened(name, model, { title, bytes, weights, readPreprocessor }) {
   if (isPair(model)) return describePair(name, model, { title, bytes, weights });
-  if (hears(model.options)) {
-    model.dispose();
-    throw new Problem('sound', model.family);
-  }
   const parameters = parametersOf(model);
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
   const missing = [];
-  if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
+  const { reads } = source.about;
+  if (reads === 'sound') await setSound(source);
+  const { hears } = source.about;
+  const isNamed = Boolean(model.tokenizer) || reads === 'picture' || (reads === 'sound' && !predictsTokens(model));
+  if (!isNamed) missing.push(hears === 'letters' ? 'letters' : 'tokenizer');
   // The model predicts masked tokens, and its mask token is unknown.
-  if (source.about.guess === null && predictsTokens(model)) missing.push('mask');
-  if (source.about.reads === 'picture') {
+  if (source.about.guess === null && reads !== 'sound' && predictsTokens(model)) missing.push('mask');
+  if (reads === 'picture') {
     const preprocessor = await readPreprocessor();
     setPicture(source, preprocessor ?? {});
     if (!preprocessor) missing.push('preprocessor');

@@ -7,7 +7,7 @@ import { openContainer } from '../../../src/js/models/checkpoint/containers.js';
 import { openFolder } from '../../../src/js/models/checkpoint/files.js';
 import { FAMILIES } from '../../../src/js/models/families/index.js';
 import { hasTower, PAIRS } from '../../../src/js/models/families/pairs.js';
-import { describeOpened, hears, readPreprocessor } from './checkpointFiles.js';
+import { describeOpened, readPreprocessor } from './checkpointFiles.js';
 import { hubProblem } from './hubProblems.js';
 import { Problem } from './problem.js';
 
@@ -176,10 +176,9 @@ function countsIn({ config, tensors }) {
   const pair = PAIRS.get(config.model_type);
   const family = pair && !hasTower(tensors, 'text') ? pair.vision : FAMILIES.get(config.model_type);
   if (!family) throw new Problem('unknownFamily', String(config.model_type));
-  const { layers, numHeads, input, encoder } = family.options(config, (name) =>
+  const { layers, numHeads } = family.options(config, (name) =>
     family.prefixes.some((prefix) => tensors.has(prefix + name)),
   );
-  if (hears({ input, encoder })) throw new Problem('sound', family.name);
   const isWhole = pair && hasTower(tensors, 'text') && hasTower(tensors, 'vision');
   return { family: isWhole ? config.model_type : family.name, layers, heads: numHeads };
 }

@@ -91,6 +91,22 @@ function isExact(model) {
 export const predictsTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
 
 /**
+ * True if a model reads sound.
+ * @param {{ input?: string, encoder?: { input?: string } }} options
+ */
+const hears = ({ input, encoder }) => [input, encoder?.input].some((kind) => kind === 'audio' || kind === 'sound');
+
+/**
+ * The kind of input of a model. @param {Transformer['options']} options @param {boolean} words it has a tokenizer
+ * @returns {About['reads']}
+ */
+function inputOf(options, words) {
+  if (hears(options)) return 'sound';
+  if (options.encoder) return 'pair';
+  return options.input === 'patches' ? 'picture' : words ? 'text' : 'numbers';
+}
+
+/**
  * The pooling of a model that compares sentences: that of its files, or the mean for a model of texts that predicts
  * nothing. Null if its vectors depend on more than the states of its tokens.
  * @param {Transformer} model @param {boolean} predicts
@@ -108,8 +124,8 @@ function poolingOf({ sentence }, predicts) {
  */
 export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const { options } = model;
-  const { layers, numHeads: heads, headDim, context, causal, head, encoder, input, mlp = 1 } = options;
-  const reads = encoder ? 'pair' : input === 'patches' ? 'picture' : tokenizer ? 'text' : 'numbers';
+  const { layers, numHeads: heads, headDim, context, causal, head, encoder, mlp = 1 } = options;
+  const reads = inputOf(options, Boolean(tokenizer));
   const masked = maskOf(tokenizer);
   const guess =
     head === 'pooled' ? 'classes' : !predictsTokens(model) ? null : causal ? 'next' : masked ? 'masked' : null;
@@ -131,7 +147,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       guess,
       reads,
       words: Boolean(tokenizer),
-      writes: guess === 'next',
+      writes: guess === 'next' && reads !== 'sound',
       edits: true,
       sums: exact,
       compares,

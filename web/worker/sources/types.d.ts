@@ -1,6 +1,8 @@
 // The sources: models and attention weights that can be shown. Each describes itself in `about`; views depend on
 // nothing else.
 
+import type { Edit } from '../../../src/js/models/edits.js';
+import type { ModelInput } from '../../../src/js/models/input.js';
 import type { TextImageModel } from '../../../src/js/models/textImage/textImageModel.js';
 import type { Transformer } from '../../../src/js/models/transformer.js';
 import type {
@@ -12,8 +14,11 @@ import type {
   Piece,
   Roles,
   Run,
+  ShownSound,
 } from '../../store/protocol.js';
 import type { Hl } from '../../store/types.js';
+import type { Read } from '../run/modelInput.js';
+import type { Values } from '../run/runModel.js';
 import type { Attentions } from './attentionWeights.js';
 import type { HeadvisSource } from './headvisSource.js';
 
@@ -41,6 +46,8 @@ export interface TransformerSource extends SourceBase {
   towers?: Towers;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
+  /** The sound of a model that reads one. */
+  sound?: SoundReader;
   /** Tokens on which the heads get their roles, for a model that has not learned random passages. */
   exemplar?: number[];
   /** A head's weight on the tokens with the answer, in a model that was trained on a task. */
@@ -53,6 +60,17 @@ export interface Towers {
   text: TransformerSource;
   vision: TransformerSource;
   vectors: Map<string, Float64Array>;
+}
+
+/** The sound that a model reads: see sound/soundReader.js. */
+export interface SoundReader {
+  /** Reads another sound; without samples, the one that the page makes. */
+  hear(samples?: Float32Array, rate?: number): Promise<void>;
+  read(run: Run, part?: string): Read;
+  /** tokens: of the decoder. */
+  forward(hl: Hl, input: ModelInput, edits: Edit[], place: { part: string; layer: number; tokens: number }): Values;
+  /** The sound, if the keys of a part are its frames. */
+  shown(part: string): { sound?: ShownSound; place?: number };
 }
 
 /** Attention weights that were computed elsewhere. */

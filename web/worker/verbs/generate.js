@@ -1,5 +1,5 @@
 // Continues a text with the model's first guess, token by token: in an encoder–decoder that of the decoder. A guess
-// that repeats a phrase is left out.
+// that repeats a phrase is left out. A model of speech writes the text of the sound.
 
 import { runOf } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';
@@ -18,8 +18,13 @@ export const generate = {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
     const { ids, input } = readRun(source, state, 'decoder');
-    const { layer, pinned } = state;
+    const { layer, pinned, second = '' } = state;
     const edit = worker.runs.edits(hl, source, runOf(state), { layer, pinned, T: ids.length });
+    if (source.sound) {
+      const { transcribe } = await import('../sound/speech.js');
+      const read = (/** @type {string} */ text) => readRun(source, { ...runOf(state), second: text });
+      return transcribe(hl, source, second, read, edit, reply);
+    }
     await continueText(source, { ids, encoder: encoderOf(input) }, { edit, max }, reply);
   },
 };

@@ -25,6 +25,16 @@ export const nameTokens = {
   },
 };
 
+/** @type {Handler<'sound'>} */
+export const sound = {
+  async answer({ name, samples, rate }, reply, worker) {
+    const source = await worker.sourceOf({ model: name }, reply);
+    if (!('sound' in source)) throw new Problem('noListener');
+    await source.sound?.hear(samples, rate);
+    reply.send('changed', {});
+  },
+};
+
 /** @param {Source} source @returns {source is TransformerSource | HeadsSource} */
 const readsPicture = (source) => !('attentions' in source);
 

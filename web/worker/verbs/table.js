@@ -9,7 +9,7 @@ export { generate } from './generate.js';
 export { hubDescribe, hubOpen, hubStored } from './hub.js';
 export { close, open, openInput } from './openFiles.js';
 export { show } from './show.js';
-export { nameTokens, picture, split } from './sourceInputs.js';
+export { nameTokens, picture, sound, split } from './sourceInputs.js';
 export { surprise } from './surprise.js';
 export { tokenProbabilities } from './tokenProbabilities.js';
 export { trace, traceControl, traceTasks } from './trace.js';

@@ -48,30 +48,38 @@ export async function transcribe(model, samples, options) {
   return readLetters(model, input.samples);
 }
 
-/** The likeliest letter of every frame, without repetitions and blanks. @param {Transformer} model
- * @param {SoundNumbers} samples @returns {Transcription} */
+/** @param {Transformer} model @param {SoundNumbers} samples @returns {Transcription} */
 function readLetters(model, samples) {
   const { tokenizer, options } = model;
   if (options.head !== 'logits' || options.classes > 0) throw wrongModel(CALLER, 'this model has no head for letters');
   if (!(tokenizer instanceof Letters)) throw wrongModel(CALLER, 'the files of this model have no vocab.json');
-  const step = (options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
-  return runOnce(model, CALLER, { samples }, {}, ({ logits }) => {
-    const [, frames, count] = logits.shape;
-    /** @type {{ ids: number[], logProbs: number[], seconds: number[] }} */
-    const found = { ids: [], logProbs: [], seconds: [] };
-    let before = tokenizer.blank;
-    for (let t = 0; t < frames; t++) {
-      const row = logSoftmax(Float64Array.from(logits.data.subarray(t * count, (t + 1) * count)));
-      const id = row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
-      if (id !== before && id !== tokenizer.blank) {
-        found.ids.push(id);
-        found.logProbs.push(row[id]);
-        found.seconds.push(t * step);
-      }
-      before = id;
+  return runOnce(model, CALLER, { samples }, {}, ({ logits }) => spell(tokenizer, logits, stepOf(model)));
+}
+
+/** Seconds from one frame to the next. @param {Transformer} model of samples */
+export const stepOf = (model) => (model.options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
+
+/**
+ * The likeliest letter of every frame, without repetitions and blanks.
+ * @param {Letters} letters
+ * @param {{ data: Float32Array, shape: readonly number[] }} logits (1,N,V)
+ * @param {number} step seconds from one frame to the next
+ */
+export function spell(letters, { data, shape: [, frames, count] }, step) {
+  /** @type {{ ids: number[], logProbs: number[], seconds: number[] }} */
+  const found = { ids: [], logProbs: [], seconds: [] };
+  let before = letters.blank;
+  for (let t = 0; t < frames; t++) {
+    const row = logSoftmax(Float64Array.from(data.subarray(t * count, (t + 1) * count)));
+    const id = row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
+    if (id !== before && id !== letters.blank) {
+      found.ids.push(id);
+      found.logProbs.push(row[id]);
+      found.seconds.push(t * step);
     }
-    return { text: tokenizer.decode(found.ids).trim(), ...found };
-  });
+    before = id;
+  }
+  return { text: letters.decode(found.ids).trim(), ...found };
 }
 
 /**
@@ -109,11 +117,11 @@ async function decodeTokens(model, features, { language, task, signal, onToken }
  * The tokens after the first one: language, task and no times. Empty if the files do not tell them: those that
  * generate() forces are used then.
  * @param {Transformer} model
- * @param {Float64Array} logits after the first token
+ * @param {ArrayLike<number>} logits after the first token
  * @param {WhisperOptions} options
  * @returns {{ ids: number[], language?: string }}
  */
-function promptOf(model, logits, { language, task }) {
+export function promptOf(model, logits, { language, task }) {
   const fields = model.generationConfig ?? {};
   const idOf = (/** @type {string} */ token) =>
     /** @type {{ idOf?: (token: string) => number | undefined }} */ (model.tokenizer).idOf?.(token);
@@ -140,7 +148,7 @@ function promptOf(model, logits, { language, task }) {
 const plain = (token) => token.slice(2, -2);
 
 /** The ids of languages by their tokens. @param {Transformer} model @returns {Map<string, number>} */
-function languagesOf({ generationConfig, tokenizer, options }) {
+export function languagesOf({ generationConfig, tokenizer, options }) {
   if (generationConfig?.lang_to_id) return new Map(Object.entries(generationConfig.lang_to_id));
   const { tokenOf } = /** @type {{ tokenOf?: (id: number) => string | undefined }} */ (tokenizer);
   const found = Array.from({ length: options.vocab }, (_, id) => [tokenOf?.call(tokenizer, id) ?? '', id]);

@@ -1,0 +1,61 @@
+// A model that spells: the likeliest letters of the chosen frame, and the text of all frames.
+
+import { useSession, useTexts } from '../../ui/context.js';
+import { Track } from '../../ui/track.jsx';
+import turnedStyles from '../prediction/turned.css';
+import { Turned } from '../prediction/turned.jsx';
+import { shown } from '../prompt/tokens.js';
+import { isCompared } from '../whatif/modelEdits.js';
+import ownStyles from './sound.css';
+import { sound as en } from './sound.en.js';
+import { sound as zh } from './sound.zh.js';
+
+export const styles = ownStyles + turnedStyles;
+
+/** Less probable letters are not listed. */
+const MIN_LISTED = 0.01;
+
+export function FrameLetters() {
+  const session = useSession();
+  const own = useTexts({ en, zh });
+  const words = session.words.value;
+  const run = session.run.value;
+  const letters = run?.letters;
+  const turned = session.turned.value;
+  if (!run || !letters) return null;
+  const t = Math.min(session.cell.value?.t ?? 0, letters.top.length - 1);
+  const top = letters.top[t] ?? [];
+  const title = run.about.hears === 'frames' ? own.classes : own.letters;
+  const most = Math.max(...top.map(({ now }) => now), 0.01);
+  return (
+    // If it is too long it scrolls, by keyboard too.
+    <section class="prediction about frame-letters" role="group" aria-label={title} tabIndex={0}>
+      {letters.text !== null && (
+        <p class="spelled">
+          <b>{own.text}</b> {letters.text ? <q>{letters.text}</q> : own.noText}
+        </p>
+      )}
+      <h2>
+        <b>{title}</b> <i class="query">{run.pieces[t]?.name}</i>
+      </h2>
+      <ul class="options">
+        {top
+          .filter(({ now }) => now >= MIN_LISTED)
+          .map(({ id, text, now }) => (
+            <li key={id} class="option">
+              <span class="token">{nameOf({ id, text }, letters.blank, own)}</span>
+              <Track now={now} most={most} />
+              <b>{words.percent(now)}</b>
+            </li>
+          ))}
+      </ul>
+      {turned && isCompared(turned, session.switchHover.value) && <Turned />}
+    </section>
+  );
+}
+
+/** @param {{ id: number, text: string }} letter @param {number | null} blank @param {typeof en} own */
+function nameOf({ id, text }, blank, own) {
+  if (id === blank) return <i>{own.blank}</i>;
+  return text.trim() === '' ? <i>{own.space}</i> : shown(text);
+}

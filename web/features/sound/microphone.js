@@ -1,0 +1,46 @@
+// A recording by the microphone, in the format of the browser.
+
+/** Seconds after which it stops by itself. */
+export const MAX_SECONDS = 30;
+const TICK_MS = 200;
+
+/**
+ * Asks for the microphone and records. Rejects if there is none, or if it is refused.
+ * @param {object} on
+ * @param {AbortSignal} on.signal stops it without a sound
+ * @param {(seconds: number) => void} on.seconds called while it records, with whole seconds
+ * @param {(sound: Blob) => void} on.end
+ * @returns {Promise<() => void>} stops it
+ */
+export async function record({ signal, seconds, end }) {
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const release = () => {
+    for (const track of stream.getTracks()) track.stop();
+  };
+  if (signal.aborted) {
+    release();
+    return () => {};
+  }
+  const recorder = new MediaRecorder(stream);
+  /** @type {Blob[]} */
+  const parts = [];
+  const start = performance.now();
+  const stop = () => {
+    if (recorder.state !== 'inactive') recorder.stop();
+  };
+  const timer = setInterval(() => {
+    const passed = Math.floor((performance.now() - start) / 1000);
+    if (passed >= MAX_SECONDS) stop();
+    else seconds(passed);
+  }, TICK_MS);
+  recorder.ondataavailable = ({ data }) => void parts.push(data);
+  recorder.onstop = () => {
+    clearInterval(timer);
+    release();
+    if (!signal.aborted) end(new Blob(parts, { type: recorder.mimeType }));
+  };
+  signal.addEventListener('abort', stop);
+  recorder.start();
+  seconds(0);
+  return stop;
+}

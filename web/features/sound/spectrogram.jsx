@@ -1,0 +1,82 @@
+// The spectrogram of the keys, under their columns: time from left to right, low pitches below.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession, useTexts } from '../../ui/context.js';
+import { SPECTROGRAM } from '../../ui/layout.js';
+import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
+import { sized } from '../heatmap/paintWeights.js';
+import { sound as en } from './sound.en.js';
+import { sound as zh } from './sound.zh.js';
+
+export { default as styles } from './sound.css';
+
+/** @import { ShownSound, Spectrogram as Levels } from '../../store/protocol.js' */
+/** @import { Picture } from '../heatmap/types.js' */
+
+/** Seconds between two labels, and their smallest distance in pixels. */
+const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10];
+const [MIN_DISTANCE, LABEL] = [44, 30];
+
+/** @param {{ picture: Picture }} props */
+export function Spectrogram({ picture }) {
+  const session = useSession();
+  const own = useTexts({ en, zh });
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const theme = session.theme.value;
+  const { run, x, y, matrixWidth, matrixHeight, cell } = picture;
+  const sound = /** @type {ShownSound} */ (run.sound);
+  const { spectrogram, step } = sound;
+  useEffect(() => {
+    if (canvas.current) paint(canvas.current, spectrogram, matrixWidth, PALETTE[theme].ink);
+  }, [spectrogram, matrixWidth, theme]);
+  const key = session.cell.value?.s;
+  const seconds = picture.S * step;
+  return (
+    <div
+      class="spectrogram"
+      role="img"
+      aria-label={own.spectrogram(seconds.toFixed(1))}
+      style={px({ left: x, top: y + matrixHeight + SPECTROGRAM.gap, width: matrixWidth, height: SPECTROGRAM.height })}
+    >
+      <canvas ref={canvas} aria-hidden="true" />
+      {key !== undefined && <span class="at-key" style={px({ left: key * cell, width: Math.max(cell, 1) })} />}
+      {ticksOf(seconds, matrixWidth).map(({ text, at }) => (
+        <span key={text} class="tick-time" style={px({ left: at })}>
+          {text}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The labels of times that have room. @param {number} seconds @param {number} width */
+function ticksOf(seconds, width) {
+  const step = STEPS.find((step) => (step / seconds) * width >= MIN_DISTANCE) ?? STEPS[STEPS.length - 1];
+  const count = Math.floor(seconds / step) + 1;
+  return Array.from({ length: count }, (_, i) => ({
+    text: `${i === 0 ? 0 : (i * step).toFixed(step < 1 ? 1 : 0)} s`,
+    at: ((i * step) / seconds) * width,
+  })).filter(({ at }) => at + LABEL <= width || at === 0);
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Levels} levels
+ * @param {number} width
+ * @param {string} ink
+ */
+function paint(canvas, { data, bins, columns }, width, ink) {
+  const context = sized(canvas, width, SPECTROGRAM.strip);
+  const image = new ImageData(columns, bins);
+  for (let bin = 0; bin < bins; bin++)
+    for (let i = 0; i < columns; i++) image.data[4 * ((bins - 1 - bin) * columns + i) + 3] = data[bin * columns + i];
+  const small = Object.assign(document.createElement('canvas'), { width: columns, height: bins });
+  small.getContext('2d')?.putImageData(image, 0, 0);
+  context.drawImage(small, 0, 0, width, SPECTROGRAM.strip);
+  // The image is the opacity of the ink.
+  context.globalCompositeOperation = 'source-in';
+  context.fillStyle = ink;
+  context.fillRect(0, 0, width, SPECTROGRAM.strip);
+  context.globalCompositeOperation = 'source-over';
+}

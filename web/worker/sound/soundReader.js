@@ -1,0 +1,144 @@
+// A model of sound as a source: the sound that it reads, the frames that are its tokens, and its runs. An encoder of a
+// fixed length reads silence after the sound, of which only a little is shown.
+
+import { logMel } from '../../../src/js/io/sound/logMel.js';
+import { stepOf } from '../../../src/js/models/results/transcribe.js';
+import { encoded, pieceOf } from '../run/modelInput.js';
+import { Problem } from '../sources/problem.js';
+import { predictsTokens } from '../sources/sources.js';
+import { runFrames } from './soundRun.js';
+import { promptFor } from './speech.js';
+import { RATE, risingTones } from './tones.js';
+
+/** @import { PlainInput } from '../../../src/js/models/input.js' */
+/** @import { Run, ShownSound } from '../../store/protocol.js' */
+/** @import { Read } from '../run/modelInput.js' */
+/** @import { SoundReader, Transformer, TransformerSource } from '../sources/types.js' */
+/**
+ * count: frames that the model reads; shown: those of the sound and a little more; step: seconds from one to the next.
+ * @typedef {{ input: PlainInput, count: number, shown: number, step: number, sound: ShownSound }} Prepared
+ */
+
+/** Longer sound is cut. */
+const MAX_SECONDS = 30;
+/** Shorter sound has no frames. */
+const MIN_SECONDS = 0.1;
+/** Seconds of silence that are shown after the sound. */
+const AFTER = 0.2;
+/** Columns of the spectrogram in a second, and the range of its values. */
+const [COLUMNS, RANGE] = [100, 2];
+/** Seconds from one frame of Whisper to the next. */
+const WHISPER_STEP = 0.02;
+
+/** Lets a source read a sound that the page makes. @param {TransformerSource} source */
+export async function readSoundOf(source) {
+  let prepared = await prepare(source.model, risingTones(), RATE);
+  const { about, model } = source;
+  if (model.options.encoder) about.prompt = promptFor(source);
+  else if (about.guess === 'classes') about.hears = 'sounds';
+  else if (model.options.head === 'logits') about.hears = predictsTokens(model) ? 'letters' : 'frames';
+  /** @type {SoundReader} */
+  source.sound = {
+    async hear(samples = risingTones(), rate = RATE) {
+      prepared = await prepare(model, samples, rate);
+      source.version = (source.version ?? 0) + 1;
+    },
+    read: (run, part) => readFrames(source, prepared, run, part),
+    forward: (hl, input, edits, place) => runFrames(hl, source, input, edits, place, prepared),
+    shown: (part) => shownSound(prepared, model.options.encoder ? part : 'encoder'),
+  };
+}
+
+/**
+ * @param {Transformer} model
+ * @param {Float32Array} given
+ * @param {number} rate
+ * @returns {Promise<Prepared>}
+ */
+async function prepare(model, given, rate) {
+  const { encoder } = model.options;
+  const step = encoder ? WHISPER_STEP : stepOf(model);
+  const most = encoder ? Math.min(encoder.context * WHISPER_STEP, MAX_SECONDS) : MAX_SECONDS;
+  if (!(given.length >= MIN_SECONDS * rate)) throw new Problem('shortSound');
+  const samples = given.subarray(0, Math.floor(most * rate));
+  const seconds = samples.length / rate;
+  const input = await model.sound(samples, { rate });
+  const count = encoder ? encoder.context : framesOf(model, /** @type {{ samples: any }} */ (input).samples.shape[1]);
+  const shown = encoder ? Math.min(Math.ceil((seconds + AFTER) / step), count) : count;
+  const mel = 'features' in input ? input.features : logMel(samples, { rate, seconds: Math.max(seconds + AFTER, 1) });
+  const cut = given.length > samples.length;
+  const spectrogram = spectrogramOf(mel, Math.round(shown * step * COLUMNS));
+  return { input, count, shown, step, sound: { spectrogram, step, seconds, cut, unseen: (count - shown) * step } };
+}
+
+/**
+ * The sound of an attention to frames. The frame in its middle is the query at first.
+ * @param {Prepared} prepared @param {string} part
+ */
+function shownSound({ sound, step, shown }, part) {
+  if (part === 'decoder') return {};
+  const middle = Math.min(Math.floor(sound.seconds / 2 / step), shown - 1);
+  return { sound, ...(part === 'encoder' && { place: middle }) };
+}
+
+/** Frames that the convolutions leave. @param {Transformer} model @param {number} samples */
+function framesOf({ options: { sound } }, samples) {
+  const { kernels = [], strides = [] } = sound ?? {};
+  return kernels.reduce((n, kernel, i) => Math.floor((n - kernel) / strides[i]) + 1, samples);
+}
+
+/**
+ * The first columns of a spectrogram, as bytes from its least value to its largest one.
+ * @param {{ data: Float32Array, shape: readonly number[] }} mel (1,bins,N)
+ * @param {number} wanted
+ */
+function spectrogramOf({ data, shape: [, bins, all] }, wanted) {
+  const columns = Math.min(wanted, all);
+  const least = data.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) - RANGE;
+  const bytes = new Uint8ClampedArray(bins * columns);
+  for (let bin = 0; bin < bins; bin++)
+    for (let i = 0; i < columns; i++) bytes[bin * columns + i] = ((data[bin * all + i] - least) / RANGE) * 255;
+  return { data: bytes, bins, columns };
+}
+
+/**
+ * @param {TransformerSource} source
+ * @param {Prepared} prepared
+ * @param {Run} run
+ * @param {string} [part]
+ * @returns {Read}
+ */
+function readFrames(source, { input, count, shown, step }, run, part) {
+  const frames = Array.from({ length: shown }, (_, i) => pieceOf(`${(i * step).toFixed(2)} s`));
+  const all = Array.from({ length: count }, (_, i) => i);
+  const { model, about } = source;
+  if (!model.options.encoder)
+    return { pieces: frames, ids: all, cut: false, input, place: about.guess === 'classes' ? 0 : null };
+  const start = model.generation.start ?? 0;
+  const text = textOf(source, run.second ?? '');
+  const ids = [start, ...text.ids];
+  const answer = [pieceOf(source.tokenizer.tokenOf(start) ?? String(start)), ...text.pieces];
+  return {
+    pieces: part === 'encoder' ? frames : answer,
+    ...(part === 'cross' && { keys: frames }),
+    ids: part === 'encoder' ? all : ids,
+    cut: text.cut,
+    input: { encoder: input, ids: { data: Int32Array.from(ids), shape: [1, ids.length] } },
+    place: ids.length - 1,
+  };
+}
+
+/** The decoder's text, without the tokens that the tokenizer inserts. @param {TransformerSource} source
+ * @param {string} text */
+function textOf(source, text) {
+  const { ids, pieces, cut } = encoded(source, text);
+  const isInserted = (/** @type {number} */ i) => pieces[i].start === pieces[i].end;
+  const from = ids.findIndex((_, i) => !isInserted(i));
+  if (from < 0) return { ids: [], pieces: [], cut };
+  const end = source.model.config?.eos_token_id;
+  const to = Math.min(
+    ids.at(-1) === end && isInserted(ids.length - 1) ? ids.length - 1 : ids.length,
+    from + source.about.context - 1,
+  );
+  return { ids: ids.slice(from, to), pieces: pieces.slice(from, to), cut: cut || to - from < ids.length - from - 1 };
+}

@@ -1,0 +1,122 @@
+// The text of speech: the tokens that the decoder begins with, the transcription, and the letters of frames.
+
+import { languagesOf, promptOf, spell } from '../../../src/js/models/results/transcribe.js';
+import { labelNames, likeliest, probabilities } from '../run/predictions.js';
+import { predictsTokens } from '../sources/sources.js';
+
+/** @import { Cache } from '../../../src/js/models/cache.js' */
+/** @import { Edit } from '../../../src/js/models/edits.js' */
+/** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { Letters } from '../../../src/js/text/letters.js' */
+/** @import { ShownLetters } from '../../store/protocol.js' */
+/** @import { Read } from '../run/modelInput.js' */
+/** @import { Values } from '../run/runModel.js' */
+/** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { Reply } from '../types.js' */
+
+/** Letters that are listed for a frame. */
+const TOP = 5;
+/** Milliseconds from one message with the text so far to the next: each is shown with a run of its own. */
+const PAUSE = 1000;
+
+/**
+ * The tokens after the first one as a text: language, task and no times.
+ * @param {TransformerSource} source
+ * @param {ArrayLike<number>} [logits] after the first token, for the likeliest language; without them English
+ * @returns {string} empty if the files have no tokenizer
+ */
+export function promptFor({ model, tokenizer }, logits) {
+  if (!model.tokenizer) return '';
+  const known = [...languagesOf(model).keys()];
+  const usual = known.includes('<|en|>') ? '<|en|>' : known[0];
+  const language = logits || usual === undefined ? undefined : usual.slice(2, -2);
+  return tokenizer.decode(promptOf(model, logits ?? [], { language }).ids, { skipSpecial: false });
+}
+
+/**
+ * Writes the text of the sound, after the tokens that the visitor has chosen, or in the likeliest language.
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {string} second the decoder's text
+ * @param {(second: string) => Read} read
+ * @param {Edit[]} edit
+ * @param {Reply} reply
+ */
+export async function transcribe(hl, source, second, read, edit, reply) {
+  const { model, tokenizer, about } = source;
+  // The encoder runs once: the cache keeps what the decoder reads of it.
+  const cache = model.cache({ length: about.context });
+  try {
+    const begin = /^(\s*<\|[^|]*\|>)*/.exec(second)?.[0].trim() ?? '';
+    const chosen = begin !== '' && begin !== about.prompt;
+    const prompt = chosen ? begin : likeliestPrompt(hl, source, read('').input, { cache, edit });
+    const { ids, input } = read(prompt);
+    const { encoder } = /** @type {{ encoder: any }} */ (input);
+    const stopping = new AbortController();
+    /** @type {number[]} */
+    const made = [];
+    let [sent, at] = ['', performance.now()];
+    const send = () => {
+      const text = prompt + tokenizer.decode(made);
+      if (text !== sent && !text.endsWith('\ufffd')) reply.send('generated', { text, isAnswer: true });
+      [sent, at] = [text, performance.now()];
+    };
+    await model.generate(
+      { encoder, ids: ids.slice(cache.length) },
+      {
+        temperature: 0,
+        forced: [],
+        cache,
+        edit,
+        signal: stopping.signal,
+        async onToken({ id }) {
+          made.push(id);
+          if (performance.now() - at > PAUSE) send();
+          if (await reply.checkCancelled()) stopping.abort();
+        },
+      },
+    );
+    if (!reply.isCancelled()) send();
+  } finally {
+    cache.dispose();
+  }
+}
+
+/**
+ * The tokens to begin with in the likeliest language. The cache has the first token afterwards, if others follow it.
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {ModelInput} input the sound, and the first token
+ * @param {{ cache: Cache, edit: Edit[] }} how
+ */
+function likeliestPrompt(hl, source, input, { cache, edit }) {
+  const { model } = source;
+  if (!model.tokenizer || languagesOf(model).size === 0) return promptFor(source);
+  const logits = hl.scope(() => model.forward(input, { cache, edit }).logits?.copy());
+  return promptFor(source, logits);
+}
+
+/** @param {object} tokenizer @returns {tokenizer is Letters} */
+const isLetters = (tokenizer) => 'blank' in tokenizer;
+
+/**
+ * The likeliest letters, or classes, of every frame, and the text that they spell.
+ * @param {TransformerSource} source
+ * @param {Values} values
+ * @returns {ShownLetters | null} null if the model gives none
+ */
+export function lettersOf(source, { logits }) {
+  const { model, tokenizer } = source;
+  if (!logits || model.options.encoder || model.options.head !== 'logits') return null;
+  const { data, shape } = /** @type {Numbers} */ (logits);
+  const [, frames, count] = shape;
+  const letters = predictsTokens(model) && isLetters(tokenizer) ? tokenizer : null;
+  const named = labelNames(source);
+  const labels = model.config?.id2label;
+  const name = (/** @type {number} */ id) => (predictsTokens(model) ? named(id) : String(labels?.[id] ?? id));
+  const top = Array.from({ length: frames }, (_, t) => {
+    const row = probabilities(data.subarray(t * count, (t + 1) * count));
+    return likeliest(row, TOP).map((id) => ({ id, text: name(id), now: row[id] }));
+  });
+  return { top, blank: letters?.blank ?? null, text: letters && spell(letters, { data, shape }, 1).text };
+}
