@@ -1,0 +1,58 @@
+// A part of the page as it is read and drawn, compared with tests/golden/shown.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GOLDEN } from './golden.js';
+import { page, server } from './page.js';
+
+/** Texts that a screen reader does not read, tooltips, and the number of shapes in each drawing. */
+const drawnIn = (/** @type {Element} */ around) => {
+  const all = [...around.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
+  const own = (/** @type {Element} */ one) =>
+    [...one.childNodes].map((node) => (node.nodeType === 3 ? node.nodeValue : '')).join('');
+  const list = (/** @type {string} */ name, /** @type {(string | null)[]} */ texts) =>
+    `${name}: ${texts
+      .map((text) => text?.trim())
+      .filter(Boolean)
+      .join(' | ')}`;
+  const drawings = all.filter((one) => one.localName === 'svg' && !one.parentElement?.closest('svg'));
+  return [
+    list('hidden', all.filter((one) => one.closest('[aria-hidden=true]')).map(own)),
+    list(
+      'titles',
+      all.map((one) => one.getAttribute('title')),
+    ),
+    ...drawings.map((svg) => {
+      /** @type {Record<string, number>} */
+      const shapes = {};
+      for (const { localName } of svg.querySelectorAll('path, rect, circle, line, text'))
+        shapes[localName] = (shapes[localName] ?? 0) + 1;
+      return list(
+        `drawing ${svg.getAttribute('class') ?? ''}`.trim(),
+        Object.entries(shapes).map(([kind, count]) => `${count} ${kind}`),
+      );
+    }),
+  ].join('\n');
+};
+
+/**
+ * Fails unless a part of the page has the roles, names, states and texts of tests/golden/shown/NAME.yaml.
+ * HEADLIGHT_SHOWN=write writes that file instead: read its difference before you commit it.
+ * @param {string} name
+ * @param {string} [selector] of the part
+ */
+export async function assertShown(name, selector = '.page') {
+  const folder = join(GOLDEN, 'shown');
+  const file = join(folder, `${name}.yaml`);
+  const around = page.locator(selector).first();
+  // The last announcement depends on the state before.
+  const said = (await around.ariaSnapshot()).replace(/^( *- status): .*$/gm, '$1').replaceAll(server.url, 'SITE/');
+  const shown = `${said}\n---\n${await around.evaluate(drawnIn)}\n`;
+  if (process.env.HEADLIGHT_SHOWN === 'write') {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, shown);
+  }
+  assert.ok(existsSync(file), `${file} is missing: HEADLIGHT_SHOWN=write writes it`);
+  assert.equal(shown, readFileSync(file, 'utf8'));
+}
