@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { GOLDEN } from './golden.js';
 import { page, server } from './page.js';
 
+/** Milliseconds between two readings, and the number of readings of a page that differs. */
+const [PAUSE, MOST] = [200, 50];
+
 /** Texts that a screen reader does not read, tooltips, and the number of shapes in each drawing. */
 const drawnIn = (/** @type {Element} */ around) => {
   const all = [...around.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
@@ -36,6 +39,24 @@ const drawnIn = (/** @type {Element} */ around) => {
   ].join('\n');
 };
 
+/** A part of the page in text. @param {string} selector */
+async function readPart(selector) {
+  const around = page.locator(selector).first();
+  // The last announcement depends on the state before.
+  const said = (await around.ariaSnapshot()).replace(/^( *- status): .*$/gm, '$1').replaceAll(server.url, 'SITE/');
+  return `${said}\n---\n${await around.evaluate(drawnIn)}\n`;
+}
+
+/** Reads until the text is as wanted, or the page has had time for results that come later. */
+async function readUntil(selector, isWanted) {
+  for (let last = '', tries = 1; ; tries++) {
+    const text = await readPart(selector);
+    if (isWanted(text, last) || tries === MOST) return text;
+    last = text;
+    await page.evaluate((pause) => new Promise((done) => setTimeout(done, pause)), PAUSE);
+  }
+}
+
 /**
  * Fails unless a part of the page has the roles, names, states and texts of tests/golden/shown/NAME.yaml.
  * HEADLIGHT_SHOWN=write writes that file instead: read its difference before you commit it.
@@ -45,14 +66,11 @@ const drawnIn = (/** @type {Element} */ around) => {
 export async function assertShown(name, selector = '.page') {
   const folder = join(GOLDEN, 'shown');
   const file = join(folder, `${name}.yaml`);
-  const around = page.locator(selector).first();
-  // The last announcement depends on the state before.
-  const said = (await around.ariaSnapshot()).replace(/^( *- status): .*$/gm, '$1').replaceAll(server.url, 'SITE/');
-  const shown = `${said}\n---\n${await around.evaluate(drawnIn)}\n`;
   if (process.env.HEADLIGHT_SHOWN === 'write') {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(file, shown);
+    writeFileSync(file, await readUntil(selector, (text, last) => text === last));
   }
   assert.ok(existsSync(file), `${file} is missing: HEADLIGHT_SHOWN=write writes it`);
-  assert.equal(shown, readFileSync(file, 'utf8'));
+  const wanted = readFileSync(file, 'utf8');
+  assert.equal(await readUntil(selector, (text) => text === wanted), wanted);
 }
