@@ -9,7 +9,7 @@ import { page, server } from './page.js';
 /** Milliseconds between two readings, and the number of readings of a page that differs. */
 const [PAUSE, MOST] = [200, 50];
 
-/** Texts that a screen reader does not read, tooltips, and the number of shapes in each drawing. */
+/** Texts that a screen reader does not read, tooltips, and what is drawn. */
 const drawnIn = (/** @type {Element} */ around) => {
   const all = [...around.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
   const own = (/** @type {Element} */ one) =>
@@ -19,6 +19,19 @@ const drawnIn = (/** @type {Element} */ around) => {
       .map((text) => text?.trim())
       .filter(Boolean)
       .join(' | ')}`;
+  // Each canvas as 4 × 4 shades from 0, black, to 7, white.
+  const shadesOf = (/** @type {Element} */ canvas) => {
+    const small = Object.assign(document.createElement('canvas'), { width: 4, height: 4 });
+    const context = /** @type {CanvasRenderingContext2D} */ (small.getContext('2d'));
+    context.fillStyle = 'white';
+    context.fillRect(0, 0, 4, 4);
+    context.imageSmoothingQuality = 'high';
+    context.drawImage(/** @type {HTMLCanvasElement} */ (canvas), 0, 0, 4, 4);
+    const { data } = context.getImageData(0, 0, 4, 4);
+    const shade = (/** @type {number} */ i) => Math.floor((data[i] + data[i + 1] + data[i + 2]) / 96);
+    return Array.from({ length: 16 }, (_, i) => shade(4 * i)).join('');
+  };
+  const canvases = all.filter((one) => one.localName === 'canvas');
   const drawings = all.filter((one) => one.localName === 'svg' && !one.parentElement?.closest('svg'));
   return [
     list('hidden', all.filter((one) => one.closest('[aria-hidden=true]')).map(own)),
@@ -26,6 +39,7 @@ const drawnIn = (/** @type {Element} */ around) => {
       'titles',
       all.map((one) => one.getAttribute('title')),
     ),
+    list('canvases', canvases.map(shadesOf)),
     ...drawings.map((svg) => {
       /** @type {Record<string, number>} */
       const shapes = {};
