@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { assertAccessible, assertNoSidewaysScroll, drawn, faults, openAt, page, spoil } from '../support/page.js';
+import { assertShown } from '../support/shown.js';
 import { inTier } from '../support/tier.js';
 import { STATES } from './states.js';
 
@@ -25,6 +26,8 @@ const HEIGHTS = {
 const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 768, 360]);
 /** Widths at which axe runs: one for each arrangement. */
 const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
+/** The width at which the page is compared with what it said before. */
+const READ_AT = 1440;
 const LOCALES = inTier(['en-GB', 'zh-CN'], ['en-GB']);
 
 /** The states, with a part that each shows once it is complete. */
@@ -178,6 +181,7 @@ for (const locale of LOCALES)
           await page.waitForFunction(isComplete, shown);
           await drawn();
           const report = (wrong) => found.push(...wrong.map((fault) => `${width} px: ${fault}`));
+          if (locale === 'en-GB' && width === READ_AT) await assertShown(name);
           report(await audit());
           await assertNoSidewaysScroll(`${width} px`);
           if (locale === 'en-GB' && CHECKED_BY_AXE.includes(width)) await assertAccessible();

@@ -3,7 +3,7 @@
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
-import { NUMBER_WIDTH, STREAM_WIDTH } from '../features/heads/residualStream.jsx';
+import { NUMBER_WIDTH, STREAM_WIDTH } from '../features/heads/headLayout.js';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';

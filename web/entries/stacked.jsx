@@ -3,7 +3,7 @@
 import { useRef } from 'preact/hooks';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
-import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
+import { STREAM_WIDTH } from '../features/heads/headLayout.js';
 import { Legend } from '../features/heatmap/legend.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';

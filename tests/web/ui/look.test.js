@@ -19,6 +19,7 @@ import {
   topOf,
 } from '../../../web/ui/layout.js';
 import { PALETTE } from '../../../web/ui/palette.js';
+import { assertSame } from '../../support/same.js';
 
 /** WCAG's relative luminance. */
 const luminance = (rgb) => {
@@ -232,7 +233,9 @@ test('two runs are exported side by side or as their difference; many cells beco
   const { svg } = comparisonOf({ ...drawn, way: 'beside' });
   assert.match(svg, />Now<.*>Pinned</s);
   assert.ok(filled(svg, RAMP.light.css(0.25)) > 0);
+  assertSame('comparison', { beside: svg.split('\n') });
   const difference = comparisonOf({ ...drawn, way: 'difference' }).svg;
+  assertSame('differences', { svg: difference.split('\n') });
   for (const d of [0.25, -0.25]) assert.ok(filled(difference, SIGNED.light.css(d)) > 0, `${d}`);
   assert.ok(difference.includes('>+1<') && !difference.includes('Pinned'));
   const weights = new Float32Array(300 * 300);
@@ -280,6 +283,7 @@ test('an exported figure names its rows and columns, and its labels have the sam
   assert.match(svg, />↑ query<.*>key →</s);
   assert.equal(svg.match(/textLength="15\.0"[^>]*>(so|it)</g)?.length, 4);
   assert.doesNotMatch(svg, />\.75</);
+  assertSame('figure', { svg: figureOf({ ...drawn, figures: true }).svg.split('\n'), plain: svg.split('\n') });
   assert.match(figureOf({ ...drawn, figures: true }).svg, />1\.0<.*>\.25<.*>\.75</s);
 });
 

@@ -2,105 +2,26 @@
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { MIN_PICTURE, namesWithRoom, nameWidth, rowsOf, TEXT_HEIGHTS } from '../../ui/layout.js';
+import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
 import { px } from '../../ui/px.js';
 import { shownRole } from '../story/shownRoles.js';
 import { gapIn } from '../story/steps.js';
 import { TRICK } from '../story/trial.js';
 import { isEmpty } from '../viewRules.js';
+import { layoutOf } from './headLayout.js';
 import { SortMenu, useOrder } from './headOrder.jsx';
-import { NUMBER_WIDTH, ResidualStream, STREAM_WIDTH } from './residualStream.jsx';
+import { ResidualStream } from './residualStream.jsx';
 import { roleName } from './roles.js';
 import { Thumbnail, walkHeads } from './thumbnail.jsx';
 
 /** @import { About } from '../../store/protocol.js' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { PointedHead } from '../heatmap/lens.jsx' */
+/** @import { Layout } from './headLayout.js' */
 
 const CutLine = later(() => import('../story/cutLine.jsx'), 'CutLine');
 const HeadsLens = later(() => import('../heatmap/lens.jsx'), 'HeadsLens');
-
-/** Height of the line above the heads. */
-const TOP_LINE = 30;
-/** Number of tokens for which thumbnails are laid out until there is a run. */
-const USUAL_TOKENS = 17;
-
-/**
- * The positions of the heads in the room of the model, CSS pixels.
- * @typedef {object} Layout
- * @property {number} size of a thumbnail
- * @property {number} left where the thumbnails begin
- * @property {number} across from one thumbnail to the next
- * @property {number} down from one row to the next
- * @property {number} spare the part of `down` that the lowest row does not need
- * @property {boolean} named true if there is room for roles below the thumbnails
- * @property {boolean} isNumbered true if layers have their numbers next to them
- * @property {number} columns
- * @property {number} height of the model
- * @property {number} below height of the roles of the lowest row
- * @property {(layer: number, place?: number) => number} rowTop
- * @property {number} inset from the top of a row to its thumbnails
- * @property {(layer: number) => number} middle of a layer's thumbnails
- */
-
-/**
- * The heads of a single layer are in several rows, the first on top.
- * @param {Session} session
- * @param {About} about
- * @param {{ width: number, height: number, names: boolean, letter: number }} room
- * @returns {Layout}
- */
-function layoutOf(session, { layers, heads, terms }, { width, height, names, letter }) {
-  const run = session.run.value;
-  const above = names ? TOP_LINE : 0;
-  const isNumbered = names && layers > 1;
-  const left = STREAM_WIDTH + (isNumbered ? NUMBER_WIDTH : 0);
-  const roleNames = Object.values(terms?.[session.language.value] ?? {}).map(([name]) => nameWidth(name, letter));
-  const grid = rowsOf({
-    width: width - left,
-    height: Math.max(height - above, 0),
-    tokens: run ? Math.max(run.T, run.S) : USUAL_TOKENS,
-    layers,
-    heads,
-    names,
-    letter,
-    name: names ? Math.max(0, ...roleNames) : 0,
-  });
-  const { columns, rows, size, across, down, spare, words: labels } = grid;
-  const named = labels === 'role';
-  const inset = named ? 2 : Math.max((down - size) / 2, 0);
-  const below = named ? (TEXT_HEIGHTS.role * letter) / 12 - inset : 0;
-  const rowTop = (/** @type {number} */ layer, place = 0) =>
-    above + (layers - 1 - layer + Math.floor(place / columns)) * down;
-  return {
-    size,
-    left,
-    across,
-    down,
-    spare,
-    named,
-    isNumbered: isNumbered && named,
-    columns,
-    below,
-    rowTop,
-    inset,
-    height: Math.min(above + layers * rows * down - spare, height),
-    middle: (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inset + size / 2,
-  };
-}
-
-/**
- * The layout with a gap below a layer.
- * @param {Layout} layout @param {number} gap @param {number} below the layer
- * @returns {Layout}
- */
-const opened = (layout, gap, below) => ({
-  ...layout,
-  height: layout.height + gap,
-  rowTop: (layer, place) => layout.rowTop(layer, place) + (layer < below ? gap : 0),
-  middle: (layer) => layout.middle(layer) + (layer < below ? gap : 0),
-});
 
 /**
  * @param {object} props
@@ -116,16 +37,19 @@ export function Model({ width, height, names = true, letter = 12 }) {
   const about = session.about.value;
   const order = useOrder();
   if (!about || !(width > 0 && height > 0)) return <section class="model" style={px({ height })} />;
-  // The roles of the lowest row are below the base of the picture.
-  const below = names ? (TEXT_HEIGHTS.role * letter) / 12 : 0;
   const gap = gapIn(session.state.value);
-  const closed = layoutOf(session, about, { width, height: height + below - gap, names, letter });
-  const layout = gap > 0 ? opened(closed, gap, TRICK.to.layer) : closed;
+  const roles = Object.values(about.terms?.[session.language.value] ?? {}).map(([name]) => nameWidth(name, letter));
+  const tokens = run ? Math.max(run.T, run.S) : undefined;
+  const layout = layoutOf(
+    { layers: about.layers, heads: about.heads, tokens, name: Math.max(0, ...roles) },
+    { width, height, names, letter },
+    { size: gap, below: TRICK.to.layer },
+  );
   const { middle } = layout;
   return (
     <section
       class={`model ${isEmpty(run) ? 'blank' : ''}`}
-      style={px({ height: layout.height, width, marginTop: height + layout.below - layout.height })}
+      style={px({ height: layout.height, width, marginTop: layout.top })}
       aria-label={words.models}
     >
       <ResidualStream

@@ -1,10 +1,9 @@
 // The residual stream next to the heads, from the tokens up: a piece for each layer, as wide as the next token would be
 // probable if the model ended there, and a tick where the layer writes.
 
-/** Width reserved for the stream, and its parts in it, in CSS pixels. */
-export const STREAM_WIDTH = 22;
-/** Width of a layer's number next to it. */
-export const NUMBER_WIDTH = 10;
+import { STREAM_WIDTH } from './headLayout.js';
+
+/** The parts of the stream in its width, in CSS pixels. */
 const MIDDLE = 8;
 const TICK = 8;
 const [MIN_PIECE, MAX_PIECE] = [1.5, 7];

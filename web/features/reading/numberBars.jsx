@@ -2,13 +2,10 @@
 
 import { useSession } from '../../ui/context.js';
 import { RAMP } from '../heatmap/colourRamp.js';
+import { barsOf, HEIGHT, WIDTH } from './bars.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 
-/** Units of the drawing, which CSS stretches. */
-const [WIDTH, HEIGHT] = [200, 40];
-/** The least height of the bar of a number that is not 0; the largest gap between two bars. */
-const [MIN_BAR, MAX_GAP] = [0.6, 1.2];
 /** Smaller weights have no bar. */
 const MIN_WEIGHT = 0.004;
 /** The emphasized weight has at least the colour of this weight. */
@@ -35,22 +32,4 @@ export function Bars({ kind, values, mark }) {
       )}
     </svg>
   );
-}
-
-/**
- * The bar of a number at a position as an SVG path. The scale is common to all numbers: weights fill the height at 1,
- * others at the largest.
- * @param {ArrayLike<number>} values @param {boolean} isWeights
- */
-function barsOf(values, isWeights) {
-  const most = Array.from(values).reduce((max, x) => (Math.abs(x) > max ? Math.abs(x) : max), isWeights ? 1 : 1e-9);
-  const [pitch, zero] = [WIDTH / values.length, isWeights ? HEIGHT : HEIGHT / 2];
-  const gap = Math.min(pitch * 0.12, MAX_GAP);
-  return (/** @type {number} */ x, /** @type {number} */ i) => {
-    if (x === 0 || !Number.isFinite(x)) return '';
-    const exact = (x / most) * zero;
-    const height = Math.abs(exact) < MIN_BAR ? Math.sign(exact) * MIN_BAR || MIN_BAR : exact;
-    const [left, width] = [i * pitch + gap / 2, pitch - gap].map((number) => number.toFixed(2));
-    return `M${left} ${zero}h${width}v${(-height).toFixed(2)}h-${width}z`;
-  };
 }

@@ -9,7 +9,7 @@ import { lineKey, TRICK } from './trial.js';
 
 export { default as styles } from './cutLine.css';
 
-/** @typedef {import('../heads/headGrid.jsx').Layout} Layout */
+/** @typedef {import('../heads/headLayout.js').Layout} Layout */
 
 /** CSS pixels: half of the switch with its touch area, room of the text next to it, distance of the frame. */
 const [SWITCH, TEXT, FRAME] = [22, 150, 3];

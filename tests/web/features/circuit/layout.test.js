@@ -8,6 +8,7 @@ import { footOf, partsOf } from '../../../../web/features/circuit/circuitNodes.j
 import { freeOf, routesOf, tracksOf } from '../../../../web/features/circuit/circuitRoutes.js';
 import { figuresOf } from '../../../../web/features/circuit/lineFigures.js';
 import { isTooLarge, shownLines, usualCount } from '../../../../web/features/circuit/shownLines.js';
+import { assertSame } from '../../../support/same.js';
 
 const T = 8;
 const at = (t, value = 1) => Array.from({ length: T }, (_, i) => (i === t ? value : 0));
@@ -204,6 +205,17 @@ test('with cuts each line has its new cost and the old one', () => {
   const [cut, other] = shownLines({ ...CIRCUIT, lines, cuts }, 2);
   assert.deepEqual([cut.isCut, other.isCut], [true, false]);
   assert.deepEqual([other.cost, other.was].map(Math.round), [-10, -50]);
+});
+
+test('places, ways and figures of a circuit', () => {
+  const cases = {
+    desk: INPUT,
+    phone: { ...INPUT, width: 328, height: 420, side: 20, pill: 84, letter: 12 },
+    wide: { ...INPUT, width: 1700, height: 900, words: new Array(T).fill(70) },
+    groups: { ...INPUT, perGroup: 2 },
+  };
+  const found = Object.entries(cases).map(([name, input]) => [name, layoutOf(input)]);
+  assertSame('circuit', Object.fromEntries(found));
 });
 
 test('a figure is beside the longest part of its line where both ends have no room', () => {

@@ -15,6 +15,7 @@ import { attendedBy, feetOf } from '../../../../web/features/flow/flowTokens.js'
 import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
+import { assertSame } from '../../../support/same.js';
 import { inTier } from '../../../support/tier.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
@@ -89,6 +90,19 @@ test('neither ribbons nor lines cross a thumbnail', () => {
             assert.fail(`${nameOf(input)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
         }
   }
+});
+
+test('places, ribbons and lines of some models', () => {
+  const found = SIZES.filter(({ layers }) => layers < 32).map((size) => {
+    const { ribbons, lines, parts, scale, thin, apart, target, size: side } = flowOf(problem({ ...size, seed: 1 }));
+    const ways = ribbons.map(({ d, kind, layer, width }) => [kind, layer, width, d.split('L').length, d.slice(0, 60)]);
+    const shown = lines.slice(0, 12).map(({ d, width }) => [d, width]);
+    return [
+      nameOf({ width: 1048, ...size }),
+      { ways, shown, parts: parts.slice(0, 24), scale, thin, apart, target, side },
+    ];
+  });
+  assertSame('flow', Object.fromEntries(found));
 });
 
 /** The outline is in the boxes along the path, except for rounded inner corners, and has its width at both ends. */

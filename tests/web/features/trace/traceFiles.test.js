@@ -10,6 +10,7 @@ import { layoutOf } from '../../../../web/features/trace/traceLayout.js';
 import { openInstrument } from '../../../../web/features/trace/traceState.js';
 import { runOf } from '../../../../web/store/runInput.js';
 import { change, initialState } from '../../../../web/store/state.js';
+import { assertSame } from '../../../support/same.js';
 
 const [T, L, H] = [3, 2, 2];
 const side = {
@@ -106,6 +107,7 @@ const FIGURES = ['10', '11', '12'];
 test('the drawing has a rectangle for each cell, which overlaps no other, and its texts are in it', () => {
   const shown = { state: stateOf('score'), about: null, own: texts, theme: 'light' };
   const svg = fileOf('svg', wholeTrace(), shown);
+  assertSame('traceFigure', { svg: svg.split('\n') });
   const numbers = (tag) => [...tag.matchAll(/="(-?[\d.]+)"/g)].map(([, number]) => Number(number));
   const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
   const rects = [...svg.matchAll(/<rect x=[^>]*>/g)].map(([tag]) => numbers(tag));
