@@ -28,6 +28,7 @@ const PARTS = {
   words: ['main'],
   prompts: ['main', '.comparing .row-table'],
   painted: ['.page'],
+  brush: ['.page'],
   paragraph: ['main'],
   patches: ['main', '.pane canvas'],
   sentence: ['.page'],

@@ -356,6 +356,14 @@ test('the error about a wrong file of a head names it', async () => {
   await inSample(({ seq_len, attention_indices }) => ({
     attention_indices: [...attention_indices.slice(0, -1), seq_len ** 2],
   }));
+  const files = changed({
+    [name]: (head) => void Object.assign(head.sequences[2].attention_indices, [head.sequences[2].seq_len ** 2]),
+  });
+  const { seq_len: length } = JSON.parse(new TextDecoder().decode(golden[name])).sequences[2];
+  await assert.rejects(
+    (await readHeadvis(files)).head(0, 1),
+    new RegExp(`attention_indices\\[0\\] is ${length ** 2}, expected an integer from 0 to ${length ** 2 - 1}`),
+  );
   for (const interval of [0, 1.5, 'high']) await inSample(() => ({ interval }));
   await rejects((head) => void head.histogram.bin_edges.pop());
   await rejects((head) => void (head.qk_distance_histogram.bin_values = 3));

@@ -213,20 +213,20 @@ test('progress and an abort', async () => {
 });
 
 test('a tensor of several megabytes is read in pieces, with its rows in order', async () => {
-  const wide = { hidden_size: 64, vocab_size: 9000 };
+  const wide = { hidden_size: 64, vocab_size: 16_000 };
   const { metadata, tensors } = llama(wide);
-  const table = of(1, 9000, 64);
+  const table = of(1, 16_000, 64);
   const files = (type) => ({
     'x.gguf': gguf(metadata, {
       ...tensors,
-      'token_embd.weight': { shape: [9000, 64], type, bytes: encode(type, table.data) },
+      'token_embd.weight': { shape: [16_000, 64], type, bytes: encode(type, table.data) },
     }),
   });
   const blocks = files('Q8_0');
   const decoded = readGguf(blocks['x.gguf']).tensors['token_embd.weight'].data();
-  const floats = gguf(metadata, { ...tensors, 'token_embd.weight': { shape: [9000, 64], data: decoded } });
+  const floats = gguf(metadata, { ...tensors, 'token_embd.weight': { shape: [16_000, 64], data: decoded } });
   const logits = await logitsOf(blocks);
-  assert.equal(logits.length, 4 * 9000);
+  assert.equal(logits.length, 4 * 16_000);
   assert.deepEqual(logits, await logitsOf({ 'x.gguf': floats }));
 });
 

@@ -15,6 +15,7 @@ import {
   page,
   spoil,
 } from '../../../support/page.js';
+import { assertShown } from '../../../support/shown.js';
 import { fullTest, inTier } from '../../../support/tier.js';
 
 const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
@@ -47,6 +48,8 @@ test('before the first scan the heads are placed by the sentence, and the page s
   assert.match(await textOf('.atlas-passages'), /Scan the passages to see/);
   assert.equal(await page.locator('.atlas-shapes .filled').count(), 0);
   await assertAccessible();
+  await assertShown('atlas-map', '.atlas-area');
+  await assertShown('atlas-passages', '.atlas-passages');
 });
 
 test('by mouse: own texts are scanned, the induction head is chosen on the map, and a passage opens', async () => {
@@ -82,6 +85,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
     await textOf('.atlas-head'),
     /usuallyinductionwhere something repeats, the rule holds[5-9]\d% of the time/,
   );
+  await assertShown('atlas-scanned', '.atlas-passages');
   // After a scan that was slow, the cost is measured only on request.
   await page.waitForFunction(() => {
     part('.atlas-cost button')?.click();
@@ -270,6 +274,7 @@ for (const way of inTier(['mouse', 'keyboard'], ['mouse']))
     assert.match(await textOf('.whatif'), /Nothing to switch: this folder contains no model/);
     assert.match(await textOf('.atlas-cost'), /Not in this folder/);
     await assertAccessible();
+    if (way === 'mouse') await assertShown('atlas-folder', 'main');
     if (way === 'keyboard') {
       await page.focus('.atlas-area');
       await page.keyboard.press('Enter');
@@ -305,6 +310,7 @@ test('columns of a Parquet file are passages; another compression is named', asy
   const files = ['texts', 'zstd'].map((name) => join(CORPUS, `${name}.parquet`));
   await page.locator('.own-texts input[type=file]').first().setInputFiles(files);
   await page.waitForFunction(() => part('.first-lines li'));
+  await assertShown('atlas-texts', '.own-texts');
   const text = await textOf('.own-texts');
   assert.match(text, /column textlabel.*Call me Ishmael.*5 passages of at most 128 tokens/s);
   assert.match(text, /5 of 7 passages: 2 cannot be read.*zstd\.parquet: a compression other than Snappy/s);

@@ -52,6 +52,8 @@ test('with the mouse: the demo model is trained on a paragraph, and a head is sh
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
   const chosen = await page.evaluate(() => part('.head-changes [aria-pressed=true]').dataset.head);
   assert.equal(chosen, pressed);
+  assert.equal(await page.locator('.head-changes [aria-pressed=true]').count(), 1);
+  assert.equal(await page.locator('.head-changes [tabindex="0"]').count(), 1);
   assert.deepEqual(await page.locator('.heading h2').allTextContents(), ['Now', 'Before']);
   // Going back to the beginning takes away all changes.
   await page.locator('.time input').fill('0');
