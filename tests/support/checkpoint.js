@@ -214,8 +214,8 @@ const whisperBlock = (at) => ({
   ...{ ...linear(`${at}.fc1`, 64, C), ...linear(`${at}.fc2`, C, 64) },
   ...{ ...norm(`${at}.final_layer_norm`), ...whisperAttention(`${at}.self_attn`) },
 });
-/** Tokens of Whisper after those of the tokenizer, which has 422. */
-const SPOKEN = ['startoftranscript', 'en', 'de', 'transcribe', 'translate', 'notimestamps', 'endoftext'];
+/** Tokens of Whisper after those of the tokenizer, which has 422. German is the likeliest language of every sound. */
+const SPOKEN = ['startoftranscript', 'de', 'en', 'transcribe', 'translate', 'notimestamps', 'endoftext'];
 MODELS.whisper = {
   config: {
     ...{ model_type: 'whisper', vocab_size: 422 + SPOKEN.length, num_mel_bins: 80, d_model: C },

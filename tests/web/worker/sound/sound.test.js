@@ -91,6 +91,13 @@ test('a head of the encoder that is off changes the guess, and a patch needs fra
   );
 });
 
+test('a text that is longer than the decoder reads is cut', async () => {
+  const { worker } = await opened('whisper');
+  const second = PROMPT + ' They'.repeat(40);
+  const [{ T, cut, place }] = (await worker.show({ part: 'cross', second })).run;
+  assert.deepEqual([T, cut, place], [24, true, 23]);
+});
+
 test('each head of Whisper is switched off in turn', async () => {
   const { worker } = await opened('whisper');
   const { ablation } = await worker.askOf('ablate', { part: 'cross', text: '', second: PROMPT });
@@ -144,10 +151,11 @@ test('speech is written after the tokens of the likeliest language, or after tho
   };
   const model = await hl.openModel(files);
   const { text, language } = await model.transcribe(samples);
-  assert.equal(await write(PROMPT), `<|${language}|><|transcribe|><|notimestamps|>${text}`);
-  const german = await model.transcribe(samples, { language: 'de', task: 'translate' });
-  const prompt = '<|de|><|translate|><|notimestamps|>';
-  assert.equal(await write(`${prompt} more`), `${prompt}${german.text}`);
+  assert.equal(language, 'de');
+  assert.equal(await write(PROMPT), `<|de|><|transcribe|><|notimestamps|>${text}`);
+  const other = await model.transcribe(samples, { language: 'en', task: 'translate' });
+  const prompt = '<|en|><|translate|><|notimestamps|>';
+  assert.equal(await write(`${prompt} more`), `${prompt}${other.text}`);
   model.dispose();
 });
 
