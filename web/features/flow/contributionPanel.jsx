@@ -223,6 +223,13 @@ function ChosenHead({ run }) {
               <td>{signed(rest.reduce((sum, { adds }) => sum + adds, 0))}</td>
             </tr>
           )}
+          {parts.length > 0 && run.sound !== undefined && run.sound.unseen > 0 && (
+            <tr>
+              <th scope="row">{texts.silence}</th>
+              <td>{texts.weighed(weightText(run.values.unseen?.[t] ?? 0))}</td>
+              <td>{signed(parts.reduce((left, { adds }) => left - adds, value))}</td>
+            </tr>
+          )}
         </tbody>
       </table>
       <Neighbours />

@@ -38,6 +38,7 @@ export const texts = {
   madeOf: 'By token, in total:',
   weighed: (/** @type {string} */ weight) => `weight ${weight}`,
   otherTokens: (/** @type {number} */ n) => (n === 1 ? '1 other token' : `${n} other tokens`),
+  silence: 'silence after the sound',
   linesOf: 'Composition with other heads',
   linesAbout: 'How much one head reads of the other’s output, 0 to 1, by their weights.',
   wouldGuess: 'would guess',

@@ -34,6 +34,7 @@ export const texts = {
   madeOf: '它从各词元取得的，合计：',
   weighed: (weight) => `权重 ${weight}`,
   otherTokens: (n) => `其余 ${n} 个词元`,
+  silence: '声音之后的静音',
   linesOf: '与其他头的组合',
   linesAbout: '一个头的输出被另一个读取多少，0 到 1，只由权重得出。',
   wouldGuess: '会猜',

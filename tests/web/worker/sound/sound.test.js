@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { readingOf } from '../../../../web/features/reading/derivation.js';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
 import { hl } from '../../../support/headlight.js';
@@ -89,6 +90,31 @@ test('a head of the encoder that is off changes the guess, and a patch needs fra
       patched.run[0].values.mixture.map(() => 0),
     ) === 0,
   );
+});
+
+test('what a head adds is the sum over the frames that are shown and the silence after them', async () => {
+  const { worker, files } = await opened('whisper');
+  const samples = wave(0.5);
+  await worker.ask({ verb: 'sound', name: 'opened-1', samples, rate: 16000 });
+  const { run, source } = await worker.show({ part: 'cross', layer: 1, head: 2, second: PROMPT });
+  const whole = { ...run[0], about: source[0].about };
+  const added = whole.added.heads[1 * 4 + 2];
+  const t = whole.T - 1;
+  const shown = Array.from({ length: whole.S }, (_, s) => readingOf(whole, { t, s }).adds);
+  const model = await hl.openModel(files);
+  const names = ['weights', 'value'].map((name) => `blocks.1.cross.${name}`);
+  const ids = model.encode(PROMPT).ids.filter((id) => id >= 422);
+  const input = { encoder: await model.sound(samples), ids: [422, ...ids] };
+  const { captured } = model.forward(input, { capture: names });
+  const [weights, values] = names.map((name) => captured[name].copy());
+  let silence = 0;
+  for (let s = whole.S; s < 100; s++)
+    for (let d = 0; d < 8; d++)
+      silence +=
+        weights[(2 * whole.T + t) * 100 + s] * values[(2 * 100 + s) * 8 + d] * whole.values.directions[t * 8 + d];
+  model.dispose();
+  const left = shown.reduce((rest, adds) => rest - adds, added);
+  assert.ok(Math.abs(silence) > 1e-4 && Math.abs(left - silence) < 1e-5, `${left}, not ${silence}`);
 });
 
 test('a text that is longer than the decoder reads is cut', async () => {
