@@ -14,5 +14,6 @@ export const table = {
     first: 'first token',
   },
   save: 'Save as CSV',
+  shown: 'Only frames that are shown count, not the silence after them.',
   large: 'For so long a text only the shown head is computed.',
 };

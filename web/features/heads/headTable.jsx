@@ -65,7 +65,10 @@ export function HeadTable() {
       <h2 class="title" tabIndex={-1} ref={title}>
         {own.title}
       </h2>
-      <p class="how">{run.large ? own.large : own.about}</p>
+      <p class="how">
+        {run.large ? own.large : own.about}
+        {run.sound !== undefined && run.sound.unseen > 0 && ` ${own.shown}`}
+      </p>
       <p class="ways">
         <button type="button" class="word strong" onClick={save}>
           {own.save}

@@ -14,5 +14,6 @@ export const table = {
     first: '第一个',
   },
   save: '存为 CSV',
+  shown: '只计画出的帧，不计其后的静音。',
   large: '文字太长，只读了所显示的头。',
 };

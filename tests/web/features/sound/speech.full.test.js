@@ -1,4 +1,4 @@
-// The text of speech in the page, letters of frames, sounds that are refused, and a recording.
+// Models of sound in the page: the text of speech, letters of frames, what is refused, and a recording.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -49,6 +49,38 @@ test('a sound without a model that hears, and a file that is no sound, are refus
   await openListener('wav2vec2');
   await drop('broken.wav', Buffer.from('no sound'));
   assert.match(await page.locator('.problem').textContent(), /cannot read the sound broken\.wav/);
+  assert.equal(await title(), 'A sound of 1.0 s');
+});
+
+test('frames are the keys of the encoder and of the decoder that attends to it', async () => {
+  await openListener('whisper');
+  await page.locator('.parts button').nth(2).click();
+  await page.waitForFunction(() => part('.cell-title, .reading')?.textContent.includes('notimestamps'));
+  const cross = await strip();
+  assert.deepEqual(cross.strip, cross.matrix, 'the same in the attention of the decoder to the encoder');
+  await page.evaluate(() => part('.sort button').click());
+  await page.evaluate(() => part('.sort [data-key=table]').click());
+  await page.waitForFunction(() => part('.heads-table .how')?.textContent.endsWith('not the silence after them.'));
+  await page.locator('.parts button').nth(1).click();
+  await page.waitForFunction(() => !part('.spectrogram'));
+});
+
+test('a microphone that is refused leaves the sound, and says so', async () => {
+  await openListener('wav2vec2');
+  assert.equal(await page.locator('.sound-note').textContent(), 'Nothing is uploaded.');
+  await page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'));
+  });
+  await page.locator('[data-name=record]').click();
+  await page.waitForFunction(() => part('.sound-note').textContent.startsWith('The page may not use the microphone'));
+  assert.equal(await page.locator('[data-name=record]').textContent(), 'record');
+  await page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = () => new Promise(() => {});
+  });
+  await page.locator('[data-name=record]').click();
+  assert.match(await page.locator('.sound-note').textContent(), /^The browser asks/);
+  await page.locator('[data-name=record]').click();
+  assert.equal(await page.locator('.sound-note').textContent(), 'Nothing is uploaded.');
   assert.equal(await title(), 'A sound of 1.0 s');
 });
 
