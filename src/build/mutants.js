@@ -77,7 +77,7 @@ function related(path) {
     (file) =>
       file.includes(`${folder}/`) ||
       file.includes(`/${name}.`) ||
-      (path.startsWith('web/') && /web\/(screen|flow|habits)/.test(file)),
+      (path.startsWith('web/') && /web\/(screen|shown|layouts|flow|habits)/.test(file)),
   );
 }
 

@@ -64,7 +64,7 @@ const PARTS = {
   kinds: ['.legend'],
 };
 /** States on a phone. */
-const NARROW = ['cell', 'trace', 'text', 'story4seen', 'circuitCut'];
+const NARROW = ['cell', 'trace', 'text', 'story4seen', 'circuitCut', 'flow', 'explore', 'difference', 'first1'];
 /** States that an address does not restore. */
 const OPENED = ['elsewhere', 'full', 't5', 't5Flow', 'mpnetOff', 'told', 'problem'];
 
@@ -78,7 +78,7 @@ for (const [width, height, names] of /** @type {const} */ ([
       await openAt(hash, { locale: 'en-GB', viewport: { width, height }, reducedMotion: 'reduce', fresh });
       if (OPENED.includes(name) || fresh) spoil();
       if (act) await act(page);
-      const [part = '', shown = part] = PARTS[name];
+      const [part = '', shown = part] = PARTS[name] ?? ['.page'];
       await page.waitForFunction((shown) => globalThis.part(shown) || globalThis.part('.phone'), shown);
       await drawn();
       await assertShown(width < 700 ? `${name}-${width}` : name, part);
