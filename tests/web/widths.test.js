@@ -30,7 +30,7 @@ const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
 const READ_AT = 1440;
 const LOCALES = inTier(['en-GB', 'zh-CN'], ['en-GB']);
 
-/** The states of the default tier, with a part that each shows once it is complete. shown.test.js compares others. */
+/** The states of the default tier, with a part that each shows once it is complete. Others: shown.full.test.js. */
 const USUAL = {
   explore: '.reading .adds',
   constructed: '.corner p',

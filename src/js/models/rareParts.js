@@ -1,5 +1,5 @@
-// Parts of the module for mechanisms that few models have. openModel loads those that its model needs; in Node they are
-// there from the beginning.
+// Parts of the module for mechanisms that few models have: see loadRareParts.js. In Node they are there from the
+// beginning.
 
 import { HeadlightError } from '../check/errors.js';
 
@@ -15,16 +15,6 @@ const parts = {};
 
 /** @param {Partial<RareParts>} loaded */
 export const setRareParts = (loaded) => void Object.assign(parts, loaded);
-
-/**
- * Loads the parts that a model with these options needs.
- * @param {{ input?: string, pool?: string, disentangled?: object }} options
- */
-export async function loadRareParts({ input, pool, disentangled }) {
-  if (input === 'sound') parts.sound ??= await import('./sound/index.js');
-  if (disentangled) parts.disentangled ??= await import('./disentangled.js');
-  if (pool === 'attention') parts.attentionPool ??= await import('./attentionPool.js');
-}
 
 /**
  * @template {keyof RareParts} N

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
-import { record } from './microphone.js';
+import { record } from '../../ui/microphone.js';
 import { sound as en } from './sound.en.js';
 import { sound as zh } from './sound.zh.js';
 

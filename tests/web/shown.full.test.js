@@ -1,5 +1,5 @@
 // Each state says and draws what it did, at the width of a desk and of a phone. Numbers are those of the demo model.
-// widths.test.js compares further states, which it opens anyway.
+// widths.test.js compares further states, which it opens anyway; it belongs to the default tier.
 
 import test from 'node:test';
 import { drawn, openAt, page, spoil } from '../support/page.js';
