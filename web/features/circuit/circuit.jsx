@@ -46,12 +46,14 @@ function useAnnouncedCut() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
   const cuts = circuit?.cuts;
-  const said = cuts && `${cuts.cut} ${cuts.now.both[0]}`;
+  const answer = circuit?.begun.answers[0];
+  const said = cuts && answer !== undefined && `${answer} ${cuts.cut} ${cuts.now.both[0]}`;
   useLayoutEffect(() => {
-    if (!circuit || !cuts) return;
+    // Between two circuits the cuts may be those of the one before.
+    if (!circuit || !cuts || answer === undefined) return;
     const { percent } = session.words.value;
     const [before, now] = [circuit.begun.whole.both[0], cuts.now.both[0]].map(percent);
-    session.announce(textsIn(session).isCut(circuit.begun.answers[0], before, now));
+    session.announce(textsIn(session).isCut(answer, before, now));
   }, [said]);
 }
 
