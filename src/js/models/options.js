@@ -56,7 +56,8 @@ import { readRotary } from './rotaryOptions.js';
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
  *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
- * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none
+ * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none. In a
+ *   page, hl.openModel must have opened such a model before
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
@@ -87,7 +88,8 @@ import { readRotary } from './rotaryOptions.js';
  *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
  *   classTokens is 1, and their linear layer has a bias
  * @property {number} [channels] number of audio features of a frame
- * @property {SoundOptions} [sound] convolutions over samples. hl.openModel must have opened a model of sound before
+ * @property {SoundOptions} [sound] convolutions over samples. In a page, hl.openModel must have opened such a model
+ *   before
  * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
  * @property {number} [classes] of a pooled head; or, if its logits are not those of vocab, of the head of every token
