@@ -781,7 +781,7 @@ test('1024 px: in the flow one can scroll to the ablation of every head', async 
 
 test('360 px: the heading above the similarity of two sentences is not cut off', async () => {
   await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=0&head=0', 360);
-  await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How alike'));
+  await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How similar'));
   const [inside, width] = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = part('.prediction h2');
     return [scrollWidth, clientWidth];
