@@ -114,19 +114,34 @@ test('what the model writes is added to the text until the visitor changes somet
   const { write, receive } = createContinuation({ document, requests });
   write();
   assert.deepEqual([asked[0].verb, asked[0].max, asked[0].state.text], ['generate', 24, 'At']);
-  receive(' sea');
-  receive(' sea the');
+  receive({ text: ' sea', isAnswer: false });
+  receive({ text: ' sea the', isAnswer: false });
   assert.deepEqual([document.state.value.text, document.state.value.written], ['At sea the', 2]);
   write(1);
-  receive(' first');
+  receive({ text: ' first', isAnswer: false });
   assert.deepEqual([document.state.value.text, document.state.value.written], ['At sea the first', 2]);
   document.update({ text: 'At sea' });
-  receive(' first mate');
+  receive({ text: ' first mate', isAnswer: false });
   assert.deepEqual([document.state.value.text, asked.at(-1)], ['At sea', { cancel: 'generate' }]);
   write();
   document.update({ model: 'constructed', text: 'At sea' });
-  receive(' the');
+  receive({ text: ' the', isAnswer: false });
   assert.equal(document.state.value.text, 'At sea');
+});
+
+test('the answer of an encoder–decoder is written as a whole until the visitor changes it', () => {
+  const asked = [];
+  const requests = { send: (request) => asked.push(request), cancel: (verb) => asked.push({ cancel: verb }) };
+  const { document } = start({ state: { text: 'At sea', second: 'En' } });
+  const { write, receive } = createContinuation({ document, requests });
+  const answer = (text) => receive({ text, isAnswer: true });
+  write();
+  answer('En');
+  answer('En mer');
+  assert.deepEqual([document.state.value.text, document.state.value.second], ['At sea', 'En mer']);
+  document.update({ second: 'Sur' });
+  answer('En mer la');
+  assert.deepEqual([document.state.value.second, asked.at(-1)], ['Sur', { cancel: 'generate' }]);
 });
 
 test('each model has the text that it has read before; opened models are listed', () => {

@@ -275,13 +275,6 @@ fullTest('in an encoder–decoder the next token follows the text of the decoder
   await settled();
   await page.locator('.second').fill('7 9');
   await page.waitForFunction(() => part('.prediction h2').textContent === 'Next token after 7 9');
-  // The line at the bottom of a phone has room for its actions.
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.waitForFunction(() => part('.page.phone'));
-  const [inside, line] = await page.evaluate(() =>
-    ['.whatif .reason', '.whatif'].map((name) => part(name).getBoundingClientRect().height),
-  );
-  assert.ok(inside < line, `${inside} of ${line} px`);
 });
 
 fullTest('a BERT without tokenizer.json is reported neither with another tokenizer nor without a head', async () => {
