@@ -68,11 +68,11 @@ const SHOWN = {
       t5Off: '.ablation li',
       mpnetOff: '.turned dl',
       microphoneRefused: '.frame-letters .option',
+      whisper: '.spectrogram canvas',
+      wav2vec2: '.frame-letters .option',
     },
     {},
   ),
-  whisper: '.spectrogram canvas',
-  wav2vec2: '.frame-letters .option',
 };
 
 /** States that their actions change in a way that an address does not restore. */

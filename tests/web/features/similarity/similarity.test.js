@@ -9,6 +9,7 @@ import { load } from 'headlight-attention';
 import { tokenSimilarity } from 'headlight-attention/analysis';
 import { GOLDEN } from '../../../support/golden.js';
 import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const WORDS = 'how do whales sleep ? when does a whale rest the stock market fell'.split(' ');
 const SPECIAL = ['<s>', '<pad>', '</s>', '<unk>', '<mask>'];
@@ -99,7 +100,7 @@ test('two sentences are compared with MPNet: the cosine, its tokens, and a head 
   model.dispose();
 });
 
-test('the pooling of the first token has no shares; arrow keys walk through those of a mean', async () => {
+fullTest('the pooling of the first token has no shares; arrow keys walk through those of a mean', async () => {
   await openFolder('cls_token');
   assert.match(await page.locator('.prediction').textContent(), /the state of the first token/);
   assert.equal(await page.locator('.share').count(), 0);

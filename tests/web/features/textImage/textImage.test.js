@@ -167,7 +167,7 @@ fullTest('sentences are chosen, edited, added and removed; undo and the address 
   model.dispose();
 });
 
-test('a SigLIP gives each sentence a probability of its own; an empty sentence has none', async () => {
+fullTest('a SigLIP gives each sentence a probability of its own; an empty sentence has none', async () => {
   await openFolder(SIGLIP);
   await choosePicture();
   await line(1).fill('whales swim here');

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'node:test';
 import { families } from '../../../support/families.js';
 import { assertAccessible, faults, openAt, openChooser, page, spoil } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
@@ -33,26 +32,29 @@ async function show(name) {
 }
 const isOn = () => page.locator('.corner .switch').getAttribute('aria-checked');
 
-test('a head of each attention of an encoder–decoder is switched off by itself, and the guess changes', async () => {
-  await open('T5, relu and a tied head');
-  const seen = new Set([await guesses()]);
-  for (const [name, place] of [
-    ['Encoder', 'e0.0'],
-    ['Decoder', '0.0'],
-    ['Decoder to encoder', 'c0.0'],
-  ]) {
-    await show(name);
-    assert.equal(await isOn(), 'true', `${name} before`);
-    await page.locator('.corner .switch').click();
-    await page.waitForFunction(() => part('.other .mark') && part('.thumbnail.off[data-head="0.0"]'));
-    await addressed(`${place}:0`);
-    seen.add(await guesses());
-    await page.getByRole('button', { name: 'Reset' }).click();
-    await page.waitForFunction(() => !part('.thumbnail.off'));
-  }
-  assert.equal(seen.size, 4, [...seen].join('; '));
-  assert.deepEqual(faults, []);
-});
+fullTest(
+  'a head of each attention of an encoder–decoder is switched off by itself, and the guess changes',
+  async () => {
+    await open('T5, relu and a tied head');
+    const seen = new Set([await guesses()]);
+    for (const [name, place] of [
+      ['Encoder', 'e0.0'],
+      ['Decoder', '0.0'],
+      ['Decoder to encoder', 'c0.0'],
+    ]) {
+      await show(name);
+      assert.equal(await isOn(), 'true', `${name} before`);
+      await page.locator('.corner .switch').click();
+      await page.waitForFunction(() => part('.other .mark') && part('.thumbnail.off[data-head="0.0"]'));
+      await addressed(`${place}:0`);
+      seen.add(await guesses());
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.waitForFunction(() => !part('.thumbnail.off'));
+    }
+    assert.equal(seen.size, 4, [...seen].join('; '));
+    assert.deepEqual(faults, []);
+  },
+);
 
 fullTest(
   'flow of an encoder–decoder lists the heads of both attentions, and choosing one shows its attention',
@@ -73,7 +75,7 @@ fullTest(
   },
 );
 
-test('without a guess, the switch and ablation show how far the hidden states turn', async () => {
+fullTest('without a guess, the switch and ablation show how far the hidden states turn', async () => {
   await open('MPNet for sentences');
   await page.locator('.corner .switch').click();
   await page.waitForFunction(() => /turned by \d+(\.\d)?° on average/.test(part('.turned h2')?.textContent));
