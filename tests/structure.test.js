@@ -203,3 +203,12 @@ test('circular and upward imports are found', () => {
   assert.equal(circleIn(graph).length, 4);
   assert.deepEqual(upwards(graph, 'web', [['store'], ['entries']]), ['web/store/a.js → web/entries/b.js']);
 });
+
+test('a file with tests of the full tier alone is named after it: without a test its browser would not be closed', () => {
+  const files = filesIn('tests', /\.test\.js$/).filter((file) => !file.endsWith('.full.test.js'));
+  assert.ok(files.length > 200);
+  for (const file of files) {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    if (/\bfullTest\(/.test(text)) assert.match(text, /\btest\(/, file);
+  }
+});

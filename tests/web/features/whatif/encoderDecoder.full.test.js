@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import test from 'node:test';
 import { families } from '../../../support/families.js';
 import { assertAccessible, faults, openAt, openChooser, page, spoil } from '../../../support/page.js';
-import { fullTest } from '../../../support/tier.js';
 
 /** Opens the tiny model of a family. */
 async function open(name) {
@@ -32,50 +32,44 @@ async function show(name) {
 }
 const isOn = () => page.locator('.corner .switch').getAttribute('aria-checked');
 
-fullTest(
-  'a head of each attention of an encoder–decoder is switched off by itself, and the guess changes',
-  async () => {
-    await open('T5, relu and a tied head');
-    const seen = new Set([await guesses()]);
-    for (const [name, place] of [
-      ['Encoder', 'e0.0'],
-      ['Decoder', '0.0'],
-      ['Decoder to encoder', 'c0.0'],
-    ]) {
-      await show(name);
-      assert.equal(await isOn(), 'true', `${name} before`);
-      await page.locator('.corner .switch').click();
-      await page.waitForFunction(() => part('.other .mark') && part('.thumbnail.off[data-head="0.0"]'));
-      await addressed(`${place}:0`);
-      seen.add(await guesses());
-      await page.getByRole('button', { name: 'Reset' }).click();
-      await page.waitForFunction(() => !part('.thumbnail.off'));
-    }
-    assert.equal(seen.size, 4, [...seen].join('; '));
-    assert.deepEqual(faults, []);
-  },
-);
+test('a head of each attention of an encoder–decoder is switched off by itself, and the guess changes', async () => {
+  await open('T5, relu and a tied head');
+  const seen = new Set([await guesses()]);
+  for (const [name, place] of [
+    ['Encoder', 'e0.0'],
+    ['Decoder', '0.0'],
+    ['Decoder to encoder', 'c0.0'],
+  ]) {
+    await show(name);
+    assert.equal(await isOn(), 'true', `${name} before`);
+    await page.locator('.corner .switch').click();
+    await page.waitForFunction(() => part('.other .mark') && part('.thumbnail.off[data-head="0.0"]'));
+    await addressed(`${place}:0`);
+    seen.add(await guesses());
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await page.waitForFunction(() => !part('.thumbnail.off'));
+  }
+  assert.equal(seen.size, 4, [...seen].join('; '));
+  assert.deepEqual(faults, []);
+});
 
-fullTest(
-  'flow of an encoder–decoder lists the heads of both attentions, and choosing one shows its attention',
-  async () => {
-    await open('T5, relu and a tied head');
-    assert.equal(await page.locator('.legend .views').getByText('Flow').count(), 0, 'an encoder adds nothing itself');
-    await show('Decoder to encoder');
-    await page.locator('.second').fill('7 9 3');
-    await page.locator('.legend .views').getByText('Flow').click();
-    await page.waitForFunction(() => part('.flow-drawing .ribbon'));
-    assert.equal(await page.locator('.flow-piece').count(), 4);
-    assert.equal(await page.locator('.ways').count(), 0, 'circuits are for models with one stack');
-    await page.locator('.adding li', { hasText: 'Decoder 1.3' }).first().click();
-    await page.waitForFunction(() => part('.parts [aria-pressed=true]').textContent === 'Decoder');
-    await page.waitForFunction(() => part('.thumbnail[aria-checked=true]')?.dataset.head === '1.3');
-    await assertAccessible();
-    assert.deepEqual(faults, []);
-  },
-);
+test('flow of an encoder–decoder lists the heads of both attentions, and choosing one shows its attention', async () => {
+  await open('T5, relu and a tied head');
+  assert.equal(await page.locator('.legend .views').getByText('Flow').count(), 0, 'an encoder adds nothing itself');
+  await show('Decoder to encoder');
+  await page.locator('.second').fill('7 9 3');
+  await page.locator('.legend .views').getByText('Flow').click();
+  await page.waitForFunction(() => part('.flow-drawing .ribbon'));
+  assert.equal(await page.locator('.flow-piece').count(), 4);
+  assert.equal(await page.locator('.ways').count(), 0, 'circuits are for models with one stack');
+  await page.locator('.adding li', { hasText: 'Decoder 1.3' }).first().click();
+  await page.waitForFunction(() => part('.parts [aria-pressed=true]').textContent === 'Decoder');
+  await page.waitForFunction(() => part('.thumbnail[aria-checked=true]')?.dataset.head === '1.3');
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
 
-fullTest('without a guess, the switch and ablation show how far the hidden states turn', async () => {
+test('without a guess, the switch and ablation show how far the hidden states turn', async () => {
   await open('MPNet for sentences');
   await page.locator('.corner .switch').click();
   await page.waitForFunction(() => /turned by \d+(\.\d)?° on average/.test(part('.turned h2')?.textContent));
