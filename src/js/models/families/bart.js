@@ -1,35 +1,19 @@
 // BART and Marian: encoder–decoders whose norms are after each sum.
 
-import { expectField, prefixKeys, projections, readActivation } from './common.js';
+import { bartNames, bartStacks } from './bartStacks.js';
+import { expectField, readActivation } from './common.js';
 
-/** @import { Config, Family, Names } from './common.js' */
+/** @import { Config, Family } from './common.js' */
 /** @import { TransformerOptions } from '../options.js' */
 
-/** The embedding table of both stacks, and copies of it that some files contain. */
-const TABLE = {
-  from: 'shared.weight',
-  also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight', '/lm_head.weight'],
-};
-const ENDS = /** @type {const} */ (['q_proj', 'k_proj', 'v_proj', 'out_proj']);
-
-/** @param {string} stack @returns {Names} */
-const stackNames = (stack) => ({
-  'embedding.position': `${stack}.embed_positions.weight`,
-  'embedding.norm': `${stack}.layernorm_embedding`,
-  ...projections('blocks.L.attention', `${stack}.layers.L.self_attn`, ENDS),
-  'blocks.L.norm1': `${stack}.layers.L.self_attn_layer_norm`,
-  'blocks.L.up': `${stack}.layers.L.fc1`,
-  'blocks.L.down': `${stack}.layers.L.fc2`,
-  'blocks.L.norm2': `${stack}.layers.L.final_layer_norm`,
-});
-
 const NAMES = {
-  'embedding.table': TABLE,
-  ...stackNames('decoder'),
-  'blocks.L.cross.norm': 'decoder.layers.L.encoder_attn_layer_norm',
-  ...projections('blocks.L.cross', 'decoder.layers.L.encoder_attn', ENDS),
+  ...bartNames((stack) => ({
+    'embedding.position': `${stack}.embed_positions.weight`,
+    'embedding.norm': `${stack}.layernorm_embedding`,
+    'blocks.L.norm1': `${stack}.layers.L.self_attn_layer_norm`,
+    'blocks.L.norm2': `${stack}.layers.L.final_layer_norm`,
+  })),
   'head.bias': '/final_logits_bias',
-  ...prefixKeys('encoder', stackNames('encoder')),
 };
 
 /**
@@ -53,21 +37,8 @@ function stacks(c, positions) {
     ...positions,
   };
   return {
-    ...shared,
-    layers: c.decoder_layers ?? 12,
-    numHeads: c.decoder_attention_heads ?? 16,
-    mlp: c.decoder_ffn_dim ?? 4096,
-    tied: true,
+    ...bartStacks(c, shared),
     bias: { query: true, key: true, value: true, out: true, mlp: true, norm: true, head: true },
-    encoder: {
-      ...shared,
-      layers: c.encoder_layers ?? 12,
-      numHeads: c.encoder_attention_heads ?? 16,
-      mlp: c.encoder_ffn_dim ?? 4096,
-      causal: false,
-      head: 'none',
-      sharedEmbedding: true,
-    },
   };
 }
 

@@ -1,0 +1,55 @@
+// The two stacks of BART and its relatives, with the same fields of config.json and nearly the same names.
+
+import { prefixKeys, projections } from './common.js';
+
+/** @import { Config, Names } from './common.js' */
+/** @import { TransformerOptions } from '../options.js' */
+
+const ENDS = /** @type {const} */ (['q_proj', 'k_proj', 'v_proj', 'out_proj']);
+
+/**
+ * @param {Config} c
+ * @param {Omit<TransformerOptions, 'layers' | 'numHeads'>} shared options of both stacks
+ * @returns {TransformerOptions}
+ */
+export const bartStacks = (c, shared) => ({
+  ...shared,
+  layers: c.decoder_layers ?? 12,
+  numHeads: c.decoder_attention_heads ?? 16,
+  mlp: c.decoder_ffn_dim ?? 4096,
+  tied: true,
+  encoder: {
+    ...shared,
+    layers: c.encoder_layers ?? 12,
+    numHeads: c.encoder_attention_heads ?? 16,
+    mlp: c.encoder_ffn_dim ?? 4096,
+    causal: false,
+    head: 'none',
+    sharedEmbedding: true,
+  },
+});
+
+/**
+ * The names of both stacks.
+ * @param {(stack: string) => Names} namesOf names of a stack besides its projections
+ * @returns {Names}
+ */
+export function bartNames(namesOf) {
+  const stack = (/** @type {string} */ name) => ({
+    ...namesOf(name),
+    ...projections('blocks.L.attention', `${name}.layers.L.self_attn`, ENDS),
+    'blocks.L.up': `${name}.layers.L.fc1`,
+    'blocks.L.down': `${name}.layers.L.fc2`,
+  });
+  return {
+    // One table for both stacks; some files contain copies of it.
+    'embedding.table': {
+      from: 'shared.weight',
+      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight', '/lm_head.weight'],
+    },
+    ...stack('decoder'),
+    'blocks.L.cross.norm': 'decoder.layers.L.encoder_attn_layer_norm',
+    ...projections('blocks.L.cross', 'decoder.layers.L.encoder_attn', ENDS),
+    ...prefixKeys('encoder', stack('encoder')),
+  };
+}
