@@ -34,7 +34,7 @@ export function tokenSimilarity(first, second) {
   const columns = new Float64Array(b.count);
   for (let t = 0; t < a.count; t++)
     for (let s = 0; s < b.count; s++) {
-      const share = lengths > 0 ? dot(a, t, b, s) / lengths : 0;
+      const share = lengths === 0 ? 0 : dot(a, t, b, s) / lengths;
       pairs[t * b.count + s] = share;
       rows[t] += share;
       columns[s] += share;

@@ -36,6 +36,7 @@ test('a text is as similar to itself as can be, to nothing not at all, and shape
   const a = states(4, 6);
   near(tokenSimilarity(a, a).cosine, 1);
   assert.equal(tokenSimilarity(a, { data: new Float32Array(12), shape: [2, 6] }).cosine, 0);
+  assert.equal(tokenSimilarity(a, { data: new Float32Array(6).fill(NaN), shape: [1, 6] }).cosine, NaN);
   assert.throws(() => tokenSimilarity(a, states(4, 5)), { code: 'SHAPE', parameter: 'second' });
   assert.throws(() => tokenSimilarity(states(2, 4, 6), a), { code: 'SHAPE', parameter: 'first' });
 });
