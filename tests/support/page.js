@@ -196,3 +196,17 @@ export async function assertNoSidewaysScroll(what) {
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok(content <= window, `${what}: ${content} px in ${window} px`);
 }
+
+/** Drops a file on the page. @param {string} name @param {Buffer} bytes */
+export const dropFile = (name, bytes) =>
+  page.evaluate(
+    ([name, content]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+      for (const type of ['dragenter', 'dragover', 'drop'])
+        part('.page').dispatchEvent(
+          new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true }),
+        );
+    },
+    [name, bytes.toString('base64')],
+  );

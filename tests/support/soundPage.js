@@ -27,20 +27,6 @@ export async function openListener(name) {
   await ready();
 }
 
-/** Drops a file on the page. @param {string} name @param {Buffer} bytes */
-export const drop = (name, bytes) =>
-  page.evaluate(
-    ([name, content]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
-      for (const type of ['dragenter', 'dragover', 'drop'])
-        part('.page').dispatchEvent(
-          new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true }),
-        );
-    },
-    [name, bytes.toString('base64')],
-  );
-
 /** Left edge, width, and the opacity of the ink in the spectrogram by tenths of its height, from low pitches up. */
 export const strip = () =>
   page.evaluate(() => {

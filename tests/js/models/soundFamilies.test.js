@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { families } from '../../support/families.js';
+import { assertSlopes } from '../../support/gradientSlopes.js';
 import { flavours, hl } from '../../support/headlight.js';
 
 const [BASE, LARGE] = ['wav2vec 2.0', 'wav2vec 2.0, large, with a mask'];
@@ -34,27 +35,8 @@ for (const name of [BASE, LARGE, HUBERT, 'HuBERT for classes of sound'])
       const frames = Array.from({ length: 2 }, (_, b) => Array.from({ length: 13 }, (_, t) => (t + b) % 7));
       const given = model.options.head === 'pooled' ? [1, 2] : frames;
       model.learn(input, given);
-      const norm = (data) => Math.sqrt(data.reduce((sum, x) => sum + x * x, 0));
-      const most = Math.max(...Object.values(model.gradients).map(({ data }) => norm(data)));
-      for (const [parameter, tensor] of Object.entries(model.parameters)) {
-        const gradient = model.gradients[parameter].copy();
-        const length = norm(gradient);
-        // A norm over time removes what all samples share, and softmax what all keys share.
-        if (length < 1e-5 * most) {
-          assert.match(parameter, /\.bk$/, `${parameter} has no gradient`);
-          continue;
-        }
-        const start = tensor.copy();
-        const lossAt = (step) => {
-          tensor.data.set(start.map((x, i) => x + (step * gradient[i]) / length));
-          return model.judge(input, given).loss;
-        };
-        const h = 0.006;
-        const slope = (8 * (lossAt(h) - lossAt(-h)) - (lossAt(2 * h) - lossAt(-2 * h))) / (12 * h);
-        tensor.data.set(start);
-        const text = `${parameter}: ${length}, by differences ${slope}, the largest ${most}`;
-        assert.ok(Math.abs(slope - length) < 2e-4 * most + 3e-3 * length, text);
-      }
+      // A norm over time removes what all samples share, and softmax what all keys share.
+      assertSlopes(model, input, given, /\.bk$/);
       model.dispose();
     }
   });

@@ -5,23 +5,13 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { hl } from '../../../support/headlight.js';
-import { faults, openPage, page, spoil } from '../../../support/page.js';
+import { dropFile, faults, openPage, page, spoil } from '../../../support/page.js';
 
 const golden = (name) => fileURLToPath(new URL(`../../../golden/${name}`, import.meta.url));
 
 /** Drops a file on the page and waits until its heads are shown. */
 async function drop(name, bytes, heads) {
-  await page.evaluate(
-    ([name, content]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
-      for (const type of ['dragenter', 'dragover', 'drop'])
-        part('.page').dispatchEvent(
-          new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, composed: true }),
-        );
-    },
-    [name, bytes.toString('base64')],
-  );
+  await dropFile(name, bytes);
   await page.waitForFunction(
     (heads) =>
       part('.page').dataset.busy === 'false' &&

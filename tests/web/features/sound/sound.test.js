@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { faults, page } from '../../../support/page.js';
-import { drop, openListener, PROMPT, ready, strip, title } from '../../../support/soundPage.js';
+import { dropFile, faults, page } from '../../../support/page.js';
+import { openListener, PROMPT, ready, strip, title } from '../../../support/soundPage.js';
 import { tone, wavOf } from '../../../support/wave.js';
 
 test('Whisper hears a first sound, and a file that is dropped takes its place', async () => {
@@ -15,7 +15,7 @@ test('Whisper hears a first sound, and a file that is dropped takes its place', 
   assert.deepEqual(first.strip, first.matrix, 'the spectrogram is as wide as the columns');
   assert.equal(first.gap, 4);
   // 44100 samples a second, which the browser converts.
-  await drop('tone.wav', wavOf(tone(0.6, 44100, 3000), 44100));
+  await dropFile('tone.wav', wavOf(tone(0.6, 44100, 3000), 44100));
   await page.waitForFunction(() => part('.sound-title h2').textContent === 'A sound of 0.6 s');
   await ready();
   const second = await strip();

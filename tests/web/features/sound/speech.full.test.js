@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { launch } from '../../../support/chromium.js';
-import { assertAccessible, faults, openPage, page, server, settle, spoil } from '../../../support/page.js';
-import { drop, filesOf, openListener, PROMPT, ready, strip, title } from '../../../support/soundPage.js';
+import { assertAccessible, dropFile, faults, openPage, page, server, settle, spoil } from '../../../support/page.js';
+import { filesOf, openListener, PROMPT, ready, strip, title } from '../../../support/soundPage.js';
 import { tone, wavOf, writeWav } from '../../../support/wave.js';
 
 test('Whisper writes what it hears, and a new sound removes it', async () => {
@@ -17,7 +17,7 @@ test('Whisper writes what it hears, and a new sound removes it', async () => {
   await page.waitForFunction(() => part('[data-name=transcribe]').textContent === 'transcribe');
   assert.match(await page.locator('.second').inputValue(), /^<\|de\|><\|transcribe\|><\|notimestamps\|>./);
   await settle();
-  await drop('tone.wav', wavOf(tone(0.3, 16000, 500), 16000));
+  await dropFile('tone.wav', wavOf(tone(0.3, 16000, 500), 16000));
   await page.waitForFunction((prompt) => part('.second').value === prompt, PROMPT);
   await ready();
   assert.equal(await title(), 'A sound of 0.3 s');
@@ -44,10 +44,10 @@ test('wav2vec 2.0 names the letters of the chosen frame, and spells the sound', 
 test('a sound without a model that hears, and a file that is no sound, are refused', async () => {
   await openPage();
   spoil();
-  await drop('tone.wav', wavOf(tone(0.3, 16000, 500), 16000));
+  await dropFile('tone.wav', wavOf(tone(0.3, 16000, 500), 16000));
   assert.match(await page.locator('.problem').textContent(), /Open a model that hears first/);
   await openListener('wav2vec2');
-  await drop('broken.wav', Buffer.from('no sound'));
+  await dropFile('broken.wav', Buffer.from('no sound'));
   assert.match(await page.locator('.problem').textContent(), /cannot read the sound broken\.wav/);
   assert.equal(await title(), 'A sound of 1.0 s');
 });
