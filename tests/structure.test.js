@@ -204,7 +204,7 @@ test('circular and upward imports are found', () => {
   assert.deepEqual(upwards(graph, 'web', [['store'], ['entries']]), ['web/store/a.js → web/entries/b.js']);
 });
 
-test('a file with tests of the full tier alone is named after it: without a test its browser would not be closed', () => {
+test('a file with tests of the full tier alone is named after it: no test would close its browser', () => {
   const files = filesIn('tests', /\.test\.js$/).filter((file) => !file.endsWith('.full.test.js'));
   assert.ok(files.length > 200);
   for (const file of files) {

@@ -53,7 +53,7 @@ test('a head of each attention of an encoder–decoder is switched off by itself
   assert.deepEqual(faults, []);
 });
 
-test('flow of an encoder–decoder lists the heads of both attentions, and choosing one shows its attention', async () => {
+test('flow of an encoder–decoder lists the heads of both attentions; choosing one shows its attention', async () => {
   await open('T5, relu and a tied head');
   assert.equal(await page.locator('.legend .views').getByText('Flow').count(), 0, 'an encoder adds nothing itself');
   await show('Decoder to encoder');
