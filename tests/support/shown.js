@@ -86,5 +86,13 @@ export async function assertShown(name, selector = '.page') {
   }
   assert.ok(existsSync(file), `${file} is missing: HEADLIGHT_SHOWN=write writes it`);
   const wanted = readFileSync(file, 'utf8');
-  assert.equal(await readUntil(selector, (text) => text === wanted), wanted);
+  const shown = await readUntil(selector, (text) => text === wanted);
+  if (shown !== wanted) assert.fail(`${name} is shown differently:\n${changesOf(wanted, shown)}`);
+}
+
+/** Lines that only one of two texts has, with - and +. @param {string} wanted @param {string} shown */
+function changesOf(wanted, shown) {
+  const [old, now] = [wanted.split('\n'), shown.split('\n')];
+  const only = (lines, others, sign) => lines.filter((line) => !others.includes(line)).map((line) => sign + line);
+  return [...only(old, now, '- '), ...only(now, old, '+ ')].join('\n') || 'the same lines in another order';
 }

@@ -100,18 +100,21 @@ const areEqual = (now, old) =>
 
 /** The legend of a difference; the usual one if there is none. */
 export function CompareMarks() {
+  const state = useSession().state.value;
+  const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
+  return isDifference ? <DifferenceMarks /> : <Ramp />;
+}
+
+function DifferenceMarks() {
   const session = useSession();
   const texts = useTexts();
-  const state = session.state.value;
   /** @type {Theme} */
   const theme = session.theme.value;
   const [box, canvas] = [useRef(null), useRef(/** @type {HTMLCanvasElement | null} */ (null))];
   const { width } = useSize(box);
-  const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
   useEffect(() => {
     paintRamp(canvas.current, width, (place) => SIGNED[theme].css(differenceAt(place)));
-  }, [width, theme, isDifference]);
-  if (!isDifference) return <Ramp />;
+  }, [width, theme]);
   return (
     <div class="ramp" ref={box} role="img" aria-label={texts.signed}>
       <canvas ref={canvas} />

@@ -69,6 +69,13 @@ test('with a head switched off, side by side shows both runs, and the difference
   assert.ok(Math.abs(Number(figures[FROM].replace('−', '-')) - d) <= 0.00501, `${figures[FROM]}, ${d}`);
   await page.locator('.prediction .tick').first().waitFor();
   assert.match(await page.textContent('.other'), /in the pinned run/);
+  const legend = await page.locator('.ramp canvas').evaluate((canvas) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+    const { data } = canvas.getContext('2d').getImageData(0, height >> 1, width, 1);
+    return [0, width - 1].map((x) => data.slice(4 * x, 4 * x + 4).join(' '));
+  });
+  for (const colour of legend) assert.match(colour, / 255$/);
+  assert.notEqual(legend[0], legend[1]);
 });
 
 test('the difference of two texts has a value for each pair of tokens and a dot for other cells', async () => {
