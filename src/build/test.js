@@ -97,6 +97,8 @@ async function run(node, files, { tier, flavour }) {
     ...(browser && { HEADLIGHT_CHROMIUM: browser.wsEndpoint() }),
     ...(flavour && { HEADLIGHT_FLAVOUR: flavour }),
     HEADLIGHT_TIER: tier ?? 'default',
+    // Node compiles playwright-core once for all files. A compiled program from there has no exact coverage.
+    ...(!process.env.NODE_V8_COVERAGE && { NODE_COMPILE_CACHE: join(ROOT, 'dist/compiled') }),
   };
   const child = spawn(node, [...options, ...files], { cwd: ROOT, env, stdio: 'inherit' });
   const [code, signal] = await new Promise((resolve) => child.on('exit', (...end) => resolve(end)));

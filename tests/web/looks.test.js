@@ -354,7 +354,7 @@ for (const width of [1440, 768, 360])
     assert.deepEqual(faults, []);
   });
 
-test('an encoder–decoder without a tokenizer asks for token numbers in each attention', async () => {
+fullTest('an encoder–decoder without a tokenizer asks for token numbers in each attention', async () => {
   await open('', 1440);
   await openChooser();
   const { files } = families.find(({ name }) => name.startsWith('T5'));
@@ -613,21 +613,24 @@ test('a head that is off: the title says that later layers, or the guess, run wi
   }
 });
 
-test('1280 × 800: the reading fits, with the help open too; in a lower window the keyboard scrolls it', async () => {
-  await openAt('', { viewport: { width: 1280, height: 800 } });
-  await page.waitForFunction(() => part('.reading .adds b'));
-  const hidden = () => page.evaluate(() => part('.reading').scrollHeight - part('.reading').clientHeight);
-  assert.ok((await hidden()) <= 0, `${await hidden()} px are hidden`);
-  await chooseMore('help');
-  await page.waitForFunction(() => part('.help dl'));
-  await assertAccessible();
-  await page.keyboard.press('Escape');
-  await page.locator('.in-full').click();
-  await page.setViewportSize({ width: 1280, height: 560 });
-  await page.waitForFunction(() => part('.reading').tabIndex === 0);
-  assert.ok((await hidden()) > 0);
-  await assertAccessible();
-});
+fullTest(
+  '1280 × 800: the reading fits, with the help open too; in a lower window the keyboard scrolls it',
+  async () => {
+    await openAt('', { viewport: { width: 1280, height: 800 } });
+    await page.waitForFunction(() => part('.reading .adds b'));
+    const hidden = () => page.evaluate(() => part('.reading').scrollHeight - part('.reading').clientHeight);
+    assert.ok((await hidden()) <= 0, `${await hidden()} px are hidden`);
+    await chooseMore('help');
+    await page.waitForFunction(() => part('.help dl'));
+    await assertAccessible();
+    await page.keyboard.press('Escape');
+    await page.locator('.in-full').click();
+    await page.setViewportSize({ width: 1280, height: 560 });
+    await page.waitForFunction(() => part('.reading').tabIndex === 0);
+    assert.ok((await hidden()) > 0);
+    await assertAccessible();
+  },
+);
 
 test('tokens within a sentence are quoted', async () => {
   await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
@@ -642,7 +645,7 @@ test('tokens within a sentence are quoted', async () => {
   assert.equal(await page.locator('.ablation .how i').textContent(), GUESS);
 });
 
-test('the buttons of the views stay in place, whichever is chosen', async () => {
+fullTest('the buttons of the views stay in place, whichever is chosen', async () => {
   await open('', 1920);
   const places = [];
   for (const name of ['heatmap', 'lines', 'flow']) {
@@ -803,7 +806,7 @@ test('without a text the instructions are above the views, after the flow too', 
   assert.ok(text.bottom < legend.top, `${text.bottom} is above ${legend.top}`);
 });
 
-test('the buttons of the views stay in place with few tokens too', async () => {
+fullTest('the buttons of the views stay in place with few tokens too', async () => {
   const places = [];
   for (const view of ['heatmap', 'lines', 'flow']) {
     await open(`view=${view}&text=Call`, 1440);
@@ -813,7 +816,7 @@ test('the buttons of the views stay in place with few tokens too', async () => {
   assert.equal(new Set(places).size, 1, places.join(', '));
 });
 
-test('names that are too close to each other are hidden, except those of the line that is read', async () => {
+fullTest('names that are too close to each other are hidden, except those of the line that is read', async () => {
   const seen = () =>
     page.evaluate(
       () =>

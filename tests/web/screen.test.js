@@ -175,27 +175,30 @@ test('the keys 1 to 6 choose the views, but are letters in a text field; the hel
   await press('Escape');
 });
 
-test('an animation leads from the chosen head to the large picture, unless the visitor wants no motion', async () => {
-  const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
-  await openPage({ fresh: true });
-  assert.equal(await beam(), '', 'nothing has been chosen');
-  await page.locator("[data-head='2.1']").click();
-  await page.waitForFunction(() => part('.beam path').getAttribute('d'));
-  const [x, y] = (await beam()).match(/[\d.]+/g).map(Number);
-  const [left, top] = await page.evaluate(() => {
-    const area = part('.beam').getBoundingClientRect();
-    const frame = part("[data-head='2.1'] .frame").getBoundingClientRect();
-    return [frame.right - area.left, frame.top - area.top];
-  });
-  assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
-  // It does not block the pointer, and fades.
-  await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
-  assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
-  await openPage({ reducedMotion: 'reduce', fresh: true });
-  await page.locator("[data-head='2.1']").click();
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 2, head 1'));
-  assert.equal(await beam(), '');
-});
+fullTest(
+  'an animation leads from the chosen head to the large picture, unless the visitor wants no motion',
+  async () => {
+    const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
+    await openPage({ fresh: true });
+    assert.equal(await beam(), '', 'nothing has been chosen');
+    await page.locator("[data-head='2.1']").click();
+    await page.waitForFunction(() => part('.beam path').getAttribute('d'));
+    const [x, y] = (await beam()).match(/[\d.]+/g).map(Number);
+    const [left, top] = await page.evaluate(() => {
+      const area = part('.beam').getBoundingClientRect();
+      const frame = part("[data-head='2.1'] .frame").getBoundingClientRect();
+      return [frame.right - area.left, frame.top - area.top];
+    });
+    assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
+    // It does not block the pointer, and fades.
+    await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
+    assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
+    await openPage({ reducedMotion: 'reduce', fresh: true });
+    await page.locator("[data-head='2.1']").click();
+    await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 2, head 1'));
+    assert.equal(await beam(), '');
+  },
+);
 
 test('a visitor edits the text, and the model continues it until it is stopped', async () => {
   await openPage();
@@ -444,7 +447,7 @@ test('a first visit loads at most 230 kB compressed, without models', async () =
   assert.ok(sum <= 230_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
 });
 
-test('the worker uses all cores if the page is isolated, otherwise one thread', async () => {
+fullTest('the worker uses all cores if the page is isolated, otherwise one thread', async () => {
   /** The binary that a page of this server runs, without its extension. */
   async function binaryOf({ url }) {
     await openEmpty();
@@ -510,7 +513,7 @@ test('the first picture and its guesses are shown before the worker has answered
   assert.deepEqual(faults, []);
 });
 
-test('a stored first picture that cannot be read is ignored', async () => {
+fullTest('a stored first picture that cannot be read is ignored', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.route('**/whale.first.json', (route) => route.fulfill({ status: 200, body: '<!doctype html>' }));
   await page.goto(server.url);

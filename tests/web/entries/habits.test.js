@@ -176,7 +176,7 @@ fullTest('Back to a model that is closed says so and shows the whale: one is not
   await shows('.model-menu .under', 'Moby');
 });
 
-test('a model in training that the browser cannot keep is asked about', async () => {
+fullTest('a model in training that the browser cannot keep is asked about', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   // The worker's storage is full.
   await page.route('**/*.js', async (route) => {
@@ -201,39 +201,42 @@ test('a model in training that the browser cannot keep is asked about', async ()
   });
 });
 
-test('files are dropped on training and pasted anywhere; JSON is pasted outside of a text, in it as text', async () => {
-  await open('panel=train');
-  spoil();
-  await give('drop', '.film, .right', weights);
-  await shows('.model-menu .under', 'attentions.npy');
-  await page.goBack();
-  await page.waitForFunction(() => part('.page').classList.contains('training'));
-  await give('paste', '.page', weights, 'pasted.npy');
-  await shows('.model-menu .under', 'pasted.npy');
-  await page.goBack();
-  await page.waitForFunction(() => part('.page').classList.contains('training'));
-  const text = JSON.stringify([
-    [1, 0],
-    [0.5, 0.5],
-  ]);
-  const pasteText = (selector) =>
-    page.evaluate(
-      ([selector, text]) => {
-        const clipboardData = new DataTransfer();
-        clipboardData.setData('text', text);
-        const event = new ClipboardEvent('paste', { clipboardData, cancelable: true, bubbles: true, composed: true });
-        part(selector).dispatchEvent(event);
-        return event.defaultPrevented;
-      },
-      [selector, text],
-    );
-  assert.equal(await pasteText('.page'), true);
-  await shows('.model-menu .under', 'pasted');
-  await page.locator('.model-menu .word').click();
-  await page.getByRole('menuitemradio', { name: /^Moby/ }).click();
-  await page.locator('textarea').waitFor();
-  assert.equal(await pasteText('textarea'), false);
-});
+fullTest(
+  'files are dropped on training and pasted anywhere; JSON is pasted outside of a text, in it as text',
+  async () => {
+    await open('panel=train');
+    spoil();
+    await give('drop', '.film, .right', weights);
+    await shows('.model-menu .under', 'attentions.npy');
+    await page.goBack();
+    await page.waitForFunction(() => part('.page').classList.contains('training'));
+    await give('paste', '.page', weights, 'pasted.npy');
+    await shows('.model-menu .under', 'pasted.npy');
+    await page.goBack();
+    await page.waitForFunction(() => part('.page').classList.contains('training'));
+    const text = JSON.stringify([
+      [1, 0],
+      [0.5, 0.5],
+    ]);
+    const pasteText = (selector) =>
+      page.evaluate(
+        ([selector, text]) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData('text', text);
+          const event = new ClipboardEvent('paste', { clipboardData, cancelable: true, bubbles: true, composed: true });
+          part(selector).dispatchEvent(event);
+          return event.defaultPrevented;
+        },
+        [selector, text],
+      );
+    assert.equal(await pasteText('.page'), true);
+    await shows('.model-menu .under', 'pasted');
+    await page.locator('.model-menu .word').click();
+    await page.getByRole('menuitemradio', { name: /^Moby/ }).click();
+    await page.locator('textarea').waitFor();
+    assert.equal(await pasteText('textarea'), false);
+  },
+);
 
 test('a reload keeps theme and language', async () => {
   await open();

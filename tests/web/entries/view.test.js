@@ -112,7 +112,7 @@ test('all heads as a matrix; choosing one is told to the page, which may lead an
   assert.deepEqual(faults, []);
 });
 
-test('the three attentions of an encoder–decoder, each with its own tokens', async () => {
+fullTest('the three attentions of an encoder–decoder, each with its own tokens', async () => {
   const even = (...shape) => {
     const data = new Float32Array(shape.reduce((a, b) => a * b)).fill(1 / shape.at(-1));
     return { data: [...data], shape };
@@ -246,7 +246,7 @@ test('what is shown is changed afterwards: other weights, another part, theme an
   assert.deepEqual(faults, []);
 });
 
-test('a model of the Hub is opened by its name, with the token of the program', async () => {
+fullTest('a model of the Hub is opened by its name, with the token of the program', async () => {
   const hub = await imitateHub({ 'me/tiny': { private: true, files: smallModel('gpt2') } });
   const open = await serve({ root: folder, headers: { 'Content-Security-Policy': '' } });
   try {
@@ -330,7 +330,7 @@ test('what is wrong is thrown by name, and stands in the element until it is rig
   assert.deepEqual(faults, []);
 });
 
-test('weights that are NaN are shown as crosses, and nothing is thrown', async () => {
+fullTest('weights that are NaN are shown as crosses, and nothing is thrown', async () => {
   await open('<div id="a"></div><div id="b"></div><div id="c"></div>', {
     a: { attentions: [[Number.NaN]] },
     b: { q: [[Number.NaN]], k: [[1]], v: [[1]] },

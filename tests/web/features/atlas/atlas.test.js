@@ -42,7 +42,7 @@ async function enter(hash = '', options = {}) {
   await page.waitForFunction(() => part('.atlas-header .scan'));
 }
 
-test('before the first scan the heads are placed by the sentence, and the page says so', async () => {
+fullTest('before the first scan the heads are placed by the sentence, and the page says so', async () => {
   await enter();
   assert.match(await textOf('.atlas-header'), /All 20 heads.*Based on one sentence\. Scan 300 passages, about/s);
   assert.match(await textOf('.atlas-passages'), /Scan the passages to see/);
@@ -173,7 +173,7 @@ fullTest('the slider shows weaker passages, the axes can be chosen, and all is i
   await assertAccessible();
 });
 
-test('a map is saved as numbers, as a drawing, and as a folder of HeadVis that the page opens again', async () => {
+fullTest('a map is saved as numbers, as a drawing, and as a folder of HeadVis that the page opens again', async () => {
   await enter();
   spoil();
   await page.click('text=your own texts…');

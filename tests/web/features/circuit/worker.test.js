@@ -18,6 +18,7 @@ import { runOf } from '../../../../web/store/runInput.js';
 import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { transformerSource } from '../../../../web/worker/sources/sources.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -97,7 +98,7 @@ async function demoMean() {
   };
 }
 
-test('with another sentence the order is that of edgeAttribution, and each line and point is one run', async () => {
+fullTest('with another sentence the order is that of edgeAttribution, and each line and point is one run', async () => {
   const state = stateOf(SHIP, { other: WHALE, words: ['whale', 'ship'] });
   const { begun, lines, points, stage } = await ask('circuit', { state });
   assert.equal(stage, 'done');

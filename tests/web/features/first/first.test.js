@@ -12,7 +12,7 @@ import {
   page,
   server,
 } from '../../../support/page.js';
-import { inTier } from '../../../support/tier.js';
+import { fullTest, inTier } from '../../../support/tier.js';
 
 const SIZES = { 2560: 1440, 1920: 1080, 1440: 900, 1366: 657, 768: 1024, 360: 740 };
 
@@ -167,7 +167,7 @@ test('Skip, Escape, typing and a link lead to the instrument; it is remembered, 
   assert.deepEqual(faults, []);
 });
 
-test('keys: Tab goes to the switch first, arrows and page keys go on and back', async () => {
+fullTest('keys: Tab goes to the switch first, arrows and page keys go on and back', async () => {
   await visit();
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => part('.page').getRootNode().activeElement.getAttribute('role')), 'switch');

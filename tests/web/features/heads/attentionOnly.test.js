@@ -161,7 +161,7 @@ test('the sentence encoder is downloaded when it is chosen, with progress, and c
   await assertAccessible();
 });
 
-test('a download is cancelled by the button next to its progress', async () => {
+fullTest('a download is cancelled by the button next to its progress', async () => {
   await open();
   spoil();
   await page.route('**/sentence.safetensors', async () => {});

@@ -6,6 +6,7 @@ import { rollout } from 'headlight-attention/analysis';
 import { OPENING } from '../../../../web/store/state.js';
 import { FROM, LAST } from '../../../support/opening.js';
 import { chooseKind, faults, openPage, page } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -32,7 +33,7 @@ const reads = (title, weight) =>
     [title, weight.toFixed(2)],
   );
 
-test('the colours of weights: 0 to 1, this head, or logarithmic, also in the address', async () => {
+fullTest('the colours of weights: 0 to 1, this head, or logarithmic, also in the address', async () => {
   await openPage();
   const marks = () => page.locator('.ramp span').allTextContents();
   const chosen = () =>

@@ -179,7 +179,7 @@ fullTest('while the Hub limits requests the page says that it waits, and then co
   await opened('tiny-bert');
 });
 
-test('a stored model is deleted', async () => {
+fullTest('a stored model is deleted', async () => {
   await start({ [BERT]: smallModel('bert') });
   await type(BERT);
   await opened('tiny-bert');

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
 import { FROM, LAST, NAMES, TOKENS } from '../../../support/opening.js';
 import { assertAccessible, faults, openPage, page, settle } from '../../../support/page.js';
-import { inTier } from '../../../support/tier.js';
+import { fullTest, inTier } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -41,7 +41,7 @@ function best(cells, heads) {
   });
 }
 
-test('a fast stroke has no gaps, is one step of undo, and has the result of the same mask', async () => {
+fullTest('a fast stroke has no gaps, is one step of undo, and has the result of the same mask', async () => {
   await openPage();
   await takeBrush();
   await page.mouse.move(...(await at(LAST, 0)));

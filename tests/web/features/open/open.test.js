@@ -166,7 +166,7 @@ test('pasted JSON with tokens names those of the weights; pasted weights are ope
   await page.waitForFunction(() => part('.row-words')?.textContent.includes('there'));
 });
 
-test('the entry of a batch is chosen by button, by keyboard and by address, and announced', async () => {
+fullTest('the entry of a batch is chosen by button, by keyboard and by address, and announced', async () => {
   await start();
   const given = attentions([2, 12, 2, 5, 5], true);
   await choose(weightFiles(given));
@@ -330,7 +330,7 @@ test('unknown files give an error and keep the current model; Escape closes the 
   await page.locator('.prediction .option').first().waitFor();
 });
 
-test('a megabyte of text is truncated with a message; undo restores the text before it', async () => {
+fullTest('a megabyte of text is truncated with a message; undo restores the text before it', async () => {
   await start();
   const before = await page.locator('textarea').inputValue();
   await page.evaluate(() => {
@@ -347,7 +347,7 @@ test('a megabyte of text is truncated with a message; undo restores the text bef
   await page.waitForFunction((text) => part('textarea').value === text, before);
 });
 
-test('leaving the page asks for confirmation only while an opened model would be lost', async () => {
+fullTest('leaving the page asks for confirmation only while an opened model would be lost', async () => {
   await start({ fresh: true });
   spoil();
   const asked = [];

@@ -189,7 +189,7 @@ test('a model that fills gaps shows the probability of each token when it is mas
   assert.deepEqual(faults, []);
 });
 
-test('at 360 px a tap reads a token, and nothing scrolls sideways', async () => {
+fullTest('at 360 px a tap reads a token, and nothing scrolls sideways', async () => {
   await openAt(hashOf(TEXT), { viewport: { width: 360, height: 740 }, hasTouch: true });
   await page.waitForFunction(() => part('.strip-box .worse'));
   await assertNoSidewaysScroll('360 px');

@@ -53,7 +53,7 @@ test('the header opens training, which runs and updates all its numbers', async 
   assert.deepEqual(faults, []);
 });
 
-test('one step, going back in the film, playing from there, starting over', async () => {
+fullTest('one step, going back in the film, playing from there, starting over', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
@@ -126,7 +126,7 @@ test('a trained model survives a reload, its prompt can be edited, and it can be
   assert.deepEqual(faults, []);
 });
 
-test('a trained model is exported as an archive for PyTorch and as a model for onnxruntime', async () => {
+fullTest('a trained model is exported as an archive for PyTorch and as a model for onnxruntime', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
