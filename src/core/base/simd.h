@@ -157,6 +157,16 @@ INLINE vec bytes_dot(vec x, vec w, vec sum) {
 #endif
 }
 
+/* The same as words, each the sum of two products: for w ≤ 15 the same on every processor. And the sums of pairs of
+ * words. Only the relaxed flavour has instructions for them. */
+#if defined(__wasm_relaxed_simd__) && defined(__wasm__)
+#define HL_SIMD_RELAXED_BYTES 1
+INLINE vec bytes_dot_words(vec x, vec w) { return wasm_i16x8_relaxed_dot_i8x16_i7x16(x, w); }
+INLINE vec words_add_pairs(vec x) { return wasm_i32x4_extadd_pairwise_i16x8(x); }
+#else
+#define HL_SIMD_RELAXED_BYTES 0
+#endif
+
 /* vec_unzip splits four pairs into their first and their second elements; vec_zip is the reverse. */
 INLINE void vec_unzip(vec *a, vec *b) {
   const vec first = wasm_i32x4_shuffle(*a, *b, 0, 2, 4, 6);

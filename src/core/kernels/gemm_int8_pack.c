@@ -1,4 +1,5 @@
 #include "kernels/gemm_int8_layout.h"
+#include "kernels/rounding.h"
 
 /* ---- choice of the form ------------------------------------------------------------------------------------- */
 
@@ -33,37 +34,6 @@ int8_form gemm_int8_form(void) {
 }
 
 /* ---- packing x ----------------------------------------------------------------------------------------------- */
-
-/* The largest magnitude of a row; NaN if any of its numbers is not finite. */
-static float magnitude(const float *row, size_t n) {
-  vec largest = vec_splat(0), zero_or_nan = vec_splat(0);
-  float lanes[8], result = 0;
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    vec x = vec_load(row + i);
-    largest = vec_max(largest, vec_abs(x));
-    zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
-  }
-  vec_store(lanes, largest);
-  vec_store(lanes + 4, zero_or_nan);
-  for (int lane = 0; lane < 4; lane++) {
-    if (lanes[lane] > result) result = lanes[lane];
-  }
-  float finite = lanes[4] + lanes[5] + lanes[6] + lanes[7];
-  for (; i < n; i++) {
-    float x = __builtin_fabsf(row[i]);
-    if (x > result) result = x;
-    finite += x * 0;
-  }
-  return result + finite;
-}
-
-/* The step size for numbers up to `max`; NaN for NaN. It is at least the smallest normal number: a denormal step would
- * lose digits, and its inverse would overflow. */
-static float scale_of(float max, float levels) {
-  float scale = max / levels;
-  return scale < 0x1p-126f ? 0x1p-126f : scale;
-}
 
 /* scaled = BLOCK numbers times the factor; those from n on are 0. */
 INLINE void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
@@ -148,7 +118,7 @@ void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t row
   for (size_t r = 0; r < round_up(rows, width); r++) {
     const float *row = x + (r < rows ? r * in : 0);
     float *panel = panels + (r - r % width) * gemm_int8_left_row_floats(in) + r % width;
-    const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
+    const float scale = r < rows ? rounding_step(largest_magnitude(row, in), levels) : 0;
     const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
     uint32_t *to = (uint32_t *)(panel + width);
     panel[0] = scale;
@@ -240,7 +210,7 @@ static void pack_group(uint8_t *packed, const float *columns, size_t n, int8_for
   uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
   vec inverse[TILE_COLS];
   for (size_t j = 0; j < TILE_COLS; j++) {
-    const uint16_t half = round_up_to_half(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
+    const uint16_t half = round_up_to_half(rounding_step(largest_magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
     ((uint16_t *)packed)[j] = half;
     inverse[j] = vec_splat(half < 0x7f80 ? 1 / half_to_float(half) : 0);
   }

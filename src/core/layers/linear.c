@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/stored_type.h"
 #include "base/tensor.h"
+#include "kernels/gemm_blocks.h"
 #include "kernels/gemm_int8.h"
 #include "kernels/gemv.h"
 
@@ -20,8 +21,9 @@ typedef struct {
   float *packed;  /* packed x */
   float *scratch; /* for each worker: some columns of the weight, packed; and as float32 if they must be converted */
   size_t rows, chunk_rows, row_chunks, chunk_columns, column_chunks[3];
-  bool int8, transposed; /* transposed: x is (in, rows) */
-  hl_stored stored;      /* number type of the weight */
+  packed_form form;
+  bool transposed;  /* x is (in, rows) */
+  hl_stored stored; /* number type of the weight */
 } job;
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
@@ -44,11 +46,17 @@ static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const float *x = j->x + first * in;
   (void)worker;
   if (j->transposed) gemm_pack_columns(j->packed + first * in, in, 0, j->x + first, j->rows, in, rows);
-  else if (j->int8)
+  else if (j->form == PACKED_INT8)
     gemm_int8_pack_left(j->packed + first * gemm_int8_left_row_floats(in), j->left.width, x, rows, in,
                         gemm_int8_packed_form(j->products->weight));
+  else if (j->form == PACKED_BLOCKS)
+    gemm_blocks_pack_left(j->packed + first * gemm_blocks_left_row_floats(in), j->left.width, x, rows, in,
+                          gemm_blocks_packed_form(j->products->weight));
   else gemm_pack_rows(j->packed + first * gemm_left_row_floats(in), j->left.width, x, in, rows, in, 1);
 }
+
+typedef void range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
+static range *const RANGES[] = {gemm_range, gemm_int8_range, gemm_blocks_range};
 
 static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
@@ -57,8 +65,8 @@ static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   for (; column >= j->column_chunks[product]; product++) column -= j->column_chunks[product];
   const gemm_product *p = &j->products[product];
   size_t first = row * j->chunk_rows, from = column * j->chunk_columns;
-  (j->int8 ? gemm_int8_range : gemm_range)(p, &j->left, first, min_size(first + j->chunk_rows, j->rows), from,
-                                           min_size(from + j->chunk_columns, p->out));
+  RANGES[j->form](p, &j->left, first, min_size(first + j->chunk_rows, j->rows), from,
+                  min_size(from + j->chunk_columns, p->out));
 }
 
 /* Divides the rows into chunks of whole tiles, as evenly as possible. */
@@ -81,8 +89,9 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
   if (j->rows == 0) return;
   j->left = (gemm_left){NULL, width, in};
   j->packed = workspace;
-  j->chunk_columns = j->int8 && j->rows > CHUNK_ROWS ? INT8_CHUNK_COLUMNS : CHUNK_COLUMNS;
-  pack_rows(j, j->int8 ? INT8_CHUNK_ROWS : CHUNK_ROWS);
+  const bool is_float = j->form == PACKED_FLOATS;
+  j->chunk_columns = !is_float && j->rows > CHUNK_ROWS ? INT8_CHUNK_COLUMNS : CHUNK_COLUMNS;
+  pack_rows(j, is_float ? CHUNK_ROWS : INT8_CHUNK_ROWS);
   for (uint32_t i = 0; i < count; i++) {
     j->column_chunks[i] = ((size_t)products[i].out + j->chunk_columns - 1) / j->chunk_columns;
     chunks += j->column_chunks[i] * j->row_chunks;
@@ -91,11 +100,12 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
   parallel_for(multiply_chunk, j, (uint32_t)chunks, 2.0 * (double)j->rows * (double)in * (double)columns);
 }
 
-void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
+void linear(const gemm_product *products, uint32_t count, packed_form form, const float *x, size_t rows, size_t in,
             float *workspace) {
-  int8 = int8 && in > 0 && products->out > 0; /* otherwise x has no scales, or the weight may be NULL */
-  size_t width = tile_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
-  multiply(&(job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
+  if (in == 0 || products->out == 0) form = PACKED_FLOATS; /* x has no scales, or the weight may be NULL */
+  const size_t width = form == PACKED_BLOCKS ? gemm_blocks_tile_rows(rows)
+                                             : tile_width(rows, form == PACKED_INT8 ? INT8_TILE_ROWS : TILE_ROWS);
+  multiply(&(job){.products = products, .x = x, .rows = rows, .form = form}, count, width, in, workspace);
 }
 
 void linear_transposed(const gemm_product *product, const float *x, size_t rows, size_t in, float *workspace) {

@@ -1,5 +1,5 @@
 /* y(rows, out) = x(rows, in) · weightᵀ + bias, divided into chunks for the threads: float weights use gemm.c, int8
- * weights use gemm_int8.c. And the backward pass. */
+ * weights gemm_int8.c, and weights in blocks gemm_blocks.c. And the backward pass. */
 #ifndef HL_LINEAR_H
 #define HL_LINEAR_H
 
@@ -8,8 +8,12 @@
 /* Floats of workspace that linear needs. */
 double linear_workspace(double rows, uint32_t in);
 
-/* Computes up to three products with the same x, which is packed once. All weights are int8, or none is. */
-void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
+/* The form of a packed weight. The first two are false and true of hl_multihead_args.int8. */
+typedef enum { PACKED_FLOATS = 0, PACKED_INT8 = 1, PACKED_BLOCKS = 2 } packed_form;
+
+/* Computes up to three products with the same x, which is packed once. All weights have the same form; of weights in
+ * blocks, only one. */
+void linear(const gemm_product *products, uint32_t count, packed_form form, const float *x, size_t rows, size_t in,
             float *workspace);
 
 /* Computes one product whose x is transposed, (in, rows). */

@@ -78,7 +78,7 @@ void linear_backward(float *dx, bool add, float *dweight, float *dbias, const fl
     pack_right(o.right, weight, out, in);
     product.y = dx;
     product.add = add;
-    linear(&product, 1, false, dy, rows, out, o.left);
+    linear(&product, 1, PACKED_FLOATS, dy, rows, out, o.left);
   }
   if (dweight) {
     pack_right(o.right, x, rows, in);

@@ -123,7 +123,7 @@ static void project(const hl_multihead_args *m, const hl_attention_args *a, cons
   for (uint32_t i = 0, next; i < 3; i = next) {
     for (next = i + 1; next < 3 && inputs[next] == inputs[i] && rows[next] == rows[i] && widths[next] == widths[i];)
       next++;
-    linear(products + i, next - i, m->int8, inputs[i], rows[i], widths[i], l->shared);
+    linear(products + i, next - i, m->int8 ? PACKED_INT8 : PACKED_FLOATS, inputs[i], rows[i], widths[i], l->shared);
   }
 }
 
@@ -192,7 +192,8 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
   for (size_t i = 0; m->saved && !m->packed_wo && i < heads; i++) l->heads[i] = a->output[i];
   if (m->packed_wo) {
     const gemm_product output = {.y = m->attention.output, .weight = m->packed_wo, .bias = m->bo, .out = m->output_dim};
-    linear(&output, 1, m->int8, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);
+    linear(&output, 1, m->int8 ? PACKED_INT8 : PACKED_FLOATS, l->heads, (size_t)a->batch * a->queries, l->query_width,
+           l->shared);
   }
 }
 

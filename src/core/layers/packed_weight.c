@@ -61,7 +61,7 @@ hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, 
   float *workspace = workspace_alloc(linear_workspace(rows, in));
   if (!workspace) return HL_OUT_OF_MEMORY;
   const gemm_product product = {.y = y, .weight = quantized, .bias = bias, .out = out};
-  linear(&product, 1, true, x, rows, in, workspace);
+  linear(&product, 1, PACKED_INT8, x, rows, in, workspace);
   workspace_free();
   return HL_OK;
 }

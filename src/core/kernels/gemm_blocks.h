@@ -1,0 +1,49 @@
+/* The matrix product with weights in blocks: codes of four or eight bits, with a scale for 32 or 16 inputs of a row.
+ *
+ * A weight is scale · code, plus a minimum if the blocks have one. Codes of four bits are unsigned; without a minimum 8
+ * is subtracted from them. Codes of eight bits are signed. These are the blocks of GGUF files.
+ *
+ * Each row of x is rounded in blocks of 32 to integers times a scale: to eight bits if the codes have four, otherwise
+ * to 16. The sums within a block are exact, in integers. The sums of the blocks are added in order, each multiplication
+ * and each addition rounded: the bits of the result are the same for every flavour, processor and number of rows. */
+#ifndef HL_GEMM_BLOCKS_H
+#define HL_GEMM_BLOCKS_H
+
+#include "kernels/gemm.h"
+
+/* bits: of a code, 4 or 8. length: inputs of a block, 32, or 16 for codes of eight bits. */
+typedef struct {
+  uint32_t bits, length;
+  bool has_minimums;
+} block_form;
+
+/* The number of inputs of a weight is a multiple of BLOCK_INPUTS. */
+enum { BLOCK_INPUTS = 32, BLOCKS_TILE_ROWS = 4 };
+
+/* Rows of a tile for a product of so many rows: 1, 2 or 4. */
+static inline size_t gemm_blocks_tile_rows(size_t rows) { return rows < 3 ? rows : BLOCKS_TILE_ROWS; }
+
+/* Floats of a packed weight (out, in), and of a packed row of x. */
+uint64_t gemm_blocks_packed_floats(block_form form, uint32_t out, uint32_t in);
+size_t gemm_blocks_left_row_floats(size_t in);
+
+/* Bytes of a row of a weight that is not packed: the scales of its blocks, their minimums, then the codes, one byte each.
+ */
+size_t gemm_blocks_row_bytes(block_form form, size_t in);
+
+/* A weight is packed in parts: first its header, then panels of `count` ≤ 8 rows, the first of which is row `first` of
+ * the weight, a multiple of eight. */
+void gemm_blocks_pack_start(float *packed, block_form form);
+void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, size_t count, size_t in);
+block_form gemm_blocks_packed_form(const float *packed);
+
+/* to(in) = row `row` of a packed weight. */
+void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t in);
+
+/* Packs x(rows, in) into panels of `width` rows for weights of a form. A block that is not finite gives NaN. */
+void gemm_blocks_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, block_form form);
+
+/* Like gemm_range. */
+void gemm_blocks_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
+
+#endif

@@ -1,0 +1,40 @@
+/* Memory layout of the packed operands, shared by gemm_blocks_pack.c and gemm_blocks.c. */
+#ifndef HL_GEMM_BLOCKS_LAYOUT_H
+#define HL_GEMM_BLOCKS_LAYOUT_H
+
+#include "kernels/gemm_blocks.h"
+
+/* A packed weight is a header with its form, then panels of eight columns. A panel consists of blocks: the scales of
+ * the eight columns, then steps of four inputs. The minimums of all blocks follow, eight floats each.
+ *
+ * A step of bytes is two vectors: four inputs of columns 0 to 3, and of columns 4 to 7. A step of four bits is one
+ * vector with the codes of the former in the lower halves of its bytes and those of the latter in the upper halves. */
+enum { HEADER = 4, VECTOR = 16, SCALE_BYTES = 4 * TILE_COLS, STEP_INPUTS = 4, STEPS = BLOCK_INPUTS / STEP_INPUTS };
+
+/* Subtracted from codes of four bits without a minimum. */
+enum { CODE_OFFSET = 8, BYTE_LEVELS = 127, WORD_LEVELS = 32767 };
+
+/* A panel of x has for each 32 inputs: scales[width], the integers at which the sums start[width], the sum of each
+ * half[2][width], then lanes[][width]. A step has one lane of four bytes, or two of two words: inputs 0 and 2, and
+ * inputs 1 and 3. */
+enum { LEFT_HEAD = 4, MAX_LANES = 2 * STEPS };
+
+static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && form.bits == 4; }
+static inline size_t step_lanes(block_form form) { return has_byte_lanes(form) ? 1 : 2; }
+
+static inline size_t block_bytes(block_form form) { return SCALE_BYTES + (size_t)form.length * form.bits; }
+
+static inline uint64_t panel_bytes(block_form form, size_t in) {
+  return (uint64_t)in / form.length * (block_bytes(form) + (form.has_minimums ? SCALE_BYTES : 0));
+}
+
+static inline const uint8_t *panel_of(const float *packed, block_form form, size_t column, size_t in) {
+  return (const uint8_t *)(packed + HEADER) + column / TILE_COLS * (size_t)panel_bytes(form, in);
+}
+
+/* The minimums of a panel, (in/length, 8). */
+static inline const float *minimums_of(const uint8_t *panel, block_form form, size_t in) {
+  return (const float *)(const void *)(panel + in / form.length * block_bytes(form));
+}
+
+#endif

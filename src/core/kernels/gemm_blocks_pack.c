@@ -1,0 +1,123 @@
+#include "kernels/gemm_blocks_layout.h"
+#include "kernels/rounding.h"
+
+uint64_t gemm_blocks_packed_floats(block_form form, uint32_t out, uint32_t in) {
+  return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(form, in) / sizeof(float));
+}
+
+/* ---- weights --------------------------------------------------------------------------------------------------- */
+
+void gemm_blocks_pack_start(float *packed, block_form form) {
+  packed[0] = (float)form.bits;
+  packed[1] = (float)form.length;
+  packed[2] = form.has_minimums;
+  packed[3] = 0;
+}
+
+block_form gemm_blocks_packed_form(const float *packed) {
+  return (block_form){(uint32_t)packed[0], (uint32_t)packed[1], packed[2] != 0};
+}
+
+/* The byte of a code in the steps of its block, for column j and input k. */
+static size_t byte_of(block_form form, size_t j, size_t k) {
+  const size_t step = k / STEP_INPUTS, byte = j % 4 * STEP_INPUTS + k % STEP_INPUTS;
+  return form.bits == 4 ? step * VECTOR + byte : (2 * step + j / 4) * VECTOR + byte;
+}
+
+size_t gemm_blocks_row_bytes(block_form form, size_t in) {
+  return in + in / form.length * (form.has_minimums ? 2 : 1) * sizeof(float);
+}
+
+void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, size_t count, size_t in) {
+  const block_form form = gemm_blocks_packed_form(packed);
+  const size_t blocks = in / form.length, row_bytes = gemm_blocks_row_bytes(form, in);
+  uint8_t *panel = (uint8_t *)panel_of(packed, form, first, in);
+  float *minimums = (float *)minimums_of(panel, form, in);
+  __builtin_memset(panel, 0, (size_t)panel_bytes(form, in));
+  for (size_t j = 0; j < count; j++, rows += row_bytes) {
+    const float *scales = (const float *)(const void *)rows;
+    const uint8_t *codes = rows + row_bytes - in;
+    const uint32_t shift = form.bits == 4 && j >= 4 ? 4 : 0;
+    for (size_t b = 0; b < blocks; b++, codes += form.length) {
+      uint8_t *block = panel + b * block_bytes(form);
+      ((float *)(void *)block)[j] = scales[b];
+      if (form.has_minimums) minimums[b * TILE_COLS + j] = scales[blocks + b];
+      for (size_t k = 0; k < form.length; k++) block[SCALE_BYTES + byte_of(form, j, k)] |= (uint8_t)(codes[k] << shift);
+    }
+  }
+}
+
+void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t in) {
+  const block_form form = gemm_blocks_packed_form(packed);
+  const size_t blocks = in / form.length, j = row % TILE_COLS;
+  const uint8_t *panel = panel_of(packed, form, row, in);
+  const float *minimums = minimums_of(panel, form, in);
+  for (size_t b = 0; b < blocks; b++) {
+    const uint8_t *block = panel + b * block_bytes(form), *codes = block + SCALE_BYTES;
+    const float scale = ((const float *)(const void *)block)[j];
+    const float minimum = form.has_minimums ? minimums[b * TILE_COLS + j] : 0;
+    for (size_t k = 0; k < form.length; k++) {
+      const uint8_t byte = codes[byte_of(form, j, k)];
+      const int32_t nibble = j < 4 ? byte & 15 : byte >> 4;
+      const int32_t code = form.bits == 8 ? (int8_t)byte : nibble - (form.has_minimums ? 0 : CODE_OFFSET);
+      /* One rounding, as in the files that have minimums: the product is exact in double precision. */
+      *to++ = (float)((double)scale * code + minimum);
+    }
+  }
+}
+
+/* ---- x --------------------------------------------------------------------------------------------------------- */
+
+size_t gemm_blocks_left_row_floats(size_t in) { return in / BLOCK_INPUTS * (LEFT_HEAD + MAX_LANES); }
+
+/* rounded(32) = x(32) · factor, as words. Returns the sum of each half. */
+static void round_block(int16_t rounded[BLOCK_INPUTS], int32_t sums[2], const float *x, float factor) {
+  for (int half = 0; half < 2; half++) {
+    vec words[2], sum = bits_splat(0);
+    for (int i = 0; i < 2; i++) {
+      const float *from = x + half * 16 + i * 8;
+      words[i] = words_narrow(vec_round(vec_mul(vec_load(from), vec_splat(factor))),
+                              vec_round(vec_mul(vec_load(from + 4), vec_splat(factor))));
+      sum = bits_add(sum, words_dot(words[i], bits_splat(0x00010001)));
+      bytes_store((uint8_t *)(rounded + half * 16 + i * 8), words[i]);
+    }
+    uint32_t lanes[4];
+    bits_store(lanes, sum);
+    sums[half] = (int32_t)(lanes[0] + lanes[1] + lanes[2] + lanes[3]);
+  }
+}
+
+static uint32_t word_pair(int16_t low, int16_t high) { return (uint16_t)low | (uint32_t)(uint16_t)high << 16; }
+
+/* One lane of a panel: 32 inputs of a row. */
+static void pack_block(uint32_t *panel, size_t width, const float *x, block_form form) {
+  const float scale = rounding_step(largest_magnitude(x, BLOCK_INPUTS), form.bits == 4 ? BYTE_LEVELS : WORD_LEVELS);
+  int16_t rounded[BLOCK_INPUTS];
+  int32_t sums[2];
+  float *head = (float *)panel;
+  round_block(rounded, sums, x, 1 / scale);
+  head[0] = scale;
+  panel[width] = form.bits == 4 && !form.has_minimums ? (uint32_t)(-CODE_OFFSET * (sums[0] + sums[1])) : 0;
+  for (size_t half = 0; half < 2; half++) head[(2 + half) * width] = scale * (float)sums[half];
+  uint32_t *lanes = panel + LEFT_HEAD * width;
+  for (size_t step = 0; step < STEPS; step++) {
+    const int16_t *in = rounded + step * STEP_INPUTS;
+    if (has_byte_lanes(form)) {
+      lanes[step * width] = (uint8_t)in[0] | (uint32_t)(uint8_t)in[1] << 8 | (uint32_t)(uint8_t)in[2] << 16 |
+                            (uint32_t)(uint8_t)in[3] << 24;
+    } else {
+      lanes[2 * step * width] = word_pair(in[0], in[2]);
+      lanes[(2 * step + 1) * width] = word_pair(in[1], in[3]);
+    }
+  }
+}
+
+void gemm_blocks_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, block_form form) {
+  const size_t size = LEFT_HEAD + STEPS * step_lanes(form);
+  const float zeros[BLOCK_INPUTS] = {0};
+  for (size_t r = 0; r < round_up(rows, width); r++) {
+    uint32_t *panel = (uint32_t *)panels + (r - r % width) * gemm_blocks_left_row_floats(in) + r % width;
+    for (size_t k = 0; k < in; k += BLOCK_INPUTS, panel += size * width)
+      pack_block(panel, width, r < rows ? x + r * in + k : zeros, form);
+  }
+}

@@ -1,0 +1,96 @@
+/* Weights in blocks: packing, rows and the linear layer. */
+#include "base/check.h"
+#include "base/elements.h"
+#include "base/tensor.h"
+#include "kernels/gemm_blocks.h"
+#include "layers/linear.h"
+
+static bool is_form(block_form form) {
+  return form.bits == 4 ? form.length == BLOCK_INPUTS
+                        : form.bits == 8 && (form.length == BLOCK_INPUTS || form.length == BLOCK_INPUTS / 2);
+}
+
+static block_form form_of(const hl_block_form *form) {
+  return (block_form){form->bits, form->length, form->has_minimums != 0};
+}
+
+double hl_blocks_size(const hl_block_form *form, uint32_t out, uint32_t in) {
+  if (!form || !is_form(form_of(form)) || in % BLOCK_INPUTS != 0) return __builtin_nan("");
+  return (double)gemm_blocks_packed_floats(form_of(form), out, in);
+}
+
+typedef struct {
+  float *packed; /* the whole weight (out,in) */
+  block_form form;
+  const uint8_t *rows; /* (count) rows of row_bytes */
+  size_t row_bytes;
+  uint32_t first, count, in;
+} pack_job;
+
+static void pack_panel(const void *arg, size_t panel) {
+  const pack_job *r = arg;
+  const size_t row = panel * TILE_COLS, remaining = r->count - row;
+  gemm_blocks_pack_panel(r->packed, r->first + row, r->rows + row * r->row_bytes,
+                         remaining < TILE_COLS ? remaining : TILE_COLS, r->in);
+}
+
+hl_status hl_blocks_pack(float *packed, const hl_block_form *form, const void *rows, uint32_t first, uint32_t count,
+                         uint32_t out, uint32_t in) {
+  if (!form || !is_form(form_of(form)) || in % BLOCK_INPUTS != 0) return HL_BAD_ARGUMENT;
+  if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
+    return HL_BAD_SHAPE;
+  const block_form packed_form = form_of(form);
+  const size_t row_bytes = gemm_blocks_row_bytes(packed_form, in);
+  if (!has_floats(packed, (double)gemm_blocks_packed_floats(packed_form, out, in)) ||
+      !has_floats(rows, (double)count * (double)(row_bytes / sizeof(float))))
+    return HL_BAD_SHAPE;
+  const pack_job r = {packed, packed_form, rows, row_bytes, first, count, in};
+  if (first == 0) gemm_blocks_pack_start(packed, packed_form);
+  if (in > 0)
+    elements_for_each_row(pack_panel, &r, ((size_t)count + TILE_COLS - 1) / TILE_COLS, (size_t)TILE_COLS * in, 1);
+  return HL_OK;
+}
+
+static bool has_blocks(const float *packed, uint32_t out, uint32_t in) {
+  if (out == 0) return true;
+  if (!has_floats(packed, 4)) return false;
+  const block_form form = gemm_blocks_packed_form(packed);
+  return is_form(form) && in % BLOCK_INPUTS == 0 &&
+         has_floats(packed, (double)gemm_blocks_packed_floats(form, out, in));
+}
+
+hl_status hl_blocks_linear(float *y, const float *x, const float *packed, const float *bias, uint32_t rows,
+                           uint32_t out, uint32_t in) {
+  if (!has_floats(y, (double)rows * out) || !has_floats(x, (double)rows * in) || !has_blocks(packed, out, in) ||
+      !has_floats_or_null(bias, out))
+    return HL_BAD_SHAPE;
+  if (rows == 0 || out == 0) return HL_OK;
+  float *workspace = workspace_alloc(linear_workspace(rows, in));
+  if (!workspace) return HL_OUT_OF_MEMORY;
+  const gemm_product product = {.y = y, .weight = packed, .bias = bias, .out = out};
+  linear(&product, 1, PACKED_BLOCKS, x, rows, in, workspace);
+  workspace_free();
+  return HL_OK;
+}
+
+typedef struct {
+  float *output;         /* (count,in) */
+  const float *packed;   /* (out,in) */
+  const int32_t *labels; /* (count) */
+  size_t width;
+} row_job;
+
+static void unpack_row(const void *arg, size_t row) {
+  const row_job *j = arg;
+  gemm_blocks_unpack_row(j->output + row * j->width, j->packed, (size_t)j->labels[row], j->width);
+}
+
+hl_status hl_blocks_rows(float *output, const float *packed, const int32_t *labels, uint32_t count, uint32_t out,
+                         uint32_t in) {
+  if (!has_floats(output, (double)count * in) || !has_blocks(packed, out, in) || !has_floats(labels, count))
+    return HL_BAD_SHAPE;
+  if (!all_below(labels, count, out)) return HL_BAD_ARGUMENT;
+  const row_job j = {output, packed, labels, in};
+  if (in > 0) elements_for_each_row(unpack_row, &j, count, in, 4);
+  return HL_OK;
+}

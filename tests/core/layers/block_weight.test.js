@@ -1,0 +1,174 @@
+// Weights in blocks: codes of 4 or 8 bits with a scale, and a minimum for some.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertClose, kernels, numbers } from '../../support/kernels.js';
+
+const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
+
+/** Bits of a code, inputs of a block, and whether blocks have minimums. */
+const FORMS = [
+  [4, 32, 0],
+  [4, 32, 1],
+  [8, 32, 0],
+  [8, 32, 1],
+  [8, 16, 0],
+  [8, 16, 1],
+];
+const SIZES = [
+  [1, 32],
+  [8, 64],
+  [9, 96],
+  [31, 256],
+  [40, 288],
+];
+
+function integers(k, values) {
+  const block = k.block(values.length);
+  new Int32Array(k.core.memory.buffer, block.at, values.length).set(values);
+  return block;
+}
+
+/** Random rows of a form, and their values in float64. */
+function makeWeight([bits, length, hasMinimums], out, inside, seed) {
+  const codes = Uint8Array.from(numbers(out * inside, seed), (x) =>
+    bits === 4 ? Math.floor(((x + 4) % 1) * 16) : Math.round(x * 100) & 255,
+  );
+  const scales = numbers((out * inside) / length, seed + 1).map((x) => x / 10);
+  const minimums = hasMinimums ? numbers((out * inside) / length, seed + 2) : null;
+  const values = Float64Array.from(codes, (code, i) => {
+    const block = Math.floor(i / length);
+    const signed = bits === 8 ? (code << 24) >> 24 : code - (hasMinimums ? 0 : 8);
+    return scales[block] * signed + (minimums ? minimums[block] : 0);
+  });
+  return { codes, scales, minimums, values };
+}
+
+/** Rows as hl_blocks_pack reads them, in words. */
+function rowWords({ codes, scales, minimums }, inside, length, first, count) {
+  const blocks = inside / length;
+  const parts = [];
+  for (let row = first; row < first + count; row++) {
+    for (const list of minimums ? [scales, minimums] : [scales])
+      parts.push(new Int32Array(list.slice(row * blocks, (row + 1) * blocks).buffer));
+    parts.push(new Int32Array(codes.slice(row * inside, (row + 1) * inside).buffer));
+  }
+  return parts.flatMap((part) => [...part]);
+}
+
+/** Packs rows in one or several parts. */
+function pack(k, form, weight, out, inside, parts = [out]) {
+  const described = integers(k, form);
+  const packed = k.block(k.core.hl_blocks_size(described.at, out, inside));
+  let first = 0;
+  for (const count of parts) {
+    const rows = integers(k, rowWords(weight, inside, form[1], first, count));
+    assert.equal(k.core.hl_blocks_pack(packed.at, described.at, rows.at, first, count, out, inside), OK);
+    first += count;
+  }
+  return packed;
+}
+
+test(
+  'rows of a weight in blocks are scale · code + minimum, packed at once or in parts, in any order',
+  kernels((k) => {
+    for (const form of FORMS) {
+      for (const [out, inside] of SIZES) {
+        const weight = makeWeight(form, out, inside, 3);
+        const parts = out > 8 ? [8, out - 8] : [out];
+        const packed = pack(k, form, weight, out, inside, parts);
+        const labels = [out - 1, 0, Math.floor(out / 2)];
+        const output = k.block(3 * inside);
+        assert.equal(k.core.hl_blocks_rows(output.at, packed.at, integers(k, labels).at, 3, out, inside), OK);
+        const expected = labels.flatMap((row) => [...weight.values.subarray(row * inside, (row + 1) * inside)]);
+        assert.deepEqual([...k.view(output)], expected.map(Math.fround), `${form}, ${out} × ${inside}`);
+        k.close();
+      }
+    }
+  }),
+);
+
+/** The results of each flavour, which must have the same bits. */
+const results = new Map();
+
+test(
+  'the product equals that of float64 within the rounding of x, with the same bits for each row and each flavour',
+  kernels((k) => {
+    for (const form of FORMS) {
+      for (const [out, inside] of SIZES) {
+        const weight = makeWeight(form, out, inside, 5);
+        const packed = pack(k, form, weight, out, inside);
+        const [x, bias] = [numbers(11 * inside, 1), numbers(out, 2)];
+        const whole = multiply(k, packed, x, bias, 11, out, inside);
+        const exact = Float64Array.from(whole, (_, i) => {
+          const [r, j] = [Math.floor(i / out), i % out];
+          let sum = bias[j];
+          for (let n = 0; n < inside; n++) sum += x[r * inside + n] * weight.values[j * inside + n];
+          return sum;
+        });
+        const name = `${form}, ${out} × ${inside}`;
+        assertClose(whole, exact, form[0] === 4 ? 6e-3 : 3e-5, name);
+        for (const rows of [1, 2, 3, 4, 5])
+          for (let first = 0; first + rows <= 11; first += rows) {
+            const some = multiply(k, packed, x.slice(first * inside), bias, rows, out, inside);
+            assert.deepEqual(some, whole.slice(first * out, (first + rows) * out), `${name}: ${rows} rows at ${first}`);
+          }
+        const other = results.get(name) ?? whole;
+        results.set(name, other);
+        assert.deepEqual(whole, other, `${name}: the flavours differ`);
+        k.close();
+      }
+    }
+  }),
+);
+
+function multiply(k, packed, x, bias, rows, out, inside) {
+  const y = k.block(rows * out);
+  const from = k.block(x.slice(0, rows * inside));
+  assert.equal(k.core.hl_blocks_linear(y.at, from.at, packed.at, k.block(bias).at, rows, out, inside), OK);
+  return k.view(y).slice();
+}
+
+test(
+  'a number of x that is not finite gives NaN in its row alone',
+  kernels((k) => {
+    for (const form of FORMS) {
+      const packed = pack(k, form, makeWeight(form, 9, 64, 3), 9, 64);
+      const x = numbers(3 * 64, 1);
+      x[64 + 40] = Infinity;
+      const y = multiply(k, packed, x, new Float32Array(9), 3, 9, 64);
+      assert.deepEqual(
+        Array.from(y, (value) => Number.isNaN(value)),
+        Array.from({ length: 27 }, (_, i) => Math.floor(i / 9) === 1),
+      );
+      k.close();
+    }
+  }),
+);
+
+test(
+  'forms that do not exist, and wrong rows and sizes are refused',
+  kernels((k) => {
+    const size = (form, out, inside) => k.core.hl_blocks_size(integers(k, form).at, out, inside);
+    assert.equal(size([4, 32, 0], 8, 64), 4 + 2 * (8 + 32));
+    for (const form of [
+      [4, 16, 0],
+      [5, 32, 0],
+      [8, 64, 0],
+    ])
+      assert.ok(Number.isNaN(size(form, 8, 64)));
+    assert.ok(Number.isNaN(size([4, 32, 0], 8, 48)));
+    const form = integers(k, [4, 32, 0]).at;
+    const [packed, rows, labels] = [k.block(2 * 2 * 40 + 4), k.block(16 * 18), integers(k, [16])];
+    const pack = (first, count, out, inside) =>
+      k.core.hl_blocks_pack(packed.at, form, rows.at, first, count, out, inside);
+    assert.equal(pack(0, 16, 16, 64), OK);
+    assert.equal(pack(4, 8, 16, 64), BAD_SHAPE);
+    assert.equal(pack(8, 9, 16, 64), BAD_SHAPE);
+    assert.equal(pack(0, 4, 16, 64), BAD_SHAPE);
+    assert.equal(pack(0, 16, 16, 48), BAD_ARGUMENT);
+    assert.equal(k.core.hl_blocks_rows(rows.at, packed.at, labels.at, 1, 16, 64), BAD_ARGUMENT);
+    assert.equal(k.core.hl_blocks_linear(rows.at, rows.at, 0, 0, 1, 8, 32), BAD_SHAPE);
+    k.close();
+  }),
+);
