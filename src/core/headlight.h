@@ -281,6 +281,9 @@ HL_EXPORT double hl_blocks_size(const hl_block_form *form, uint32_t out, uint32_
  * minimums if there are any, then its codes, a byte for each. The first call must have first = 0. */
 HL_EXPORT hl_status hl_blocks_pack(float *packed, const hl_block_form *form, const void *rows, uint32_t first,
                                    uint32_t count, uint32_t out, uint32_t in);
+/* The same for rows (count, in) of a stored type, which are rounded to blocks of 4 bits without minimums. */
+HL_EXPORT hl_status hl_blocks_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first,
+                                            uint32_t count, uint32_t out, uint32_t in);
 /* Like hl_linear_quantized and hl_weight_rows. */
 HL_EXPORT hl_status hl_blocks_linear(float *y, const float *x, const float *packed, const float *bias, uint32_t rows,
                                      uint32_t out, uint32_t in);

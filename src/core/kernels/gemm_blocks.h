@@ -37,6 +37,10 @@ void gemm_blocks_pack_start(float *packed, block_form form);
 void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, size_t count, size_t in);
 block_form gemm_blocks_packed_form(const float *packed);
 
+/* The same for rows of floats (count, in), which are rounded to codes of four bits without minimums. The scale of a block
+ * is the best of several candidates: that with the least squared error. */
+void gemm_blocks_quantize_panel(float *packed, size_t first, const float *rows, size_t count, size_t in);
+
 /* to(in) = row `row` of a packed weight. */
 void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t in);
 

@@ -24,6 +24,12 @@ static size_t byte_of(block_form form, size_t j, size_t k) {
   return form.bits == 4 ? step * VECTOR + byte : (2 * step + j / 4) * VECTOR + byte;
 }
 
+/* Adds the codes of column j to a block. */
+static void add_codes(uint8_t *block, block_form form, size_t j, const uint8_t *codes) {
+  const uint32_t shift = form.bits == 4 && j >= 4 ? 4 : 0;
+  for (size_t k = 0; k < form.length; k++) block[SCALE_BYTES + byte_of(form, j, k)] |= (uint8_t)(codes[k] << shift);
+}
+
 size_t gemm_blocks_row_bytes(block_form form, size_t in) {
   return in + in / form.length * (form.has_minimums ? 2 : 1) * sizeof(float);
 }
@@ -37,12 +43,77 @@ void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, si
   for (size_t j = 0; j < count; j++, rows += row_bytes) {
     const float *scales = (const float *)(const void *)rows;
     const uint8_t *codes = rows + row_bytes - in;
-    const uint32_t shift = form.bits == 4 && j >= 4 ? 4 : 0;
     for (size_t b = 0; b < blocks; b++, codes += form.length) {
       uint8_t *block = panel + b * block_bytes(form);
       ((float *)(void *)block)[j] = scales[b];
       if (form.has_minimums) minimums[b * TILE_COLS + j] = scales[blocks + b];
-      for (size_t k = 0; k < form.length; k++) block[SCALE_BYTES + byte_of(form, j, k)] |= (uint8_t)(codes[k] << shift);
+      add_codes(block, form, j, codes);
+    }
+  }
+}
+
+/* The value with the largest magnitude. */
+static float largest_of(const float *x) {
+  float largest = 0;
+  for (size_t i = 0; i < BLOCK_INPUTS; i++) {
+    if (__builtin_fabsf(x[i]) > __builtin_fabsf(largest)) largest = x[i];
+  }
+  return largest;
+}
+
+INLINE vec code_of(const float *x, vec inverse) {
+  return vec_min(vec_max(vec_nearest(vec_mul(vec_load(x), inverse)), vec_splat(-CODE_OFFSET)),
+                 vec_splat(CODE_OFFSET - 1));
+}
+
+/* For the codes c of x with this inverse of a scale: the scale with the least squared error is Σxc/Σc², and the error is
+ * Σx² − (Σxc)²/Σc². Returns the last term. */
+static float explained_by(float *scale, const float *x, float inverse) {
+  vec products = vec_splat(0), squares = vec_splat(0);
+  for (size_t i = 0; i < BLOCK_INPUTS; i += 4) {
+    const vec code = code_of(x + i, vec_splat(inverse));
+    products = vec_add(products, vec_mul(vec_load(x + i), code));
+    squares = vec_add(squares, vec_mul(code, code));
+  }
+  float lanes[8];
+  vec_store(lanes, products);
+  vec_store(lanes + 4, squares);
+  const float xc = lanes[0] + lanes[1] + lanes[2] + lanes[3], cc = lanes[4] + lanes[5] + lanes[6] + lanes[7];
+  *scale = cc > 0 ? xc / cc : 0;
+  return cc > 0 ? xc * xc / cc : 0;
+}
+
+/* The largest value becomes about −8: candidates between −6.7 and −8.9. */
+enum { CANDIDATES = 12 };
+
+/* Returns the scale. */
+static float quantize_block(uint8_t codes[BLOCK_INPUTS], const float *x) {
+  const float largest = largest_of(x);
+  float best = 0, scale = 0, best_inverse = 0;
+  for (int i = 0; i < CANDIDATES && largest != 0; i++) {
+    const float inverse = -(6.7F + 0.2F * (float)i) / largest;
+    float candidate;
+    const float explained = explained_by(&candidate, x, inverse);
+    if (explained > best) best = explained, scale = candidate, best_inverse = inverse;
+  }
+  for (size_t i = 0; i < BLOCK_INPUTS; i += 4) {
+    float lanes[4];
+    vec_store(lanes, code_of(x + i, vec_splat(best_inverse)));
+    for (size_t k = 0; k < 4; k++) codes[i + k] = (uint8_t)((int32_t)lanes[k] + CODE_OFFSET);
+  }
+  return largest_magnitude(x, BLOCK_INPUTS) <= __FLT_MAX__ ? scale : __builtin_nanf("");
+}
+
+void gemm_blocks_quantize_panel(float *packed, size_t first, const float *rows, size_t count, size_t in) {
+  const block_form form = gemm_blocks_packed_form(packed);
+  uint8_t *panel = (uint8_t *)panel_of(packed, form, first, in);
+  __builtin_memset(panel, 0, (size_t)panel_bytes(form, in));
+  for (size_t j = 0; j < count; j++) {
+    uint8_t *block = panel;
+    for (size_t k = 0; k < in; k += BLOCK_INPUTS, block += block_bytes(form)) {
+      uint8_t codes[BLOCK_INPUTS];
+      ((float *)(void *)block)[j] = quantize_block(codes, rows + j * in + k);
+      add_codes(block, form, j, codes);
     }
   }
 }
@@ -55,7 +126,7 @@ void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t i
   for (size_t b = 0; b < blocks; b++) {
     const uint8_t *block = panel + b * block_bytes(form), *codes = block + SCALE_BYTES;
     const float scale = ((const float *)(const void *)block)[j];
-    const float minimum = form.has_minimums ? minimums[b * TILE_COLS + j] : 0;
+    const float minimum = form.has_minimums ? minimums[b * TILE_COLS + j] : -0.0F; /* x − 0 is x, also for −0 */
     for (size_t k = 0; k < form.length; k++) {
       const uint8_t byte = codes[byte_of(form, j, k)];
       const int32_t nibble = j < 4 ? byte & 15 : byte >> 4;

@@ -1,6 +1,8 @@
 /* Weights in blocks: packing, rows and the linear layer. */
 #include "base/check.h"
 #include "base/elements.h"
+#include "base/pool.h"
+#include "base/stored_type.h"
 #include "base/tensor.h"
 #include "kernels/gemm_blocks.h"
 #include "layers/linear.h"
@@ -48,6 +50,43 @@ hl_status hl_blocks_pack(float *packed, const hl_block_form *form, const void *r
   if (first == 0) gemm_blocks_pack_start(packed, packed_form);
   if (in > 0)
     elements_for_each_row(pack_panel, &r, ((size_t)count + TILE_COLS - 1) / TILE_COLS, (size_t)TILE_COLS * in, 1);
+  return HL_OK;
+}
+
+typedef struct {
+  float *packed;
+  const uint8_t *rows; /* (count,in) of a stored type */
+  float *scratch;      /* (8,in) for each worker, if the type is not float32 */
+  hl_stored stored;
+  uint32_t first, count, in;
+} quantize_job;
+
+static void quantize_panel(void *arg, uint32_t panel, uint32_t worker) {
+  const quantize_job *r = arg;
+  const size_t row = (size_t)panel * TILE_COLS, remaining = r->count - row;
+  const size_t count = remaining < TILE_COLS ? remaining : TILE_COLS;
+  const uint8_t *from = r->rows + row * r->in * stored_bytes(r->stored);
+  float *rows = r->scratch + (size_t)worker * TILE_COLS * r->in;
+  stored_load(rows, from, r->stored, count * r->in);
+  gemm_blocks_quantize_panel(r->packed, r->first + row, rows, count, r->in);
+}
+
+hl_status hl_blocks_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first, uint32_t count,
+                                  uint32_t out, uint32_t in) {
+  const block_form form = {4, BLOCK_INPUTS, false};
+  if (stored > HL_STORED_BF16 || in % BLOCK_INPUTS != 0) return HL_BAD_ARGUMENT;
+  if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
+    return HL_BAD_SHAPE;
+  if (!has_floats(packed, (double)gemm_blocks_packed_floats(form, out, in)) ||
+      !has_stored(rows, stored, (double)count * in))
+    return HL_BAD_SHAPE;
+  if (first == 0) gemm_blocks_pack_start(packed, form);
+  if (in == 0 || count == 0) return HL_OK;
+  float *scratch = workspace_alloc((double)TILE_COLS * in * pool_size());
+  if (!scratch) return HL_OUT_OF_MEMORY;
+  quantize_job r = {packed, rows, scratch, stored, first, count, in};
+  parallel_for(quantize_panel, &r, (count + TILE_COLS - 1) / TILE_COLS, 64.0 * count * in);
+  workspace_free();
   return HL_OK;
 }
 

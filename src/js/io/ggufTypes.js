@@ -1,24 +1,34 @@
-// The block types of GGUF files, and their conversion to float32. A row is a sequence of blocks, each with its own
-// scale. Every product is exact in float32 and every sum is rounded once, so the results have the same bits as
-// llama.cpp's.
+// The block types of GGUF files. A row is a sequence of blocks, which consist of one or several groups of 16 or 32 codes
+// with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in float32
+// and every value is rounded once, so the results have the same bits as llama.cpp's.
 
 import { decodeFloats, FLOATS } from '../check/floats.js';
+import { blockRowBytes, BLOCK_FORMS as FORMS, fromBlockRows } from './blockRows.js';
 import { allocate } from './bytes.js';
 import { decode } from './dtypes.js';
 
+/** @import { BlockForm } from './blockRows.js' */
+
 /**
- * Decodes the block at byte `at` to the numbers from `to`.
- * @typedef {(bytes: Uint8Array, at: number, out: Float32Array, to: number) => void} DecodeBlock
+ * Groups of some blocks: codes, a byte for each, and the scale and the minimum of each group.
+ * @typedef {{ codes: Uint8Array, scales: Float32Array, minimums: Float32Array }} Groups
  */
 /**
- * values: numbers of a block. bytes: of a block. block: undefined for floats and for types that are not decoded.
- * @typedef {{ name: string, values: number, bytes: number, block?: DecodeBlock }} GgufType
+ * Reads the block at byte `at`: its codes to those from `to`, its scales and minimums to those from `group`.
+ * @typedef {(bytes: Uint8Array, at: number, groups: Groups, to: number, group: number) => void} ReadBlock
  */
+/**
+ * values: numbers of a block. bytes: of a block. form and block: undefined for floats and for types that are not
+ * decoded.
+ * @typedef {{ name: string, values: number, bytes: number, form?: BlockForm, block?: ReadBlock }} GgufType
+ */
+
+/** @typedef {GgufType & { form: BlockForm }} BlockType */
 
 /** The values of the 4-bit codes of IQ4_NL and IQ4_XS, and of MXFP4: twice the numbers of FP4. */
 const IQ4 = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 const FP4 = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
-const Q4 = IQ4.map((_, code) => code - 8);
+const SAME = IQ4.map((_, code) => code);
 
 /** The float32 of every float16. @type {Float32Array | undefined} */
 let halves;
@@ -35,92 +45,105 @@ function half(bytes, at) {
 /** @param {Uint8Array} bytes @param {number} at */
 const int8 = (bytes, at) => (bytes[at] << 24) >> 24;
 
-/** @type {DecodeBlock} */
-function decodeQ8(bytes, at, out, to) {
-  const d = half(bytes, at);
-  for (let i = 0; i < 32; i++) out[to + i] = d * int8(bytes, at + 2 + i);
+/** @type {ReadBlock} */
+function readQ8(bytes, at, { codes, scales }, to, group) {
+  scales[group] = half(bytes, at);
+  for (let i = 0; i < 32; i++) codes[to + i] = bytes[at + 2 + i];
 }
 
 /**
- * Blocks of 32 codes of 4 bits: the low halves of 16 bytes, then the high halves.
+ * 32 codes of 4 bits: the low halves of 16 bytes, then the high halves.
  * @param {Uint8Array} bytes
- * @param {number} at of the codes
- * @param {Float32Array} out
+ * @param {number} at
+ * @param {Uint8Array} codes
  * @param {number} to
- * @param {number} d
  * @param {readonly number[]} table
  */
-function decodeCodes(bytes, at, out, to, d, table) {
+function readNibbles(bytes, at, codes, to, table) {
   for (let i = 0; i < 16; i++) {
-    out[to + i] = d * table[bytes[at + i] & 15];
-    out[to + 16 + i] = d * table[bytes[at + i] >> 4];
+    codes[to + i] = table[bytes[at + i] & 15];
+    codes[to + 16 + i] = table[bytes[at + i] >> 4];
   }
 }
 
-/** @param {readonly number[]} table @returns {DecodeBlock} */
-const decodeTable = (table) => (bytes, at, out, to) => decodeCodes(bytes, at + 2, out, to, half(bytes, at), table);
+/** @param {readonly number[]} table @returns {ReadBlock} */
+const readTable =
+  (table) =>
+  (bytes, at, { codes, scales }, to, group) => {
+    scales[group] = half(bytes, at);
+    readNibbles(bytes, at + 2, codes, to, table);
+  };
 
-/** @type {DecodeBlock} */
-const decodeMxfp4 = (bytes, at, out, to) => decodeCodes(bytes, at + 1, out, to, 2 ** (bytes[at] - 128), FP4);
-
-/** @type {DecodeBlock} */
-function decodeQ4Minimum(bytes, at, out, to) {
-  const [d, m] = [half(bytes, at), half(bytes, at + 2)];
-  for (let i = 0; i < 16; i++) {
-    out[to + i] = d * (bytes[at + 4 + i] & 15) + m;
-    out[to + 16 + i] = d * (bytes[at + 4 + i] >> 4) + m;
-  }
+/** @type {ReadBlock} */
+function readMxfp4(bytes, at, { codes, scales }, to, group) {
+  scales[group] = 2 ** (bytes[at] - 128);
+  readNibbles(bytes, at + 1, codes, to, FP4);
 }
 
-/** Value i of a block of 5-bit codes: bit i of the word `high` is its upper bit. @type {DecodeBlock} */
-function decodeQ5(bytes, at, out, to) {
-  const d = half(bytes, at);
-  for (let i = 0; i < 16; i++) {
-    const low = bytes[at + 6 + i];
-    out[to + i] = d * (((low & 15) | (bitOf(bytes, at + 2, i) << 4)) - 16);
-    out[to + 16 + i] = d * (((low >> 4) | (bitOf(bytes, at + 2, 16 + i) << 4)) - 16);
-  }
+/** @type {ReadBlock} */
+function readQ4Minimum(bytes, at, { codes, scales, minimums }, to, group) {
+  scales[group] = half(bytes, at);
+  minimums[group] = half(bytes, at + 2);
+  readNibbles(bytes, at + 4, codes, to, SAME);
 }
 
-/** @type {DecodeBlock} */
-function decodeQ5Minimum(bytes, at, out, to) {
-  const [d, m] = [half(bytes, at), half(bytes, at + 2)];
+/**
+ * 32 codes of 5 bits, minus an offset: bit i of the word `high` is the upper bit of code i.
+ * @param {Uint8Array} bytes
+ * @param {number} high
+ * @param {number} low
+ * @param {Uint8Array} codes
+ * @param {number} to
+ * @param {number} offset
+ */
+function readFives(bytes, high, low, codes, to, offset) {
   for (let i = 0; i < 16; i++) {
-    const low = bytes[at + 8 + i];
-    out[to + i] = d * ((low & 15) | (bitOf(bytes, at + 4, i) << 4)) + m;
-    out[to + 16 + i] = d * ((low >> 4) | (bitOf(bytes, at + 4, 16 + i) << 4)) + m;
+    codes[to + i] = ((bytes[low + i] & 15) | (bitOf(bytes, high, i) << 4)) - offset;
+    codes[to + 16 + i] = ((bytes[low + i] >> 4) | (bitOf(bytes, high, 16 + i) << 4)) - offset;
   }
 }
 
 /** @param {Uint8Array} bytes @param {number} at @param {number} i */
 const bitOf = (bytes, at, i) => (bytes[at + (i >> 3)] >> (i & 7)) & 1;
 
-/** @type {DecodeBlock} */
-function decodeQ2K(bytes, at, out, to) {
+/** @type {ReadBlock} */
+function readQ5(bytes, at, { codes, scales }, to, group) {
+  scales[group] = half(bytes, at);
+  readFives(bytes, at + 2, at + 6, codes, to, 16);
+}
+
+/** @type {ReadBlock} */
+function readQ5Minimum(bytes, at, { codes, scales, minimums }, to, group) {
+  scales[group] = half(bytes, at);
+  minimums[group] = half(bytes, at + 2);
+  readFives(bytes, at + 4, at + 8, codes, to, 0);
+}
+
+/** @type {ReadBlock} */
+function readQ2K(bytes, at, { codes, scales, minimums }, to, group) {
   const [d, dmin] = [half(bytes, at + 80), half(bytes, at + 82)];
-  for (let group = 0; group < 16; group++) {
-    const scale = bytes[at + group];
-    const [by, minimum] = [d * (scale & 15), dmin * (scale >> 4)];
-    const codes = at + 16 + 32 * (group >> 3) + 16 * (group & 1);
-    const shift = 2 * ((group >> 1) & 3);
-    for (let i = 0; i < 16; i++) out[to + 16 * group + i] = by * ((bytes[codes + i] >> shift) & 3) - minimum;
+  for (let g = 0; g < 16; g++) {
+    scales[group + g] = d * (bytes[at + g] & 15);
+    minimums[group + g] = -dmin * (bytes[at + g] >> 4);
+    const from = at + 16 + 32 * (g >> 3) + 16 * (g & 1);
+    const shift = 2 * ((g >> 1) & 3);
+    for (let i = 0; i < 16; i++) codes[to + 16 * g + i] = (bytes[from + i] >> shift) & 3;
   }
 }
 
-/** @type {DecodeBlock} */
-function decodeQ3K(bytes, at, out, to) {
+/** @type {ReadBlock} */
+function readQ3K(bytes, at, { codes, scales }, to, group) {
   const d = half(bytes, at + 108);
-  const scales = at + 96;
-  for (let group = 0; group < 16; group++) {
-    const low = bytes[scales + (group & 7)];
-    const upper = (bytes[scales + 8 + (group & 3)] >> (2 * (group >> 2))) & 3;
-    const by = d * (((group < 8 ? low & 15 : low >> 4) | (upper << 4)) - 32);
-    const high = at + 16 * (group & 1);
-    const codes = at + 32 + 32 * (group >> 3) + 16 * (group & 1);
-    const shift = 2 * ((group >> 1) & 3);
+  for (let g = 0; g < 16; g++) {
+    const low = bytes[at + 96 + (g & 7)];
+    const upper = (bytes[at + 104 + (g & 3)] >> (2 * (g >> 2))) & 3;
+    scales[group + g] = d * (((g < 8 ? low & 15 : low >> 4) | (upper << 4)) - 32);
+    const high = at + 16 * (g & 1);
+    const from = at + 32 + 32 * (g >> 3) + 16 * (g & 1);
+    const shift = 2 * ((g >> 1) & 3);
     for (let i = 0; i < 16; i++) {
-      const code = ((bytes[codes + i] >> shift) & 3) | (((bytes[high + i] >> (group >> 1)) & 1) << 2);
-      out[to + 16 * group + i] = by * (code - 4);
+      const code = ((bytes[from + i] >> shift) & 3) | (((bytes[high + i] >> (g >> 1)) & 1) << 2);
+      codes[to + 16 * g + i] = code - 4;
     }
   }
 }
@@ -131,82 +154,85 @@ const scaleOf = (b, at, j) => (j < 4 ? b[at + j] & 63 : (b[at + j + 4] & 15) | (
 /** The 6-bit minimum of such a group. @param {Uint8Array} b @param {number} at @param {number} j */
 const minimumOf = (b, at, j) => (j < 4 ? b[at + j + 4] & 63 : (b[at + j + 4] >> 4) | ((b[at + j] >> 6) << 4));
 
-/** @type {DecodeBlock} */
-function decodeQ4K(bytes, at, out, to) {
+/** The eight groups of Q4_K and Q5_K. `low` begins the lower four bits; `high` the fifth bits of Q5_K, if it has them. */
+function readK(
+  /** @type {Uint8Array} */ bytes,
+  /** @type {number} */ at,
+  /** @type {Groups} */ { codes, scales, minimums },
+  /** @type {number} */ to,
+  /** @type {number} */ group,
+  /** @type {number} */ low,
+  /** @type {number | undefined} */ high,
+) {
   const [d, dmin] = [half(bytes, at), half(bytes, at + 2)];
-  for (let group = 0; group < 8; group++) {
-    const [by, minimum] = [d * scaleOf(bytes, at + 4, group), dmin * minimumOf(bytes, at + 4, group)];
-    const codes = at + 16 + 32 * (group >> 1);
-    const shift = 4 * (group & 1);
-    for (let i = 0; i < 32; i++) out[to + 32 * group + i] = by * ((bytes[codes + i] >> shift) & 15) - minimum;
-  }
-}
-
-/** @type {DecodeBlock} */
-function decodeQ5K(bytes, at, out, to) {
-  const [d, dmin] = [half(bytes, at), half(bytes, at + 2)];
-  for (let group = 0; group < 8; group++) {
-    const [by, minimum] = [d * scaleOf(bytes, at + 4, group), dmin * minimumOf(bytes, at + 4, group)];
-    const codes = at + 48 + 32 * (group >> 1);
-    const shift = 4 * (group & 1);
+  for (let g = 0; g < 8; g++) {
+    scales[group + g] = d * scaleOf(bytes, at + 4, g);
+    minimums[group + g] = -dmin * minimumOf(bytes, at + 4, g);
+    const from = low + 32 * (g >> 1);
+    const shift = 4 * (g & 1);
     for (let i = 0; i < 32; i++) {
-      const high = (bytes[at + 16 + i] >> group) & 1;
-      out[to + 32 * group + i] = by * (((bytes[codes + i] >> shift) & 15) | (high << 4)) - minimum;
+      const fifth = high === undefined ? 0 : (bytes[high + i] >> g) & 1;
+      codes[to + 32 * g + i] = ((bytes[from + i] >> shift) & 15) | (fifth << 4);
     }
   }
 }
 
-/** @type {DecodeBlock} */
-function decodeQ6K(bytes, at, out, to) {
+/** @type {ReadBlock} */
+const readQ4K = (bytes, at, groups, to, group) => readK(bytes, at, groups, to, group, at + 16, undefined);
+/** @type {ReadBlock} */
+const readQ5K = (bytes, at, groups, to, group) => readK(bytes, at, groups, to, group, at + 48, at + 16);
+
+/** @type {ReadBlock} */
+function readQ6K(bytes, at, { codes, scales }, to, group) {
   const d = half(bytes, at + 208);
-  for (let group = 0; group < 16; group++) {
-    const by = d * int8(bytes, at + 192 + group);
-    const low = at + 64 * (group >> 3) + 16 * (group & 3);
-    const high = at + 128 + 32 * (group >> 3) + 16 * (group & 1);
-    const [lowShift, highShift] = [group & 4, 2 * ((group >> 1) & 3)];
+  for (let g = 0; g < 16; g++) {
+    scales[group + g] = d * int8(bytes, at + 192 + g);
+    const low = at + 64 * (g >> 3) + 16 * (g & 3);
+    const high = at + 128 + 32 * (g >> 3) + 16 * (g & 1);
+    const [lowShift, highShift] = [g & 4, 2 * ((g >> 1) & 3)];
     for (let i = 0; i < 16; i++) {
       const code = ((bytes[low + i] >> lowShift) & 15) | (((bytes[high + i] >> highShift) & 3) << 4);
-      out[to + 16 * group + i] = by * (code - 32);
+      codes[to + 16 * g + i] = code - 32;
     }
   }
 }
 
-/** @type {DecodeBlock} */
-function decodeIq4Xs(bytes, at, out, to) {
+/** @type {ReadBlock} */
+function readIq4Xs(bytes, at, { codes, scales }, to, group) {
   const d = half(bytes, at);
   const upper = bytes[at + 2] | (bytes[at + 3] << 8);
-  for (let group = 0; group < 8; group++) {
-    const low = (bytes[at + 4 + (group >> 1)] >> (4 * (group & 1))) & 15;
-    const by = d * ((low | (((upper >> (2 * group)) & 3) << 4)) - 32);
-    decodeCodes(bytes, at + 8 + 16 * group, out, to + 32 * group, by, IQ4);
+  for (let g = 0; g < 8; g++) {
+    const low = (bytes[at + 4 + (g >> 1)] >> (4 * (g & 1))) & 15;
+    scales[group + g] = d * ((low | (((upper >> (2 * g)) & 3) << 4)) - 32);
+    readNibbles(bytes, at + 8 + 16 * g, codes, to + 32 * g, IQ4);
   }
 }
 
 /** By the number in the file. @type {ReadonlyMap<number, GgufType>} */
 export const GGUF_TYPES = new Map(
-  /** @type {[number, string, number, number, DecodeBlock?][]} */ ([
+  /** @type {[number, string, number, number, BlockForm?, ReadBlock?][]} */ ([
     [0, 'F32', 1, 4],
     [1, 'F16', 1, 2],
-    [2, 'Q4_0', 32, 18, decodeTable(Q4)],
-    [3, 'Q4_1', 32, 20, decodeQ4Minimum],
-    [6, 'Q5_0', 32, 22, decodeQ5],
-    [7, 'Q5_1', 32, 24, decodeQ5Minimum],
-    [8, 'Q8_0', 32, 34, decodeQ8],
+    [2, 'Q4_0', 32, 18, FORMS.nibbles, readTable(SAME)],
+    [3, 'Q4_1', 32, 20, FORMS.raisedNibbles, readQ4Minimum],
+    [6, 'Q5_0', 32, 22, FORMS.bytes, readQ5],
+    [7, 'Q5_1', 32, 24, FORMS.raisedBytes, readQ5Minimum],
+    [8, 'Q8_0', 32, 34, FORMS.bytes, readQ8],
     [9, 'Q8_1', 32, 36],
-    [10, 'Q2_K', 256, 84, decodeQ2K],
-    [11, 'Q3_K', 256, 110, decodeQ3K],
-    [12, 'Q4_K', 256, 144, decodeQ4K],
-    [13, 'Q5_K', 256, 176, decodeQ5K],
-    [14, 'Q6_K', 256, 210, decodeQ6K],
+    [10, 'Q2_K', 256, 84, FORMS.raisedHalves, readQ2K],
+    [11, 'Q3_K', 256, 110, FORMS.halves, readQ3K],
+    [12, 'Q4_K', 256, 144, FORMS.raisedNibbles, readQ4K],
+    [13, 'Q5_K', 256, 176, FORMS.raisedBytes, readQ5K],
+    [14, 'Q6_K', 256, 210, FORMS.halves, readQ6K],
     [15, 'Q8_K', 256, 292],
     [16, 'IQ2_XXS', 256, 66],
     [17, 'IQ2_XS', 256, 74],
     [18, 'IQ3_XXS', 256, 98],
     [19, 'IQ1_S', 256, 50],
-    [20, 'IQ4_NL', 32, 18, decodeTable(IQ4)],
+    [20, 'IQ4_NL', 32, 18, FORMS.bytes, readTable(IQ4)],
     [21, 'IQ3_S', 256, 110],
     [22, 'IQ2_S', 256, 82],
-    [23, 'IQ4_XS', 256, 136, decodeIq4Xs],
+    [23, 'IQ4_XS', 256, 136, FORMS.bytes, readIq4Xs],
     [24, 'I8', 1, 1],
     [25, 'I16', 1, 2],
     [26, 'I32', 1, 4],
@@ -216,11 +242,11 @@ export const GGUF_TYPES = new Map(
     [30, 'BF16', 1, 2],
     [34, 'TQ1_0', 256, 54],
     [35, 'TQ2_0', 256, 66],
-    [39, 'MXFP4', 32, 17, decodeMxfp4],
+    [39, 'MXFP4', 32, 17, FORMS.bytes, readMxfp4],
     [40, 'NVFP4', 64, 36],
     [41, 'Q1_0', 128, 18],
     [42, 'Q2_0', 64, 18],
-  ]).map(([id, name, values, bytes, block]) => [id, { name, values, bytes, block }]),
+  ]).map(([id, name, values, bytes, form, block]) => [id, { name, values, bytes, form, block }]),
 );
 
 /** Types whose values are floats without a scale. */
@@ -240,16 +266,56 @@ export const DECODED_TYPES = [...BY_NAME.values()]
 export const decodedType = (name) => (DECODED_TYPES.includes(name) ? BY_NAME.get(name) : undefined);
 
 /**
+ * Codes, scales and minimums of whole blocks.
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {BlockType} type
+ */
+function readGroups(caller, bytes, { values, bytes: size, form, block }) {
+  const count = (bytes.length / size) * values;
+  const codes = allocate(caller, count, () => new Uint8Array(count));
+  const [scales, minimums] = [new Float32Array(count / form.length), new Float32Array(count / form.length)];
+  const groups = { codes, scales, minimums };
+  const perBlock = values / form.length;
+  for (let at = 0, to = 0, group = 0; at < bytes.length; at += size, to += values, group += perBlock)
+    block?.(bytes, at, groups, to, group);
+  return groups;
+}
+
+/** @param {GgufType} type @returns {type is BlockType} */
+export const isInBlocks = (type) => type.form !== undefined;
+
+/**
+ * Rows as the core packs them: the scales of the groups of a row, their minimums if there are any, then its codes.
+ * @param {string} caller
+ * @param {Uint8Array} bytes whole rows
+ * @param {BlockType} type
+ * @param {number} width of a row
+ */
+export function toBlockRows(caller, bytes, type, width) {
+  const { form } = type;
+  const { codes, scales, minimums } = readGroups(caller, bytes, type);
+  const [rows, perRow, rowBytes] = [codes.length / width, width / form.length, blockRowBytes(form, width)];
+  const out = allocate(caller, rows * rowBytes, () => new Uint8Array(rows * rowBytes));
+  const floats = new Float32Array(out.buffer);
+  for (let row = 0; row < rows; row++) {
+    const at = (row * rowBytes) / 4;
+    floats.set(scales.subarray(row * perRow, (row + 1) * perRow), at);
+    if (form.hasMinimums) floats.set(minimums.subarray(row * perRow, (row + 1) * perRow), at + perRow);
+    out.set(codes.subarray(row * width, (row + 1) * width), (row + 1) * rowBytes - width);
+  }
+  return out;
+}
+
+/**
  * The numbers of whole blocks.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @param {GgufType} type one that Headlight decodes
  * @returns {Float32Array}
  */
-export function dequantize(caller, bytes, { name, values, bytes: size, block }) {
-  if (isFloat(name)) return /** @type {Float32Array} */ (decode(caller, bytes, name));
-  const count = (bytes.length / size) * values;
-  const out = allocate(caller, 4 * count, () => new Float32Array(count));
-  for (let at = 0, to = 0; at < bytes.length; at += size, to += values) block?.(bytes, at, out, to);
-  return out;
+export function dequantize(caller, bytes, type) {
+  if (isFloat(type.name)) return /** @type {Float32Array} */ (decode(caller, bytes, type.name));
+  if (!isInBlocks(type)) throw new TypeError(type.name);
+  return fromBlockRows(toBlockRows(caller, bytes, type, type.values), type.form, type.values);
 }

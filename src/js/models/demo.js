@@ -29,7 +29,7 @@ export async function openDemo(caller, memory, environment, { storage, layers, s
   try {
     model.tokenizerFile = tokenizer;
     model.tokenizer = openTokenizer(tokenizer);
-    if (storage === 'int8') model.quantize();
+    if (storage === 'int8' || storage === 'int4') model.quantize(storage);
     onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
     return model;
   } catch (error) {

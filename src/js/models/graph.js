@@ -1,7 +1,7 @@
 // The operations that models consist of. The core computes them and their gradients.
 
-import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '../../../dist/abi/abi.js';
-import { loadHalfRows } from '../memory/stored.js';
+import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
+import { loadRows, PACKED } from '../memory/packed.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
 import { ACTIVATIONS } from '../ops/activation.js';
 import { halfLinearBackward } from './halfLinear.js';
@@ -48,14 +48,10 @@ export class Graph extends Tape {
     const [out, inside] = weight.shape;
     const rows = sizeOf(x) / inside;
     const y = this.make([...x.shape.slice(0, -1), out]);
-    if (weight.int8) {
-      this.call('hl_linear_quantized', y, x, weight.int8, bias?.tensor, rows, out, inside);
-      return y;
-    }
-    if (weight.half) {
-      const { tensor, type } = weight.half;
-      const sizes = /** @type {const} */ ([STORED[type], rows, out, inside]);
-      this.call('hl_linear_stored', y, x, tensor, bias?.tensor, ...sizes);
+    if (weight.packed) {
+      const { multiply, rounds } = PACKED[weight.packed.kind];
+      multiply(this.memory, this.caller, y, x, weight.packed.tensor, bias?.tensor, rows, weight.shape);
+      if (rounds) return y;
       return this.record(y, (dy) => this.accumulate(x, halfLinearBackward(this, x.shape, dy, weight)));
     }
     this.call('hl_linear_forward', y, x, weight.tensor, bias?.tensor, rows, out, inside);
@@ -175,15 +171,14 @@ export class Graph extends Tape {
   rows(table, labels, shape) {
     const [count, width] = table.shape;
     const y = this.make([...shape, width]);
-    if (table.half) {
-      loadHalfRows(this.memory, this.caller, y, table.half, labels, width);
+    if (table.packed) {
+      loadRows(this.memory, this.caller, y, table.packed, labels, table.shape);
       return y;
     }
     const sizes = /** @type {const} */ ([1, labels.length, width, count, 0]);
     this.frame((frame) => {
       const ints = frame.copyIn(labels);
-      if (table.int8) this.call('hl_weight_rows', y, table.int8, ints, labels.length, count, width);
-      else this.call('hl_embedding_forward', y, table.tensor, undefined, ints, ...sizes);
+      this.call('hl_embedding_forward', y, table.tensor, undefined, ints, ...sizes);
     });
     if (!this.train) return y;
     return this.record(y, (dy) =>

@@ -1,9 +1,9 @@
 // The gradient of a linear layer whose weight is stored in 16 bits.
 
-import { loadHalfRows } from '../memory/stored.js';
+import { loadRows } from '../memory/packed.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
 
-/** @import { Half } from '../memory/stored.js' */
+/** @import { Packed } from '../memory/packed.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Tape } from './tape.js' */
 /** @import { Weight } from './weights.js' */
@@ -30,7 +30,7 @@ export function halfLinearBackward(tape, shape, dy, weight) {
     for (let first = 0; first < out; first += most) {
       const count = Math.min(most, out - first);
       const labels = Array.from({ length: count }, (_, i) => first + i);
-      loadHalfRows(tape.memory, tape.caller, converted, /** @type {Half} */ (weight.half), labels, inside);
+      loadRows(tape.memory, tape.caller, converted, /** @type {Packed} */ (weight.packed), labels, weight.shape);
       const [from, to] = [viewOf(dy), viewOf(columns)];
       for (let row = 0; row < rows; row++)
         to.set(from.subarray(row * out + first, row * out + first + count), row * count);

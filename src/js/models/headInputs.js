@@ -2,7 +2,7 @@
 // edits may change the input of one head.
 
 import { HeadlightError } from '../check/errors.js';
-import { loadHalfRows } from '../memory/stored.js';
+import { loadRows, PACKED, roundsInputs } from '../memory/packed.js';
 import { partOf, viewOf } from '../memory/tensor.js';
 import { joinHeads } from './axes.js';
 import { HEADS } from './edits.js';
@@ -60,11 +60,13 @@ function repeat(graph, x, heads) {
  */
 function linearByHead(graph, x, weight, bias) {
   const [batch, heads, rows, inside] = x.shape;
-  if (weight.int8)
+  if (weight.packed && roundsInputs(weight)) {
+    const { storage } = PACKED[weight.packed.kind];
     throw new HeadlightError(
       'STATE',
-      `${graph.caller}: heads have no inputs of their own in a model with int8 weights`,
+      `${graph.caller}: heads have no inputs of their own in a model with ${storage} weights`,
     );
+  }
   const width = weight.shape[0] / heads;
   const split = graph.make([batch, heads, rows, width]);
   const sizes = /** @type {const} */ ([rows, width, inside]);
@@ -91,12 +93,12 @@ function linearByHead(graph, x, weight, bias) {
  * @param {Weight} weight (heads·D,C)
  * @param {(head: number, index: number, rows: Staged) => void} each
  */
-function forEachHead({ memory, caller }, [batch, heads], { shape, tensor, half }, each) {
+function forEachHead({ memory, caller }, [batch, heads], { shape, tensor, packed }, each) {
   const size = (shape[0] / heads) * shape[1];
   memory.scope(() => {
-    const converted = half && memory.temporary([size], caller);
+    const converted = packed && memory.temporary([size], caller);
     for (let head = 0; head < heads; head++) {
-      if (converted && half) loadHalfRows(memory, caller, converted, half, [head], size);
+      if (converted && packed) loadRows(memory, caller, converted, packed, [head], [heads, size]);
       const rows = converted ? partOf(converted, 0) : partOf(/** @type {Tensor} */ (tensor), head * size);
       for (let b = 0; b < batch; b++) each(head, b * heads + head, rows);
     }

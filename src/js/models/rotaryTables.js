@@ -39,8 +39,8 @@ export class RotaryTables {
     const context = 2 ** Math.ceil(Math.log2(Math.max(positions, MIN_POSITIONS)));
     const table = this.#memory.unscoped(this.#memory.empty([context, 2, width / 2], 'forward'));
     viewOf(table).set(rotaryTable({ theta, width, scaling, context }));
-    const [{ tensor, half, int8 }] = this.#weights.values();
-    own(/** @type {Tensor} */ (tensor ?? half?.tensor ?? int8), name, table);
+    const [{ tensor, packed }] = this.#weights.values();
+    own(/** @type {Tensor} */ (tensor ?? packed?.tensor), name, table);
     this.#tables.set(name, table);
     return table;
   }

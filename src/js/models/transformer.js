@@ -1,11 +1,12 @@
 // A transformer: the public methods. run.js computes it, from the parts in block.js.
 
-import { readBoolean, readOptions } from '../check/arguments.js';
+import { readBoolean, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
+import { roundsInputs } from '../memory/packed.js';
 import { shapeOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
@@ -301,8 +302,10 @@ export class Transformer extends TextMethods {
   differentiate(input, options) {
     const caller = 'differentiate';
     const given = readDifferentiate(caller, this.options, options, this.#memory.buffer);
-    if (this.#store.reducedStorage === 'int8')
-      throw new HeadlightError('STATE', `${caller}: a model with int8 weights rounds the inputs of its layers`);
+    if ([...this.weights.values()].some(roundsInputs)) {
+      const storage = this.#store.reducedStorage;
+      throw new HeadlightError('STATE', `${caller}: a model with ${storage} weights rounds the inputs of its layers`);
+    }
     const graph = new Graph(this.#memory, caller, 'differentiate');
     try {
       return gradientsOf(caller, graph, this.#run(caller, graph, input, given), given);
@@ -404,14 +407,16 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Rounds the matrices to int8, in 29% of the memory of float32, and frees the float32 values. The model cannot be
-   * trained any more.
+   * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the other values. The
+   * model cannot be trained any more.
+   * @param {'int8' | 'int4'} [storage] default 'int8'
    */
-  quantize() {
+  quantize(storage = 'int8') {
+    readWord('quantize', 'storage', storage, /** @type {const} */ (['int8', 'int4']));
     this.#store.checkAlive('quantize');
     this.#dropPending();
     try {
-      this.#store.quantize('quantize');
+      this.#store.quantize('quantize', storage);
     } finally {
       // The tables were freed with the weight that owned them.
       this.#rotaryTables.clear();

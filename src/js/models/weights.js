@@ -1,24 +1,24 @@
-// The weights of a transformer: their memory, gradients and values. A weight is stored in float32, in 16 bits or in
-// int8. Only float32 weights have gradients.
+// The weights of a transformer: their memory, gradients and values. A weight is in float32, or packed: in 16 bits, int8
+// or blocks. Only float32 weights have gradients.
 
 import { checkNames, readRecord } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { loadHalfRows, quantizedSize, quantizeHeld } from '../memory/stored.js';
+import { loadRows, PACKED, QUANTIZED, quantizedForm, quantizeRows } from '../memory/packed.js';
 import { checkAlive, own, shapeOf, touch, versionOf, viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
 import { parameterShapes, startParameters } from './parameters.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Memory } from '../memory/memory.js' */
-/** @import { Half } from '../memory/stored.js' */
+/** @import { Packed, PackedKind } from '../memory/packed.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { Resolved } from './options.js' */
 
 /**
- * A parameter: float32 in `tensor`, or 16 bits in `half`, or int8, and then without a gradient.
- * @typedef {{ shape: readonly number[], tensor?: Tensor, half?: Half, int8?: Tensor, gradient?: Tensor }} Weight
+ * A parameter: float32 in `tensor`, or `packed`, and then without a gradient.
+ * @typedef {{ shape: readonly number[], tensor?: Tensor, packed?: Packed, gradient?: Tensor }} Weight
  */
 
 /**
@@ -47,20 +47,22 @@ export function initialWeights(memory, options) {
 }
 
 /** @param {Weight} weight */
-export function freeWeight({ tensor, half, int8 }) {
+export function freeWeight({ tensor, packed }) {
   tensor?.dispose();
-  half?.tensor.dispose();
-  int8?.dispose();
+  packed?.tensor.dispose();
 }
 
 /**
  * True for the matrices of linear layers and for the embedding table, which may be the matrix of the head. Only these
- * may be stored in 16 bits or int8.
+ * may be packed.
  * @param {string} name
  * @param {readonly number[]} shape
  */
 export const isProduct = (name, shape) =>
   shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table|pool\.probe)$/.test(name);
+
+/** The kinds that describe a model with several of them, the first one that it has. @type {PackedKind[]} */
+const KINDS_BY_WEIGHT = ['int8', 'blocks', 'F16', 'BF16'];
 
 export class WeightStore {
   #memory;
@@ -105,9 +107,9 @@ export class WeightStore {
 
   /** The storage of weights that cannot be trained; undefined if all are float32. */
   get reducedStorage() {
-    const weights = [...this.#weights.values()];
-    if (weights.some(({ int8 }) => int8)) return 'int8';
-    return weights.some(({ half }) => half) ? '16-bit' : undefined;
+    const kinds = new Set([...this.#weights.values()].map(({ packed }) => packed?.kind));
+    const kind = KINDS_BY_WEIGHT.find((one) => kinds.has(one));
+    return kind && PACKED[kind].storage;
   }
 
   /** @param {string} caller */
@@ -143,22 +145,19 @@ export class WeightStore {
   }
 
   /**
-   * A copy of a weight in float32; an int8 weight has its rounded values.
+   * A copy of a weight in float32; a packed weight has its rounded values.
    * @param {string} name
    * @param {string} caller
    */
   valuesOf(name, caller) {
     this.checkAlive(caller);
-    const { shape, tensor, half, int8 } = /** @type {Weight} */ (this.#weights.get(name));
+    const { shape, tensor, packed } = /** @type {Weight} */ (this.#weights.get(name));
     if (tensor) return Float32Array.from(viewOf(tensor));
     const [out, inside] = shape;
     return this.#memory.frame(caller, (frame) => {
       const rows = frame.scratch(out * inside);
-      if (half) loadHalfRows(this.#memory, caller, rows, half, [0], out * inside);
-      else {
-        const labels = frame.copyIn(Int32Array.from({ length: out }, (_, i) => i));
-        this.#memory.call('hl_weight_rows', caller, rows, int8, labels, out, out, inside);
-      }
+      const labels = Int32Array.from({ length: out }, (_, i) => i);
+      loadRows(this.#memory, caller, rows, /** @type {Packed} */ (packed), labels, shape);
       return new Float32Array(frame.words(rows, out * inside).buffer);
     });
   }
@@ -199,26 +198,41 @@ export class WeightStore {
     });
   }
 
-  /** @param {string} caller */
-  quantize(caller) {
+  /** @param {string} caller @param {'int8' | 'int4'} storage */
+  quantize(caller, storage) {
     for (const [name, weight] of this.#weights) {
       weight.gradient?.dispose();
       weight.gradient = undefined;
-      if (!weight.int8 && isProduct(name, weight.shape)) this.#quantize(caller, weight);
+      if (!isProduct(name, weight.shape)) continue;
+      const form = quantizedForm(storage, weight.shape);
+      if (weight.packed?.kind !== QUANTIZED[form].kind) this.#quantize(caller, form, weight);
     }
   }
 
-  /** @param {string} caller @param {Weight} weight */
-  #quantize(caller, weight) {
-    const { shape, tensor, half } = weight;
-    this.#memory.frame(caller, (frame) => {
-      weight.int8 = this.#memory.unscoped(frame.make([quantizedSize(this.#memory, caller, shape)]));
-      const from = half ?? /** @type {const} */ ({ tensor: /** @type {Tensor} */ (tensor), type: 'F32' });
-      quantizeHeld(this.#memory, caller, weight.int8, shape, from);
+  /** @param {string} caller @param {'int8' | 'int4'} form @param {Weight} weight */
+  #quantize(caller, form, weight) {
+    const { shape, tensor, packed } = weight;
+    const [out, inside] = shape;
+    const quantized = this.#memory.frame(caller, (frame) => {
+      const made = this.#memory.unscoped(frame.make([QUANTIZED[form].size(this.#memory, caller, shape)]));
+      const half = packed?.kind === 'F16' || packed?.kind === 'BF16' ? packed.kind : undefined;
+      const rows = tensor ?? (half ? packed?.tensor : undefined) ?? frame.scratch(out * inside);
+      if (packed && !half)
+        loadRows(
+          this.#memory,
+          caller,
+          rows,
+          packed,
+          Int32Array.from({ length: out }, (_, i) => i),
+          shape,
+        );
+      quantizeRows(this.#memory, caller, form, made, shape, rows, half ?? 'F32', 0, out);
+      return made;
     });
     this.#freedVersions += 1 + (tensor ? versionOf(tensor) : 0);
-    freeWeight({ shape, tensor, half });
-    weight.tensor = weight.half = undefined;
+    freeWeight({ shape, tensor, packed });
+    weight.tensor = undefined;
+    weight.packed = { kind: QUANTIZED[form].kind, tensor: quantized };
   }
 
   dispose() {

@@ -133,8 +133,8 @@ function weightsOf(model, graph) {
     const width = plain.get(name);
     if (width) return graph.weight(name, new Float32Array(width).fill(1), [width]);
     if (!weight) return undefined;
-    const { shape, int8 } = weight;
-    return tensor(graph, { name, shape, data: () => model.valuesOf(name, CALLER), int8: int8 !== undefined });
+    const { shape, packed } = weight;
+    return tensor(graph, { name, shape, data: () => model.valuesOf(name, CALLER), int8: packed?.kind === 'int8' });
   };
   return (name) => {
     const value = made.get(name) ?? make(name);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { decodeFloats, encodeFloats, FLOATS } from '../../../src/js/check/floats.js';
 import { assertClose, kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
@@ -39,7 +40,7 @@ function makeWeight([bits, length, hasMinimums], out, inside, seed) {
   const values = Float64Array.from(codes, (code, i) => {
     const block = Math.floor(i / length);
     const signed = bits === 8 ? (code << 24) >> 24 : code - (hasMinimums ? 0 : 8);
-    return scales[block] * signed + (minimums ? minimums[block] : 0);
+    return scales[block] * signed + (minimums ? minimums[block] : -0);
   });
   return { codes, scales, minimums, values };
 }
@@ -170,5 +171,55 @@ test(
     assert.equal(k.core.hl_blocks_rows(rows.at, packed.at, labels.at, 1, 16, 64), BAD_ARGUMENT);
     assert.equal(k.core.hl_blocks_linear(rows.at, rows.at, 0, 0, 1, 8, 32), BAD_SHAPE);
     k.close();
+  }),
+);
+
+test(
+  'floats are rounded to 4 bits with less error than by the largest value alone, in parts and from each stored type',
+  kernels((k) => {
+    const [out, inside] = [20, 96];
+    const w = numbers(out * inside, 3).map((x) => x ** 3);
+    const packed = k.block(k.core.hl_blocks_size(integers(k, [4, 32, 0]).at, out, inside));
+    for (const [first, count] of [
+      [0, 8],
+      [8, 12],
+    ]) {
+      const rows = k.block(w.slice(first * inside, (first + count) * inside));
+      assert.equal(k.core.hl_blocks_quantize_rows(packed.at, rows.at, 0, first, count, out, inside), OK);
+    }
+    const rows = k.block(out * inside);
+    const labels = integers(
+      k,
+      Array.from({ length: out }, (_, i) => i),
+    );
+    assert.equal(k.core.hl_blocks_rows(rows.at, packed.at, labels.at, out, out, inside), OK);
+    const got = k.view(rows);
+    let [squares, plain] = [0, 0];
+    for (let at = 0; at < w.length; at += 32) {
+      const block = w.subarray(at, at + 32);
+      const largest = block.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+      const d = largest / -8;
+      const steps = new Set(got.subarray(at, at + 32).map((x) => Math.fround(x)));
+      assert.ok(steps.size <= 16);
+      block.forEach((x, i) => {
+        squares += (x - got[at + i]) ** 2;
+        plain += (x - d * (Math.min(15, Math.floor(x / d + 8.5)) - 8)) ** 2;
+      });
+    }
+    assert.ok(squares < 0.9 * plain, `${squares / plain}`);
+    const codes = new Uint16Array(w.length);
+    encodeFloats(w, FLOATS.F16, codes);
+    const halves = integers(k, new Int32Array(codes.buffer));
+    const same = k.block(packed.length);
+    assert.equal(k.core.hl_blocks_quantize_rows(same.at, halves.at, 1, 0, out, out, inside), OK);
+    const rounded = k.block(decodeFloats(codes, FLOATS.F16));
+    assert.equal(k.core.hl_blocks_quantize_rows(packed.at, rounded.at, 0, 0, out, out, inside), OK);
+    assert.deepEqual(k.view(same), k.view(packed));
+    const nan = k.block(new Float32Array(32).fill(NaN));
+    assert.equal(k.core.hl_blocks_quantize_rows(packed.at, nan.at, 0, 0, 1, 1, 32), OK);
+    assert.equal(k.core.hl_blocks_rows(rows.at, packed.at, integers(k, [0]).at, 1, 1, 32), OK);
+    assert.ok(k.view(rows).subarray(0, 32).every(Number.isNaN));
+    assert.equal(k.core.hl_blocks_quantize_rows(packed.at, rounded.at, 0, 0, 8, 8, 33), BAD_ARGUMENT);
+    assert.equal(k.core.hl_blocks_quantize_rows(packed.at, rounded.at, 0, 4, 8, 20, 96), BAD_SHAPE);
   }),
 );

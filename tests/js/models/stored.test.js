@@ -52,8 +52,8 @@ for (const { name, files, input } of families)
         const [state, expected] = [half.stateDict(), whole.stateDict()];
         assert.deepEqual(state, expected);
         const kinds = [...half.weights.values()];
-        assert.ok(kinds.some(({ half }) => half?.type === dtype));
-        assert.ok(kinds.every(({ tensor, half }) => Boolean(tensor) !== Boolean(half)));
+        assert.ok(kinds.some(({ packed }) => packed?.kind === dtype));
+        assert.ok(kinds.every(({ tensor, packed }) => Boolean(tensor) !== Boolean(packed)));
         const [got, same] = [half.forward(input), whole.forward(input)].map(resultsOf);
         got.forEach((numbers, i) => assert.ok(off(numbers, same[i]) < 2e-6, `${dtype}: ${off(numbers, same[i])}`));
         half.dispose();
@@ -141,7 +141,7 @@ test('with a cache, token by token, the results are those of the float32 model',
 test('tensors of other types, also of 8 bits, are stored as float32', async () => {
   for (const dtype of ['F32', 'F8_E4M3', 'F64']) {
     const model = await hl.openModel(as(dtype, llama), STORED);
-    assert.ok([...model.weights.values()].every(({ tensor, half }) => tensor && !half));
+    assert.ok([...model.weights.values()].every(({ tensor, packed }) => tensor && !packed));
     model.zeroGrad();
     model.dispose();
   }
@@ -149,7 +149,7 @@ test('tensors of other types, also of 8 bits, are stored as float32', async () =
   const one = { ...tensors, 'model.layers.0.mlp.up_proj.weight': { ...tensors['model.layers.0.mlp.up_proj.weight'] } };
   one['model.layers.0.mlp.up_proj.weight'].dtype = 'BF16';
   const mixed = await hl.openModel({ ...llama, 'model.safetensors': writeSafetensors(one) }, STORED);
-  const kept = [...mixed.weights].filter(([, { half }]) => half).map(([name]) => name);
+  const kept = [...mixed.weights].filter(([, { packed }]) => packed).map(([name]) => name);
   assert.deepEqual(kept, ['blocks.0.up.weight']);
   mixed.dispose();
 });

@@ -123,7 +123,8 @@ function graphOf({ model, about }) {
   } catch {
     throw new NoCircuit('refused', { cause: about.family ?? about.title ?? about.name });
   }
-  if ([...model.weights.values()].some(({ int8 }) => int8)) throw new NoCircuit('packed');
+  if ([...model.weights.values()].some(({ packed }) => packed && !/^B?F16$/.test(packed.kind)))
+    throw new NoCircuit('packed');
   const { sources, targets, before } = edges;
   /** @type {Map<string, number>} */
   const names = new Map();

@@ -77,7 +77,8 @@ function maskOf(tokenizer) {
 /** True if the logits of a model are sums of the contributions of its parts. @param {Transformer} model */
 function isExact(model) {
   let packed = 0;
-  for (const { shape, int8 } of model.weights.values()) if (int8) packed += shape.reduce((a, b) => a * b, 1);
+  for (const { shape, packed: form } of model.weights.values())
+    if (form && !/^B?F16$/.test(form.kind)) packed += shape.reduce((a, b) => a * b, 1);
   if (packed > MAX_UNPACKED) return false;
   try {
     headOf('open', model);

@@ -2,10 +2,11 @@
 
 import { STORED } from '../../../../dist/abi/abi.js';
 import { HeadlightError } from '../../check/errors.js';
+import { quantizeRows } from '../../memory/packed.js';
 import { pointerOf, Staged } from '../../memory/tensor.js';
 
 /** @import { Memory } from '../../memory/memory.js' */
-/** @import { Half, StoredType } from '../../memory/stored.js' */
+/** @import { StoredType } from '../../memory/packed.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
 
 /** True if the core reads numbers of this type. @type {(type: string) => type is StoredType} */
@@ -51,10 +52,10 @@ export function withStored(memory, caller, bytes, type, fn) {
 /**
  * A view of the 16-bit codes, to be written to.
  * @param {Memory} memory
- * @param {Half} half
+ * @param {Tensor} tensor
  * @param {number} count
  */
-export const halvesOf = (memory, { tensor }, count) => new Uint16Array(memory.buffer, pointerOf(tensor), count);
+export const halvesOf = (memory, tensor, count) => new Uint16Array(memory.buffer, pointerOf(tensor), count);
 
 /**
  * Grows memory once for the following allocations: each growth takes 1–2 ms. If it cannot grow that much, the
@@ -75,16 +76,16 @@ export function reserve(memory, caller, floats) {
  * Quantizes rows of a weight, from `first`, into its packed form.
  * @param {Memory} memory
  * @param {string} caller
+ * @param {'int8' | 'int4'} storage
  * @param {Tensor} packed
  * @param {readonly number[]} shape (out, in)
  * @param {number} first a multiple of eight
  * @param {Uint8Array} bytes a multiple of eight rows, or up to the last one
  * @param {StoredType} type
  */
-export function quantizeStored(memory, caller, packed, [out, inside], first, bytes, type) {
-  const rows = bytes.length / BYTES[type] / inside;
-  memory.frame(caller, (frame) => {
-    const from = frame.copyIn(bytes);
-    memory.call('hl_weight_quantize_rows', caller, packed, from, STORED[type], first, rows, out, inside);
-  });
+export function quantizeStored(memory, caller, storage, packed, shape, first, bytes, type) {
+  const rows = bytes.length / BYTES[type] / shape[1];
+  memory.frame(caller, (frame) =>
+    quantizeRows(memory, caller, storage, packed, shape, frame.copyIn(bytes), type, first, rows),
+  );
 }

@@ -34,7 +34,7 @@ const fail = (file, message, parameter, details) =>
 /**
  * @param {Folder} folder
  * @param {string} file any part, if there are several
- * @param {Storage} storage with 'stored', matrices in blocks of a few bits become float16
+ * @param {Storage} storage with 'stored', matrices in blocks of a few bits stay in them
  * @returns {Promise<Container>}
  */
 export async function openGguf(folder, file, storage) {
@@ -49,7 +49,7 @@ export async function openGguf(folder, file, storage) {
   const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
   const config = makeConfig(meta, located, { all, long, short });
   const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(meta.architecture));
-  const views = makeViews(architecture, readHeads(meta), located.values(), storage === 'stored' ? 'F16' : 'F32');
+  const views = makeViews(architecture, readHeads(meta), located.values(), storage === 'stored');
   const family = /** @type {Family} */ (FAMILIES.get(config.model_type));
   return {
     format: 'gguf',

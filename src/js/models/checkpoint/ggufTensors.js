@@ -5,14 +5,17 @@
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
 import { elementCount, formatShape } from '../../check/shape.js';
+import { blockRowBytes } from '../../io/blockRows.js';
 import { KINDS } from '../../io/dtypes.js';
 import { typeOf } from '../../io/gguf.js';
-import { dequantize } from '../../io/ggufTypes.js';
+import { dequantize, isInBlocks, toBlockRows } from '../../io/ggufTypes.js';
 import { toHalves } from '../../io/halves.js';
 import { FREQUENCIES, fillName, parseName, projectionOf } from './ggufNames.js';
 
+/** @import { KnownDType } from '../../io/dtypes.js' */
 /** @import { GgufRange } from '../../io/gguf.js' */
-/** @import { GgufType } from '../../io/ggufTypes.js' */
+/** @import { BlockForm } from '../../io/blockRows.js' */
+/** @import { BlockType, GgufType } from '../../io/ggufTypes.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Architecture, ParsedName } from './ggufNames.js' */
 /** @import { Stored } from './readWeights.js' */
@@ -53,14 +56,14 @@ function wholeOf(tensor) {
 export class Views {
   /** @type {Map<string, Stored>} */
   tensors = new Map();
-  #blocksAs;
+  #keepBlocks;
   /** @type {View[]} */
   #list = [];
   #end = 0;
 
-  /** @param {'F16' | 'F32'} blocksAs the type of decoded matrices that are stored in blocks */
-  constructor(blocksAs) {
-    this.#blocksAs = blocksAs;
+  /** @param {boolean} keepBlocks matrices that are stored in blocks are not decoded */
+  constructor(keepBlocks) {
+    this.#keepBlocks = keepBlocks;
   }
 
   /**
@@ -70,23 +73,36 @@ export class Views {
    */
   add(name, like, parts) {
     const { file } = like;
-    const [{ width, type }] = parts;
+    const [{ width }] = parts;
     if (parts.some((part) => part.width !== width))
       throw fail(file, `the rows of ${quote(like.name)} have another width than those of its neighbours`, like.name);
     if (this.tensors.has(name)) throw fail(file, `${quote(like.name)} is a second tensor for ${name}`, like.name);
-    const same = parts.every((part) => part.type === type) && Object.hasOwn(KINDS, type.name);
-    const inBlocks = like.shape.length > 1 && parts.every((part) => part.type.values > 1);
-    const decoded = inBlocks ? this.#blocksAs : 'F32';
-    const dtype = same ? /** @type {'F32' | 'F16' | 'BF16'} */ (type.name) : decoded;
+    const { dtype, form } = this.#formOf(like, parts);
     const rows = parts.reduce((sum, { count }) => sum + count, 0);
     const shape = like.shape.length < 2 ? [rows * width] : [rows, width];
     const whole = parts.length === 1 && parts[0].count === wholeOf(like).count;
-    const rowBytes = width * KINDS[dtype].bytes;
+    const rowBytes = form ? blockRowBytes(form, width) : width * KINDS[dtype].bytes;
     const begin = this.#end;
     this.#end += rows * rowBytes;
-    const view = { file, dtype, shape: whole ? like.shape : shape, begin, end: this.#end, parts, rowBytes };
+    const view = { file, dtype, form, shape: whole ? like.shape : shape, begin, end: this.#end, parts, rowBytes };
     this.#list.push(view);
     this.tensors.set(name, view);
+  }
+
+  /**
+   * The type of the rows of a view. Matrices keep the form of their blocks; if the parts have several types, they become
+   * float16.
+   * @param {Located} like
+   * @param {Part[]} parts
+   * @returns {{ dtype: KnownDType, form?: BlockForm }}
+   */
+  #formOf(like, parts) {
+    const [{ type }] = parts;
+    const same = parts.every((part) => part.type === type);
+    if (same && Object.hasOwn(KINDS, type.name)) return { dtype: /** @type {KnownDType} */ (type.name) };
+    if (!this.#keepBlocks || like.shape.length < 2 || !parts.every((part) => part.type.values > 1))
+      return { dtype: 'F32' };
+    return same && isInBlocks(type) ? { dtype: 'F32', form: type.form } : { dtype: 'F16' };
   }
 
   /** The view that contains this byte. @param {number} at */
@@ -105,12 +121,12 @@ export class Views {
  * @param {Architecture} architecture
  * @param {Heads} heads
  * @param {Iterable<Located>} located
- * @param {'F16' | 'F32'} blocksAs the type of decoded matrices that are stored in blocks
+ * @param {boolean} keepBlocks matrices that are stored in blocks are not decoded
  * @returns {Views}
  */
-export function makeViews(architecture, heads, located, blocksAs) {
+export function makeViews(architecture, heads, located, keepBlocks) {
   const { names, qkv, neighbours, others = [] } = architecture;
-  const views = new Views(blocksAs);
+  const views = new Views(keepBlocks);
   /** Projections that Hugging Face stores in one tensor. @type {Map<string, Located[]>} */
   const fused = new Map();
   for (const tensor of located) {
@@ -241,19 +257,23 @@ export function viewFolder(folder, views) {
  * @param {number} first
  * @param {number} last
  */
-async function readRows(raw, { dtype, parts, rowBytes }, first, last) {
+async function readRows(raw, { dtype, form, parts, rowBytes }, first, last) {
   const all = new Uint8Array((last - first) * rowBytes);
   let start = 0;
   for (const part of parts) {
     const [from, to] = [Math.max(first, start) - start, Math.min(last, start + part.count) - start];
     if (from < to) {
       const rows = part.headDim ? await readHeads(raw, part, part.headDim, from, to) : await raw.rows(part, from, to);
-      all.set(convert(rows, part.type, dtype), (start + from - first) * rowBytes);
+      all.set(form ? toRows(rows, part) : convert(rows, part.type, dtype), (start + from - first) * rowBytes);
     }
     start += part.count;
   }
   return all;
 }
+
+/** Rows in blocks, as the core packs them. @param {Uint8Array} bytes @param {Part} part */
+const toRows = (bytes, { type, rowBytes }) =>
+  toBlockRows(CALLER, bytes, /** @type {BlockType} */ (type), (rowBytes / type.bytes) * type.values);
 
 /** @param {Uint8Array} bytes @param {GgufType} type @param {string} dtype of the result */
 function convert(bytes, type, dtype) {

@@ -24,10 +24,11 @@ import { readAll } from './smallFiles.js';
 
 /**
  * @typedef {object} OpenOptions
- * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores
- *   as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file stores in
- *   fewer bits are rounded to float16. With 'int8', matrices are rounded to nine bits: 29% of the memory. Only models
- *   with float32 weights can be trained
+ * @property {'float32' | 'stored' | 'int8' | 'int4'} [weights] default 'float32'. With 'stored', matrices that the file
+ *   stores as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file
+ *   stores in blocks of fewer bits stay in them, and the inputs of their products are rounded. With 'int8', matrices are
+ *   rounded to nine bits, 29% of the memory; with 'int4' to four bits in blocks of 32, 16%. Only models with float32
+ *   weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {Tower | 'both'} [tower] of a model for texts and pictures, opens one tower alone, or requires both.
  *   Default: both towers if the file has both. Other models are opened whole
@@ -70,7 +71,7 @@ const CHOICES = /** @type {const} */ (['both', ...TOWERS]);
  */
 export async function openModel(memory, files, options, environment) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'tower', 'signal', 'onProgress', 'hub']);
-  const words = /** @type {const} */ (['float32', 'int8', 'stored']);
+  const words = /** @type {const} */ (['float32', 'stored', 'int8', 'int4']);
   const storage = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
   const { layers, onProgress } = given;
   const signal = readSignal(CALLER, given.signal);

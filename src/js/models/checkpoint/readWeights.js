@@ -1,27 +1,32 @@
 // Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows
-// of an int8 weight are rounded as they arrive, rows of a 16-bit weight are copied.
+// of an int8 weight are rounded as they arrive, rows of 16 bits or in blocks keep their form.
 
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
+import { blockRowBytes, fromBlockRows } from '../../io/blockRows.js';
 import { decode, KINDS } from '../../io/dtypes.js';
-import { quantizedSize } from '../../memory/stored.js';
+import { blocksSize, packBlocks, QUANTIZED, quantizedForm, quantizeRows } from '../../memory/packed.js';
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight, isProduct } from '../weights.js';
 import { halvesOf, isStored, loadStored, quantizeStored, reserve, withStored } from './copyStored.js';
 import { readStreams } from './readStreams.js';
 import { layoutOf } from './tensorLayout.js';
 
+/** @import { BlockForm } from '../../io/blockRows.js' */
 /** @import { KnownDType } from '../../io/dtypes.js' */
 /** @import { TensorRange } from '../../io/safetensors.js' */
 /** @import { Memory } from '../../memory/memory.js' */
-/** @import { Half } from '../../memory/stored.js' */
+/** @import { Packed, PackedKind } from '../../memory/packed.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
 /** @import { TensorSource } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Weight } from '../weights.js' */
 /** @import { Layout, Split } from './tensorLayout.js' */
 
-/** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
+/**
+ * A tensor in one of the files. form: its rows are in blocks, and `dtype` is that of their values.
+ * @typedef {TensorRange & { file: string, form?: BlockForm }} Stored
+ */
 /**
  * A parameter and its tensors: several if it is stacked.
  * @typedef {{ name: string, shape: readonly number[], source: TensorSource, stored: Stored[], split: Split }} Found
@@ -59,7 +64,7 @@ const truncated = (file, end) =>
 export async function readWeights(memory, folder, found, { storage, signal, onProgress }) {
   /** @type {Map<string, Weight>} */
   const weights = new Map();
-  const sizes = found.map((entry) => sizeOf(memory, entry.shape, formOf(entry, storage)));
+  const sizes = found.map((entry) => sizeOf(memory, entry, formOf(entry, storage)));
   try {
     reserve(
       memory,
@@ -86,21 +91,29 @@ export async function readWeights(memory, folder, found, { storage, signal, onPr
   return weights;
 }
 
-/** @typedef {'float32' | 'int8' | 'stored'} Storage of the model's weights */
-/** @typedef {'F32' | 'F16' | 'BF16' | 'int8'} Form of one weight in memory */
+/** @typedef {'float32' | 'int8' | 'int4' | 'stored'} Storage of the model's weights */
+/** @typedef {'F32' | PackedKind | 'int4'} Form of one weight in memory */
 
 /** @param {Found} found @param {Storage} storage @returns {Form} */
-function formOf({ name, shape, source, stored }, storage) {
+function formOf({ name, shape, source, stored, split }, storage) {
   if (storage === 'float32' || !isProduct(name, shape)) return 'F32';
-  if (storage === 'int8') return 'int8';
-  const [{ dtype }] = stored;
+  if (storage !== 'stored') return quantizedForm(storage, shape);
+  const [{ dtype, form }] = stored;
   const same = stored.every((other) => other.dtype === dtype) && !source.offset && elementCount(shape) > 0;
-  return same && (dtype === 'F16' || dtype === 'BF16') ? /** @type {Form} */ (dtype) : 'F32';
+  if (same && (dtype === 'F16' || dtype === 'BF16')) return /** @type {Form} */ (dtype);
+  const isWhole = same && stored.length === 1 && layoutOf(source, stored[0].shape, shape, split).contiguous;
+  return isWhole && form ? 'blocks' : 'F32';
 }
 
-/** Floats of a parameter. @param {Memory} memory @param {readonly number[]} shape @param {Form} form */
-const sizeOf = (memory, shape, form) =>
-  form === 'int8' ? quantizedSize(memory, CALLER, shape) : Math.ceil(elementCount(shape) / (form === 'F32' ? 1 : 2));
+/** True if the weight is rounded as it is read. @param {Form} form @returns {form is 'int8' | 'int4'} */
+const isQuantized = (form) => form === 'int8' || form === 'int4';
+
+/** Floats of a parameter. @param {Memory} memory @param {Found} found @param {Form} form */
+function sizeOf(memory, { shape, stored }, form) {
+  if (isQuantized(form)) return QUANTIZED[form].size(memory, CALLER, shape);
+  if (form === 'blocks') return blocksSize(memory, CALLER, /** @type {BlockForm} */ (stored[0].form), shape);
+  return Math.ceil(elementCount(shape) / (form === 'F32' ? 1 : 2));
+}
 
 /** @typedef {{ name: string, stored: Stored, layout: Layout, write: Write }} Writer */
 
@@ -112,23 +125,25 @@ const sizeOf = (memory, shape, form) =>
  * @param {Map<string, Weight>} weights the parameter is added to it
  * @returns {Writer[]}
  */
-function writersOf(memory, { name, shape, source, stored, split }, form, weights) {
+function writersOf(memory, found, form, weights) {
+  const { name, shape, source, stored, split } = found;
   const stacked = source.form === 'stacked';
   const layouts = stored.map((tensor) => layoutOf(source, tensor.shape, stacked ? [1, shape[1]] : shape, split));
   /** @type {Weight} */
   const weight = { shape: Object.freeze([...shape]) };
   weights.set(name, weight);
-  const allocate = () => memory.unscoped(memory.empty([sizeOf(memory, shape, form)], CALLER));
-  const isInt8 = form === 'int8';
-  if (isInt8) weight.int8 = allocate();
-  else if (form !== 'F32') weight.half = { tensor: allocate(), type: form };
-  const byRows = isInt8 && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
+  const allocate = () => memory.unscoped(memory.empty([sizeOf(memory, found, form)], CALLER));
+  const rounded = isQuantized(form) ? form : undefined;
+  const kind = form === 'int4' ? 'blocks' : form;
+  const packed = kind === 'F32' ? undefined : { kind, tensor: allocate() };
+  weight.packed = packed;
+  const byRows = rounded && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
   // If rows do not arrive in their order, the weight is rounded when it is complete.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
   if (form === 'F32') whole();
   let left = layouts.reduce((sum, { from, to }) => sum + to - from, 0);
   const finish = () => {
-    if (left === 0 && isInt8 && !byRows) roundWhole(memory, weight, whole());
+    if (left === 0 && rounded && !byRows) roundWhole(memory, rounded, weight, whole());
   };
   finish();
   return stored.map((tensor, i) => ({
@@ -136,19 +151,42 @@ function writersOf(memory, { name, shape, source, stored, split }, form, weights
     stored: tensor,
     layout: layouts[i],
     write(given, first, last) {
-      const [bytes, type] = readable(given, tensor.dtype);
       const row = first - layouts[i].from;
-      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, layouts[i], bytes, first, last);
-      else if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
-      else writeFloats(memory, whole(), stacked ? i * shape[1] : 0, layouts[i], bytes, type, first, last);
+      if (form === 'blocks' && packed) writeBlocks(memory, packed.tensor, found, given, row, last - first);
+      else {
+        const [bytes, type] = readable(given, tensor, layouts[i].width);
+        const offset = stacked ? i * shape[1] : 0;
+        if (packed && !rounded) copyHalves(memory, name, weight, offset, layouts[i], bytes, first, last);
+        else if (byRows && packed) quantizeStored(memory, CALLER, rounded, packed.tensor, shape, row, bytes, type);
+        else writeFloats(memory, whole(), offset, layouts[i], bytes, type, first, last);
+      }
       left -= last - first;
       finish();
     },
   }));
 }
 
-/** Converts bytes to a type that the core reads. @param {Uint8Array} bytes @param {string} dtype */
-function readable(bytes, dtype) {
+/**
+ * @param {Memory} memory
+ * @param {Tensor} packed
+ * @param {Found} found
+ * @param {Uint8Array} rows
+ * @param {number} first
+ * @param {number} count
+ */
+function writeBlocks(memory, packed, { shape, stored }, rows, first, count) {
+  const form = /** @type {BlockForm} */ (stored[0].form);
+  packBlocks(memory, CALLER, packed, form, shape, rows, first, count);
+}
+
+/**
+ * Converts rows to a type that the core reads.
+ * @param {Uint8Array} bytes
+ * @param {Stored} stored
+ * @param {number} width of a row
+ */
+function readable(bytes, { dtype, form }, width) {
+  if (form) return /** @type {const} */ ([new Uint8Array(fromBlockRows(bytes, form, width).buffer), 'F32']);
   if (isStored(dtype)) return /** @type {const} */ ([bytes, dtype]);
   const numbers = decode(CALLER, bytes, /** @type {KnownDType} */ (dtype));
   return /** @type {const} */ ([new Uint8Array(Float32Array.from(/** @type {any} */ (numbers)).buffer), 'F32']);
@@ -160,7 +198,7 @@ function readable(bytes, dtype) {
  * @param {number} offset
  * @param {Layout} layout
  * @param {Uint8Array} bytes
- * @param {import('../../memory/stored.js').StoredType} type
+ * @param {import('../../memory/packed.js').StoredType} type
  * @param {number} first
  * @param {number} last
  */
@@ -179,12 +217,12 @@ function writeFloats(memory, tensor, offset, { contiguous, from, width, write },
  * @param {number} first
  * @param {number} last
  */
-function copyHalves(memory, name, { shape, half }, offset, { contiguous, from, width, write }, bytes, first, last) {
-  const { type } = /** @type {Half} */ (half);
+function copyHalves(memory, name, { shape, packed }, offset, { contiguous, from, width, write }, bytes, first, last) {
+  const { kind, tensor } = /** @type {Packed} */ (packed);
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   const rows = new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.length / 2);
-  if (type === 'F16') checkFinite(name, rows);
-  const target = halvesOf(memory, /** @type {Half} */ (half), elementCount(shape)).subarray(offset);
+  if (kind === 'F16') checkFinite(name, rows);
+  const target = halvesOf(memory, tensor, elementCount(shape)).subarray(offset);
   if (contiguous) target.set(rows, (first - from) * width);
   else write(target, rows, first, last);
 }
@@ -201,9 +239,10 @@ function checkFinite(name, numbers) {
     );
 }
 
-/** @param {Memory} memory @param {Weight} weight @param {Tensor} tensor */
-function roundWhole(memory, weight, tensor) {
-  memory.pack(CALLER, /** @type {Tensor} */ (weight.int8), tensor, true);
+/** @param {Memory} memory @param {'int8' | 'int4'} storage @param {Weight} weight @param {Tensor} tensor */
+function roundWhole(memory, storage, weight, tensor) {
+  const { tensor: packed } = /** @type {Packed} */ (weight.packed);
+  quantizeRows(memory, CALLER, storage, packed, weight.shape, tensor, 'F32', 0, weight.shape[0]);
   tensor.dispose();
   weight.tensor = undefined;
 }
@@ -233,7 +272,9 @@ function piecesOf(writers) {
 }
 
 /** @param {Stored} stored @param {Layout} layout */
-const rowBytesOf = ({ dtype }, { width }) => width * KINDS[/** @type {KnownDType} */ (dtype)].bytes;
+function rowBytesOf({ dtype, form }, { width }) {
+  return form ? blockRowBytes(form, width) : width * KINDS[/** @type {KnownDType} */ (dtype)].bytes;
+}
 
 /** @param {Writer[]} writers of the same rows @returns {Piece[]} */
 function cut(writers) {

@@ -50,7 +50,7 @@ export async function hasOwnHead(family, prefix, tensors, folder, signal) {
  * @param {AbortSignal} [signal]
  */
 async function isSame(folder, a, b, signal) {
-  if (a.dtype !== b.dtype || !sameShape(a.shape, b.shape)) return false;
+  if (a.dtype !== b.dtype || a.form !== b.form || !sameShape(a.shape, b.shape)) return false;
   const size = a.end - a.begin;
   const count = Math.min(RANGES, Math.ceil(size / RANGE));
   const step = count > 1 ? (size - RANGE) / (count - 1) : 0;

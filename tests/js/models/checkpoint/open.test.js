@@ -142,9 +142,9 @@ test('int8 weights are the same, bit for bit, rounded while reading and rounded 
       const [got, same] = [direct.stateDict(), after.stateDict()];
       for (const [key, { data }] of Object.entries(same)) assert.deepEqual(got[key].data, data, `${dtype}: ${key}`);
       assert.equal(direct.weights.size, after.weights.size);
-      for (const [key, { int8, tensor }] of direct.weights) {
-        assert.equal(Boolean(int8), Boolean(after.weights.get(key).int8), key);
-        assert.equal(Boolean(tensor), !int8, key);
+      for (const [key, { packed, tensor }] of direct.weights) {
+        assert.equal(packed?.kind, after.weights.get(key).packed?.kind, key);
+        assert.equal(Boolean(tensor), !packed, key);
       }
       direct.dispose();
       after.dispose();

@@ -1,0 +1,47 @@
+// Rows of weights in blocks, as the core packs them: the scales of the groups of a row, their minimums if there are any,
+// then its codes, a byte for each. value = scale · code + minimum.
+
+/**
+ * bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for codes with a sign.
+ * length: of a group.
+ * @typedef {{ bits: 4 | 8, length: 16 | 32, hasMinimums: boolean }} BlockForm
+ */
+
+/** @type {Record<string, BlockForm>} */
+export const BLOCK_FORMS = {
+  nibbles: { bits: 4, length: 32, hasMinimums: false },
+  raisedNibbles: { bits: 4, length: 32, hasMinimums: true },
+  bytes: { bits: 8, length: 32, hasMinimums: false },
+  raisedBytes: { bits: 8, length: 32, hasMinimums: true },
+  halves: { bits: 8, length: 16, hasMinimums: false },
+  raisedHalves: { bits: 8, length: 16, hasMinimums: true },
+};
+
+/** @param {BlockForm} form @param {number} width */
+export const blockRowBytes = ({ length, hasMinimums }, width) => width + (width / length) * (hasMinimums ? 8 : 4);
+
+/**
+ * The values of whole rows.
+ * @param {Uint8Array} rows
+ * @param {BlockForm} form
+ * @param {number} width
+ */
+export function fromBlockRows(rows, form, width) {
+  const { bits, length, hasMinimums } = form;
+  const rowBytes = blockRowBytes(form, width);
+  const own = rows.byteOffset % 4 === 0 ? rows : rows.slice();
+  const floats = new Float32Array(own.buffer, own.byteOffset, own.length / 4);
+  const codes = bits === 8 ? new Int8Array(own.buffer, own.byteOffset, own.length) : own;
+  const offset = bits === 4 && !hasMinimums ? 8 : 0;
+  const out = new Float32Array((own.length / rowBytes) * width);
+  const groups = width / length;
+  for (let row = 0, to = 0; to < out.length; row++) {
+    let from = (row + 1) * rowBytes - width;
+    for (let group = (row * rowBytes) / 4, end = group + groups; group < end; group++) {
+      // x + −0 is x, also for −0.
+      const [scale, minimum] = [floats[group], hasMinimums ? floats[group + groups] : -0];
+      for (const last = to + length; to < last; to++, from++) out[to] = scale * (codes[from] - offset) + minimum;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,152 @@
+// Weights that are not in float32: 16-bit floats, int8, and codes in blocks. The core multiplies by them, and decodes
+// their rows. A new kind is an entry in this table.
+
+import { STORED } from '../../../dist/abi/abi.js';
+import { pointerOf, Staged } from './tensor.js';
+
+/** @import { BlockForm } from '../io/blockRows.js' */
+/** @import { Memory } from './memory.js' */
+/** @import { Tensor } from './tensor.js' */
+
+/** @typedef {keyof typeof STORED} StoredType */
+/** @typedef {'F16' | 'BF16' | 'int8' | 'blocks'} PackedKind */
+/** Two 16-bit floats per word of the tensor, or the packed form of the core. @typedef {{ kind: PackedKind, tensor: Tensor }} Packed */
+/** @typedef {readonly number[]} Shape (out, in) */
+/**
+ * storage: in messages. rounds: its products round their inputs, so that they have no gradients.
+ * @typedef {object} Kind
+ * @property {string} storage
+ * @property {boolean} rounds
+ * @property {(memory: Memory, caller: string, y: Tensor, x: Tensor, weight: Tensor, bias: Tensor | undefined,
+ *   rows: number, shape: Shape) => void} multiply y = x · weightᵀ + bias
+ * @property {(memory: Memory, caller: string, to: Tensor | Staged, weight: Tensor, labels: ArrayLike<number>,
+ *   shape: Shape) => void} loadRows to (labels, in) = rows of the weight
+ */
+
+/** @param {'F16' | 'BF16'} type @returns {Kind} */
+const halves = (type) => ({
+  storage: '16-bit',
+  rounds: false,
+  multiply(memory, caller, y, x, weight, bias, rows, [out, inside]) {
+    memory.call('hl_linear_stored', caller, y, x, weight, bias, STORED[type], rows, out, inside);
+  },
+  loadRows(memory, caller, to, weight, labels, [, width]) {
+    const [start, from] = [pointerOf(to), pointerOf(weight)];
+    for (let i = 0; i < labels.length; i++) {
+      const row = new Staged(from + 2 * labels[i] * width);
+      memory.call('hl_stored_load', caller, new Staged(start + 4 * i * width), row, STORED[type], width);
+    }
+  },
+});
+
+/**
+ * @param {string} storage
+ * @param {'hl_linear_quantized' | 'hl_blocks_linear'} linear
+ * @param {'hl_weight_rows' | 'hl_blocks_rows'} rowsOf
+ * @returns {Kind}
+ */
+const rounding = (storage, linear, rowsOf) => ({
+  storage,
+  rounds: true,
+  multiply(memory, caller, y, x, weight, bias, rows, [out, inside]) {
+    memory.call(linear, caller, y, x, weight, bias, rows, out, inside);
+  },
+  loadRows(memory, caller, to, weight, labels, [out, inside]) {
+    memory.frame(caller, (frame) => {
+      memory.call(rowsOf, caller, to, weight, frame.copyIn(Int32Array.from(labels)), labels.length, out, inside);
+    });
+  },
+});
+
+/** @type {Record<PackedKind, Kind>} */
+export const PACKED = {
+  F16: halves('F16'),
+  BF16: halves('BF16'),
+  int8: rounding('int8', 'hl_linear_quantized', 'hl_weight_rows'),
+  blocks: rounding('4-bit or 8-bit', 'hl_blocks_linear', 'hl_blocks_rows'),
+};
+
+/** True if products with this weight round their inputs. @param {{ packed?: Packed }} weight */
+export const roundsInputs = ({ packed }) => packed !== undefined && PACKED[packed.kind].rounds;
+
+/**
+ * Copies rows of a packed weight as float32.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor | Staged} to (labels, in)
+ * @param {Packed} packed
+ * @param {ArrayLike<number>} labels
+ * @param {Shape} shape
+ */
+export const loadRows = (memory, caller, to, { kind, tensor }, labels, shape) =>
+  PACKED[kind].loadRows(memory, caller, to, tensor, labels, shape);
+
+/** @param {Memory} memory @param {string} caller @param {Shape} shape */
+const quantizedSize = (memory, caller, [out, inside]) => memory.invoke('hl_weight_quantized_size', caller, out, inside);
+
+/** The blocks of int4. @type {BlockForm} */
+const INT4 = { bits: 4, length: 32, hasMinimums: false };
+
+/**
+ * The form of a weight that is quantized: a row whose length is not divisible by that of a block has int8.
+ * @param {'int8' | 'int4'} storage
+ * @param {Shape} shape
+ */
+export const quantizedForm = (storage, [, inside]) =>
+  storage === 'int4' && inside % INT4.length !== 0 ? 'int8' : storage;
+
+/** The weights that the core makes of floats: their packed kind, size in floats, and function. */
+export const QUANTIZED = {
+  int8: {
+    kind: /** @type {const} */ ('int8'),
+    size: quantizedSize,
+    pack: /** @type {const} */ ('hl_weight_quantize_rows'),
+  },
+  int4: {
+    kind: /** @type {const} */ ('blocks'),
+    size: (/** @type {Memory} */ memory, /** @type {string} */ caller, /** @type {Shape} */ shape) =>
+      blocksSize(memory, caller, INT4, shape),
+    pack: /** @type {const} */ ('hl_blocks_quantize_rows'),
+  },
+};
+
+/**
+ * Quantizes rows of a weight.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {keyof typeof QUANTIZED} storage
+ * @param {Tensor} quantized
+ * @param {Shape} shape
+ * @param {Tensor | Staged} rows
+ * @param {StoredType} type
+ * @param {number} first a multiple of eight
+ * @param {number} count a multiple of eight, or up to the last row
+ */
+export function quantizeRows(memory, caller, storage, quantized, [out, inside], rows, type, first, count) {
+  memory.call(QUANTIZED[storage].pack, caller, quantized, rows, STORED[type], first, count, out, inside);
+}
+
+/** The form as the core reads it. @param {BlockForm} form */
+const wordsOf = ({ bits, length, hasMinimums }) => Int32Array.of(bits, length, Number(hasMinimums));
+
+/** Size in floats of a weight in blocks. @param {Memory} memory @param {string} caller @param {BlockForm} form @param {Shape} shape */
+export const blocksSize = (memory, caller, form, [out, inside]) =>
+  memory.frame(caller, (frame) => memory.invoke('hl_blocks_size', caller, frame.copyIn(wordsOf(form)), out, inside));
+
+/**
+ * Packs rows of a weight in blocks; the first rows come first.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} packed
+ * @param {BlockForm} form
+ * @param {Shape} shape
+ * @param {Uint8Array} rows as toBlockRows makes them
+ * @param {number} first a multiple of eight
+ * @param {number} count a multiple of eight, or up to the last row
+ */
+export function packBlocks(memory, caller, packed, form, [out, inside], rows, first, count) {
+  memory.frame(caller, (frame) => {
+    const [described, copied] = [frame.copyIn(wordsOf(form)), frame.copyIn(rows)];
+    memory.call('hl_blocks_pack', caller, packed, described, copied, first, count, out, inside);
+  });
+}
