@@ -27,8 +27,8 @@ static inline size_t gemm_blocks_tile_rows(size_t rows) { return rows < 3 ? rows
 uint64_t gemm_blocks_packed_floats(block_form form, uint32_t out, uint32_t in);
 size_t gemm_blocks_left_row_floats(size_t in);
 
-/* Bytes of a row of a weight that is not packed: the scales of its blocks, their minimums, then the codes, one byte each.
- */
+/* Bytes of a row of a weight that is not packed: the scales of its blocks, their minimums, then its codes, a byte for
+ * each. */
 size_t gemm_blocks_row_bytes(block_form form, size_t in);
 
 /* A weight is packed in parts: first its header, then panels of `count` ≤ 8 rows, the first of which is row `first` of
@@ -37,8 +37,8 @@ void gemm_blocks_pack_start(float *packed, block_form form);
 void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, size_t count, size_t in);
 block_form gemm_blocks_packed_form(const float *packed);
 
-/* The same for rows of floats (count, in), which are rounded to codes of four bits without minimums. The scale of a block
- * is the best of several candidates: that with the least squared error. */
+/* The same for rows of floats (count, in), which are rounded to codes of four bits without minimums. The scale of a
+ * block is the best of several candidates: that with the least squared error. */
 void gemm_blocks_quantize_panel(float *packed, size_t first, const float *rows, size_t count, size_t in);
 
 /* to(in) = row `row` of a packed weight. */

@@ -66,8 +66,8 @@ INLINE vec code_of(const float *x, vec inverse) {
                  vec_splat(CODE_OFFSET - 1));
 }
 
-/* For the codes c of x with this inverse of a scale: the scale with the least squared error is Σxc/Σc², and the error is
- * Σx² − (Σxc)²/Σc². Returns the last term. */
+/* For the codes c of x with this inverse of a scale: the scale with the least squared error is Σxc/Σc², and the error
+ * is Σx² − (Σxc)²/Σc². Returns the last term. */
 static float explained_by(float *scale, const float *x, float inverse) {
   vec products = vec_splat(0), squares = vec_splat(0);
   for (size_t i = 0; i < BLOCK_INPUTS; i += 4) {

@@ -1,5 +1,5 @@
-// Rows of weights in blocks, as the core packs them: the scales of the groups of a row, their minimums if there are any,
-// then its codes, a byte for each. value = scale · code + minimum.
+// Rows of weights in blocks, as the core packs them: the scales of the groups of a row, their minimums if there are
+// any, then its codes, a byte for each. value = scale · code + minimum.
 
 /**
  * bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for codes with a sign.

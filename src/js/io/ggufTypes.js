@@ -1,6 +1,6 @@
-// The block types of GGUF files. A row is a sequence of blocks, which consist of one or several groups of 16 or 32 codes
-// with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in float32
-// and every value is rounded once, so the results have the same bits as llama.cpp's.
+// The block types of GGUF files. A row is a sequence of blocks, which consist of one or several groups of 16 or 32
+// codes with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in
+// float32 and every value is rounded once, so the results have the same bits as llama.cpp's.
 
 import { decodeFloats, FLOATS } from '../check/floats.js';
 import { blockRowBytes, BLOCK_FORMS as FORMS, fromBlockRows } from './blockRows.js';
@@ -154,7 +154,7 @@ const scaleOf = (b, at, j) => (j < 4 ? b[at + j] & 63 : (b[at + j + 4] & 15) | (
 /** The 6-bit minimum of such a group. @param {Uint8Array} b @param {number} at @param {number} j */
 const minimumOf = (b, at, j) => (j < 4 ? b[at + j + 4] & 63 : (b[at + j + 4] >> 4) | ((b[at + j] >> 6) << 4));
 
-/** The eight groups of Q4_K and Q5_K. `low` begins the lower four bits; `high` the fifth bits of Q5_K, if it has them. */
+/** The eight groups of Q4_K and Q5_K: the lower four bits from `low`, the fifth bits of Q5_K from `high`. */
 function readK(
   /** @type {Uint8Array} */ bytes,
   /** @type {number} */ at,

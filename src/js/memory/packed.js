@@ -10,7 +10,10 @@ import { pointerOf, Staged } from './tensor.js';
 
 /** @typedef {keyof typeof STORED} StoredType */
 /** @typedef {'F16' | 'BF16' | 'int8' | 'blocks'} PackedKind */
-/** Two 16-bit floats per word of the tensor, or the packed form of the core. @typedef {{ kind: PackedKind, tensor: Tensor }} Packed */
+/**
+ * tensor: two 16-bit floats per word, or the packed form of the core.
+ * @typedef {{ kind: PackedKind, tensor: Tensor }} Packed
+ */
 /** @typedef {readonly number[]} Shape (out, in) */
 /**
  * storage: in messages. rounds: its products round their inputs, so that they have no gradients.
@@ -126,27 +129,15 @@ export function quantizeRows(memory, caller, storage, quantized, [out, inside], 
   memory.call(QUANTIZED[storage].pack, caller, quantized, rows, STORED[type], first, count, out, inside);
 }
 
-/** The form as the core reads it. @param {BlockForm} form */
-const wordsOf = ({ bits, length, hasMinimums }) => Int32Array.of(bits, length, Number(hasMinimums));
-
-/** Size in floats of a weight in blocks. @param {Memory} memory @param {string} caller @param {BlockForm} form @param {Shape} shape */
-export const blocksSize = (memory, caller, form, [out, inside]) =>
-  memory.frame(caller, (frame) => memory.invoke('hl_blocks_size', caller, frame.copyIn(wordsOf(form)), out, inside));
+/** A form of blocks as the core reads it. @param {BlockForm} form */
+export const wordsOf = ({ bits, length, hasMinimums }) => Int32Array.of(bits, length, Number(hasMinimums));
 
 /**
- * Packs rows of a weight in blocks; the first rows come first.
+ * Size in floats of a weight in blocks.
  * @param {Memory} memory
  * @param {string} caller
- * @param {Tensor} packed
  * @param {BlockForm} form
  * @param {Shape} shape
- * @param {Uint8Array} rows as toBlockRows makes them
- * @param {number} first a multiple of eight
- * @param {number} count a multiple of eight, or up to the last row
  */
-export function packBlocks(memory, caller, packed, form, [out, inside], rows, first, count) {
-  memory.frame(caller, (frame) => {
-    const [described, copied] = [frame.copyIn(wordsOf(form)), frame.copyIn(rows)];
-    memory.call('hl_blocks_pack', caller, packed, described, copied, first, count, out, inside);
-  });
-}
+export const blocksSize = (memory, caller, form, [out, inside]) =>
+  memory.frame(caller, (frame) => memory.invoke('hl_blocks_size', caller, frame.copyIn(wordsOf(form)), out, inside));

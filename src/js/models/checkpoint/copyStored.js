@@ -2,9 +2,10 @@
 
 import { STORED } from '../../../../dist/abi/abi.js';
 import { HeadlightError } from '../../check/errors.js';
-import { quantizeRows } from '../../memory/packed.js';
+import { quantizeRows, wordsOf } from '../../memory/packed.js';
 import { pointerOf, Staged } from '../../memory/tensor.js';
 
+/** @import { BlockForm } from '../../io/blockRows.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { StoredType } from '../../memory/packed.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
@@ -88,4 +89,22 @@ export function quantizeStored(memory, caller, storage, packed, shape, first, by
   memory.frame(caller, (frame) =>
     quantizeRows(memory, caller, storage, packed, shape, frame.copyIn(bytes), type, first, rows),
   );
+}
+
+/**
+ * Packs rows of a weight in blocks; the first rows come first.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} packed
+ * @param {BlockForm} form
+ * @param {readonly number[]} shape (out, in)
+ * @param {Uint8Array} rows as toBlockRows makes them
+ * @param {number} first a multiple of eight
+ * @param {number} count a multiple of eight, or up to the last row
+ */
+export function packBlocks(memory, caller, packed, form, [out, inside], rows, first, count) {
+  memory.frame(caller, (frame) => {
+    const [described, copied] = [frame.copyIn(wordsOf(form)), frame.copyIn(rows)];
+    memory.call('hl_blocks_pack', caller, packed, described, copied, first, count, out, inside);
+  });
 }

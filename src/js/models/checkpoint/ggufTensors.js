@@ -90,8 +90,8 @@ export class Views {
   }
 
   /**
-   * The type of the rows of a view. Matrices keep the form of their blocks; if the parts have several types, they become
-   * float16.
+   * The type of the rows of a view. Matrices keep the form of their blocks; if the parts have several types, they
+   * become float16.
    * @param {Located} like
    * @param {Part[]} parts
    * @returns {{ dtype: KnownDType, form?: BlockForm }}

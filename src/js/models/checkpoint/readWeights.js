@@ -5,10 +5,10 @@ import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
 import { blockRowBytes, fromBlockRows } from '../../io/blockRows.js';
 import { decode, KINDS } from '../../io/dtypes.js';
-import { blocksSize, packBlocks, QUANTIZED, quantizedForm, quantizeRows } from '../../memory/packed.js';
+import { blocksSize, QUANTIZED, quantizedForm, quantizeRows } from '../../memory/packed.js';
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight, isProduct } from '../weights.js';
-import { halvesOf, isStored, loadStored, quantizeStored, reserve, withStored } from './copyStored.js';
+import { halvesOf, isStored, loadStored, packBlocks, quantizeStored, reserve, withStored } from './copyStored.js';
 import { readStreams } from './readStreams.js';
 import { layoutOf } from './tensorLayout.js';
 

@@ -135,7 +135,7 @@ const STORED_LIMIT = {
   'llama-q8_0': 2e-4,
 };
 
-test('with weights: stored matrices stay in their blocks, and results have the same bits on 1, 2 and 4 threads', async () => {
+test('weights: stored keeps the blocks of matrices; results have the same bits on 1, 2 and 4 threads', async () => {
   const [two, four] = [await load({ threads: 2 }), await load({ threads: 4 })];
   for (const [name, limit] of Object.entries(STORED_LIMIT)) {
     const results = [];

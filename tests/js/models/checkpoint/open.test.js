@@ -127,7 +127,7 @@ function away(got) {
   return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
 }
 
-test('int8 weights are the same, bit for bit, rounded while reading and rounded afterwards', async () => {
+test('int8 and int4 weights are the same, bit for bit, rounded while reading and rounded afterwards', async () => {
   for (const name of ['llama-a', 'gpt2-a', 'bert-a', 'vit-a', 't5-a']) {
     const checkpoint = modelFiles(join(GOLDEN, 'models', name));
     const { tensors } = readSafetensors(
@@ -137,19 +137,43 @@ test('int8 weights are the same, bit for bit, rounded while reading and rounded 
     for (const dtype of ['F32', 'F16', 'BF16', 'F8_E4M3', 'F64']) {
       const given = Object.fromEntries(Object.entries(tensors).map(([key, tensor]) => [key, { ...tensor, dtype }]));
       const source = { ...checkpoint, 'model.safetensors': writeSafetensors(given) };
-      const direct = await hl.openModel(source, { weights: 'int8' });
-      const after = (await hl.openModel(source)).quantize();
-      const [got, same] = [direct.stateDict(), after.stateDict()];
-      for (const [key, { data }] of Object.entries(same)) assert.deepEqual(got[key].data, data, `${dtype}: ${key}`);
-      assert.equal(direct.weights.size, after.weights.size);
-      for (const [key, { packed, tensor }] of direct.weights) {
-        assert.equal(packed?.kind, after.weights.get(key).packed?.kind, key);
-        assert.equal(Boolean(tensor), !packed, key);
+      for (const weights of ['int8', 'int4']) {
+        const direct = await hl.openModel(source, { weights });
+        const after = (await hl.openModel(source)).quantize(weights);
+        const [got, same] = [direct.stateDict(), after.stateDict()];
+        for (const [key, { data }] of Object.entries(same)) assert.deepEqual(got[key].data, data, `${dtype}: ${key}`);
+        assert.equal(direct.weights.size, after.weights.size);
+        const kinds = new Set();
+        for (const [key, { packed, tensor }] of direct.weights) {
+          assert.equal(packed?.kind, after.weights.get(key).packed?.kind, key);
+          assert.equal(Boolean(tensor), !packed, key);
+          kinds.add(packed?.kind);
+        }
+        assert.ok(kinds.has(weights === 'int8' ? 'int8' : 'blocks'));
+        direct.dispose();
+        after.dispose();
       }
-      direct.dispose();
-      after.dispose();
     }
   }
+});
+
+test('int4 weights give results near those of float32, have no gradients, and can become int8', async () => {
+  const off = away(await logitsOf(FOLDER, { weights: 'int4' }));
+  assert.ok(off > 0.005 && off < 0.3, `${off}`);
+  const model = await hl.openModel(FOLDER, { weights: 'int4' });
+  const state = (error) =>
+    error instanceof HeadlightError && error.code === 'STATE' && /int8|4-bit/.test(error.message);
+  assert.throws(() => model.differentiate([5, 3], { of: { final: [1] }, at: ['embed'] }), state);
+  assert.throws(() => model.forward([5, 3], { train: true }), state);
+  assert.throws(() => model.loadStateDict(model.stateDict()), state);
+  const before = model.stateDict();
+  const after = model.quantize('int8').stateDict();
+  for (const [key, { data }] of Object.entries(before)) {
+    const step = data.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 254;
+    assert.ok(data.every((x, i) => Math.abs(x - after[key].data[i]) <= 0.51 * step, key));
+  }
+  assert.throws(() => model.quantize('int5'), /int5.*int8.*int4/);
+  model.dispose();
 });
 
 test('a single file of weights may have any name, of two none is chosen', async () => {
@@ -231,7 +255,7 @@ test('invalid checkpoints are refused, and the error gives the reason', async ()
   await refuses(withConfig({ hidden_size: 128 }), /expected/);
   await refuses(withConfig({ num_hidden_layers: 3 }), /model\.layers\.2.*missing/);
   await refuses(files, /layers/, { layers: -1 });
-  await refuses(files, /weights/, { weights: 'int4' });
+  await refuses(files, /weights/, { weights: 'int2' });
   const bytes = files['model.safetensors'];
   await refuses({ ...files, 'model.safetensors': bytes.subarray(0, bytes.length - 100) }, /data_offsets|truncated/);
   const { tensors } = readSafetensors(bytes);
