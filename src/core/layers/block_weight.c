@@ -44,7 +44,7 @@ hl_status hl_blocks_pack(float *packed, const hl_block_form *form, const void *r
   const block_form packed_form = form_of(form);
   const size_t row_bytes = gemm_blocks_row_bytes(packed_form, in);
   if (!has_floats(packed, (double)gemm_blocks_packed_floats(packed_form, out, in)) ||
-      !has_floats(rows, (double)count * (double)(row_bytes / sizeof(float))))
+      !has_floats(rows, (double)count * (double)row_bytes / sizeof(float)))
     return HL_BAD_SHAPE;
   const pack_job r = {packed, packed_form, rows, row_bytes, first, count, in};
   if (first == 0) gemm_blocks_pack_start(packed, packed_form);

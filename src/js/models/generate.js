@@ -1,13 +1,13 @@
 // Generates tokens after a prompt.
 
-import { readNumber, readOptions, readSignal } from '../check/arguments.js';
+import { readBoolean, readNumber, readOptions, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
-import { shapeOf, viewOf } from '../memory/tensor.js';
 import { readNumbers, toLabels } from '../ops/labels.js';
 import { uniformSource } from '../ops/random.js';
 import { restrict, sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
 import { checkCache, checkDecoder } from './cache.js';
+import { GenerationSteps } from './generationSteps.js';
 import { readNamed, refuseTexts } from './input.js';
 import { encodePrompt } from './results/encodePrompt.js';
 
@@ -36,6 +36,9 @@ import { encodePrompt } from './results/encodePrompt.js';
  * @property {readonly (number | string)[]} [stop] tokens or texts that end it; default: the end tokens of the model
  * @property {Cache} [cache] its tokens come before the prompt; it cannot be used otherwise until the end
  * @property {readonly Edit[]} [edit] applied to every token
+ * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three are a draft,
+ *   which one run checks. The tokens are the same; a text that repeats itself takes less time. Default false; no effect
+ *   with edits
  * @property {AbortSignal} [signal] on abort the tokens so far are returned
  * @property {(token: GeneratedToken) => unknown} [onToken] called with each token and its text. If the token ends with
  *   a part of a character or of a stop text, it is held back until the next one or the end. The texts concatenated are
@@ -63,6 +66,7 @@ const OPTIONS = [
   'stop',
   'cache',
   'edit',
+  'lookup',
   'signal',
   'onToken',
 ];
@@ -119,6 +123,7 @@ function readGenerateOptions(model, options) {
     onToken,
     edit,
     cache,
+    lookup: readBoolean(CALLER, 'lookup', given.lookup ?? false),
     signal: readSignal(CALLER, given.signal),
     stop: readStop(given.stop),
     repetitionPenalty: readNumber(CALLER, 'repetitionPenalty', given.repetitionPenalty ?? 1, { least: 1e-6 }),
@@ -272,19 +277,13 @@ function choose(logits, request, { before, index, first }) {
  * @returns {Promise<Generated>}
  */
 async function generateTokens(model, request, { ids: start, encoder }, cache, { room, beyond }) {
-  const { edit, signal, stop, max } = request;
+  const { edit, lookup, signal, stop, max } = request;
   const output = new Output(model, request);
+  const steps = new GenerationSteps(model, cache, { encoder, edit, beyond, lookup });
   const end = (/** @type {Generated['ended']} */ ended) => {
     const { ids, text, logProbs } = output;
+    steps.end();
     return { ids, text, logProbs, ended };
-  };
-  const logitsAfter = (/** @type {number[]} */ next) => {
-    const input = encoder && cache.length === 0 ? { encoder, ids: next } : { ids: next };
-    const result = model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last: true, edit });
-    const logits = /** @type {import('../memory/tensor.js').Tensor} */ (result.logits);
-    const row = viewOf(logits).slice(-(/** @type {number} */ (shapeOf(logits).at(-1))));
-    result.dispose();
-    return row;
   };
   const first = cache.length + start.length;
   // The last token does not enter the model, so that one more than `room` fits.
@@ -297,13 +296,7 @@ async function generateTokens(model, request, { ids: start, encoder }, cache, { 
       return end('signal');
     }
     const before = () => [...start, ...output.ids];
-    const logits = cache.forUser(() => {
-      if (!cache.far && cache.length > 0 && cache.length + next.length > beyond) {
-        next = before();
-        cache.rewind(0);
-      }
-      return logitsAfter(next);
-    });
+    const logits = steps.after(next, before);
     const { id, logProb } = choose(logits, request, { before, index: first + output.ids.length, first });
     if (stop.ids.has(id)) {
       await output.flush();

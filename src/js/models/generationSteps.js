@@ -1,0 +1,102 @@
+// The logits after each token of a text that is generated. With a lookup, those of drafted tokens are computed together
+// with those of the token before them.
+
+import { shapeOf, viewOf } from '../memory/tensor.js';
+import { PromptLookup } from './promptLookup.js';
+
+/** @import { Cache } from './cache.js' */
+/** @import { Edit } from './edits.js' */
+/** @import { ModelInput, PlainInput } from './input.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Transformer } from './transformer.js' */
+
+const CALLER = 'generate';
+
+export class GenerationSteps {
+  #model;
+  #cache;
+  #given;
+  /** @type {PromptLookup | undefined} */
+  #lookup;
+  /** Tokens of the draft that are in the cache and may be chosen next, each with the logits after it.
+   * @type {{ id: number, logits: Float32Array }[]} */
+  #drafted = [];
+  /** Tokens of the draft that have been chosen. */
+  #chosen = 0;
+
+  /**
+   * @param {Transformer} model
+   * @param {Cache} cache which the caller has locked
+   * @param {{ encoder?: PlainInput, edit?: readonly Edit[], beyond: number, lookup: boolean }} given beyond: the length
+   *   from which on all tokens are rotated by other angles
+   */
+  constructor(model, cache, given) {
+    this.#model = model;
+    this.#cache = cache;
+    this.#given = given;
+    // An edit may name rows of the input.
+    if (given.lookup && !given.edit) this.#lookup = new PromptLookup();
+  }
+
+  /**
+   * The logits after the tokens `next`.
+   * @param {number[]} next the prompt, then one token each time
+   * @param {() => number[]} all tokens so far, those included
+   * @returns {Float32Array}
+   */
+  after(next, all) {
+    for (const id of next) this.#lookup?.push(id);
+    const logits = this.#chooseDrafted(next[0]);
+    if (logits) return logits;
+    const { beyond } = this.#given;
+    const [cache, isFirst] = [this.#cache, next.length > 1];
+    return cache.forUser(() => {
+      if (!cache.far && cache.length > 0 && cache.length + next.length > beyond) {
+        cache.rewind(0);
+        return this.#run(all(), []);
+      }
+      const room = Math.min(cache.far ? Infinity : beyond, cache.capacity) - cache.length - next.length;
+      return this.#run(next, isFirst ? [] : (this.#lookup?.draft(room) ?? []));
+    });
+  }
+
+  /** The logits after a drafted token, if it was chosen. @param {number} id */
+  #chooseDrafted(id) {
+    const drafted = this.#drafted[0];
+    if (!drafted) return undefined;
+    if (drafted.id !== id) {
+      this.end();
+      this.#lookup?.refuse(this.#chosen);
+      return undefined;
+    }
+    this.#drafted.shift();
+    this.#chosen++;
+    if (this.#drafted.length === 0) this.#lookup?.accept();
+    return drafted.logits;
+  }
+
+  /** @param {number[]} next @param {number[]} draft @returns {Float32Array} the logits after next */
+  #run(next, draft) {
+    const { encoder, edit } = this.#given;
+    const cache = this.#cache;
+    const ids = [...next, ...draft];
+    const input = encoder && cache.length === 0 ? { encoder, ids } : { ids };
+    const last = draft.length === 0;
+    const result = this.#model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last, edit });
+    const logits = /** @type {Tensor} */ (result.logits);
+    const width = /** @type {number} */ (shapeOf(logits).at(-1));
+    const rows = viewOf(logits).slice(-(draft.length + 1) * width);
+    result.dispose();
+    const rowAt = (/** @type {number} */ i) => rows.subarray(i * width, (i + 1) * width);
+    this.#drafted = draft.map((id, i) => ({ id, logits: rowAt(i + 1) }));
+    this.#chosen = 0;
+    return rowAt(0);
+  }
+
+  /** Removes drafted tokens that were not chosen from the cache. */
+  end() {
+    const { length } = this.#drafted;
+    if (length > 0) this.#cache.forUser(() => this.#cache.rewind(this.#cache.length - length));
+    this.#drafted = [];
+  }
+}
