@@ -128,6 +128,9 @@ typedef struct hl_attention_args {
   int32_t window_left;   /* −1: no bound; otherwise keys from position i − left on */
   int32_t window_right;  /* −1: no bound; otherwise keys up to position i + right */
   uint32_t seed[2];      /* seed of the dropout mask, low word first */
+  /* 1: key and value are float16, all finite, with strides in their numbers; for one query, without appended keys and
+   * without additive scores. */
+  uint32_t half_keys;
 
   float scale;   /* finite */
   float softcap; /* 0: none */

@@ -49,9 +49,9 @@ static void scores(const attention_tile *t, span keys) {
        keys.to - keys.from, args->width);
 }
 
-/* COLUMNS columns are summed at a time, over at most KEYS keys, which stay in the first-level cache; WIDE vectors of
- * columns fit into the registers. */
-enum { COLUMNS = 128, KEYS = 16, WIDE = 8 };
+/* Columns are summed over at most KEYS keys at a time, which stay in the first-level cache; WIDE vectors of columns fit
+ * into the registers. */
+enum { KEYS = 16, WIDE = 8 };
 
 /* sum(4·vecs) += Σ weight · value(keys, 4·vecs) over the keys. */
 INLINE void add_columns(int vecs, float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
@@ -93,8 +93,7 @@ INLINE bool next_four_needed(const attention_tile *t, span keys, uint32_t key) {
          !bits_any(vec_equal(vec_load_each(w, w + TILE_COLS, w + 2 * TILE_COLS, w + 3 * TILE_COLS), vec_splat(0)));
 }
 
-/* The next span of adjacent keys, none of which must be skipped. */
-static span next_visible_span(const attention_tile *t, span keys, uint32_t from) {
+span next_visible_span(const attention_tile *t, span keys, uint32_t from) {
   while (from < keys.to && !is_needed(t, keys, from)) from++;
   span needed = {from, from};
   for (uint32_t added = 1; added > 0 && needed.to < keys.to && needed.to - from < VALUE_DEPTH; needed.to += added)
@@ -111,8 +110,8 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
                 *value = t->values + needed.from * stride;
     size_t count = needed.to - needed.from;
     for (size_t j = 0, columns; j < width; j += columns) {
-      float sum[COLUMNS] = {0};
-      columns = width - j < COLUMNS ? width - j : COLUMNS;
+      float sum[VALUE_COLUMNS] = {0};
+      columns = width - j < VALUE_COLUMNS ? width - j : VALUE_COLUMNS;
       add_weighted(sum, weights, value + j, stride, count, columns);
       for (size_t i = 0; i < columns; i++) t->heads[(j + i) * TILE_COLS] += sum[i];
     }

@@ -6,6 +6,15 @@
 
 extern const attention_path single_query_path;
 
+/* The same for keys and values in float16: half_keys.c. */
+extern const attention_path half_keys_path;
+
 bool is_single_query(const hl_attention_args *args);
+
+/* Columns of the values that are summed at a time. */
+enum { VALUE_COLUMNS = 128 };
+
+/* The next span of adjacent keys from `from` on, none of which must be skipped. */
+span next_visible_span(const attention_tile *t, span keys, uint32_t from);
 
 #endif

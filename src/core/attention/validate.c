@@ -1,5 +1,7 @@
 #include "attention/validate.h"
 
+#include "attention/single_query.h"
+
 #include "base/check.h"
 
 /* Checks an optional tensor (B,H,T,S) with these strides. */
@@ -66,6 +68,7 @@ bool attention_has_given_input(const hl_attention_args *a) {
 hl_status attention_validate(const hl_attention_args *a) {
   hl_status status = a ? attention_validate_sizes(a) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
+  if (a->half_keys > 1 || (a->half_keys && !is_single_query(a))) return HL_BAD_ARGUMENT;
   double appended = (double)a->appended * a->kv_heads;
   bool complete = attention_has_results(a) && has_floats_or_null(a->additive, (double)a->heads * a->width) &&
                   has_operands(a, a->output, a->query, a->key, a->value) &&

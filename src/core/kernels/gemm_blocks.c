@@ -170,10 +170,10 @@ static void add_minimums(float *sums, size_t rows, const float *x, size_t width,
                          size_t in) {
   const size_t size = (LEFT_HEAD + STEPS * step_lanes(form)) * width;
   for (; in > 0; in -= BLOCK_INPUTS, x += size) {
-    for (size_t half = 0; half < BLOCK_INPUTS / form.length; half++, minimums += TILE_COLS) {
+    for (size_t half = 0; half < BLOCK_INPUTS / block_length(form); half++, minimums += TILE_COLS) {
       for (size_t r = 0; r < rows; r++) {
         const float *sum = x + 2 * width + r;
-        const vec by = vec_splat(form.length == BLOCK_INPUTS ? sum[0] + sum[width] : sum[half * width]);
+        const vec by = vec_splat(block_length(form) == BLOCK_INPUTS ? sum[0] + sum[width] : sum[half * width]);
         for (size_t c = 0; c < TILE_COLS; c += 4) {
           float *to = sums + r * TILE_COLS + c;
           vec_store(to, vec_add(vec_load(to), vec_mul(by, vec_load(minimums + c))));
@@ -204,11 +204,12 @@ static void row_range(const job *j, size_t row, size_t from, size_t to) {
   const uint8_t *panel = panel_of(p->weight, j->form, from, in);
   for (size_t i = 0; i < half; i++, panel += j->panel_bytes) {
     float sums[2 * TILE_COLS];
-    (j->form.bits == 4 ? nibbles_row : bytes_row)(sums, left, panel, other * j->panel_bytes, in, j->form.length);
+    (code_bits(j->form) == 4 ? nibbles_row : bytes_row)(sums, left, panel, other * j->panel_bytes, in,
+                                                        block_length(j->form));
     for (size_t s = 0; s < 2; s++) {
       const size_t column = from + (i + s * other) * TILE_COLS;
       float *sum = sums + s * TILE_COLS;
-      if (j->form.has_minimums)
+      if (has_minimums(j->form))
         add_minimums(sum, 1, left, 1, minimums_of(panel + s * other * j->panel_bytes, j->form, in), j->form, in);
       const size_t columns = to - column < TILE_COLS ? to - column : TILE_COLS;
       store_row(p->y + row * p->out + column, sum, p->bias ? p->bias + column : NULL, columns);
@@ -223,9 +224,11 @@ static void tile_at(const job *j, size_t row, size_t rows, size_t column, size_t
   const float *left = x->panels + row * j->left_row;
   const uint8_t *panel = panel_of(p->weight, j->form, column, x->in);
   float sums[BLOCKS_TILE_ROWS * TILE_COLS] = {0};
-  tile *const multiply = j->form.bits == 4 ? x->width == 2 ? nibbles_2 : nibbles_4 : x->width == 2 ? bytes_2 : bytes_4;
-  multiply(sums, left, x->width, panel, x->in, j->form.length);
-  if (j->form.has_minimums)
+  tile *const multiply = code_bits(j->form) == 4 ? x->width == 2 ? nibbles_2 : nibbles_4
+                         : x->width == 2         ? bytes_2
+                                                 : bytes_4;
+  multiply(sums, left, x->width, panel, x->in, block_length(j->form));
+  if (has_minimums(j->form))
     add_minimums(sums, rows, left, x->width, minimums_of(panel, j->form, x->in), j->form, x->in);
   for (size_t r = 0; r < rows; r++)
     store_row(p->y + (row + r) * p->out + column, sums + r * TILE_COLS, p->bias ? p->bias + column : NULL, columns);

@@ -11,11 +11,15 @@
 
 #include "kernels/gemm.h"
 
-/* bits: of a code, 4 or 8. length: inputs of a block, 32, or 16 for codes of eight bits. */
-typedef struct {
-  uint32_t bits, length;
-  bool has_minimums;
-} block_form;
+/* The form of a weight, in one word: bits of a code, 4 or 8; inputs of a block, 32, or 16 for codes of eight bits; and
+ * whether blocks have minimums. */
+typedef uint32_t block_form;
+static inline block_form block_form_of(uint32_t bits, uint32_t length, bool has_minimums) {
+  return bits | length << 8 | (uint32_t)has_minimums << 16;
+}
+static inline uint32_t code_bits(block_form form) { return form & 0xff; }
+static inline uint32_t block_length(block_form form) { return form >> 8 & 0xff; }
+static inline bool has_minimums(block_form form) { return form >> 16 != 0; }
 
 /* The number of inputs of a weight is a multiple of BLOCK_INPUTS. */
 enum { BLOCK_INPUTS = 32, BLOCKS_TILE_ROWS = 4 };

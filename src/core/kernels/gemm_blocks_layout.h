@@ -19,13 +19,13 @@ enum { CODE_OFFSET = 8, BYTE_LEVELS = 127, WORD_LEVELS = 32767 };
  * inputs 1 and 3. */
 enum { LEFT_HEAD = 4, MAX_LANES = 2 * STEPS };
 
-static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && form.bits == 4; }
+static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && code_bits(form) == 4; }
 static inline size_t step_lanes(block_form form) { return has_byte_lanes(form) ? 1 : 2; }
 
-static inline size_t block_bytes(block_form form) { return SCALE_BYTES + (size_t)form.length * form.bits; }
+static inline size_t block_bytes(block_form form) { return SCALE_BYTES + (size_t)block_length(form) * code_bits(form); }
 
 static inline uint64_t panel_bytes(block_form form, size_t in) {
-  return (uint64_t)in / form.length * (block_bytes(form) + (form.has_minimums ? SCALE_BYTES : 0));
+  return (uint64_t)in / block_length(form) * (block_bytes(form) + (has_minimums(form) ? SCALE_BYTES : 0));
 }
 
 static inline const uint8_t *panel_of(const float *packed, block_form form, size_t column, size_t in) {
@@ -34,7 +34,7 @@ static inline const uint8_t *panel_of(const float *packed, block_form form, size
 
 /* The minimums of a panel, (in/length, 8). */
 static inline const float *minimums_of(const uint8_t *panel, block_form form, size_t in) {
-  return (const float *)(const void *)(panel + in / form.length * block_bytes(form));
+  return (const float *)(const void *)(panel + in / block_length(form) * block_bytes(form));
 }
 
 #endif

@@ -8,45 +8,41 @@ uint64_t gemm_blocks_packed_floats(block_form form, uint32_t out, uint32_t in) {
 /* ---- weights --------------------------------------------------------------------------------------------------- */
 
 void gemm_blocks_pack_start(float *packed, block_form form) {
-  packed[0] = (float)form.bits;
-  packed[1] = (float)form.length;
-  packed[2] = form.has_minimums;
-  packed[3] = 0;
+  for (int i = 0; i < HEADER; i++) packed[i] = i == 0 ? (float)form : 0;
 }
 
-block_form gemm_blocks_packed_form(const float *packed) {
-  return (block_form){(uint32_t)packed[0], (uint32_t)packed[1], packed[2] != 0};
-}
+block_form gemm_blocks_packed_form(const float *packed) { return (block_form)packed[0]; }
 
 /* The byte of a code in the steps of its block, for column j and input k. */
 static size_t byte_of(block_form form, size_t j, size_t k) {
   const size_t step = k / STEP_INPUTS, byte = j % 4 * STEP_INPUTS + k % STEP_INPUTS;
-  return form.bits == 4 ? step * VECTOR + byte : (2 * step + j / 4) * VECTOR + byte;
+  return code_bits(form) == 4 ? step * VECTOR + byte : (2 * step + j / 4) * VECTOR + byte;
 }
 
 /* Adds the codes of column j to a block. */
 static void add_codes(uint8_t *block, block_form form, size_t j, const uint8_t *codes) {
-  const uint32_t shift = form.bits == 4 && j >= 4 ? 4 : 0;
-  for (size_t k = 0; k < form.length; k++) block[SCALE_BYTES + byte_of(form, j, k)] |= (uint8_t)(codes[k] << shift);
+  const uint32_t shift = code_bits(form) == 4 && j >= 4 ? 4 : 0;
+  for (size_t k = 0; k < block_length(form); k++)
+    block[SCALE_BYTES + byte_of(form, j, k)] |= (uint8_t)(codes[k] << shift);
 }
 
 size_t gemm_blocks_row_bytes(block_form form, size_t in) {
-  return in + in / form.length * (form.has_minimums ? 2 : 1) * sizeof(float);
+  return in + in / block_length(form) * (has_minimums(form) ? 2 : 1) * sizeof(float);
 }
 
 void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, size_t count, size_t in) {
   const block_form form = gemm_blocks_packed_form(packed);
-  const size_t blocks = in / form.length, row_bytes = gemm_blocks_row_bytes(form, in);
+  const size_t blocks = in / block_length(form), row_bytes = gemm_blocks_row_bytes(form, in);
   uint8_t *panel = (uint8_t *)panel_of(packed, form, first, in);
   float *minimums = (float *)minimums_of(panel, form, in);
   __builtin_memset(panel, 0, (size_t)panel_bytes(form, in));
   for (size_t j = 0; j < count; j++, rows += row_bytes) {
     const float *scales = (const float *)(const void *)rows;
     const uint8_t *codes = rows + row_bytes - in;
-    for (size_t b = 0; b < blocks; b++, codes += form.length) {
+    for (size_t b = 0; b < blocks; b++, codes += block_length(form)) {
       uint8_t *block = panel + b * block_bytes(form);
       ((float *)(void *)block)[j] = scales[b];
-      if (form.has_minimums) minimums[b * TILE_COLS + j] = scales[blocks + b];
+      if (has_minimums(form)) minimums[b * TILE_COLS + j] = scales[blocks + b];
       add_codes(block, form, j, codes);
     }
   }
@@ -120,17 +116,17 @@ void gemm_blocks_quantize_panel(float *packed, size_t first, const float *rows, 
 
 void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t in) {
   const block_form form = gemm_blocks_packed_form(packed);
-  const size_t blocks = in / form.length, j = row % TILE_COLS;
+  const size_t blocks = in / block_length(form), j = row % TILE_COLS;
   const uint8_t *panel = panel_of(packed, form, row, in);
   const float *minimums = minimums_of(panel, form, in);
   for (size_t b = 0; b < blocks; b++) {
     const uint8_t *block = panel + b * block_bytes(form), *codes = block + SCALE_BYTES;
     const float scale = ((const float *)(const void *)block)[j];
-    const float minimum = form.has_minimums ? minimums[b * TILE_COLS + j] : -0.0F; /* x − 0 is x, also for −0 */
-    for (size_t k = 0; k < form.length; k++) {
+    const float minimum = has_minimums(form) ? minimums[b * TILE_COLS + j] : -0.0F; /* x − 0 is x, also for −0 */
+    for (size_t k = 0; k < block_length(form); k++) {
       const uint8_t byte = codes[byte_of(form, j, k)];
       const int32_t nibble = j < 4 ? byte & 15 : byte >> 4;
-      const int32_t code = form.bits == 8 ? (int8_t)byte : nibble - (form.has_minimums ? 0 : CODE_OFFSET);
+      const int32_t code = code_bits(form) == 8 ? (int8_t)byte : nibble - (has_minimums(form) ? 0 : CODE_OFFSET);
       /* One rounding, as in the files that have minimums: the product is exact in double precision. */
       *to++ = (float)((double)scale * code + minimum);
     }
@@ -162,13 +158,14 @@ static uint32_t word_pair(int16_t low, int16_t high) { return (uint16_t)low | (u
 
 /* One lane of a panel: 32 inputs of a row. */
 static void pack_block(uint32_t *panel, size_t width, const float *x, block_form form) {
-  const float scale = rounding_step(largest_magnitude(x, BLOCK_INPUTS), form.bits == 4 ? BYTE_LEVELS : WORD_LEVELS);
+  const float scale =
+      rounding_step(largest_magnitude(x, BLOCK_INPUTS), code_bits(form) == 4 ? BYTE_LEVELS : WORD_LEVELS);
   int16_t rounded[BLOCK_INPUTS];
   int32_t sums[2];
   float *head = (float *)panel;
   round_block(rounded, sums, x, 1 / scale);
   head[0] = scale;
-  panel[width] = form.bits == 4 && !form.has_minimums ? (uint32_t)(-CODE_OFFSET * (sums[0] + sums[1])) : 0;
+  panel[width] = code_bits(form) == 4 && !has_minimums(form) ? (uint32_t)(-CODE_OFFSET * (sums[0] + sums[1])) : 0;
   for (size_t half = 0; half < 2; half++) head[(2 + half) * width] = scale * (float)sums[half];
   uint32_t *lanes = panel + LEFT_HEAD * width;
   for (size_t step = 0; step < STEPS; step++) {

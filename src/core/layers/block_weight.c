@@ -8,12 +8,14 @@
 #include "layers/linear.h"
 
 static bool is_form(block_form form) {
-  return form.bits == 4 ? form.length == BLOCK_INPUTS
-                        : form.bits == 8 && (form.length == BLOCK_INPUTS || form.length == BLOCK_INPUTS / 2);
+  return code_bits(form) == 4
+             ? block_length(form) == BLOCK_INPUTS
+             : code_bits(form) == 8 && (block_length(form) == BLOCK_INPUTS || block_length(form) == BLOCK_INPUTS / 2);
 }
 
 static block_form form_of(const hl_block_form *form) {
-  return (block_form){form->bits, form->length, form->has_minimums != 0};
+  const bool is_small = form->bits <= 8 && form->length <= BLOCK_INPUTS;
+  return is_small ? block_form_of(form->bits, form->length, form->has_minimums != 0) : 0;
 }
 
 double hl_blocks_size(const hl_block_form *form, uint32_t out, uint32_t in) {
@@ -73,7 +75,7 @@ static void quantize_panel(void *arg, uint32_t panel, uint32_t worker) {
 
 hl_status hl_blocks_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first, uint32_t count,
                                   uint32_t out, uint32_t in) {
-  const block_form form = {4, BLOCK_INPUTS, false};
+  const block_form form = block_form_of(4, BLOCK_INPUTS, false);
   if (stored > HL_STORED_BF16 || in % BLOCK_INPUTS != 0) return HL_BAD_ARGUMENT;
   if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
     return HL_BAD_SHAPE;

@@ -165,13 +165,16 @@ function attend(run, i, x, stream) {
   const v = project('value', kvHeads);
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
-  const stored = cache?.store(i, k, v);
+  // A single query reads keys and values as they are stored; captures and edits need float32.
+  const asStored = run.rows === 1 && run.values.idle && !run.graph.records;
+  const stored = cache?.store(i, k, v, asStored);
   if (i === options.layers - 1) run.narrow();
   const q = normedAndRotated(project('query', numHeads, run.narrowed(x)), at('attention.normQ'), numHeads);
   const heads = attendHeads(run, at(''), i, {
     query: q,
     key: stored ? stored.key : headsOf(k, headDim),
     value: stored ? stored.value : headsOf(v, headDim),
+    half: stored?.half ?? false,
     keys: run.past + run.rows,
     causal,
     window: [side, causal ? -1 : side],
@@ -219,8 +222,8 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
 }
 
 /**
- * query (B,T,H·D), key and value (B,G,S,D), keys: S.
- * @typedef {{ query: Tensor, key: Strided, value: Strided, keys: number, causal: boolean,
+ * query (B,T,H·D), key and value (B,G,S,D), keys: S. half: key and value are in float16.
+ * @typedef {{ query: Tensor, key: Strided, value: Strided, half?: boolean, keys: number, causal: boolean,
  *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
  *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} AttentionInput
  */
@@ -263,6 +266,7 @@ function attendHeads(run, at, i, given) {
     value: value.tensor,
     sizes,
     keyStride: key.stride,
+    half: given.half,
     scale,
     softcap: options.softcap,
     causal: given.causal,

@@ -17,6 +17,8 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 /** @typedef {{ key: Tensor, value: Tensor }} Pair each (B,G,capacity,D), or, from the encoder, (B,S,G·D) */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
+/** The largest float16. */
+const MAX_HALF = 65504;
 
 /** Bits (B,length). They are stored only if one of them is 0. */
 class TokenBits {
@@ -81,6 +83,8 @@ export class Cache {
   /** The function that has locked it. @type {string | undefined} */
   #user;
   #disposed = false;
+  /** False if a key or a value may not be finite in float16. */
+  #isFinite = true;
   /** @internal True if its keys are rotated as in long sequences. */
   far = false;
 
@@ -170,6 +174,7 @@ export class Cache {
 
   /** @param {Cache} other */
   #copyTo(other) {
+    other.#isFinite = this.#isFinite;
     this.#blocks.forEach((pair, i) => {
       copyTokens(other.#blocks[i], pair, this.#length);
     });
@@ -308,21 +313,38 @@ export class Cache {
    * @param {number} layer
    * @param {Tensor} key (B,T,G·D)
    * @param {Tensor} value (B,T,G·D)
+   * @param {boolean} asStored true: in float16, if they are stored in it and are finite
    */
-  store(layer, key, value) {
+  store(layer, key, value, asStored) {
     const pair = this.#blocks[layer];
-    return { key: this.#append(pair.key, key), value: this.#append(pair.value, value) };
+    for (const part of /** @type {const} */ (['key', 'value'])) this.#append(pair[part], part === 'key' ? key : value);
+    const direct = !this.#half || (asStored && this.#isFinite);
+    const rows = this.#length + shapeOf(key)[1];
+    const given = (/** @type {Tensor} */ stored) => (direct ? this.#strided(stored) : this.#widened(stored, rows));
+    return { key: given(pair.key), value: given(pair.value), half: direct && this.#half };
   }
 
-  /**
-   * @param {Tensor} stored (B,G,capacity,D)
-   * @param {Tensor} fresh (B,T,G·D)
-   * @returns {{ tensor: Tensor, stride: Stride }}
-   */
+  /** @param {Tensor} stored (B,G,capacity,D) @returns {{ tensor: Tensor, stride: Stride }} */
+  #strided(stored) {
+    const { kvHeads, headDim: width } = this.#options;
+    const [, , capacity] = shapeOf(stored);
+    return { tensor: stored, stride: [kvHeads * capacity * width, capacity * width, width] };
+  }
+
+  /** @param {Tensor} stored in float16 @param {number} all tokens @returns {{ tensor: Tensor, stride: Stride }} */
+  #widened(stored, all) {
+    const { kvHeads, headDim: width } = this.#options;
+    const [batch, , capacity] = shapeOf(stored);
+    const wide = this.#memory.empty([batch, kvHeads, all, width], 'forward');
+    this.#memory.call('hl_cache_load', 'forward', wide, stored, batch, kvHeads, all, capacity, width);
+    return { tensor: wide, stride: [kvHeads * all * width, all * width, width] };
+  }
+
+  /** @param {Tensor} stored (B,G,capacity,D) @param {Tensor} fresh (B,T,G·D) */
   #append(stored, fresh) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
-    const [first, all] = [this.#length, this.#length + rows];
+    const first = this.#length;
     const [, , capacity] = shapeOf(stored);
     const strides = /** @type {const} */ ([rows * kvHeads * width, width, kvHeads * width]);
     const half = Number(this.#half);
@@ -340,10 +362,8 @@ export class Cache {
       ...strides,
       half,
     );
-    if (!half) return { tensor: stored, stride: [kvHeads * capacity * width, capacity * width, width] };
-    const wide = this.#memory.empty([batch, kvHeads, all, width], 'forward');
-    this.#memory.call('hl_cache_load', 'forward', wide, stored, batch, kvHeads, all, capacity, width);
-    return { tensor: wide, stride: [kvHeads * all * width, all * width, width] };
+    // Beyond this number, a float16 is infinite.
+    if (half && this.#isFinite) this.#isFinite = viewOf(fresh).every((x) => Math.abs(x) < MAX_HALF);
   }
 
   /** @internal Keys and values of the encoder's output, the same for all tokens. */

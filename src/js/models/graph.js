@@ -20,6 +20,7 @@ import { Tape } from './tape.js';
  * @property {Tensor} value (B,G,S,D), with keyStride
  * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number }} sizes
  * @property {Stride} keyStride
+ * @property {boolean} [half] true: key and value are in float16
  * @property {number} scale
  * @property {number} softcap
  * @property {boolean} causal
@@ -320,6 +321,7 @@ function pointAttention(frame, call, { output, weights, scores, statistics }) {
   ints[AT.scoresStep] = call.givenScores ? SCORES.GIVEN : scores ? SCORES.MASKED : SCORES.NONE;
   ints[AT.causal] = Number(call.causal);
   ints.set(call.window, AT.windowLeft);
+  ints[AT.halfKeys] = Number(call.half ?? false);
   floats[AT.scale] = call.scale;
   floats[AT.softcap] = call.softcap;
   floats[AT.fill] = -Infinity;

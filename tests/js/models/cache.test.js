@@ -371,3 +371,33 @@ test('a cache is refused after any number of changes of the weights, of which so
     model.dispose();
   }
 });
+
+test('a token reads a float16 cache as it is stored, with the results of the converted one', () => {
+  const model = hl.transformer({ ...SMALL, context: 40 });
+  const ids = Array.from({ length: 24 }, (_, i) => (i * 7) % SMALL.vocab);
+  const last = (cache, options) => {
+    const result = model.forward([5], { cache, ...options });
+    const values = result.logits.copy();
+    result.dispose();
+    for (const tensor of Object.values(result.captured)) tensor.dispose();
+    return values;
+  };
+  for (const scale of [1, 1e6]) {
+    const state = model.stateDict();
+    const name = 'blocks.0.attention.wk';
+    for (let i = 0; i < state[name].data.length; i++) state[name].data[i] *= scale;
+    model.loadStateDict(state);
+    const cache = model.cache({ length: 40, type: 'float16' });
+    model.forward(ids, { cache }).dispose();
+    const other = cache.clone();
+    const [stored, converted] = [last(cache, {}), last(other, { capture: ['blocks.*.out'] })];
+    assert.equal(converted.every(Number.isFinite), scale === 1);
+    stored.forEach((x, i) => {
+      const off = Object.is(x, converted[i]) ? 0 : Math.abs(x - converted[i]);
+      assert.ok(off < 1e-5, `${scale}: ${x}`);
+    });
+    cache.dispose();
+    other.dispose();
+  }
+  model.dispose();
+});
