@@ -153,6 +153,7 @@ export class Cache {
     this.checkUsable('rewind');
     this.#length = readNumber('rewind', 'length', length, { integer: true, least: 0, most: this.#length });
     if (length > 0) return this;
+    this.#isFinite = true;
     this.#freeFromEncoder();
     this.#keep.clear();
     this.#counted.clear();

@@ -37,8 +37,9 @@ import { encodePrompt } from './results/encodePrompt.js';
  * @property {Cache} [cache] its tokens come before the prompt; it cannot be used otherwise until the end
  * @property {readonly Edit[]} [edit] applied to every token
  * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three are a draft,
- *   which one run checks. The tokens are the same; a text that repeats itself takes less time. Default false; no effect
- *   with edits
+ *   which one run checks: a text that repeats itself takes less time. Another token can only be chosen where two are
+ *   almost equally likely, as the logits of several rows may differ in their last digits. Default false; no effect with
+ *   edits
  * @property {AbortSignal} [signal] on abort the tokens so far are returned
  * @property {(token: GeneratedToken) => unknown} [onToken] called with each token and its text. If the token ends with
  *   a part of a character or of a stop text, it is held back until the next one or the end. The texts concatenated are
