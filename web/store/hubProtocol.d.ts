@@ -21,8 +21,8 @@ export interface HubModel {
   /** Bytes of the weights, and those of them that are not stored yet. */
   size: number;
   download: number;
-  /** The possible forms of the weights, and their bytes in memory. */
-  forms: { weights: WeightsForm; bytes: number }[];
+  /** The possible forms of the weights, and their bytes in memory. inBlocks: with 4 or 8 bits and scales. */
+  forms: { weights: WeightsForm; inBlocks?: boolean; bytes: number }[];
   /** Bytes of memory that are free. */
   room: number;
   /** False if this browser does not store files for this page. */

@@ -42,11 +42,13 @@ export const texts = {
   forms: {
     float32: '32 bits',
     stored: '16 bits',
+    blocks: 'as in the file',
     int8: '8 bits',
   },
   formsAbout: {
     float32: 'exact',
     stored: 'the same but for the last digits',
+    blocks: 'numbers differ slightly',
     int8: 'rounded: numbers differ slightly',
   },
   fit: {

@@ -261,7 +261,7 @@ function Forms({ hub, model: { forms, room } }) {
     <fieldset>
       <legend>{texts.weights}</legend>
       {forms.map((one) => {
-        const { weights } = one;
+        const { weights, inBlocks } = one;
         const fit = fitOf(one, room, machine);
         return (
           <label key={weights} class={fit === 'no' ? 'no' : ''}>
@@ -273,9 +273,11 @@ function Forms({ hub, model: { forms, room } }) {
               disabled={fit === 'no'}
               onChange={() => hub.setForm(weights)}
             />
-            <span>{texts.forms[weights]}</span>
+            <span>{texts.forms[inBlocks ? 'blocks' : weights]}</span>
             <b>{words.bytes(neededBy(one))}</b>
-            <span class="about">{[texts.formsAbout[weights], texts.fit[fit]].filter(Boolean).join('; ')}</span>
+            <span class="about">
+              {[texts.formsAbout[inBlocks ? 'blocks' : weights], texts.fit[fit]].filter(Boolean).join('; ')}
+            </span>
           </label>
         );
       })}

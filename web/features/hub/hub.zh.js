@@ -38,11 +38,13 @@ export const texts = {
   forms: {
     float32: '32 位',
     stored: '16 位',
+    blocks: '与文件相同',
     int8: '8 位',
   },
   formsAbout: {
     float32: '精确',
     stored: '除末位数字外相同',
+    blocks: '数值略有差别',
     int8: '有舍入：数值略有差别',
   },
   fit: {

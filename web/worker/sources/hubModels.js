@@ -13,6 +13,7 @@ import { Problem } from './problem.js';
 
 /** @import { HubOptions } from '../../../src/js/hub/options.js' */
 /** @import { Container } from '../../../src/js/models/checkpoint/containers.js' */
+/** @import { Stored } from '../../../src/js/models/checkpoint/readWeights.js' */
 /** @import { Folder, HubOrigin } from '../../../src/js/models/checkpoint/files.js' */
 /** @import { HubModel, StoredHubModel } from '../../store/hubProtocol.js' */
 /** @import { RequestOf } from '../../store/protocol.js' */
@@ -186,25 +187,33 @@ function countsIn({ config, tensors }) {
 /**
  * The sum over all numbers of the model.
  * @param {Container} container
- * @param {(isMatrix: boolean, dtype: string) => number} each
+ * @param {(isMatrix: boolean, tensor: Stored) => number} each
  */
 function sumOf({ tensors }, each) {
   let sum = 0;
-  for (const { shape, dtype } of tensors.values())
-    sum += shape.reduce((a, b) => a * b, 1) * each(shape.filter((size) => size > 1).length > 1, dtype);
+  for (const tensor of tensors.values()) {
+    const { shape } = tensor;
+    sum += shape.reduce((a, b) => a * b, 1) * each(shape.filter((size) => size > 1).length > 1, tensor);
+  }
   return sum;
+}
+
+/** Bytes of a number that is stored as in the file. @param {Stored} tensor */
+function storedBytes({ dtype, form }) {
+  if (form) return form.bits / 8 + (FLOAT * (form.hasMinimums ? 2 : 1)) / form.length;
+  return HALVES.includes(dtype) ? FLOAT / 2 : FLOAT;
 }
 
 /**
  * The forms of the weights and their bytes in memory: only matrices are kept in few bits.
  * @param {Container} container
  */
-function formsOf(container) {
+export function formsOf(container) {
   /** @type {HubModel['forms']} */
   const forms = [{ weights: 'float32', bytes: sumOf(container, () => FLOAT) }];
-  const isHalf = (/** @type {string} */ dtype) => HALVES.includes(dtype);
-  const halves = sumOf(container, (isMatrix, dtype) => (isMatrix && isHalf(dtype) ? FLOAT / 2 : FLOAT));
-  if (halves < forms[0].bytes) forms.push({ weights: 'stored', bytes: halves });
+  const stored = sumOf(container, (isMatrix, tensor) => (isMatrix ? storedBytes(tensor) : FLOAT));
+  const inBlocks = [...container.tensors.values()].some(({ form }) => form);
+  if (stored < forms[0].bytes) forms.push({ weights: 'stored', inBlocks, bytes: stored });
   const rounded = sumOf(container, (isMatrix) => (isMatrix ? ROUNDED : FLOAT));
   return [...forms, { weights: /** @type {const} */ ('int8'), bytes: rounded }];
 }
