@@ -18,7 +18,7 @@ import { predictsTokens, transformerSource } from './sources.js';
 
 /** Weights of larger checkpoints are stored as int8. */
 const MAX_FLOATS = 400 * 2 ** 20;
-/** The same for files whose numbers may have four bits. */
+/** Weights of larger GGUF files, whose numbers may have four bits, stay as they are in the file. */
 const MAX_PACKED = MAX_FLOATS / 8;
 /** A larger number in the name of a file is not a number of shards. */
 const MAX_SHARDS = 1000;
@@ -104,7 +104,8 @@ function setPicture(source, preprocessor) {
 export async function openCheckpoint(hl, name, files, options) {
   const bytes = files.filter(({ path }) => MODEL_WEIGHTS.test(path)).reduce((sum, { file }) => sum + file.size, 0);
   const packed = files.some(({ path }) => /\.gguf$/i.test(path));
-  const weights = bytes > (packed ? MAX_PACKED : MAX_FLOATS) ? 'int8' : 'float32';
+  const reduced = packed ? 'stored' : 'int8';
+  const weights = bytes > (packed ? MAX_PACKED : MAX_FLOATS) ? reduced : 'float32';
   const byName = filesByName(files);
   const model = await openModel(hl, files, byName, { ...options, weights });
   // Files without a folder get the name of the model in config.json.
