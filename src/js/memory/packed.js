@@ -11,8 +11,8 @@ import { pointerOf, Staged } from './tensor.js';
 /** @typedef {keyof typeof STORED} StoredType */
 /** @typedef {'F16' | 'BF16' | 'int8' | 'blocks'} PackedKind */
 /**
- * tensor: two 16-bit floats per word, or the packed form of the core.
- * @typedef {{ kind: PackedKind, tensor: Tensor }} Packed
+ * tensor: two 16-bit floats per word, or the packed form of the core. bits: of the codes of blocks.
+ * @typedef {{ kind: PackedKind, tensor: Tensor, bits?: 4 | 8 }} Packed
  */
 /** @typedef {readonly number[]} Shape (out, in) */
 /**
@@ -97,6 +97,10 @@ const INT4 = { bits: 4, length: 32, hasMinimums: false };
  */
 export const quantizedForm = (storage, [, inside]) =>
   storage === 'int4' && inside % INT4.length !== 0 ? 'int8' : storage;
+
+/** True if a weight has the form that quantization gives it. @param {'int8' | 'int4'} form @param {Packed} [packed] */
+export const isQuantizedAs = (form, packed) =>
+  packed?.kind === QUANTIZED[form].kind && (form === 'int8' || packed.bits === INT4.bits);
 
 /** The weights that the core makes of floats: their packed kind, size in floats, and function. */
 export const QUANTIZED = {

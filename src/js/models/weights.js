@@ -4,7 +4,7 @@
 import { checkNames, readRecord } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { loadRows, PACKED, QUANTIZED, quantizedForm, quantizeRows } from '../memory/packed.js';
+import { isQuantizedAs, loadRows, PACKED, QUANTIZED, quantizedForm, quantizeRows } from '../memory/packed.js';
 import { checkAlive, own, shapeOf, touch, versionOf, viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
 import { parameterShapes, startParameters } from './parameters.js';
@@ -205,7 +205,7 @@ export class WeightStore {
       weight.gradient = undefined;
       if (!isProduct(name, weight.shape)) continue;
       const form = quantizedForm(storage, weight.shape);
-      if (weight.packed?.kind !== QUANTIZED[form].kind) this.#quantize(caller, form, weight);
+      if (!isQuantizedAs(form, weight.packed)) this.#quantize(caller, form, weight);
     }
   }
 
@@ -232,7 +232,7 @@ export class WeightStore {
     this.#freedVersions += 1 + (tensor ? versionOf(tensor) : 0);
     freeWeight({ shape, tensor, packed });
     weight.tensor = undefined;
-    weight.packed = { kind: QUANTIZED[form].kind, tensor: quantized };
+    weight.packed = { kind: QUANTIZED[form].kind, tensor: quantized, ...(form === 'int4' && { bits: 4 }) };
   }
 
   dispose() {

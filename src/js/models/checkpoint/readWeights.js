@@ -135,7 +135,8 @@ function writersOf(memory, found, form, weights) {
   const allocate = () => memory.unscoped(memory.empty([sizeOf(memory, found, form)], CALLER));
   const rounded = isQuantized(form) ? form : undefined;
   const kind = form === 'int4' ? 'blocks' : form;
-  const packed = kind === 'F32' ? undefined : { kind, tensor: allocate() };
+  const bits = form === 'int4' ? 4 : stored[0]?.form?.bits;
+  const packed = kind === 'F32' ? undefined : { kind, tensor: allocate(), ...(kind === 'blocks' && { bits }) };
   weight.packed = packed;
   const byRows = rounded && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
   // If rows do not arrive in their order, the weight is rounded when it is complete.

@@ -159,6 +159,27 @@ test('weights: stored keeps the blocks of matrices; results have the same bits o
   for (const instance of [two, four]) instance.dispose();
 });
 
+test('quantize rounds blocks of 8 bits to 4, and keeps those of 4', async () => {
+  const isSame = (model, other, name) => {
+    const [a, b] = [model, other].map((one) => one.valuesOf(name, 'test'));
+    return Buffer.compare(new Uint8Array(a.buffer), new Uint8Array(b.buffer)) === 0;
+  };
+  const [file, four] = [
+    await hl.openModel(pathOf('llama-q4_0')),
+    await hl.openModel(pathOf('llama-q4_0'), { weights: 'stored' }),
+  ];
+  const kept = [...four.weights].filter(([, { packed }]) => packed?.bits === 4).map(([name]) => name);
+  four.quantize('int4');
+  assert.ok(kept.length > 8 && kept.every((name) => isSame(four, file, name)));
+  const [eight, rounded] = [
+    await hl.openModel(pathOf('llama-q8_0'), { weights: 'stored' }),
+    await hl.openModel(pathOf('llama-q8_0'), { weights: 'int4' }),
+  ];
+  eight.quantize('int4');
+  for (const name of eight.weights.keys()) assert.ok(isSame(eight, rounded, name), name);
+  for (const model of [file, four, eight, rounded]) model.dispose();
+});
+
 test('weights: stored and int8 take less memory', async () => {
   for (const name of ['llama-q8_0', 'gpt2-q4_0']) {
     const used = {};
