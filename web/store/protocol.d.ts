@@ -605,6 +605,8 @@ export interface ReportDetails {
 
 /** The changes since a training of an existing model began: pairs are before and now. */
 export interface HeadChanges {
+  /** The step whose model is compared; the step that the page shows may be ahead of it. */
+  step: number;
   /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
   loss: [number, number] | null;
   /** The same of tokens that are learned. */

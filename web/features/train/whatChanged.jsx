@@ -28,18 +28,18 @@ export function WhatChanged({ phone = false }) {
   return (
     <section class="charts changed" aria-label={texts.changed} ref={scrolled}>
       <h2 class="title">{texts.changed}</h2>
-      <Likelihood changes={changes} step={step} />
+      <Likelihood changes={changes} />
       {!phone && <LossChart step={step} end={now.end} />}
       <p class="how">{texts.headsChanged}</p>
       <HeadGrid changes={changes} />
-      {step > 0 && <MostChanged changes={changes} />}
-      {step > 0 && <Tokens changes={changes} />}
+      {changes.step > 0 && <MostChanged changes={changes} />}
+      {changes.step > 0 && <Tokens changes={changes} />}
     </section>
   );
 }
 
-/** The probability of a token of the text, and its bits. @param {{ changes: HeadChanges, step: number }} props */
-function Likelihood({ changes: { loss, learned }, step }) {
+/** The probability of a token of the text, and its bits. @param {{ changes: HeadChanges }} props */
+function Likelihood({ changes: { step, loss, learned } }) {
   const texts = useTrainTexts();
   const rows = [
     { name: texts.learnedToken, losses: learned },

@@ -68,7 +68,7 @@ function probed(hl, trainer, model) {
  * A function that compares a trainer's model with the one that training began with; null if that was a new model.
  * @param {Hl} hl
  * @param {Trainer} trainer
- * @returns {(() => HeadChanges) | null}
+ * @returns {(() => Omit<HeadChanges, 'step'>) | null}
  */
 export function comparisonWithBase(hl, trainer) {
   const { base } = trainer.task;

@@ -2,7 +2,7 @@
 
 import { keyOf } from '../../features/train/settings.js';
 
-/** @import { HeadChanges } from '../../store/protocol.js' */
+/** @import { comparisonWithBase } from './headChanges.js' */
 /** @import { Display } from './display.js' */
 /** @import { Pace } from './pace.js' */
 /** @import { Reporter } from './reporter.js' */
@@ -41,7 +41,7 @@ export class TrainingRun {
    * @param {Reporter} parts.reporter
    * @param {Display} parts.display
    * @param {StoredModels} parts.storedModels
-   * @param {(() => HeadChanges) | null} parts.compare
+   * @param {ReturnType<typeof comparisonWithBase>} parts.compare
    */
   constructor(trainer, { end, pace, reporter, display, storedModels, compare }) {
     this.trainer = trainer;
@@ -68,7 +68,8 @@ export class TrainingRun {
 
   /** The changes of a model that is trained further, in the form of reports. */
   changes() {
-    return this.#compare ? { changes: this.#compare() } : {};
+    const step = this.shownStep ?? this.trainer.steps;
+    return this.#compare ? { changes: { step, ...this.#compare() } } : {};
   }
 
   play() {
