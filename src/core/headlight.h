@@ -89,6 +89,13 @@ typedef enum hl_weights {
   HL_WEIGHTS_GIVEN = 3, /* hl_attention only, without scores and statistics: (B,H,T,S+E) is read from weights */
 } hl_weights;
 
+/* Number types of keys and values. A row (D) takes hl_cache_row_size(D, type) floats, and strides count floats. */
+typedef enum hl_keys {
+  HL_KEYS_FLOAT32 = 0,
+  HL_KEYS_FLOAT16 = 1, /* all finite */
+  HL_KEYS_INT8 = 2,    /* the largest magnitude / 127 as a float, then the numbers as multiples of it */
+} hl_keys;
+
 /* Start with hl_attention_defaults or HL_ATTENTION_DEFAULTS: a struct of zeros would mean a window of one key. */
 typedef struct hl_attention_args {
   float *output;     /* (B,H,T,Dv), strided by output_stride */
@@ -128,9 +135,7 @@ typedef struct hl_attention_args {
   int32_t window_left;   /* −1: no bound; otherwise keys from position i − left on */
   int32_t window_right;  /* −1: no bound; otherwise keys up to position i + right */
   uint32_t seed[2];      /* seed of the dropout mask, low word first */
-  /* 1: key and value are float16, all finite, with strides in their numbers; for one query, without appended keys and
-   * without additive scores. */
-  uint32_t half_keys;
+  uint32_t key_type;     /* hl_keys; other types than float32 only for one query, without E and additive */
 
   float scale;   /* finite */
   float softcap; /* 0: none */
@@ -205,15 +210,17 @@ HL_EXPORT hl_status hl_cache_append(float *present, const float *past, const flo
                                     uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
                                     uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
 
-/* Stores rows in a cache of constant size (B,G,capacity,width): its rows first..first + rows − 1 become fresh
- * (B,G,rows,width, strided), as float32; or with half 1 as float16, rounded to nearest, ties to even, and to infinity
- * beyond 65504. */
+/* Floats of a row of a cache: type is hl_keys. */
+HL_EXPORT uint32_t hl_cache_row_size(uint32_t width, uint32_t type);
+/* Stores rows in a cache of constant size (B,G,capacity,row): its rows first..first + rows − 1 become fresh
+ * (B,G,rows,width, strided), rounded to nearest, ties to even. float16: beyond 65504 to infinity; int8: a row with a
+ * number that is not finite becomes NaN. type: hl_keys. */
 HL_EXPORT hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32_t kv_heads, uint32_t first,
                                    uint32_t rows, uint32_t capacity, uint32_t width, uint32_t fresh_batch_stride,
-                                   uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t half);
-/* rows_out (B,G,rows,width) = rows 0..rows − 1 of a float16 cache (B,G,capacity,width). */
+                                   uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t type);
+/* rows_out (B,G,rows,width) = rows 0..rows − 1 of a cache (B,G,capacity,row) of float16 or int8. */
 HL_EXPORT hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t batch, uint32_t kv_heads, uint32_t rows,
-                                  uint32_t capacity, uint32_t width);
+                                  uint32_t capacity, uint32_t width, uint32_t type);
 
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 

@@ -487,19 +487,20 @@ static void random_relative(void) {
 
 static void random_cache(void) {
   uint32_t B = 1 + random_below(3), G = 1 + random_below(3), first = random_below(5), rows = random_below(9),
-           capacity = first + rows + random_below(3), D = 1 + random_below(20), half = (uint32_t)coin();
-  size_t cells = (size_t)B * G * capacity * D;
+           capacity = first + rows + random_below(3), D = 1 + random_below(20), type = random_below(3);
+  const size_t row_floats = hl_cache_row_size(D, type), cells = (size_t)B * G * capacity * row_floats;
   float *fresh = floats((size_t)B * G * rows * D), *wide = floats((size_t)B * G * (first + rows) * D);
-  uint8_t *cache = exactly(cells * (half ? 2 : 4));
-  memset(cache, 0, cells * (half ? 2 : 4));
-  hl_status status = hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, G * rows * D, rows * D, D, half);
-  if (half) status |= hl_cache_load(wide, cache, B, G, first + rows, capacity, D);
+  float *cache = exactly(cells * sizeof *cache);
+  memset(cache, 0, cells * sizeof *cache);
+  hl_status status = hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, G * rows * D, rows * D, D, type);
+  if (type != HL_KEYS_FLOAT32) status |= hl_cache_load(wide, cache, B, G, first + rows, capacity, D, type);
   if (status != HL_OK) fail("status of the cache", status, 0);
   for (size_t i = 0; i < (size_t)B * G * rows * D; i++) {
     const size_t head = i / D / rows, row = first + i / D % rows;
-    const double got = half ? wide[(head * (first + rows) + row) * D + i % D]
-                            : ((float *)(void *)cache)[(head * capacity + row) * D + i % D];
-    if (fabs(got - fresh[i]) > (half ? fabs(fresh[i]) / 2048 : 0)) fail("cached", got, fresh[i]);
+    const float *stored = cache + (head * capacity + row) * row_floats;
+    const double got = type ? wide[(head * (first + rows) + row) * D + i % D] : stored[i % D],
+                 limits[] = {0, fabs(fresh[i]) / 2048, 0.5001 * *stored};
+    if (fabs(got - fresh[i]) > limits[type]) fail("cached", got, fresh[i]);
   }
   free(fresh), free(wide), free(cache);
 }
@@ -621,8 +622,8 @@ static void empty_plain_calls(void) {
   expect("storing nothing", hl_cache_store(NULL, NULL, 2, 2, 0, 0, 0, 3, 7, 7, 7, 1), HL_OK);
   expect("storing no rows", hl_cache_store(y, NULL, 1, 1, 2, 0, 2, 3, 7, 7, 7, 0), HL_OK);
   expect("storing width 0", hl_cache_store(NULL, NULL, 1, 1, 1, 1, 2, 0, 7, 7, 7, 1), HL_OK);
-  expect("loading nothing", hl_cache_load(NULL, NULL, 2, 2, 0, 0, 3), HL_OK);
-  expect("loading no rows", hl_cache_load(NULL, y, 1, 1, 0, 2, 3), HL_OK);
+  expect("loading nothing", hl_cache_load(NULL, NULL, 2, 2, 0, 0, 3, 1), HL_OK);
+  expect("loading no rows", hl_cache_load(NULL, y, 1, 1, 0, 2, 3, 1), HL_OK);
   expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
 }
 

@@ -165,14 +165,8 @@ static void choose_path(attention_tile *t, const job *j, size_t offset, uint32_t
   float *keys = j->first.keys + offset, *values = j->first.values + offset;
   const float *value = head_start(a->value, &a->value_stride, t->batch, kv_head);
   const bool row = is_single_query(a);
-  if (a->half_keys) {
-    t->path = &half_keys_path;
-    t->keys = half_head_start(a->key, &a->key_stride, t->batch, kv_head);
-    t->values = half_head_start(a->value, &a->value_stride, t->batch, kv_head);
-    return;
-  }
   if (row || is_few_queries(t, value)) {
-    t->path = row ? &single_query_path : &few_queries_path;
+    t->path = a->key_type ? &narrow_keys_path : row ? &single_query_path : &few_queries_path;
     t->keys = head_start(a->key, &a->key_stride, t->batch, kv_head);
     t->values = value;
   } else {

@@ -1,7 +1,7 @@
+#include "attention/cache_row.h"
 #include "attention/validate.h"
 #include "base/check.h"
 #include "base/elements.h"
-#include "base/float16.h"
 
 static void copy(float *to, const float *from, size_t count) { __builtin_memcpy(to, from, count * sizeof(float)); }
 
@@ -25,16 +25,17 @@ hl_status hl_cache_append(float *present, const float *past, const float *fresh,
 
 typedef struct {
   float *rows_out;    /* (B,G,rows,width) */
-  void *cache;        /* (B,G,capacity,width), float32 or float16 */
+  float *cache;       /* (B,G,capacity,row) */
   const float *fresh; /* (B,G,rows,width), strided */
   hl_stride stride;
   size_t kv_heads, first, rows, capacity, width;
-  bool half;
+  hl_keys type;
 } job;
 
-/* Offset in the cache of row `row` of the B·G·rows fresh rows. */
-static size_t cache_offset(const job *j, size_t row) {
-  return (row / j->rows * j->capacity + j->first + row % j->rows) * j->width;
+/* Place in the cache of row `row` of the B·G·rows fresh rows. */
+static float *cache_row(const job *j, size_t row) {
+  const size_t index = row / j->rows * j->capacity + j->first + row % j->rows;
+  return j->cache + index * hl_cache_row_size((uint32_t)j->width, j->type);
 }
 
 static void store_row(const void *arg, size_t row) {
@@ -42,27 +43,25 @@ static void store_row(const void *arg, size_t row) {
   const size_t head = row / j->rows;
   const float *from = j->fresh + head / j->kv_heads * j->stride.batch + head % j->kv_heads * j->stride.head +
                       row % j->rows * j->stride.row;
-  if (j->half) float16_store((uint16_t *)j->cache + cache_offset(j, row), from, j->width);
-  else copy((float *)j->cache + cache_offset(j, row), from, j->width);
+  cache_row_store(cache_row(j, row), from, j->width, j->type);
 }
 
 static void load_row(const void *arg, size_t row) {
   const job *j = arg;
-  float16_load(j->rows_out + row * j->width, (const uint16_t *)j->cache + cache_offset(j, row), j->width);
+  cache_row_load(j->rows_out + row * j->width, cache_row(j, row), j->width, j->type);
 }
 
-static bool has_cache(const void *cache, double heads, double rows, uint32_t capacity, uint32_t width, uint32_t half) {
-  const double bytes = heads * capacity * width * (half ? sizeof(uint16_t) : sizeof(float));
-  return rows <= capacity && fits_bytes(bytes) && (cache || bytes == 0);
+static bool has_cache(const void *cache, double heads, double rows, uint32_t capacity, uint32_t width, uint32_t type) {
+  return rows <= capacity && has_floats(cache, heads * capacity * hl_cache_row_size(width, type));
 }
 
 hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32_t kv_heads, uint32_t first,
                          uint32_t rows, uint32_t capacity, uint32_t width, uint32_t fresh_batch_stride,
-                         uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t half) {
+                         uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t type) {
   const hl_stride stride = {fresh_batch_stride, fresh_head_stride, fresh_row_stride};
   const double heads = (double)batch * kv_heads;
-  if (half > 1) return HL_BAD_ARGUMENT;
-  if (!has_cache(cache, heads, (double)first + rows, capacity, width, half) ||
+  if (type > HL_KEYS_INT8) return HL_BAD_ARGUMENT;
+  if (!has_cache(cache, heads, (double)first + rows, capacity, width, type) ||
       !has_rows(fresh, batch, kv_heads, rows, width, &stride))
     return HL_BAD_SHAPE;
   const job j = {.cache = cache,
@@ -73,17 +72,19 @@ hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32
                  .rows = rows,
                  .capacity = capacity,
                  .width = width,
-                 .half = half};
+                 .type = type};
   if (width > 0 && rows > 0) elements_for_each_row(store_row, &j, (size_t)batch * kv_heads * rows, width, 2);
   return HL_OK;
 }
 
 hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t batch, uint32_t kv_heads, uint32_t rows,
-                        uint32_t capacity, uint32_t width) {
+                        uint32_t capacity, uint32_t width, uint32_t type) {
   const double heads = (double)batch * kv_heads;
-  if (!has_cache(cache, heads, rows, capacity, width, true) || !has_floats(rows_out, heads * rows * width))
+  if (type != HL_KEYS_FLOAT16 && type != HL_KEYS_INT8) return HL_BAD_ARGUMENT;
+  if (!has_cache(cache, heads, rows, capacity, width, type) || !has_floats(rows_out, heads * rows * width))
     return HL_BAD_SHAPE;
-  const job j = {.rows_out = rows_out, .cache = (void *)cache, .rows = rows, .capacity = capacity, .width = width};
+  const job j = {
+      .rows_out = rows_out, .cache = (float *)cache, .rows = rows, .capacity = capacity, .width = width, .type = type};
   if (width > 0 && rows > 0) elements_for_each_row(load_row, &j, (size_t)batch * kv_heads * rows, width, 2);
   return HL_OK;
 }

@@ -6,8 +6,8 @@
 
 extern const attention_path single_query_path;
 
-/* The same for keys and values in float16: half_keys.c. */
-extern const attention_path half_keys_path;
+/* The same for keys and values in float16 or int8: narrow_keys.c. */
+extern const attention_path narrow_keys_path;
 
 bool is_single_query(const hl_attention_args *args);
 

@@ -40,7 +40,7 @@ struct attention_tile {
   visibility visible;
   dropout drop;
   const float *keys; /* packed rows [⌈(S+E)/TILE_ROWS⌉][D][TILE_ROWS], or the caller's (S,D), depending on the path;
-                        * float16 for half_keys_path */
+                        * cache rows for narrow_keys_path */
   const float *values; /* packed columns [⌈Dv/TILE_ROWS⌉][S+E][TILE_ROWS], or the caller's (S,Dv) */
   float *query;        /* packed rows [panel][D][8] */
   softmax_base base;   /* base 2 if the queries are scaled by log₂ e */
@@ -55,12 +55,6 @@ INLINE uint32_t total_keys(const hl_attention_args *args) { return args->keys + 
 /* Address of a head of a strided tensor. */
 static inline float *head_start(const float *tensor, const hl_stride *stride, uint32_t batch, uint32_t head) {
   return (float *)tensor + (size_t)batch * stride->batch + (size_t)head * stride->head;
-}
-
-/* The same in a tensor of float16. */
-static inline const float *half_head_start(const void *tensor, const hl_stride *stride, uint32_t batch, uint32_t head) {
-  const uint16_t *halves = tensor;
-  return (const float *)(const void *)(halves + (size_t)batch * stride->batch + (size_t)head * stride->head);
 }
 
 INLINE uint32_t tile_panel_count(const attention_tile *t) { return (t->queries + TILE_COLS - 1) / TILE_COLS; }

@@ -68,7 +68,7 @@ bool attention_has_given_input(const hl_attention_args *a) {
 hl_status attention_validate(const hl_attention_args *a) {
   hl_status status = a ? attention_validate_sizes(a) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
-  if (a->half_keys > 1 || (a->half_keys && !is_single_query(a))) return HL_BAD_ARGUMENT;
+  if (a->key_type > HL_KEYS_INT8 || (a->key_type && !is_single_query(a))) return HL_BAD_ARGUMENT;
   double appended = (double)a->appended * a->kv_heads;
   bool complete = attention_has_results(a) && has_floats_or_null(a->additive, (double)a->heads * a->width) &&
                   has_operands(a, a->output, a->query, a->key, a->value) &&
@@ -118,6 +118,8 @@ hl_attention_args attention_fill_empty(const hl_attention_args *args) {
   a.appended_value = attention_nonnull(a.appended_value);
   a.weights = attention_nonnull(a.weights);
   a.scores = attention_nonnull(a.scores);
+  /* A key of int8 has a scale, by which its sum is multiplied. */
+  if (a.width == 0) a.key = empty;
   if (a.width == 0) a.query_stride = none;
   if (a.width == 0 || a.keys == 0) a.key_stride = none;
   if (a.value_width == 0 || a.keys == 0) a.value_stride = none;

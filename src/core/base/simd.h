@@ -108,6 +108,10 @@ INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
 }
+/* Eight signed bytes as words, and four signed words as integers. */
+INLINE vec words_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
+INLINE vec words_widen_low(vec words) { return wasm_i32x4_extend_low_i16x8(words); }
+INLINE vec words_widen_high(vec words) { return wasm_i32x4_extend_high_i16x8(words); }
 INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
 INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }

@@ -145,6 +145,18 @@ WASM v128_t wasm_i16x8_extend_high_i8x16(v128_t x) { return (v128_t)((lanes_i16)
 WASM v128_t wasm_u16x8_extend_low_u8x16(v128_t x) { return (v128_t)((lanes_u16)bytes_twice_low(x) >> 8); }
 WASM v128_t wasm_u16x8_extend_high_u8x16(v128_t x) { return (v128_t)((lanes_u16)bytes_twice_high(x) >> 8); }
 
+WASM v128_t wasm_i16x8_load8x8(const void *p) {
+  lanes_i64 bytes = {0, 0};
+  __builtin_memcpy(&bytes, p, sizeof bytes / 2);
+  return wasm_i16x8_extend_low_i8x16((v128_t)bytes);
+}
+WASM v128_t wasm_i32x4_extend_low_i16x8(v128_t x) {
+  return (v128_t)((v128_t)wasm_i16x8_shuffle(x, x, 0, 0, 1, 1, 2, 2, 3, 3) >> 16);
+}
+WASM v128_t wasm_i32x4_extend_high_i16x8(v128_t x) {
+  return (v128_t)((v128_t)wasm_i16x8_shuffle(x, x, 4, 4, 5, 5, 6, 6, 7, 7) >> 16);
+}
+
 WASM v128_t clamp_lanes(v128_t x, int32_t min, int32_t max) {
   v128_t low = wasm_i32x4_splat(min), high = wasm_i32x4_splat(max);
   x = wasm_v128_bitselect(low, x, x < low);

@@ -174,7 +174,7 @@ function attend(run, i, x, stream) {
     query: q,
     key: stored ? stored.key : headsOf(k, headDim),
     value: stored ? stored.value : headsOf(v, headDim),
-    half: stored?.half ?? false,
+    keyType: stored?.type,
     keys: run.past + run.rows,
     causal,
     window: [side, causal ? -1 : side],
@@ -222,8 +222,8 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
 }
 
 /**
- * query (B,T,H·D), key and value (B,G,S,D), keys: S. half: key and value are in float16.
- * @typedef {{ query: Tensor, key: Strided, value: Strided, half?: boolean, keys: number, causal: boolean,
+ * query (B,T,H·D), key and value (B,G,S,D), keys: S. keyType: of key and value, KEYS.
+ * @typedef {{ query: Tensor, key: Strided, value: Strided, keyType?: number, keys: number, causal: boolean,
  *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
  *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} AttentionInput
  */
@@ -266,7 +266,7 @@ function attendHeads(run, at, i, given) {
     value: value.tensor,
     sizes,
     keyStride: key.stride,
-    half: given.half,
+    keyType: given.keyType,
     scale,
     softcap: options.softcap,
     causal: given.causal,

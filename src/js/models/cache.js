@@ -1,5 +1,6 @@
 // The keys and values of the previous tokens: (B,G,capacity,D) for each block. New ones are appended in place.
 
+import { KEYS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -13,12 +14,13 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 /** @import { Stride } from './graph.js' */
 /** @import { Resolved } from './options.js' */
 
-/** @typedef {{ length: number, batch?: number, type?: 'float32' | 'float16' }} CacheOptions length: in tokens */
-/** @typedef {{ key: Tensor, value: Tensor }} Pair each (B,G,capacity,D), or, from the encoder, (B,S,G·D) */
+/** @typedef {{ length: number, batch?: number, type?: 'float32' | 'float16' | 'int8' }} CacheOptions length: in tokens */
+/** @typedef {{ key: Tensor, value: Tensor }} Pair each (B,G,capacity,R), R floats of a row, or, from the encoder, (B,S,G·D) */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
 /** The largest float16. */
 const MAX_HALF = 65504;
+const TYPES = { float32: KEYS.FLOAT32, float16: KEYS.FLOAT16, int8: KEYS.INT8 };
 
 /** Bits (B,length). They are stored only if one of them is 0. */
 class TokenBits {
@@ -83,7 +85,7 @@ export class Cache {
   /** The function that has locked it. @type {string | undefined} */
   #user;
   #disposed = false;
-  /** False if a key or a value may not be finite in float16. */
+  /** False if a key or a value of a float16 cache may not be finite. */
   #isFinite = true;
   /** @internal True if its keys are rotated as in long sequences. */
   far = false;
@@ -100,7 +102,7 @@ export class Cache {
     const read = readOptions(caller, given, ['length', 'batch', 'type']);
     const length = readNumber(caller, 'length', read.length, { ...SIZE, most: options.context });
     const batch = readNumber(caller, 'batch', read.batch ?? 1, SIZE);
-    const words = /** @type {const} */ (['float32', 'float16']);
+    const words = /** @type {const} */ (['float32', 'float16', 'int8']);
     const type = readWord(caller, 'type', read.type ?? 'float32', words);
     if (batch * length > MAX_SIZE)
       throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: ${batch} sequences of ${length} tokens`, {
@@ -122,8 +124,8 @@ export class Cache {
   /** @param {Frame} frame @param {number} capacity @returns {Pair} */
   #makePair(frame, capacity) {
     const { kvHeads, headDim } = this.#options;
-    const floats = this.#half ? Math.ceil(headDim / 2) : headDim;
-    const make = () => this.#memory.unscoped(frame.make([this.#size.batch, kvHeads, capacity, floats]));
+    const row = this.#memory.invoke('hl_cache_row_size', 'cache', headDim, this.#type);
+    const make = () => this.#memory.unscoped(frame.make([this.#size.batch, kvHeads, capacity, row]));
     return { key: make(), value: make() };
   }
 
@@ -141,8 +143,8 @@ export class Cache {
     return this.#options === options;
   }
 
-  get #half() {
-    return this.#size.type === 'float16';
+  get #type() {
+    return TYPES[this.#size.type];
   }
 
   /**
@@ -309,46 +311,44 @@ export class Cache {
   }
 
   /**
-   * Appends keys and values to a block. Returns all of them, strided: (B,G,past+T,D).
+   * Appends keys and values to a block. Returns all of them, strided: (B,G,past+T,D), and the type of their numbers.
    * @internal
    * @param {number} layer
    * @param {Tensor} key (B,T,G·D)
    * @param {Tensor} value (B,T,G·D)
-   * @param {boolean} asStored true: in float16, if they are stored in it and are finite
+   * @param {boolean} asStored true: in the type of the cache, unless float16 may not be finite; otherwise float32
    */
   store(layer, key, value, asStored) {
     const pair = this.#blocks[layer];
     for (const part of /** @type {const} */ (['key', 'value'])) this.#append(pair[part], part === 'key' ? key : value);
-    const direct = !this.#half || (asStored && this.#isFinite);
+    const direct = this.#type === KEYS.FLOAT32 || (asStored && this.#isFinite);
     const rows = this.#length + shapeOf(key)[1];
     const given = (/** @type {Tensor} */ stored) => (direct ? this.#strided(stored) : this.#widened(stored, rows));
-    return { key: given(pair.key), value: given(pair.value), half: direct && this.#half };
+    return { key: given(pair.key), value: given(pair.value), type: direct ? this.#type : KEYS.FLOAT32 };
   }
 
-  /** @param {Tensor} stored (B,G,capacity,D) @returns {{ tensor: Tensor, stride: Stride }} */
+  /** @param {Tensor} stored (B,G,capacity,R) @returns {{ tensor: Tensor, stride: Stride }} */
   #strided(stored) {
-    const { kvHeads, headDim: width } = this.#options;
-    const [, , capacity] = shapeOf(stored);
-    return { tensor: stored, stride: [kvHeads * capacity * width, capacity * width, width] };
+    const [, heads, capacity, row] = shapeOf(stored);
+    return { tensor: stored, stride: [heads * capacity * row, capacity * row, row] };
   }
 
-  /** @param {Tensor} stored in float16 @param {number} all tokens @returns {{ tensor: Tensor, stride: Stride }} */
+  /** @param {Tensor} stored not in float32 @param {number} all tokens @returns {{ tensor: Tensor, stride: Stride }} */
   #widened(stored, all) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, , capacity] = shapeOf(stored);
     const wide = this.#memory.empty([batch, kvHeads, all, width], 'forward');
-    this.#memory.call('hl_cache_load', 'forward', wide, stored, batch, kvHeads, all, capacity, width);
-    return { tensor: wide, stride: [kvHeads * all * width, all * width, width] };
+    this.#memory.call('hl_cache_load', 'forward', wide, stored, batch, kvHeads, all, capacity, width, this.#type);
+    return this.#strided(wide);
   }
 
-  /** @param {Tensor} stored (B,G,capacity,D) @param {Tensor} fresh (B,T,G·D) */
+  /** @param {Tensor} stored (B,G,capacity,R) @param {Tensor} fresh (B,T,G·D) */
   #append(stored, fresh) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
     const first = this.#length;
     const [, , capacity] = shapeOf(stored);
     const strides = /** @type {const} */ ([rows * kvHeads * width, width, kvHeads * width]);
-    const half = Number(this.#half);
     this.#memory.call(
       'hl_cache_store',
       'forward',
@@ -361,10 +361,10 @@ export class Cache {
       capacity,
       width,
       ...strides,
-      half,
+      this.#type,
     );
-    // Beyond this number, a float16 is infinite.
-    if (half && this.#isFinite) this.#isFinite = viewOf(fresh).every((x) => Math.abs(x) < MAX_HALF);
+    if (this.#type === KEYS.FLOAT16 && this.#isFinite)
+      this.#isFinite = viewOf(fresh).every((x) => Math.abs(x) < MAX_HALF);
   }
 
   /** @internal Keys and values of the encoder's output, the same for all tokens. */

@@ -1,6 +1,6 @@
 // The operations that models consist of. The core computes them and their gradients.
 
-import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
+import { ATTENTION as AT, ATTENTION_BACKWARD, KEYS, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { loadRows, PACKED } from '../memory/packed.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
 import { ACTIVATIONS } from '../ops/activation.js';
@@ -20,7 +20,7 @@ import { Tape } from './tape.js';
  * @property {Tensor} value (B,G,S,D), with keyStride
  * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number }} sizes
  * @property {Stride} keyStride
- * @property {boolean} [half] true: key and value are in float16
+ * @property {number} [keyType] type of key and value, KEYS; default float32
  * @property {number} scale
  * @property {number} softcap
  * @property {boolean} causal
@@ -321,7 +321,7 @@ function pointAttention(frame, call, { output, weights, scores, statistics }) {
   ints[AT.scoresStep] = call.givenScores ? SCORES.GIVEN : scores ? SCORES.MASKED : SCORES.NONE;
   ints[AT.causal] = Number(call.causal);
   ints.set(call.window, AT.windowLeft);
-  ints[AT.halfKeys] = Number(call.half ?? false);
+  ints[AT.keyType] = call.keyType ?? KEYS.FLOAT32;
   floats[AT.scale] = call.scale;
   floats[AT.softcap] = call.softcap;
   floats[AT.fill] = -Infinity;

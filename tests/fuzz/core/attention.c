@@ -199,23 +199,32 @@ static double float16(uint16_t half) {
   return half >> 15 ? -size : size;
 }
 
+/* A number of a cached row; a multiple of the scale must be the nearest one to `from`. */
+static void check_cached(const float *row, uint32_t d, uint32_t type, double from) {
+  double got = row[d];
+  if (type == HL_KEYS_FLOAT16) got = float16(((const uint16_t *)(const void *)row)[d]);
+  if (type == HL_KEYS_INT8) got = *row * (double)((const int8_t *)(row + 1))[d];
+  if (type != HL_KEYS_INT8) near("the cache", got, from);
+  else if (!(fabs(got - from) <= 0.5001 * *row)) fail("the cache of bytes");
+}
+
 void fuzz_cache_rows(void) {
   const uint32_t B = positive_size(3), G = size_of(3), first = size_of(10), rows = size_of(10), D = size_of(20),
-                 half = choice(1), end = first + rows, gap = below(3);
-  const bool load = half == 1 && one_in(2), small = end > 0 && make_invalid();
+                 type = choice(HL_KEYS_INT8), end = first + rows, gap = below(3);
+  const bool load = type != HL_KEYS_FLOAT32 && one_in(2), small = end > 0 && make_invalid();
   const uint32_t capacity = small ? end - 1 : end + gap;
   const hl_stride s = random_strides(G, rows, D);
-  const double cells = (double)B * G * capacity * D, floats = half ? ceil(cells / 2) : cells;
+  const double floats = (double)B * G * capacity * hl_cache_row_size(D, type);
   must_refuse((load ? end : (double)first + rows) > capacity);
   float *cache = load ? NULL : output(floats), *wide = load ? output((double)B * G * end * D) : NULL;
   const float *fresh = load ? input(floats) : input_rows(B, G, rows, D, &s);
   while (next_round())
-    returned(load ? hl_cache_load(wide, fresh, B, G, end, capacity, D)
-                  : hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, s.batch, s.head, s.row, half));
+    returned(load ? hl_cache_load(wide, fresh, B, G, end, capacity, D, type)
+                  : hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, s.batch, s.head, s.row, type));
   if (!is_moderate() || load) return;
   for (size_t i = 0; i < (size_t)B * G * rows * D; i++) {
-    const size_t d = i % D, row = i / D % rows, head = i / D / rows, at = (head * capacity + first + row) * D + d;
+    const size_t d = i % D, row = i / D % rows, head = i / D / rows, at = head * capacity + first + row;
     const float from = fresh[head / G * s.batch + head % G * s.head + row * s.row + d];
-    near("the cache", half ? float16(((const uint16_t *)(const void *)cache)[at]) : cache[at], from);
+    check_cached(cache + at * hl_cache_row_size(D, type), (uint32_t)d, type, from);
   }
 }

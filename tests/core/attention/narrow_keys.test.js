@@ -1,9 +1,8 @@
-// Attention of one query to keys and values in float16.
+// Attention of one query to keys and values in float16 and int8.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ATTENTION, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
-import { decodeFloats, encodeFloats, FLOATS } from '../../../src/js/check/floats.js';
+import { ATTENTION, KEYS, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 
 /** B, H, G, S, D, Dv */
@@ -22,19 +21,20 @@ const FORMS = [
   { weightsMode: WEIGHTS.HEADS },
 ];
 
-/** Numbers as float16: small, large and denormal ones. */
-function halvesOf(count, seed) {
-  const values = numbers(count, seed).map((x, i) => x * [1, 300, 1e-6, 3e-4][i % 4]);
-  const codes = new Uint16Array(values.length + (values.length % 2));
-  encodeFloats(values, FLOATS.F16, codes);
-  return codes;
+/** Cached rows (B,S,G,width): small, large and denormal numbers. As float32, they are those of the cache. */
+function rowsOf(k, [B, S, G, width], seed, type, asFloats) {
+  const [rows, row] = [B * S * G, k.core.hl_cache_row_size(width, type)];
+  const fresh = k.block(numbers(rows * width, seed).map((x, i) => x * [1, 300, 1e-6, 3e-4][i % 4]));
+  const [cache, wide] = [k.block(new Float32Array(rows * row).fill(NaN)), k.block(rows * width)];
+  assert.equal(k.core.hl_cache_store(cache.at, fresh.at, 1, 1, 0, rows, rows, width, 0, 0, width, type), STATUS.OK);
+  assert.equal(k.core.hl_cache_load(wide.at, cache.at, 1, 1, rows, rows, width, type), STATUS.OK);
+  return asFloats
+    ? { at: wide.at, stride: [S * G * width, width, G * width] }
+    : { at: cache.at, stride: [S * G * row, row, G * row] };
 }
 
-function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words }, half) {
-  const block = (codes, count) =>
-    half
-      ? k.block(new Float32Array(codes.buffer))
-      : k.block(Float32Array.from(decodeFloats(codes, FLOATS.F16)).subarray(0, count));
+function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words }, type, asFloats) {
+  const [key, value] = [rowsOf(k, [B, S, G, D], 2, type, asFloats), rowsOf(k, [B, S, G, Dv], 3, type, asFloats)];
   const pads = k.block(Math.ceil((B * S) / 4));
   new Uint8Array(k.core.memory.buffer, pads.at, B * S).set(Array.from({ length: B * S }, (_, i) => Number(i % 5 > 1)));
   const [output, weights] = [k.block(B * H * Dv), k.block(B * H * S)];
@@ -46,17 +46,17 @@ function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words 
       output: output.at,
       weights: words.weightsMode ? weights.at : 0,
       query: k.block(numbers(B * H * D, 1)).at,
-      key: block(halvesOf(B * S * G * D, 2), B * S * G * D).at,
-      value: block(halvesOf(B * S * G * Dv, 3), B * S * G * Dv).at,
+      key: key.at,
+      value: value.at,
       sinks: sinks ? k.block(numbers(H, 4)).at : 0,
       keyPadding: padding ? pads.at : 0,
       keyPaddingStride: [S, 1],
       queryStride: [H * D, D, H * D],
-      keyStride: [S * G * D, D, G * D],
-      valueStride: [S * G * Dv, Dv, G * Dv],
+      keyStride: key.stride,
+      valueStride: value.stride,
       outputStride: [H * Dv, Dv, H * Dv],
       ...{ batch: B, heads: H, kvHeads: G, queries: 1, keys: S, width: D, valueWidth: Dv },
-      ...{ windowLeft: -1, windowRight: -1, halfKeys: Number(half), ...words },
+      ...{ windowLeft: -1, windowRight: -1, keyType: asFloats ? KEYS.FLOAT32 : type, ...words },
     },
     { scale: 0.3, softcap, fill: -Infinity },
   );
@@ -67,19 +67,20 @@ function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words 
 test(
   'the results are those of the same numbers in float32',
   kernels((k) => {
-    for (const sizes of SIZES)
-      for (const form of FORMS) {
-        const [output, weights] = attend(k, sizes, form, true);
-        const [expected, expectedWeights] = attend(k, sizes, form, false);
-        assertClose(output, expected, 3e-6, `${sizes} ${JSON.stringify(form)}`);
-        assertClose(weights, expectedWeights, 3e-6, `weights of ${sizes}`);
-        k.close();
-      }
+    for (const type of [KEYS.FLOAT16, KEYS.INT8])
+      for (const sizes of SIZES)
+        for (const form of FORMS) {
+          const [output, weights] = attend(k, sizes, form, type, false);
+          const [expected, expectedWeights] = attend(k, sizes, form, type, true);
+          assertClose(output, expected, 3e-6, `${type} ${sizes} ${JSON.stringify(form)}`);
+          assertClose(weights, expectedWeights, 3e-6, `weights of ${type} ${sizes}`);
+          k.close();
+        }
   }),
 );
 
 test(
-  'several queries, appended keys and other values than 0 and 1 are refused',
+  'several queries, appended keys and unknown types are refused',
   kernels((k) => {
     const sizes = { batch: 1, heads: 1, kvHeads: 1, keys: 2, width: 8, valueWidth: 8 };
     const words = { queryStride: [8, 8, 8], keyStride: [16, 8, 8], valueStride: [16, 8, 8], outputStride: [8, 8, 8] };
@@ -90,7 +91,7 @@ test(
         ATTENTION,
         WORDS.ATTENTION,
         {
-          ...{ output: output.at, query: query.at, key: key.at, value: key.at, queries: 1, halfKeys: 1 },
+          ...{ output: output.at, query: query.at, key: key.at, value: key.at, queries: 1, keyType: KEYS.FLOAT16 },
           ...{ windowLeft: -1, windowRight: -1, ...sizes, ...words, ...more },
         },
         { scale: 1, fill: -Infinity },
@@ -99,7 +100,7 @@ test(
     };
     assert.equal(status({}), STATUS.OK);
     assert.equal(status({ queries: 2 }), STATUS.BAD_ARGUMENT);
-    assert.equal(status({ halfKeys: 2 }), STATUS.BAD_ARGUMENT);
+    assert.equal(status({ keyType: 3 }), STATUS.BAD_ARGUMENT);
     assert.equal(status({ appended: 1, appendedKey: key.at, appendedValue: key.at }), STATUS.BAD_ARGUMENT);
     assert.equal(status({ additive: query.at }), STATUS.BAD_ARGUMENT);
   }),
