@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError, load } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
-import { build, everywhere, hl } from '../../support/headlight.js';
+import { build, everywhere, flavours, hl } from '../../support/headlight.js';
 
 const SMALL = { layers: 2, dModel: 16, numHeads: 4, kvHeads: 2, vocab: 11, context: 16, seed: 4, positions: 'rotary' };
 const ENCODER = { ...SMALL, causal: false, head: 'none' };
@@ -372,32 +372,112 @@ test('a cache is refused after any number of changes of the weights, of which so
   }
 });
 
-test('a token reads a float16 cache as it is stored, with the results of the converted one', () => {
+/** Logits after a token; `capture` makes the cache convert its keys and values first. */
+function after(model, cache, options) {
+  const result = model.forward(options.batch ?? [5], { cache, capture: options.capture, edit: options.edit });
+  const values = result.logits.copy();
+  result.dispose();
+  for (const tensor of Object.values(result.captured)) tensor.dispose();
+  return values;
+}
+const CONVERTED = { capture: ['blocks.*.out'] };
+const NARROW = ['float16', 'int8'];
+const LONG = Array.from({ length: 24 }, (_, i) => (i * 7) % SMALL.vocab);
+
+test('a token reads a narrow cache as it is stored, with the results of the converted one', () => {
+  const FORMS = [
+    {},
+    { window: [5, null], sinks: true, softcap: 2 },
+    { positions: 'alibi', dModel: 12 },
+    { positions: 'buckets', kvHeads: 1, headDim: 11 },
+  ];
+  for (const form of FORMS) {
+    const model = build(hl, { ...SMALL, context: 40, ...form });
+    for (const type of NARROW) {
+      const cache = model.cache({ length: 40, type, batch: 2 });
+      model.forward([LONG, LONG.toReversed()], { cache }).dispose();
+      const other = cache.clone();
+      const batch = [[5], [3]];
+      near(after(model, cache, { batch }), after(model, other, { batch, ...CONVERTED }));
+      for (const made of [cache, other]) made.dispose();
+    }
+    model.dispose();
+  }
+});
+
+test('keys beyond the largest float16 are infinite in a float16 cache, and finite in int8', () => {
   const model = hl.transformer({ ...SMALL, context: 40 });
-  const ids = Array.from({ length: 24 }, (_, i) => (i * 7) % SMALL.vocab);
-  const last = (cache, options) => {
-    const result = model.forward([5], { cache, ...options });
-    const values = result.logits.copy();
-    result.dispose();
-    for (const tensor of Object.values(result.captured)) tensor.dispose();
-    return values;
-  };
-  for (const scale of [1, 1e6]) {
-    const state = model.stateDict();
-    const name = 'blocks.0.attention.wk';
-    for (let i = 0; i < state[name].data.length; i++) state[name].data[i] *= scale;
-    model.loadStateDict(state);
-    const cache = model.cache({ length: 40, type: 'float16' });
-    model.forward(ids, { cache }).dispose();
+  const state = model.stateDict();
+  const { data } = state['blocks.0.attention.wk'];
+  for (let i = 0; i < data.length; i++) data[i] *= 1e6;
+  model.loadStateDict(state);
+  for (const type of NARROW) {
+    const cache = model.cache({ length: 40, type });
+    model.forward(LONG, { cache }).dispose();
     const other = cache.clone();
-    const [stored, converted] = [last(cache, {}), last(other, { capture: ['blocks.*.out'] })];
-    assert.equal(converted.every(Number.isFinite), scale === 1);
-    stored.forEach((x, i) => {
-      const off = Object.is(x, converted[i]) ? 0 : Math.abs(x - converted[i]);
-      assert.ok(off < 1e-5, `${scale}: ${x}`);
-    });
-    cache.dispose();
-    other.dispose();
+    const [stored, converted] = [after(model, cache, {}), after(model, other, CONVERTED)];
+    assert.equal(converted.every(Number.isFinite), type === 'int8');
+    if (type === 'int8') near(stored, converted);
+    else assert.deepEqual(stored, converted);
+    for (const made of [cache, other]) made.dispose();
   }
   model.dispose();
+});
+
+test('a clone of a cache with another capacity per head has the same bits, for any width of heads', () => {
+  for (const headDim of [3, 8, 11]) {
+    const model = build(hl, { ...SMALL, positions: 'learned', context: 40, headDim });
+    for (const type of ['float32', ...NARROW]) {
+      const cache = model.cache({ length: 33, type });
+      model.forward(LONG, { cache }).dispose();
+      const other = cache.clone();
+      assert.deepEqual(after(model, other, {}), after(model, cache, {}), `${type} ${headDim}`);
+      for (const made of [cache, other]) made.dispose();
+    }
+    model.dispose();
+  }
+});
+
+test('edits and an encoder work with an int8 cache', () => {
+  const edit = [{ at: 'blocks.0.heads', head: 1, scale: 0 }];
+  const decoder = build(hl, { ...SMALL, context: 40 });
+  const translator = build(hl, { ...SMALL, context: 40, encoder: ENCODER });
+  const run = (model, input, type, options) => {
+    const cache = model.cache({ length: 40, type });
+    model.forward(input, { cache, edit: options.edit }).dispose();
+    const logits = after(model, cache, options);
+    cache.dispose();
+    return logits;
+  };
+  for (const [model, input, options] of [
+    [decoder, LONG, { edit }],
+    [translator, { encoder: [1, 2, 3], ids: LONG }, {}],
+  ]) {
+    const [bytes, exact] = ['int8', 'float32'].map((type) => run(model, input, type, options));
+    near(bytes, exact, 5e-2);
+    assert.notDeepEqual(bytes, exact);
+    model.dispose();
+  }
+});
+
+test('a narrow cache gives the same bits with one and two threads', async () => {
+  for (const { info } of flavours) {
+    const found = [];
+    for (const threads of [1, 2]) {
+      const instance = await load({ simd: info.simd, threads });
+      const model = instance.transformer({ ...SMALL, dModel: 256, context: 300, layers: 1 });
+      for (const type of NARROW) {
+        const cache = model.cache({ length: 300, type });
+        model
+          .forward(
+            new Array(298).fill(0).map((_, i) => (i * i) % SMALL.vocab),
+            { cache },
+          )
+          .dispose();
+        found.push(after(model, cache, {}));
+      }
+      instance.dispose();
+    }
+    assert.deepEqual(found.slice(2), found.slice(0, 2));
+  }
 });

@@ -61,8 +61,9 @@ for (const { folder, name, cases } of checkpoints) {
         if (!c.cache) continue;
         within(instance, () => assert.ok(checkCached(model, c, 'float32') <= LIMIT));
         within(instance, () => {
-          const half = checkCached(model, c, 'float16');
+          const [half, bytes] = [checkCached(model, c, 'float16'), checkCached(model, c, 'int8')];
           assert.ok(half > 1e-7 && half < 2e-3, `with a cache of float16 off by ${half}`);
+          assert.ok(bytes > 1e-6 && bytes < 5e-2, `with a cache of int8 off by ${bytes}`);
         });
       }
       model.dispose();
