@@ -135,7 +135,7 @@ typedef struct hl_attention_args {
   int32_t window_left;   /* −1: no bound; otherwise keys from position i − left on */
   int32_t window_right;  /* −1: no bound; otherwise keys up to position i + right */
   uint32_t seed[2];      /* seed of the dropout mask, low word first */
-  uint32_t key_type;     /* hl_keys; other types than float32 only for one query, without E and additive */
+  uint32_t key_type;     /* hl_keys; other types than float32 without E and additive, and best for few queries */
 
   float scale;   /* finite */
   float softcap; /* 0: none */

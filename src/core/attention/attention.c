@@ -194,8 +194,8 @@ static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
   for (uint32_t head = first; head < first + group; head++) {
     tile_set_head(&t, a, h->batch, head);
     if (head == first) choose_path(&t, j, offset, h->kv_head);
-    for (t.first = h->first; t.first < h->last; t.first += TILE_QUERIES) {
-      t.queries = h->last - t.first < TILE_QUERIES ? h->last - t.first : TILE_QUERIES;
+    for (t.first = h->first; t.first < h->last; t.first += t.queries) {
+      t.queries = is_single_query(a) ? 1 : h->last - t.first < TILE_QUERIES ? h->last - t.first : TILE_QUERIES;
       t.path->queries(&t);
       if (is_explicit(a)) attend_explicit(&t);
       else attend_stream(&t);

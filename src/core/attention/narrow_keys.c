@@ -1,4 +1,4 @@
-/* The paths for a single query whose keys and values are float16 or int8: they are widened in registers.
+/* The paths for keys and values in float16 or int8, one query at a time: they are widened in registers.
  *
  * float16: moving the bits of a float16 into their places in a float32 gives a number that is 2¹¹² too small, also a
  * denormal one. The query and the weights are 2⁵⁶ times too large instead, and so are the corrected sums: nothing

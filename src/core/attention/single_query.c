@@ -119,7 +119,7 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
 }
 
 bool is_single_query(const hl_attention_args *args) {
-  return args->queries == 1 && args->appended == 0 && !args->additive;
+  return (args->queries == 1 || args->key_type) && args->appended == 0 && !args->additive;
 }
 
 const attention_path single_query_path = {pack_query, scores, values, tile_output};

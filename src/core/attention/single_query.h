@@ -9,6 +9,7 @@ extern const attention_path single_query_path;
 /* The same for keys and values in float16 or int8: narrow_keys.c. */
 extern const attention_path narrow_keys_path;
 
+/* True if tiles have one query: there is only one, or keys are not in float32. */
 bool is_single_query(const hl_attention_args *args);
 
 /* Columns of the values that are summed at a time. */

@@ -25,6 +25,8 @@ import { rarePart } from './rareParts.js';
 
 /** For each block: full names by names within the block. @type {Map<string, string>[]} */
 const fullNames = [];
+/** Up to this many tokens at once read a cache in float16 or int8 as it is stored: each converts it in registers. */
+const STORED_ROWS = 8;
 /**
  * Returns a function from a name within block i to its full name. Each full name is made once, because a new string
  * must be hashed before it is looked up: this took a tenth of the time of a token of a small model.
@@ -165,8 +167,8 @@ function attend(run, i, x, stream) {
   const v = project('value', kvHeads);
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
-  // A single query reads keys and values as they are stored; captures and edits need float32.
-  const asStored = run.rows === 1 && run.values.idle && !run.graph.records;
+  // Few queries read keys and values as they are stored; captures and edits need float32.
+  const asStored = run.rows <= STORED_ROWS && run.values.idle && !run.graph.records;
   const stored = cache?.store(i, k, v, asStored);
   if (i === options.layers - 1) run.narrow();
   const q = normedAndRotated(project('query', numHeads, run.narrowed(x)), at('attention.normQ'), numHeads);

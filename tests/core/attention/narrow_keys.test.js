@@ -1,17 +1,18 @@
-// Attention of one query to keys and values in float16 and int8.
+// Attention of few queries to keys and values in float16 and int8.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ATTENTION, KEYS, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 
-/** B, H, G, S, D, Dv */
+/** B, H, G, T, S, D, Dv */
 const SIZES = [
-  [1, 2, 1, 150, 8, 40],
-  [2, 4, 2, 7, 5, 3],
-  [1, 2, 2, 33, 64, 64],
-  [1, 1, 1, 1100, 20, 136],
-  [1, 1, 1, 4, 0, 8],
+  [1, 2, 1, 1, 150, 8, 40],
+  [2, 4, 2, 1, 7, 5, 3],
+  [1, 2, 2, 3, 33, 64, 64],
+  [1, 1, 1, 1, 1100, 20, 136],
+  [1, 1, 1, 1, 4, 0, 8],
+  [2, 2, 1, 25, 9, 12, 7],
 ];
 const FORMS = [
   {},
@@ -33,11 +34,11 @@ function rowsOf(k, [B, S, G, width], seed, type, asFloats) {
     : { at: cache.at, stride: [S * G * row, row, G * row] };
 }
 
-function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words }, type, asFloats) {
+function attend(k, [B, H, G, T, S, D, Dv], { sinks, padding, softcap = 0, ...words }, type, asFloats) {
   const [key, value] = [rowsOf(k, [B, S, G, D], 2, type, asFloats), rowsOf(k, [B, S, G, Dv], 3, type, asFloats)];
   const pads = k.block(Math.ceil((B * S) / 4));
   new Uint8Array(k.core.memory.buffer, pads.at, B * S).set(Array.from({ length: B * S }, (_, i) => Number(i % 5 > 1)));
-  const [output, weights] = [k.block(B * H * Dv), k.block(B * H * S)];
+  const [output, weights] = [k.block(B * T * H * Dv), k.block(B * H * T * S)];
   const at = struct(
     k,
     ATTENTION,
@@ -45,17 +46,17 @@ function attend(k, [B, H, G, S, D, Dv], { sinks, padding, softcap = 0, ...words 
     {
       output: output.at,
       weights: words.weightsMode ? weights.at : 0,
-      query: k.block(numbers(B * H * D, 1)).at,
+      query: k.block(numbers(B * T * H * D, 1)).at,
       key: key.at,
       value: value.at,
       sinks: sinks ? k.block(numbers(H, 4)).at : 0,
       keyPadding: padding ? pads.at : 0,
       keyPaddingStride: [S, 1],
-      queryStride: [H * D, D, H * D],
+      queryStride: [T * H * D, D, H * D],
       keyStride: key.stride,
       valueStride: value.stride,
-      outputStride: [H * Dv, Dv, H * Dv],
-      ...{ batch: B, heads: H, kvHeads: G, queries: 1, keys: S, width: D, valueWidth: Dv },
+      outputStride: [T * H * Dv, Dv, H * Dv],
+      ...{ batch: B, heads: H, kvHeads: G, queries: T, keys: S, width: D, valueWidth: Dv },
       ...{ windowLeft: -1, windowRight: -1, keyType: asFloats ? KEYS.FLOAT32 : type, ...words },
     },
     { scale: 0.3, softcap, fill: -Infinity },
@@ -70,17 +71,19 @@ test(
     for (const type of [KEYS.FLOAT16, KEYS.INT8])
       for (const sizes of SIZES)
         for (const form of FORMS) {
+          // Other sums of few queries are added in another order; scores are in the hundreds.
+          const limit = sizes[3] > 1 ? 5e-5 : 3e-6;
           const [output, weights] = attend(k, sizes, form, type, false);
           const [expected, expectedWeights] = attend(k, sizes, form, type, true);
-          assertClose(output, expected, 3e-6, `${type} ${sizes} ${JSON.stringify(form)}`);
-          assertClose(weights, expectedWeights, 3e-6, `weights of ${type} ${sizes}`);
+          assertClose(output, expected, limit, `${type} ${sizes} ${JSON.stringify(form)}`);
+          assertClose(weights, expectedWeights, limit, `weights of ${type} ${sizes}`);
           k.close();
         }
   }),
 );
 
 test(
-  'several queries, appended keys and unknown types are refused',
+  'appended keys, additive scores and unknown types are refused',
   kernels((k) => {
     const sizes = { batch: 1, heads: 1, kvHeads: 1, keys: 2, width: 8, valueWidth: 8 };
     const words = { queryStride: [8, 8, 8], keyStride: [16, 8, 8], valueStride: [16, 8, 8], outputStride: [8, 8, 8] };
@@ -99,7 +102,6 @@ test(
       return k.core.hl_attention(at.at);
     };
     assert.equal(status({}), STATUS.OK);
-    assert.equal(status({ queries: 2 }), STATUS.BAD_ARGUMENT);
     assert.equal(status({ keyType: 3 }), STATUS.BAD_ARGUMENT);
     assert.equal(status({ appended: 1, appendedKey: key.at, appendedValue: key.at }), STATUS.BAD_ARGUMENT);
     assert.equal(status({ additive: query.at }), STATUS.BAD_ARGUMENT);
