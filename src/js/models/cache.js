@@ -14,8 +14,12 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 /** @import { Stride } from './graph.js' */
 /** @import { Resolved } from './options.js' */
 
-/** @typedef {{ length: number, batch?: number, type?: 'float32' | 'float16' | 'int8' }} CacheOptions length: in tokens */
-/** @typedef {{ key: Tensor, value: Tensor }} Pair each (B,G,capacity,R), R floats of a row, or, from the encoder, (B,S,G·D) */
+/** @typedef {'float32' | 'float16' | 'int8'} CacheType */
+/** @typedef {{ length: number, batch?: number, type?: CacheType }} CacheOptions length: in tokens */
+/**
+ * Each (B,G,capacity,R), R the floats of a row of D numbers; or, from the encoder, (B,S,G·D).
+ * @typedef {{ key: Tensor, value: Tensor }} Pair
+ */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
 /** The largest float16. */
