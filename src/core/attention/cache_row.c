@@ -40,5 +40,5 @@ void cache_row_load(float *numbers, const float *row, size_t width, hl_keys type
     return;
   }
   const int8_t *bytes = (const int8_t *)(row + 1);
-  for (size_t d = 0; d < width; d++) numbers[d] = *row * bytes[d];
+  for (size_t d = 0; d < width; d++) numbers[d] = *row * (float)bytes[d];
 }
