@@ -1,0 +1,141 @@
+// Writes the header of a GGUF file: metadata, and the list of tensors. The data of the tensors are written into the
+// same array later, one tensor after the other, so that no second copy of the file is in memory.
+
+import { elementCount } from '../check/shape.js';
+import { allocate } from './bytes.js';
+import { GGUF_TYPES } from './ggufTypes.js';
+
+/** @typedef {'u8' | 'u32' | 'i32' | 'f32' | 'bool' | 'string'} Kind */
+/**
+ * A value of the metadata. The values of a list have one kind.
+ * @typedef {{ kind: Kind, value: string | number | boolean | readonly (string | number | boolean)[] }} Value
+ */
+/** @typedef {{ name: string, type: string, shape: readonly number[] }} NewTensor shape: the width of a row is last */
+
+/** @type {Record<Kind, number>} */
+const KINDS = { u8: 0, u32: 4, i32: 5, f32: 6, bool: 7, string: 8 };
+const ARRAY = 9;
+const MAGIC = 'GGUF';
+const VERSION = 3;
+const ALIGNMENT = 32;
+const utf8 = new TextEncoder();
+
+const padded = (/** @type {number} */ bytes) => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+const TYPE_IDS = new Map([...GGUF_TYPES].map(([id, type]) => [type.name, { id, ...type }]));
+
+/** @param {NewTensor} tensor */
+function bytesOf({ type, shape }) {
+  const { values, bytes } = /** @type {{ values: number, bytes: number }} */ (TYPE_IDS.get(type));
+  return (elementCount(shape) / values) * bytes;
+}
+
+/** Bytes that are written one after the other; they grow as needed. */
+class Writer {
+  #bytes = new Uint8Array(2 ** 16);
+  #view = new DataView(this.#bytes.buffer);
+  #at = 0;
+
+  get bytes() {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** The position of the next `count` bytes. @param {number} count */
+  #take(count) {
+    const at = this.#at;
+    this.#at += count;
+    if (this.#at > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(2 * this.#bytes.length, this.#at));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+      this.#view = new DataView(larger.buffer);
+    }
+    return at;
+  }
+
+  /** @param {Uint8Array} bytes */
+  raw(bytes) {
+    const at = this.#take(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  /** @param {number} value */
+  u32(value) {
+    const at = this.#take(4);
+    this.#view.setUint32(at, value, true);
+  }
+
+  /** @param {number} value */
+  u64(value) {
+    const at = this.#take(8);
+    this.#view.setBigUint64(at, BigInt(value), true);
+  }
+
+  /** @param {string} text */
+  string(text) {
+    const bytes = utf8.encode(text);
+    this.u64(bytes.length);
+    this.raw(bytes);
+  }
+
+  /** @param {Value} value with its kind before it */
+  value({ kind, value }) {
+    const list = Array.isArray(value) ? value : undefined;
+    this.u32(list ? ARRAY : KINDS[kind]);
+    if (list) {
+      this.u32(KINDS[kind]);
+      this.u64(list.length);
+    }
+    for (const one of list ?? [value]) this.#scalar(kind, one);
+  }
+
+  /** @param {Kind} kind @param {string | number | boolean} value */
+  #scalar(kind, value) {
+    if (kind === 'string') return this.string(String(value));
+    const number = Number(value);
+    const at = this.#take(kind === 'u8' || kind === 'bool' ? 1 : 4);
+    if (kind === 'f32') this.#view.setFloat32(at, number, true);
+    else if (kind === 'i32') this.#view.setInt32(at, number, true);
+    else if (kind === 'u32') this.#view.setUint32(at, number, true);
+    else this.#view.setUint8(at, number);
+  }
+}
+
+/**
+ * A file whose tensors are zero as yet.
+ * @param {string} caller
+ * @param {ReadonlyMap<string, Value>} metadata
+ * @param {readonly NewTensor[]} tensors
+ * @returns {{ file: Uint8Array<ArrayBuffer>, parts: Uint8Array[] }} parts: the bytes of each tensor in the file
+ */
+export function newGguf(caller, metadata, tensors) {
+  const header = new Writer();
+  header.raw(utf8.encode(MAGIC));
+  header.u32(VERSION);
+  header.u64(tensors.length);
+  header.u64(metadata.size);
+  for (const [key, value] of metadata) {
+    header.string(key);
+    header.value(value);
+  }
+  let at = 0;
+  const begins = tensors.map(({ name, type, shape }) => {
+    const begin = at;
+    header.string(name);
+    header.u32(shape.length);
+    for (const size of [...shape].reverse()) header.u64(size);
+    header.u32(/** @type {{ id: number }} */ (TYPE_IDS.get(type)).id);
+    header.u64(begin);
+    at = padded(begin + bytesOf({ name, type, shape }));
+    return begin;
+  });
+  const { bytes } = header;
+  const start = padded(bytes.length);
+  const file = allocate(caller, start + at, () => new Uint8Array(start + at));
+  file.set(bytes);
+  const parts = tensors.map((tensor, i) => {
+    const begin = start + begins[i];
+    return file.subarray(begin, begin + bytesOf(tensor));
+  });
+  return { file, parts };
+}
