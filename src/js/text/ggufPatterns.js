@@ -2,9 +2,14 @@
 // they are llama.cpp's, and each stands for the pre-tokenizer of a published model.
 
 /** GPT-2's pattern. */
-const GPT2 = ["'s|'t|'re|'ve|'m|'ll|'d", ' ?\\p{L}+', ' ?\\p{N}+', ' ?[^\\s\\p{L}\\p{N}]+', '\\s+(?!\\S)', '\\s+'].join(
-  '|',
-);
+export const GPT2 = [
+  "'s|'t|'re|'ve|'m|'ll|'d",
+  ' ?\\p{L}+',
+  ' ?\\p{N}+',
+  ' ?[^\\s\\p{L}\\p{N}]+',
+  '\\s+(?!\\S)',
+  '\\s+',
+].join('|');
 const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const LINES = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
 
@@ -23,7 +28,8 @@ const capitals = (digits, contractions = '') =>
     LINES,
   ].join('|');
 
-const [DIGIT, DIGITS] = ['\\p{N}', '\\p{N}{1,3}'];
+/** One digit, and up to three. */
+export const [DIGIT, DIGITS] = ['\\p{N}', '\\p{N}{1,3}'];
 const BLOOM = ' ?[^(\\s|[.,!?…。，、।۔،])]+';
 const CHINESE_AND_JAPANESE = '[一-龥\u3040-ゟ゠-ヿ]+';
 const DEEPSEEK = [
@@ -88,3 +94,14 @@ const TABLE = [
 
 /** @type {Map<string, PreTokenizer>} */
 export const PRE_TOKENIZERS = new Map(TABLE.flatMap((entry) => entry.names.map((name) => [name, entry])));
+
+/** The characters of line ends may be escaped or not. @param {readonly string[]} patterns */
+const textOf = (patterns) => patterns.join('\0').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+
+/**
+ * The first name of the pre-tokenizer with these patterns.
+ * @param {readonly string[]} patterns
+ * @param {boolean} whole
+ */
+export const preTokenizerName = (patterns, whole) =>
+  TABLE.find((entry) => (entry.whole ?? false) === whole && textOf(entry.patterns) === textOf(patterns))?.names[0];

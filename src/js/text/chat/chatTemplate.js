@@ -39,6 +39,11 @@ export class ChatTemplates {
     return this.#source.specials.bos_token;
   }
 
+  /** By name. */
+  get templates() {
+    return this.#source.templates;
+  }
+
   /**
    * @param {readonly Message[]} messages
    * @param {ChatOptions} options
