@@ -23,6 +23,7 @@ export type { GenerationDefaults } from './models/checkpoint/generationConfig.js
 export type { ModelSource, OpenedModel, OpenOptions } from './models/checkpoint/open.js';
 export type { Storage } from './models/checkpoint/readWeights.js';
 export type { SaveFolderOptions } from './models/checkpoint/saveFolder.js';
+export type { SaveGgufOptions } from './models/checkpoint/saveGguf.js';
 export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from './models/differentiate.js';
 export type { Change as EditChange, Edit } from './models/edits.js';
 export type { Tower } from './models/families/pairs.js';

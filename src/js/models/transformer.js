@@ -30,6 +30,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { GgufValue } from '../io/ggufCursor.js' */
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { CacheOptions } from './cache.js' */
 /** @import { Edit, Values } from './edits.js' */
@@ -100,6 +101,8 @@ export class Transformer extends TextMethods {
     this.storedShapes = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
+    /** The keys of its tokenizer in a GGUF file. @internal @type {Record<string, GgufValue> | undefined} */
+    this.tokenizerKeys = undefined;
     this.#optionsJson = JSON.stringify(given);
     this.#plainNorms = plainNorms(this.options);
     /**
@@ -444,6 +447,18 @@ export class Transformer extends TextMethods {
     this.#store.checkAlive('saveFolder');
     const { saveFolder } = await import('./checkpoint/saveFolder.js');
     return saveFolder(this, options);
+  }
+
+  /**
+   * The model as one GGUF file, which llama.cpp and openModel open, with its tokenizer and its chat template. Families:
+   * Llama and Mistral, GPT-2, Qwen 2 and 3, Gemma 1 to 3.
+   * @param {import('./checkpoint/saveGguf.js').SaveGgufOptions} [options]
+   * @returns {Promise<Uint8Array<ArrayBuffer>>}
+   */
+  async saveGguf(options) {
+    this.#store.checkAlive('saveGguf');
+    const { saveGguf } = await import('./checkpoint/saveGguf.js');
+    return saveGguf(this, options);
   }
 
   /**

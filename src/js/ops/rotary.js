@@ -110,7 +110,7 @@ export function checkFactors(caller, scaling, width) {
  * @param {number} width
  * @param {RotaryScaling} [scaling]
  */
-function frequencies(theta, width, scaling) {
+export function frequencies(theta, width, scaling) {
   const half = width / 2;
   const plain = Array.from({ length: half }, (_, n) => theta ** ((-2 * n) / width));
   if (!scaling) return { angles: plain, factor: 1 };

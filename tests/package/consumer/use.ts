@@ -66,6 +66,7 @@ import {
   type RotaryScaling,
   type SavedTransformer,
   type SaveFolderOptions,
+  type SaveGgufOptions,
   type Sgd,
   type SgdOptions,
   type ShapedArray,
@@ -278,6 +279,7 @@ export const written: Generated = await opened.generate(input, generation);
 export const ended: 'max' | 'stop' | 'context' | 'signal' = written.ended;
 export const found: FoundLayer[] = hl.layersIn({}, opened.config);
 export const saved: Record<string, Uint8Array<ArrayBuffer>> = await opened.saveFolder({} satisfies SaveFolderOptions);
+export const gguf: Uint8Array<ArrayBuffer> = await opened.saveGguf({ type: 'Q8_0' } satisfies SaveGgufOptions);
 export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);
 
 // `using` disposes of the object.

@@ -12,6 +12,7 @@ import { chooseTorch } from './torchNames.js';
 
 /** @import { ChatSource } from '../../text/chat/chatTemplate.js' */
 /** @import { FixedLength } from '../../text/fixedLength.js' */
+/** @import { GgufValue } from '../../io/ggufCursor.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Config, Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
@@ -25,7 +26,8 @@ import { chooseTorch } from './torchNames.js';
  * @property {Config} [generationConfig] in the form of generation_config.json
  * @property {Map<string, Stored>} tensors by name
  * @property {string[]} files with the tensors
- * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array } | undefined>} openTokenizer
+ * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array,
+ *   keys?: Record<string, GgufValue> } | undefined>} openTokenizer
  *   fixed: the length of all texts; file: tokenizer.json
  * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
  * @property {Family} [family] that reads the tensors; default: that of config.model_type

@@ -9,12 +9,13 @@ import { dequantize } from '../../io/ggufTypes.js';
 import { FAMILIES } from '../families/index.js';
 import { ggufChatSource } from './chatSource.js';
 import { ModelMetadata, makeConfig, readHeads } from './ggufConfig.js';
+import { ggufFamily } from './ggufFamily.js';
 import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.js';
 import { partNames } from './ggufParts.js';
 import { makeViews, viewFolder } from './ggufTensors.js';
 
 /** @import { GgufHeader } from '../../io/gguf.js' */
-/** @import { Family, Names } from '../families/common.js' */
+/** @import { Family } from '../families/common.js' */
 /** @import { Container } from './containers.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Architecture } from './ggufNames.js' */
@@ -24,8 +25,6 @@ import { makeViews, viewFolder } from './ggufTensors.js';
 const CALLER = 'openModel';
 /** Factors of rotary frequencies: one for each pair of a head's elements. */
 const MAX_FACTORS = 2 ** 16;
-/** By pooling_type: the vector of a text. @type {Record<number, 'mean' | 'first' | 'last'>} */
-const POOLING = { 1: 'mean', 2: 'first', 3: 'last' };
 
 /** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
 const fail = (file, message, parameter, details) =>
@@ -59,48 +58,10 @@ export async function openGguf(folder, file, storage) {
     files,
     openTokenizer: () => openTokenizer(metadata),
     chat: ggufChatSource(metadata),
-    family: familyOf(family, located, meta),
+    family: ggufFamily(family, located, meta),
     describedBy: `the metadata of ${files[0]}`,
     nameOf: (name) => ggufName(architecture, name),
   };
-}
-
-/**
- * The family without the conversions of Hugging Face's files: here matrices are (out, in), norms contain their offset,
- * and q, k and v follow each other. Biases are those in the file.
- * @param {Family} family
- * @param {ReadonlyMap<string, Located>} located
- * @param {ModelMetadata} meta
- * @returns {Family}
- */
-function familyOf(family, located, meta) {
-  /** @type {Names} */
-  const names = {};
-  for (const [key, source] of Object.entries(family.names)) {
-    const { from, also, part, form } = typeof source === 'string' ? { from: source } : source;
-    names[key] = {
-      from,
-      ...(also !== undefined && { also }),
-      ...(part && { part: part[0] === 'heads' ? ['rows', part[1]] : part }),
-      ...(form && { form }),
-    };
-  }
-  const has = (/** @type {string} */ name) => located.has(`blk.0.${name}.bias`);
-  /** @type {Family['options']} */
-  const options = (config, hasTensor) => ({
-    ...family.options(config, hasTensor),
-    ...(family.name === 'llama' && {
-      bias: {
-        query: has('attn_q') || has('attn_qkv'),
-        key: has('attn_k') || has('attn_qkv'),
-        value: has('attn_v') || has('attn_qkv'),
-        out: has('attn_output'),
-        mlp: has('ffn_up'),
-      },
-    }),
-    ...(family.name === 'bert' && { pool: POOLING[meta.integer('pooling_type', 0)] ?? 'none' }),
-  });
-  return { ...family, names, options };
 }
 
 /** @param {Folder} folder @param {string} file */
@@ -170,5 +131,6 @@ async function readNumbers(folder, tensor) {
 async function openTokenizer(metadata) {
   const { openGgufTokenizer } = await import('../../text/ggufTokenizer.js');
   const tokenizer = openGgufTokenizer(metadata);
-  return tokenizer && { tokenizer };
+  const keys = Object.entries(metadata).filter(([key]) => key.startsWith('tokenizer.ggml.'));
+  return tokenizer && { tokenizer, keys: Object.fromEntries(keys) };
 }

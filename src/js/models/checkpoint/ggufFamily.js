@@ -1,0 +1,50 @@
+// The family of a GGUF file: that of Hugging Face's files without their conversions. In GGUF matrices are (out, in),
+// norms contain their offset, and q, k and v follow each other.
+
+/** @import { Family, Names } from '../families/common.js' */
+/** @import { ModelMetadata } from './ggufConfig.js' */
+
+/** By pooling_type: the vector of a text. @type {Record<number, 'mean' | 'first' | 'last'>} */
+const POOLING = { 1: 'mean', 2: 'first', 3: 'last' };
+
+/** The sources of the parameters in GGUF. @param {Names} sources @returns {Names} */
+export function ggufSources(sources) {
+  /** @type {Names} */
+  const names = {};
+  for (const [key, source] of Object.entries(sources)) {
+    const { from, also, part, form } = typeof source === 'string' ? { from: source } : source;
+    names[key] = {
+      from,
+      ...(also !== undefined && { also }),
+      ...(part && { part: part[0] === 'heads' ? ['rows', part[1]] : part }),
+      ...(form && { form }),
+    };
+  }
+  return names;
+}
+
+/**
+ * Biases are those in the file.
+ * @param {Family} family
+ * @param {{ has: (name: string) => boolean }} tensors by GGUF's names
+ * @param {ModelMetadata} meta
+ * @returns {Family}
+ */
+export function ggufFamily(family, tensors, meta) {
+  const has = (/** @type {string} */ name) => tensors.has(`blk.0.${name}.bias`);
+  /** @type {Family['options']} */
+  const options = (config, hasTensor) => ({
+    ...family.options(config, hasTensor),
+    ...(family.name === 'llama' && {
+      bias: {
+        query: has('attn_q') || has('attn_qkv'),
+        key: has('attn_k') || has('attn_qkv'),
+        value: has('attn_v') || has('attn_qkv'),
+        out: has('attn_output'),
+        mlp: has('ffn_up'),
+      },
+    }),
+    ...(family.name === 'bert' && { pool: POOLING[meta.integer('pooling_type', 0)] ?? 'none' }),
+  });
+  return { ...family, names: ggufSources(family.names), options };
+}

@@ -1,0 +1,272 @@
+// Writes a model as a GGUF file, which llama.cpp opens: metadata, tokenizer, and tensors, by the tables with which
+// openModel reads these files. A model is suitable if the same options are read from the new metadata.
+
+import { readOptions, readWord } from '../../check/arguments.js';
+import { argumentError, HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { isInRange, WRITTEN_TYPES, writeRows } from '../../io/ggufBlocks.js';
+import { newGguf } from '../../io/ggufWriter.js';
+import { FAMILIES } from '../families/index.js';
+import { resolveOptions } from '../options.js';
+import { parameterShapes } from '../parameters.js';
+import { ModelMetadata, makeConfig } from './ggufConfig.js';
+import { ggufFamily, ggufSources } from './ggufFamily.js';
+import { divisorsOf, KEYS, string, u32 } from './ggufKeys.js';
+import { ARCHITECTURES, FREQUENCIES, ggufName, parseName, projectionOf } from './ggufNames.js';
+import { textKeys } from './ggufText.js';
+import { sourceOf } from './naming.js';
+
+/** @import { WrittenType } from '../../io/ggufBlocks.js' */
+/** @import { GgufValue } from '../../io/ggufCursor.js' */
+/** @import { Value } from '../../io/ggufWriter.js' */
+/** @import { Family } from '../families/common.js' */
+/** @import { Resolved } from '../options.js' */
+/** @import { Transformer } from '../transformer.js' */
+/** @import { Architecture } from './ggufNames.js' */
+
+/**
+ * @typedef {object} SaveGgufOptions
+ * @property {WrittenType} [type] of the matrices; default 'F16'. Other tensors are F32, matrices whose rows are no
+ *   multiple of 32 numbers are F16 instead of Q8_0 and Q4_0, and with Q4_0 the matrix of the head is Q8_0
+ * @property {string | Uint8Array | null} [tokenizer] tokenizer.json; default: the one that the model was opened with;
+ *   null: none
+ * @property {string} [name] of the model, in the metadata; default: the name of the family
+ */
+/** @typedef {{ name: string, index: number }} Parameter index: among those of its tensor */
+/**
+ * A tensor of the file, and the parameters whose rows follow each other in it. hf: its name in Hugging Face's files.
+ * headDim: the rows of each head are interleaved, n and n + headDim/2 next to each other.
+ * @typedef {{ name: string, hf: string, shape: number[], parameters: Parameter[], headDim?: number }} Planned
+ */
+/** @typedef {{ architecture: string, keys: Map<string, Value>, tensors: Map<string, Planned>, wrong: string[],
+ *   distance: number }} Form */
+
+const CALLER = 'saveGguf';
+/** Options that do not change the results of inference. */
+const TRAINING_ONLY = new Set(['std', 'seed', 'dropout']);
+/** general.file_type. @type {Record<WrittenType, number>} */
+const FILE_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7, BF16: 32 };
+const QUANTIZATION_VERSION = 2;
+/** Numbers that are converted at once. */
+const CHUNK = 2 ** 20;
+/** The metadata holds numbers as float32. */
+const ROUNDED = 2 ** -23;
+
+/**
+ * Tensors by GGUF's names, and the parameters without such a name.
+ * @param {Architecture} architecture
+ * @param {Family} family
+ * @param {Resolved} options
+ */
+function planTensors(architecture, family, options) {
+  const named = { ...family, names: ggufSources(family.names) };
+  /** @type {Map<string, Planned>} */
+  const tensors = new Map();
+  /** @type {string[]} */
+  const unnamed = [];
+  for (const [parameter, shape] of parameterShapes(options)) {
+    const { source, names } = sourceOf(named, family.prefixes[0], parameter);
+    const name = names.length > 0 ? ggufName(architecture, names[0]) : parameter;
+    if (names.length === 0 || name === names[0]) {
+      unnamed.push(parameter);
+      continue;
+    }
+    const { base } = parseName(name);
+    const rotated = architecture.neighbours && [0, 1].includes(projectionOf(base));
+    const tensor = tensors.get(name) ?? { name, hf: names[0], shape: [0, ...shape.slice(1)], parameters: [] };
+    tensor.shape[0] += shape[0];
+    tensor.parameters.push({ name: parameter, index: source?.part?.[1] ?? 0 });
+    tensor.parameters.sort((a, b) => a.index - b.index);
+    tensors.set(name, rotated ? { ...tensor, headDim: options.headDim } : tensor);
+  }
+  return { tensors, unnamed };
+}
+
+/** True for equal options, except for the rounding of numbers. @param {any} a @param {any} b @returns {boolean} */
+function isSame(a, b) {
+  if (typeof a === 'number' && typeof b === 'number') return a === b || Math.abs(a - b) <= ROUNDED * Math.abs(a);
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]));
+}
+
+/** The options as a GGUF file describes them: factors of frequencies, and yarn with all fields. @param {Resolved} o */
+function describedBy(o) {
+  const { rotary } = o;
+  const divisors = divisorsOf(o);
+  if (!rotary?.scaling) return o;
+  const { scaling } = rotary;
+  if (divisors) {
+    const attentionFactor = scaling.type === 'factors' ? (scaling.attentionFactor ?? 1) : 1;
+    return { ...o, rotary: { ...rotary, scaling: { type: 'factors', factors: [...divisors], attentionFactor } } };
+  }
+  return { ...o, rotary: { ...rotary, scaling: { betaFast: 32, betaSlow: 1, ...scaling } } };
+}
+
+/**
+ * The names of the options for which other values are read from the metadata. distance: how many, or Infinity if the
+ * metadata cannot be read.
+ * @param {ReadonlyMap<string, Value>} keys
+ * @param {ReadonlyMap<string, Planned>} tensors
+ * @param {Family} family
+ * @param {Resolved} options
+ * @returns {{ wrong: string[], distance: number }}
+ */
+function differences(keys, tensors, family, options) {
+  const values = Object.fromEntries([...keys].map(([key, { value }]) => [key, value]));
+  const meta = new ModelMetadata(CALLER, /** @type {Record<string, GgufValue>} */ (values));
+  const written = new Set([...tensors.values()].map(({ hf }) => hf));
+  const has = (/** @type {string} */ name) =>
+    written.has(name.startsWith('/') ? name.slice(1) : family.prefixes[0] + name);
+  /** @type {any} */
+  let read;
+  try {
+    const divisors = divisorsOf(options);
+    const config = makeConfig(meta, /** @type {any} */ (tensors), { all: divisors && [...divisors] });
+    read = describedBy(resolveOptions(ggufFamily(family, tensors, meta).options(config, has), CALLER));
+  } catch (error) {
+    const { field, parameter = 'options' } = /** @type {any} */ (error);
+    return { wrong: [field ?? parameter], distance: Infinity };
+  }
+  const expected = /** @type {any} */ (describedBy(options));
+  const wrong = Object.keys(options).filter((name) => !TRAINING_ONLY.has(name) && !isSame(read[name], expected[name]));
+  return { wrong, distance: wrong.length };
+}
+
+/** @param {string} name of the architecture @param {Resolved} options @returns {Form} */
+function formOf(name, options) {
+  const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(name));
+  const family = /** @type {Family} */ (FAMILIES.get(architecture.type));
+  /** @type {Map<string, Value>} */
+  const keys = new Map([['general.architecture', string(name)]]);
+  for (const [key, value] of Object.entries(KEYS[name](options))) if (value) keys.set(`${name}.${key}`, value);
+  const { tensors, unnamed } = planTensors(architecture, family, options);
+  const { wrong, distance } = differences(keys, tensors, family, options);
+  return { architecture: name, keys, tensors, wrong: wrong.length > 0 ? wrong : unnamed, distance };
+}
+
+/** @param {Resolved} options @param {string} name */
+const valueIn = (options, name) => /** @type {Record<string, unknown>} */ (options)[name];
+
+/** @param {string} architecture */
+const familyOf = (architecture) => FAMILIES.get(ARCHITECTURES.get(architecture)?.type)?.name;
+
+/** The form from which openModel reads the same options. @param {Transformer} model */
+function chooseForm({ family, options }) {
+  const all = Object.keys(KEYS);
+  const names = all.filter((name) => family === undefined || familyOf(name) === family);
+  if (names.length === 0) throw refused('family', family, `a model of the family ${family} is not written`, all);
+  if (options.input !== 'tokens' || options.encoder || options.head !== 'logits' || options.classes > 0)
+    throw refused('head', options.head, 'only models that continue a text are written', all);
+  const forms = names.map((name) => formOf(name, options));
+  const exact = forms.find(({ wrong }) => wrong.length === 0);
+  if (exact) return exact;
+  const best = forms.reduce((a, b) => (b.distance < a.distance ? b : a));
+  const values = best.wrong
+    .map((name) => (name in options ? `${name} ${quote(valueIn(options, name))}` : name))
+    .join(', ');
+  throw refused(best.wrong[0], valueIn(options, best.wrong[0]), `${best.architecture} in GGUF has no ${values}`, all);
+}
+
+/** @param {string} parameter @param {unknown} got @param {string} reason @param {string[]} expected */
+const refused = (parameter, got, reason, expected) =>
+  new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; the families that can be written are ${expected.join(', ')}`, {
+    parameter,
+    got,
+    expected,
+  });
+
+/**
+ * The type of a tensor.
+ * @param {Planned} tensor
+ * @param {WrittenType} type that the caller wants
+ * @param {boolean} tied
+ * @returns {WrittenType}
+ */
+function typeOf({ name, shape }, type, tied) {
+  if (shape.length < 2 || name === 'position_embd.weight') return 'F32';
+  if (type !== 'Q8_0' && type !== 'Q4_0') return type;
+  if (shape[1] % 32 !== 0) return 'F16';
+  return name === (tied ? 'token_embd.weight' : 'output.weight') ? 'Q8_0' : type;
+}
+
+/** The row in a parameter that is stored as this row of a tensor. @param {number} row @param {number} [headDim] */
+function rowAt(row, headDim) {
+  if (headDim === undefined) return row;
+  const within = row % headDim;
+  return row - within + (within % 2 === 0 ? within / 2 : (within - 1 + headDim) / 2);
+}
+
+/**
+ * Writes the rows of a parameter.
+ * @param {Float32Array} values
+ * @param {Planned} tensor
+ * @param {WrittenType} type
+ * @param {Uint8Array} out
+ */
+function writeParameter(values, { name, shape, headDim }, type, out) {
+  const width = shape[1] ?? 1;
+  const count = values.length / width;
+  const rowBytes = out.length / count;
+  const most = Math.max(1, Math.floor(CHUNK / width));
+  for (let first = 0; first < count; first += most) {
+    const last = Math.min(first + most, count);
+    let rows = values.subarray(first * width, last * width);
+    if (headDim !== undefined) {
+      rows = new Float32Array(rows.length);
+      for (let row = first; row < last; row++) {
+        const from = rowAt(row, headDim) * width;
+        rows.set(values.subarray(from, from + width), (row - first) * width);
+      }
+    }
+    if (!isInRange(rows, type)) {
+      const text = `${CALLER}: ${quote(name)} has numbers that ${type} cannot hold: type: 'F32' writes every model`;
+      throw new HeadlightError('ARGUMENT', text, { parameter: 'type', got: type });
+    }
+    writeRows(type, rows, out.subarray(first * rowBytes, last * rowBytes));
+  }
+}
+
+/** @param {Planned} tensor @param {WrittenType} type @param {Uint8Array} out @param {Transformer} model */
+function writeTensor(tensor, type, out, model) {
+  const rowBytes = out.length / tensor.shape[0];
+  let at = 0;
+  for (const { name } of tensor.parameters) {
+    const values = model.valuesOf(name, CALLER);
+    const end = at + (values.length / (tensor.shape[1] ?? 1)) * rowBytes;
+    writeParameter(values, tensor, type, out.subarray(at, end));
+    at = end;
+  }
+}
+
+/** @param {unknown} tokenizer @returns {Uint8Array | null | undefined} */
+function readTokenizer(tokenizer) {
+  if (typeof tokenizer === 'string') return new TextEncoder().encode(tokenizer);
+  if (tokenizer === undefined || tokenizer === null || tokenizer instanceof Uint8Array) return tokenizer;
+  throw argumentError(CALLER, 'tokenizer', tokenizer, 'the text of a tokenizer.json, or its bytes, or null');
+}
+
+/**
+ * @param {Transformer} model
+ * @param {SaveGgufOptions} [options]
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function saveGguf(model, options = {}) {
+  const given = readOptions(CALLER, options, ['type', 'tokenizer', 'name']);
+  const type = readWord(CALLER, 'type', given.type ?? 'F16', WRITTEN_TYPES);
+  const { architecture, keys, tensors } = chooseForm(model);
+  const { name = architecture } = given;
+  if (typeof name !== 'string') throw argumentError(CALLER, 'name', name, 'a text');
+  keys.set('general.name', string(name));
+  keys.set('general.file_type', u32(FILE_TYPES[type]));
+  if (type === 'Q8_0' || type === 'Q4_0') keys.set('general.quantization_version', u32(QUANTIZATION_VERSION));
+  for (const [key, value] of Object.entries(textKeys(model, readTokenizer(given.tokenizer)))) keys.set(key, value);
+  const planned = [...tensors.values()];
+  const types = planned.map((tensor) => typeOf(tensor, type, model.options.tied));
+  const divisors = divisorsOf(model.options);
+  const entries = planned.map((tensor, i) => ({ name: tensor.name, shape: tensor.shape, type: types[i] }));
+  if (divisors) entries.push({ name: FREQUENCIES[0], shape: [divisors.length], type: 'F32' });
+  const { file, parts } = newGguf(CALLER, keys, entries);
+  for (const [i, tensor] of planned.entries()) writeTensor(tensor, types[i], parts[i], model);
+  if (divisors) writeRows('F32', divisors, parts[planned.length]);
+  return file;
+}
