@@ -16,8 +16,9 @@ export type {
 } from './check/tensorlike.js';
 export type { HubOptions, HubWait } from './hub/options.js';
 export type { HubError, HubReason } from './hub/types.js';
+export type { WrittenType } from './io/ggufBlocks.js';
 export type { Flavour, LoadOptions } from './load/load.js';
-export type { Cache, CacheOptions } from './models/cache.js';
+export type { Cache, CacheOptions, CacheType } from './models/cache.js';
 export type { HubOrigin, ModelFiles } from './models/checkpoint/files.js';
 export type { GenerationDefaults } from './models/checkpoint/generationConfig.js';
 export type { ModelSource, OpenedModel, OpenOptions } from './models/checkpoint/open.js';

@@ -201,11 +201,11 @@ static double float16(uint16_t half) {
 
 /* A number of a cached row; a multiple of the scale must be the nearest one to `from`. */
 static void check_cached(const float *row, uint32_t d, uint32_t type, double from) {
-  double got = row[d];
-  if (type == HL_KEYS_FLOAT16) got = float16(((const uint16_t *)(const void *)row)[d]);
-  if (type == HL_KEYS_INT8) got = *row * (double)((const int8_t *)(row + 1))[d];
-  if (type != HL_KEYS_INT8) near("the cache", got, from);
-  else if (!(fabs(got - from) <= 0.5001 * *row)) fail("the cache of bytes");
+  if (type == HL_KEYS_FLOAT32) near("the cache", row[d], from);
+  if (type == HL_KEYS_FLOAT16) near("the cache", float16(((const uint16_t *)(const void *)row)[d]), from);
+  if (type != HL_KEYS_INT8) return;
+  const double got = *row * (double)((const int8_t *)(row + 1))[d];
+  if (!(fabs(got - from) <= 0.5001 * *row)) fail("the cache of bytes");
 }
 
 void fuzz_cache_rows(void) {
