@@ -7,6 +7,7 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../../src/build/server.js';
 import { launch } from './chromium.js';
+import { isFullTier } from './tier.js';
 
 export const site = fileURLToPath(new URL('../../dist/site', import.meta.url));
 const axe = await readFile(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -191,6 +192,14 @@ export async function assertAccessible() {
   });
   assert.deepEqual(found, []);
 }
+
+/**
+ * The same in the full tier only, for tests with another subject. In the default tier axe inspects the states that
+ * tests/web/widths.test.js opens, because one inspection takes half a second.
+ */
+export const assertAccessibleInFullTier = async () => {
+  if (isFullTier) await assertAccessible();
+};
 
 export async function assertNoSidewaysScroll(what) {
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);

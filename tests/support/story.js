@@ -197,9 +197,8 @@ async function answerQuiz(hand, turnOff, isRight) {
   await confirm('4.2 × 0');
 }
 
-/** Runs axe at the end of each step and at the beginning of two; in the default tier at the end of a few. */
-const isForAxe = (step, isDone) =>
-  inTier(isDone || step === 1 || step === 4, isDone && [2, 4, 8, AFTER].includes(step));
+/** Runs axe at the end of each step and at the beginning of two; in the default tier at the end of step 4 only. */
+const isForAxe = (step, isDone) => inTier(isDone || step === 1 || step === 4, isDone && step === 4);
 
 /** Checks that axe finds no fault and that the button to continue is visible. */
 async function looksRight(step, isDone) {

@@ -11,7 +11,7 @@ import { makeCourse } from '../../support/course.js';
 import { imitateHub } from '../../support/hub.js';
 import { smallModel } from '../../support/hubPage.js';
 import { GUESS } from '../../support/opening.js';
-import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
+import { assertAccessible, assertAccessibleInFullTier, faults, openEmpty, page } from '../../support/page.js';
 import { fullTest } from '../../support/tier.js';
 import { until } from '../../support/wait.js';
 
@@ -82,7 +82,7 @@ test('one heatmap with its labels, read under the pointer and by keyboard, witho
   assert.equal(await page.locator('#a .title').textContent(), 'whale looks at The: 0.13');
   assert.equal(await page.locator('#a .header, #a .whatif, #a .sentence').count(), 0);
   assert.equal(workers(), 0);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
 });
 
@@ -108,7 +108,7 @@ test('all heads as a matrix; choosing one is told to the page, which may lead an
   await page.locator('#a [data-head="3.1"]').click();
   await page.locator('#b h2', { hasText: 'Layer 3, head 1' }).waitFor();
   assert.deepEqual(await page.evaluate(() => [views.b.state.layer, views.b.state.head]), [3, 1]);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
 });
 
@@ -162,7 +162,7 @@ test('queries, keys and values: weights are those of the core, and read step by 
   near(await numbers('#a .figure'), weights.toArray()[0][1][2]);
   assert.equal(await page.locator('#a .strip').count(), 5);
   assert.equal(workers(), 1);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
 });
 

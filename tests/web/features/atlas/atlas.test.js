@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { readZip } from '../../../../src/js/io/zip.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   download,
   faults,
@@ -62,7 +63,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.click('.own-texts [aria-pressed] >> text=64');
   assert.match(await textOf('.own-texts'), /of at most 64 tokens/);
   await page.click('.own-texts [aria-pressed] >> text=128');
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.click('.own-texts .scan');
   await finished();
   assert.match(await textOf('.atlas-header'), /over 6 passages, \d+ tokens of pasted texts/);
@@ -91,7 +92,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
     part('.atlas-cost button')?.click();
     return /costs \d\.\d+ bits per token/.test(part('.atlas-cost').textContent);
   });
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('.strip-line').first().click();
   await page.waitForFunction(() => part('.matrix') && part('.page').dataset.busy === 'false');
   assert.match(await page.evaluate(() => location.hash), /text=/);
@@ -273,7 +274,7 @@ for (const way of inTier(['mouse', 'keyboard'], ['mouse']))
     await page.waitForFunction(() => part('.strip-line'));
     assert.match(await textOf('.whatif'), /Nothing to switch: this folder contains no model/);
     assert.match(await textOf('.atlas-cost'), /Not in this folder/);
-    await assertAccessible();
+    await assertAccessibleInFullTier();
     if (way === 'mouse') await assertShown('atlas-folder', 'main');
     if (way === 'keyboard') {
       await page.focus('.atlas-area');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
-import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
+import { assertAccessibleInFullTier, faults, openAt, openChooser, page } from '../../../support/page.js';
 
 /** With short marks: the model has 64 tokens. */
 const TEMPLATE = `{%- if messages[0].role != 'system' %}<|system|>
@@ -50,7 +50,7 @@ test('messages are written, get another role and are removed; the text is that o
   await page.getByRole('textbox', { name: 'Message: assistant' }).fill('Here.');
   const answered = chat({ user: 'Where?', assistant: 'Here.' });
   await hasText(answered);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   // The pieces of each message are coloured by its role: all of them while the text has the focus.
   await page.locator('.words textarea').focus();
   await page.waitForFunction(() => part('.piece[data-role=system]'));

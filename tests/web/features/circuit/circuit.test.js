@@ -8,6 +8,7 @@ import test from 'node:test';
 import { families } from '../../../support/families.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   download,
   faults,
@@ -61,7 +62,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
     margins.every((margin) => Math.abs(margin - 5) < 1e-6),
     margins.join(),
   );
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await row(TRICK).hover();
   await page.locator(`.circuit-line.pointed[data-line="${TRICK}"]`).waitFor();
   assert.equal(await page.locator('.circuit-line.dimmed').count(), names.length - 1);
@@ -75,7 +76,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   assert.match(await page.textContent('.circuit-facts'), /4\.2 looks at mate0\.[89]\d → 0\.\d\d/);
   assert.match(await page.textContent('.patched'), /^cut 3\.3 → key of 4\.2/);
   await inAddress('h3.3-k4.2');
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await row('h4.2-l').click();
   await page.waitForFunction(() => part('[data-name=cuts]')?.textContent === '2 lines are cut');
   assert.match(await page.textContent('.patched'), /^2 lines are cut/);

@@ -6,6 +6,7 @@ import { OPENING } from '../../../../web/store/state.js';
 import { FROM, GUESS, LAST, LONGER, NAMES, nameOf, TOKENS } from '../../../support/opening.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   download,
   faults,
@@ -46,7 +47,7 @@ test('without a pinned run the view shows instructions; view and pin work by key
   await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('.nothing-pinned button').focus();
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix canvas').length === 2);
@@ -89,7 +90,7 @@ test('the difference of two texts has a value for each pair of tokens and a dot 
   );
   assert.equal(await page.locator('.row-label.faint').count(), 1);
   assert.equal(await page.locator('.ramp span').count(), 5);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 test('texts of different length: rows are aligned, a pointer on either picture reads both', async () => {
@@ -126,7 +127,7 @@ test('texts of different length: rows are aligned, a pointer on either picture r
   // The next tokens of both are in the list.
   const guesses = await page.locator('.prediction .token').allTextContents();
   assert.ok(guesses.includes(GUESS) && guesses.includes('white'), `${guesses}`);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 test('arrow keys walk either picture, and both weights are announced', async () => {
@@ -145,7 +146,7 @@ test('arrow keys walk either picture, and both weights are announced', async () 
   await said(
     `Attention from ${nameOf(LAST - 1)} to ${nameOf(FROM)}: not in it now, ${old.at(LAST - 1, FROM).toFixed(2)} pinned`,
   );
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   // A cell that is only in the pinned run is left for one of an address.
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, { colorScheme: 'dark' });
   await page.waitForFunction((name) => part('.comparing .query').textContent === name, NAMES[9]);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
-import { assertAccessible, faults, openAt, page } from '../../../support/page.js';
+import { assertAccessible, assertAccessibleInFullTier, faults, openAt, page } from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
 /** The largest logit after the opening. */
@@ -58,7 +58,7 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   // Heads whose ablation raises the probability are last.
   assert.equal(await page.locator('.ablation li').count(), 20);
   assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[1-9]/);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   // In flow, the heads that act through others are listed: 3.3 adds little itself.
   await page.locator('.ablation > .word').last().click();
   await page.getByRole('button', { name: /^Flow/ }).click();

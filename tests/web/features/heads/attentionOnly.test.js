@@ -7,6 +7,7 @@ import { load } from 'headlight-attention';
 import { writeSafetensors } from 'headlight-attention/formats';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   chooseMore,
   download,
   faults,
@@ -49,7 +50,7 @@ test('handmade heads have names; text, reading column and mask work', async () =
   await page.getByRole('textbox', { name: 'The text. Write here' }).fill('She saw the whale and it saw her.');
   await page.waitForFunction(() => part('.is-query.row-label, .is-query.step-label')?.textContent === '.');
   assert.deepEqual(faults, []);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 test('handmade heads attend to the patches of a dropped picture', async () => {
@@ -63,7 +64,7 @@ test('handmade heads attend to the patches of a dropped picture', async () => {
   assert.match(await text('.title-line'), /10 × 14 patches/);
   assert.match(await text('.prediction.about'), /Six heads/);
   assert.deepEqual(faults, []);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 test('queries, keys and values of a file are split into a chosen number of heads', async () => {
@@ -91,7 +92,7 @@ test('queries, keys and values of a file are split into a chosen number of heads
   const shown = await page.locator('.figure').allTextContents();
   const row = weights.copy().subarray((T - 1) * T, T * T);
   shown.forEach((figure, s) => assert.ok(Math.abs(Number(figure) - row[s]) <= 0.00501, `${figure}, not ${row[s]}`));
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 test('the table of heads is sorted, chooses a head, is saved as a file, and is closed by Escape', async () => {
@@ -107,7 +108,7 @@ test('the table of heads is sorted, chooses a head, is saved as a file, and is c
   const csv = String((await download(() => save.click())).bytes).split('\r\n');
   assert.match(csv[0], /^layer,head,entropy,distance,induction/);
   assert.match(csv[1], /^4,2,/);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('.heads-table .title').focus();
   await page.keyboard.press('Escape');
   await shows('.reading .strip');
@@ -158,7 +159,7 @@ test('the sentence encoder is downloaded when it is chosen, with progress, and c
   assert.equal(await page.locator('.thumbnail').count(), 8);
   await page.getByRole('textbox', { name: 'Another sentence' }).fill('The stock market fell by three percent.');
   await page.waitForFunction((was) => part('[data-name=likeness]').textContent < was, before);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 fullTest('a download is cancelled by the button next to its progress', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
-import { assertAccessible, faults, openChooser, openEmpty, page, server } from '../../../support/page.js';
+import { assertAccessibleInFullTier, faults, openChooser, openEmpty, page, server } from '../../../support/page.js';
 import { inTier } from '../../../support/tier.js';
 
 test('distance from uniform is 0 for uniform rows and 1 for single keys; masked keys do not count', () => {
@@ -67,7 +67,7 @@ test('by cost: every head is ablated, the most important is first, and arrow key
   const second = await page.locator('[aria-checked=true].thumbnail').getAttribute('data-head');
   const places = await Promise.all([0, 1, 2, 3].map(async (h) => [await left(`4.${h}`), `4.${h}`]));
   assert.equal(second, places.sort(([a], [b]) => a - b)[1][1]);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await sort('by position');
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) === own, own);
   assert.deepEqual(faults, []);

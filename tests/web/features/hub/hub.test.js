@@ -7,6 +7,7 @@ import { answer, imitateHub } from '../../../support/hub.js';
 import { connect, smallModel } from '../../../support/hubPage.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   faults,
   openChooser,
@@ -51,7 +52,7 @@ async function type(name) {
 test('a name is typed, and the heads of its model are shown; the address is a link to them', async () => {
   await start({ [BERT]: smallModel('bert') });
   await openPanel();
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('[data-name=hub]').fill(BERT);
   await page.getByRole('button', { name: 'Open', exact: true }).click();
   await opened('tiny-bert');
@@ -105,7 +106,7 @@ test('a name that does not exist is refused with advice, and what was typed stay
   assert.match(await problem(), /no such model on the Hub, or it is private\. Check the spelling/);
   assert.equal(await page.locator('[data-name=hub]').inputValue(), 'me/tiny-brt');
   await page.locator('[data-name=token]').waitFor();
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('[data-name=hub]').fill('two words');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.problem')?.textContent.includes('is not the name of a model'));

@@ -12,6 +12,7 @@ import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   faults,
   openAt,
@@ -70,7 +71,7 @@ test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are th
   await page.locator('input[data-name=files]').setInputFiles(files);
   await opened('bert');
   assert.match(await page.locator('.told').textContent(), /bert: 2 layers × 4 heads of 8.*float32.*masked words/s);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await away();
   await page.locator("[data-head='1.0']").click();
   await settled();
@@ -146,7 +147,7 @@ test('attentions.npy with tokens is shown, without controls that need a model', 
     assert.equal(await page.locator('.prediction .option').count(), 0);
     assert.equal(await page.locator('.whatif input').count(), 0);
     assert.equal(await page.locator('[data-name=sum]').textContent(), '1.00');
-    await assertAccessible();
+    await assertAccessibleInFullTier();
     assert.deepEqual(faults, []);
   }
 });
@@ -323,7 +324,7 @@ test('unknown files give an error and keep the current model; Escape closes the 
   await choose(photos);
   await page.locator('.problem').waitFor();
   assert.match(await page.locator('.problem').textContent(), /None of these 50 files/);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('.panel').count(), 0);
   assert.equal(await page.locator('textarea').inputValue(), before);

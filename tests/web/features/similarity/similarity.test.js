@@ -8,7 +8,7 @@ import test from 'node:test';
 import { load } from 'headlight-attention';
 import { tokenSimilarity } from 'headlight-attention/analysis';
 import { GOLDEN } from '../../../support/golden.js';
-import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
+import { assertAccessibleInFullTier, faults, openAt, openChooser, page } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 
 const WORDS = 'how do whales sleep ? when does a whale rest the stock market fell'.split(' ');
@@ -95,7 +95,7 @@ test('two sentences are compared with MPNet: the cosine, its tokens, and a head 
   await page.locator('.prediction.compared .tick').waitFor();
   await page.getByRole('textbox', { name: 'Another sentence' }).fill('The stock market fell');
   await page.waitForFunction(() => parts('.share-row')[1].textContent === '<s>Thestockmarketfell</s>');
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
   model.dispose();
 });

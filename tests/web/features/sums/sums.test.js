@@ -5,7 +5,16 @@ import test from 'node:test';
 import { OPENING } from '../../../../web/store/state.js';
 import { wordsOf } from '../../../../web/worker/run/joinWords.js';
 import { NAMES } from '../../../support/opening.js';
-import { assertAccessible, chooseKind, faults, openAt, openPage, page, settle } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertAccessibleInFullTier,
+  chooseKind,
+  faults,
+  openAt,
+  openPage,
+  page,
+  settle,
+} from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
@@ -53,7 +62,7 @@ test('by mouse: a drag over labels adds columns, Control adds one, and they can 
   await label(9).click({ modifiers: ['Control'] });
   await shows('columns', [3, 4, 5, 9]);
   assert.equal(await page.locator('.sum-frame').count(), 2);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.getByRole('button', { name: 'as queries' }).click();
   await shows('rows', [3, 4, 5, 9]);
   await page.keyboard.press('Escape');
@@ -129,7 +138,7 @@ test('tokens become words: weights are those of the module, joined', async () =>
   assert.match(await page.textContent('.reading .how'), /^Words: weights of the tokens of a key are added/);
   assert.ok(first > years);
   await page.waitForFunction(() => location.hash.includes('units=words'));
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   // Flow shows tokens again.
   await page.locator('.legend .views button', { hasText: 'Flow' }).click();
   await page.waitForFunction((n) => part('.sentence').querySelectorAll('.piece').length === n, tokens.length);

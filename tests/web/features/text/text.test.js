@@ -10,6 +10,7 @@ import { percentText } from '../../../../web/features/text/textState.js';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   chooseKind,
   faults,
@@ -76,7 +77,7 @@ test('by mouse: a token has its probability, its line, and the other case', asyn
   const names = [dearest - 1, dearest].map((t) => tokenizer.decode([ids[t]]).trim());
   const listed = await page.locator('.surprise-costs li').first().innerText();
   assert.equal(listed.replace(/\s+/g, ' '), `${names.join(' ')} +${cost(dearest).toFixed(1)} bits`);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   // The chosen token is the query of the heatmap.
   await chooseKind('heatmap');
   await page.waitForFunction(() => part('.picture .matrix') && /cell=3\./.test(location.hash));
@@ -119,7 +120,7 @@ test('the text can be typed here, written on, and read as a table', async () => 
   assert.equal(rows.length, ids.length);
   const [, chance, bits] = rows[LAST].split('\t');
   assert.deepEqual([chance, bits], [percentText(chanceOf(LAST)), (-Math.log2(chanceOf(LAST))).toFixed(2)]);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.getByRole('button', { name: 'as a picture' }).click();
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction((n) => part('.strip-box').querySelectorAll('.token').length > n, ids.length);
@@ -140,7 +141,7 @@ test('a head that is off, and a pinned run, are named as the other case', async 
   await openAt(hashOf(TEXT, `&pinned=${pinned}`));
   await page.waitForFunction(() => /in the pinned run$/.test(part('.mean-line p')?.textContent ?? ''));
   await page.waitForFunction(() => part('.surprise-costs h3')?.textContent === 'Where the two runs differ most');
-  await assertAccessible();
+  await assertAccessibleInFullTier();
 });
 
 fullTest('a long text scrolls, and its mean line shows where and jumps', async () => {
@@ -185,7 +186,7 @@ test('a model that fills gaps shows the probability of each token when it is mas
   // Both ends are tokens that the tokenizer inserts, and one word is masked in the text.
   assert.deepEqual(await page.locator('.strip-box .silent').allTextContents(), ['[CLS]', '[MASK]', '[SEP]']);
   spoil();
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
 });
 

@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logitDifference, patchGrid } from 'headlight-attention/analysis';
-import { assertAccessible, download, drawn, faults, openAt, page } from '../../../support/page.js';
+import {
+  assertAccessible,
+  assertAccessibleInFullTier,
+  download,
+  drawn,
+  faults,
+  openAt,
+  page,
+} from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 import {
   hashOf,
@@ -29,7 +37,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.deepEqual(await page.locator('.tokens .differs').allTextContents(), ['ship', 'whale']);
   assert.match(await page.textContent('.trace-progress'), /^105 places, 20 heads$/);
   assert.match(await page.textContent('.trace-summary'), /^In every layer the answer is at whale\.$/);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('.trace-tasks > button').click();
   const open = await page
     .locator('.trace-tasks [data-key]:not([aria-disabled=true])')
@@ -52,7 +60,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.match(await page.textContent('.patched'), /patched heads of layer 4 at “the \(\d+\)”/);
   const first = await page.locator('.trace-heads li').first().allInnerTexts();
   assert.match(first[0].replace(/\s+/g, ' '), new RegExp(`^4\\.2 ${percent(share('head', 4, 2))}$`));
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   const shown = await page.locator('.trace-guesses b').allTextContents();
   await page.getByRole('button', { name: 'Open the instrument here' }).click();
   await page.waitForFunction(() => part('.picture .matrix') && part('.page').dataset.busy === 'false');

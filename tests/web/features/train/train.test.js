@@ -5,6 +5,7 @@ import test from 'node:test';
 import { readZip } from '../../../../src/js/io/zip.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   download,
   faults,
@@ -48,7 +49,7 @@ test('the header opens training, which runs and updates all its numbers', async 
   await page.waitForFunction(() => part('.film canvas') && part('.charts .title').textContent.includes('%'));
   await page.locator('.play').click();
   await playing(false);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.match(await page.evaluate(() => location.hash), /panel=train/);
   assert.deepEqual(faults, []);
 });

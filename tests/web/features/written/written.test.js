@@ -6,6 +6,7 @@ import { logProbability } from 'headlight-attention/analysis';
 import { percentText } from '../../../../web/features/text/textState.js';
 import {
   assertAccessible,
+  assertAccessibleInFullTier,
   assertNoSidewaysScroll,
   download,
   faults,
@@ -85,7 +86,7 @@ test('write on adds rows below a dashed line; the numbers are those of the run',
     ['.written-line', '.matrix'].map((name) => page.locator(name).boundingBox()),
   );
   assert.ok(Math.abs(line.y - matrix.y - (FROM * matrix.height) / T) <= 1.5);
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   assert.deepEqual(faults, []);
 });
 
@@ -103,7 +104,7 @@ test('by mouse: a row is played back, a word shows its cell, a chosen cell is ex
   assert.match(await page.textContent('.written-words .title'), /ship.*looks at/);
   await page.getByRole('button', { name: 'One token on' }).click();
   await shownRows('written, 2 of 5');
-  await assertAccessible();
+  await assertAccessibleInFullTier();
   await page.locator('.written-control .slider input').fill(String(FROM + 5));
   await shownRows('written, 5 of 5');
   assert.equal(await page.locator('.not-shown').count(), 0);
