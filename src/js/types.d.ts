@@ -28,7 +28,7 @@ export type { SaveGgufOptions } from './models/checkpoint/saveGguf.js';
 export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from './models/differentiate.js';
 export type { Change as EditChange, Edit } from './models/edits.js';
 export type { Tower } from './models/families/pairs.js';
-export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
+export type { Generated, GeneratedToken, GenerateOptions } from './models/generateOptions.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
 export type { SavedTransformer } from './models/loadTransformer.js';
 export type { ModelResult as TransformerResult } from './models/modelResult.js';
@@ -38,6 +38,7 @@ export type {
   TransformerOptions,
 } from './models/options.js';
 export type { DisentangledOptions } from './models/partOptions.js';
+export type { PromptInput } from './models/prompts.js';
 export type { Classifiable, Classified } from './models/results/classify.js';
 export type { EmbedOptions, Pooling } from './models/results/embedTexts.js';
 export type { EncodedBatch } from './models/results/encodeBatch.js';

@@ -7,6 +7,7 @@ import { INSPECT } from '../check/inspect.js';
 import { MAX_SIZE } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
+import { copyRows, TokenBits } from './tokenBits.js';
 
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
@@ -25,46 +26,6 @@ const SIZE = { integer: true, least: 1, most: 2 ** 24 };
 /** The largest float16. */
 const MAX_HALF = 65504;
 const TYPES = { float32: KEYS.FLOAT32, float16: KEYS.FLOAT16, int8: KEYS.INT8 };
-
-/** Bits (B,length). They are stored only if one of them is 0. */
-class TokenBits {
-  /** @type {Uint8Array | undefined} */
-  #rows;
-  #batch;
-  #length;
-
-  /** @param {number} batch @param {number} length */
-  constructor(batch, length) {
-    this.#batch = batch;
-    this.#length = length;
-  }
-
-  /** @param {number} first @param {number} count @param {Uint8Array | undefined} bits (B,count); default: all 1 */
-  write(first, count, bits) {
-    if (!this.#rows && !bits?.includes(0)) return;
-    this.#rows ??= new Uint8Array(this.#batch * this.#length).fill(1);
-    for (let b = 0; b < this.#batch; b++) {
-      const at = b * this.#length + first;
-      if (bits) this.#rows.set(bits.subarray(b * count, (b + 1) * count), at);
-      else this.#rows.fill(1, at, at + count);
-    }
-  }
-
-  /** @param {number} count @returns {Uint8Array | undefined} (B,count) */
-  read(count) {
-    if (!this.#rows) return undefined;
-    const rows = new Uint8Array(this.#batch * count);
-    for (let b = 0; b < this.#batch; b++) {
-      const at = b * this.#length;
-      rows.set(this.#rows.subarray(at, at + count), b * count);
-    }
-    return rows;
-  }
-
-  clear() {
-    this.#rows = undefined;
-  }
-}
 
 export class Cache {
   #memory;
@@ -169,9 +130,19 @@ export class Cache {
   /** A copy with the same tokens. */
   clone() {
     this.#checkAlive('clone');
-    const other = new Cache(this.#memory, this.#options, this.#size, this.#capacity);
+    return this.takeRows(Array.from({ length: this.#size.batch }, (_, b) => b));
+  }
+
+  /**
+   * A copy of some sequences.
+   * @internal
+   * @param {number[]} rows their indices
+   * @param {number} [dropped] tokens at the beginning that are left out, all of them padding
+   */
+  takeRows(rows, dropped = 0) {
+    const other = new Cache(this.#memory, this.#options, { ...this.#size, batch: rows.length }, this.#capacity);
     try {
-      this.#copyTo(other);
+      this.#copyTo(other, rows, dropped);
     } catch (error) {
       other.dispose();
       throw error;
@@ -179,30 +150,35 @@ export class Cache {
     return other;
   }
 
-  /** @param {Cache} other */
-  #copyTo(other) {
+  /** @param {Cache} other @param {number[]} rows @param {number} dropped */
+  #copyTo(other, rows, dropped) {
+    const [all, { batch }] = [this.#length, this.#size];
     other.#isFinite = this.#isFinite;
     this.#blocks.forEach((pair, i) => {
-      copyTokens(other.#blocks[i], pair, this.#length);
+      copyTokens(other.#blocks[i], pair, all, rows, dropped);
     });
     if (this.#fromEncoder) {
       const { pairs, padding } = this.#fromEncoder;
       other.#fromEncoder = this.#memory.frame('cache', (frame) => ({
-        padding,
-        pairs: pairs.map(({ key, value }) => ({ key: this.#copy(frame, key), value: this.#copy(frame, value) })),
+        padding: padding && copyRows(new Uint8Array((padding.length / batch) * rows.length), padding, batch, rows),
+        pairs: pairs.map(({ key, value }) => ({
+          key: this.#copy(frame, key, rows),
+          value: this.#copy(frame, value, rows),
+        })),
       }));
     }
-    other.#keep.write(0, this.#length, this.#keep.read(this.#length));
-    other.#counted.write(0, this.#length, this.#counted.read(this.#length));
-    other.#length = this.#length;
+    other.#length = all - dropped;
+    other.#keep.copy(this.#keep, all, rows, dropped);
+    other.#counted.copy(this.#counted, all, rows, dropped);
     other.#version = this.#version;
     other.far = this.far;
   }
 
-  /** @param {Frame} frame @param {Tensor} tensor */
-  #copy(frame, tensor) {
-    const copy = this.#memory.unscoped(frame.make([...shapeOf(tensor)]));
-    viewOf(copy).set(viewOf(tensor));
+  /** @param {Frame} frame @param {Tensor} tensor (B,…) @param {number[]} rows */
+  #copy(frame, tensor, rows) {
+    const [batch, ...shape] = shapeOf(tensor);
+    const copy = this.#memory.unscoped(frame.make([rows.length, ...shape]));
+    copyRows(viewOf(copy), viewOf(tensor), batch, rows);
     return copy;
   }
 
@@ -302,6 +278,11 @@ export class Cache {
       freePair(pair);
     }
     this.#capacity = capacity;
+  }
+
+  /** @internal Keys and values of each block, and the tokens that positions count: see reorderRows.js. */
+  get stored() {
+    return { blocks: this.#blocks, counted: this.#counted };
   }
 
   /** @internal (B,keys): 0 = not counted by positions; undefined if all are. @param {number} keys */
@@ -440,15 +421,23 @@ function freePair({ key, value }) {
   value.dispose();
 }
 
-/** Copies tokens to a pair of another capacity. @param {Pair} to @param {Pair} from @param {number} count */
-function copyTokens(to, from, count) {
+/**
+ * Copies tokens to a pair of another capacity or batch.
+ * @param {Pair} to
+ * @param {Pair} from
+ * @param {number} count
+ * @param {number[]} [rows] the sequences; default: all
+ * @param {number} [dropped] tokens at the beginning that are left out
+ */
+function copyTokens(to, from, count, rows, dropped = 0) {
   for (const part of /** @type {const} */ (['key', 'value'])) {
     const [target, source] = [viewOf(to[part]), viewOf(from[part])];
     const [batch, heads, capacity, width] = shapeOf(to[part]);
     const fromCapacity = shapeOf(from[part])[2];
     for (let i = 0; i < batch * heads; i++) {
-      const at = i * fromCapacity * width;
-      target.set(source.subarray(at, at + count * width), i * capacity * width);
+      const b = Math.floor(i / heads);
+      const at = ((rows?.[b] ?? b) * heads + (i % heads)) * fromCapacity;
+      target.set(source.subarray((at + dropped) * width, (at + count) * width), i * capacity * width);
     }
   }
 }

@@ -2,6 +2,7 @@
 // with those of the token before them.
 
 import { shapeOf, viewOf } from '../memory/tensor.js';
+import { CALLER } from './generateOptions.js';
 import { PromptLookup } from './promptLookup.js';
 
 /** @import { Cache } from './cache.js' */
@@ -9,8 +10,6 @@ import { PromptLookup } from './promptLookup.js';
 /** @import { ModelInput, PlainInput } from './input.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Transformer } from './transformer.js' */
-
-const CALLER = 'generate';
 
 export class GenerationSteps {
   #model;

@@ -1,6 +1,6 @@
 // The tokens of generate() as an async iterator. The next token is computed when the one before has been taken.
 
-/** @import { Generated, GeneratedToken, GenerateOptions } from './generate.js' */
+/** @import { Generated, GeneratedToken, GenerateOptions } from './generateOptions.js' */
 
 /**
  * A promise of the whole result, and its tokens one by one.
@@ -9,13 +9,13 @@
 
 /**
  * @param {GenerateOptions} options
- * @param {(options: GenerateOptions) => Promise<Generated>} generate
- * @returns {Generation}
+ * @param {(options: GenerateOptions, iterates: boolean) => Promise<any>} generate
+ * @returns {any} a Generation, or for a list of prompts a promise of a list
  */
 export function iterable(options, generate) {
   /** @type {TokenStream | undefined} */
   let stream;
-  const promise = Promise.resolve().then(() => generate(stream?.wrap(options) ?? options));
+  const promise = Promise.resolve().then(() => generate(stream?.wrap(options) ?? options, stream !== undefined));
   const iterator = () => {
     stream ??= new TokenStream(promise);
     // The iteration reports the failure.
@@ -52,8 +52,8 @@ class TokenStream {
     return {
       ...options,
       signal: this.#control.signal,
-      onToken: async (token) => {
-        await onToken?.(token);
+      onToken: async (token, index) => {
+        await onToken?.(token, index);
         if (this.#control.signal.aborted) return;
         this.#token = token;
         this.#arrived();

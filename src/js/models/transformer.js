@@ -38,6 +38,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { ModelSource } from './checkpoint/open.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
+/** @import { PromptInput } from './prompts.js' */
 /** @import { Shared } from './run.js' */
 /** @import { Weight } from './weights.js' */
 
@@ -256,15 +257,18 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Continues a text, token by token: a promise of the whole text, and an async iterator of the tokens.
-   * @param {ModelInput} prompt a text, or ids; with an encoder { encoder, ids? }
-   * @param {import('./generate.js').GenerateOptions} [options]
-   * @returns {import('./tokenStream.js').Generation}
+   * Continues a text, token by token: a promise of the whole text, and an async iterator of the tokens. A list of
+   * prompts gives a promise of a list of results, each with the tokens that it has alone.
+   * @template {ModelInput | readonly PromptInput[]} P
+   * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
+   * @param {import('./generateOptions.js').GenerateOptions} [options]
+   * @returns {P extends readonly PromptInput[] ? Promise<import('./generateOptions.js').Generated[]> :
+   *   import('./tokenStream.js').Generation}
    */
   generate(prompt, options = {}) {
-    return iterable(options, async (given) => {
+    return iterable(options, async (given, iterates) => {
       const { generate } = await import('./generate.js');
-      return generate(this, prompt, given);
+      return generate(this, prompt, given, iterates);
     });
   }
 

@@ -69,8 +69,8 @@ export function restrict(logits, { repeated, repetitionPenalty, suppress, forced
   logits[forced] = 0;
 }
 
-/** @param {Float32Array} logits */
-function findLikeliest(logits) {
+/** Refuses logits that are not numbers. @param {Float32Array} logits */
+export function findLikeliest(logits) {
   let likeliest = 0;
   for (let i = 0; i < logits.length; i++) {
     // A softmax with one of these would be NaN.

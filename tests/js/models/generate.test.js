@@ -177,7 +177,8 @@ test('generate ends with the context or the cache, and refuses prompts that do n
       return true;
     });
   await refused(new Array(17).fill(1), {}, 'SHAPE', /at most 16 tokens/);
-  await refused([PROMPT, PROMPT], {}, 'SHAPE', /one sequence, \(T\): call forward for a batch/);
+  const two = { data: [...PROMPT, ...PROMPT], shape: [2, 3] };
+  await refused(two, {}, 'SHAPE', /one sequence, \(T\): several are a list of prompts/);
   await refused([], {}, 'ARGUMENT', /at least one token/);
   await refused([11], {}, 'ARGUMENT', /prompt\[0\] is 11/);
   await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /keep is \[0,1,1\], expected 1 for every token/);
@@ -384,7 +385,8 @@ test('errors about invalid signals, edits and prompts name generate', async () =
     code: 'ARGUMENT',
     message: "generate: edit[0].at is 'blocks.7.mlp', expected a block from 0 to 1: this model has 2 blocks",
   });
-  await assert.rejects(model.generate(['a', 'b'], { max: 1 }), { code: 'ARGUMENT', message: /in place of a list/ });
+  const texts = { ids: ['a', 'b'] };
+  await assert.rejects(model.generate(texts, { max: 1 }), { code: 'ARGUMENT', message: /in place of a list/ });
 
   const ids = { data: BigInt64Array.from(PROMPT, BigInt), dims: [1, 3], type: 'int64' };
   const mask = { data: BigInt64Array.of(1n, 1n, 1n), dims: [1, 3], type: 'int64' };

@@ -7,7 +7,7 @@ import { runOnce, wrongModel } from './oneSequence.js';
 import { logSoftmax } from './probabilities.js';
 import { rateOf, readSound } from './readSound.js';
 
-/** @import { GeneratedToken } from '../generate.js' */
+/** @import { GeneratedToken } from '../generateOptions.js' */
 /** @import { Transformer } from '../transformer.js' */
 /** @import { SoundInputOptions, SoundNumbers } from './readSound.js' */
 

@@ -1,0 +1,186 @@
+// Several texts that generate() continues at once. Each step reads the weights once for all of them. Shorter prompts
+// are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
+
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { ContinuedText, limitOf, Pauses } from './continuedText.js';
+import { CALLER } from './generateOptions.js';
+import { lastLogits } from './lastLogits.js';
+import { findRoom, readPrompt, readTokens } from './prompts.js';
+
+/** @import { Cache } from './cache.js' */
+/** @import { Generated, Request } from './generateOptions.js' */
+/** @import { ModelInput } from './input.js' */
+/** @import { Resolved } from './options.js' */
+/** @import { Transformer } from './transformer.js' */
+
+/** @typedef {{ ids: number[], keep?: readonly number[] }} Tokens */
+/**
+ * padding: tokens before the text in the cache.
+ * @typedef {{ text: ContinuedText, encoder?: Tokens, padding: number }} Row
+ */
+
+/** Tokens after the prompts for which the cache allocates memory at first. */
+const INITIAL_ROOM = 64;
+
+/**
+ * The tokens of an encoder's input, which is refused if it has others.
+ * @param {Resolved} options of the encoder
+ * @param {unknown} input
+ * @param {string} called
+ * @returns {Tokens}
+ */
+function readEncoder(options, input, called) {
+  if (options.input !== 'tokens')
+    throw new HeadlightError(
+      'STATE',
+      `${CALLER}: several texts need an encoder of tokens, the input of this model's encoder is ${options.input}`,
+      { parameter: called, expected: 'tokens', got: options.input },
+    );
+  const read = readTokens(called, input, options, 'encoders of several texts have only ids and keep');
+  const { ids, keep, keepName } = read;
+  if (keep && keep.length !== ids.length)
+    throw argumentError(CALLER, `${called}.${keepName}`, keep, `as many numbers as ids: ${ids.length}`);
+  return read;
+}
+
+/**
+ * Rows of equal length.
+ * @param {readonly Tokens[]} tokens
+ * @param {number} padToken
+ * @param {'left' | 'right'} side of the padding
+ */
+function pad(tokens, padToken, side) {
+  const longest = Math.max(...tokens.map(({ ids }) => ids.length));
+  const fill = (/** @type {readonly number[]} */ row, /** @type {number} */ value) => {
+    const rest = new Array(longest - row.length).fill(value);
+    return side === 'left' ? [...rest, ...row] : [...row, ...rest];
+  };
+  const keep = tokens.map((row) => fill(row.keep ?? row.ids.map(() => 1), 0));
+  return {
+    ids: tokens.map(({ ids }) => fill(ids, padToken)),
+    ...(keep.some((row) => row.includes(0)) && { keep }),
+  };
+}
+
+/** The logits after each text, with a cache of all of them. */
+class TextSteps {
+  #model;
+  #size;
+  /** The texts in the cache. @type {Row[]} */
+  #rows = [];
+  /** @type {Cache | undefined} */
+  #cache;
+
+  /** @param {Transformer} model @param {number} length of the cache, in tokens */
+  constructor(model, length) {
+    this.#model = model;
+    this.#size = length;
+  }
+
+  /** @param {Row[]} rows those of the call before, without texts that have ended @returns {Float32Array[]} */
+  after(rows) {
+    const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
+    const next = rows.map(({ text }) => text.next);
+    const isFirst = cache.length === 0;
+    return lastLogits(this.#model, cache, isFirst ? this.#firstInput(rows, next) : { ids: next });
+  }
+
+  /** @param {Row[]} rows */
+  #begin(rows) {
+    const longest = Math.max(...rows.map(({ text }) => text.next.length));
+    for (const row of rows) row.padding = longest - row.text.next.length;
+    this.#rows = rows;
+    this.#cache = this.#model.growingCache({ length: this.#size, batch: rows.length }, longest + INITIAL_ROOM);
+    return this.#cache;
+  }
+
+  /**
+   * Removes the texts that have ended from the cache, and padding that all others have.
+   * @param {Cache} cache
+   * @param {Row[]} rows
+   */
+  #leave(cache, rows) {
+    if (rows.length === this.#rows.length) return cache;
+    const shared = Math.min(...rows.map(({ padding }) => padding));
+    const left = cache.takeRows(
+      rows.map((row) => this.#rows.indexOf(row)),
+      shared,
+    );
+    cache.dispose();
+    for (const row of rows) row.padding -= shared;
+    this.#rows = rows;
+    this.#cache = left;
+    return left;
+  }
+
+  /** @param {Row[]} rows @param {number[][]} next @returns {ModelInput} */
+  #firstInput(rows, next) {
+    const { padToken = 0, encoder } = this.#model.options;
+    const input = pad(
+      next.map((ids) => ({ ids })),
+      padToken,
+      'left',
+    );
+    if (!encoder) return input;
+    const inputs = rows.map((row) => /** @type {Tokens} */ (row.encoder));
+    return { encoder: pad(inputs, encoder.padToken ?? 0, 'right'), ...input };
+  }
+
+  dispose() {
+    this.#cache?.dispose();
+  }
+}
+
+/**
+ * Refuses texts that would need the angles of long sequences, which all rows of a call share.
+ * @param {Request} request
+ * @param {number} longest number of tokens of a text that enter the model
+ * @param {number} beyond
+ */
+function checkLong({ max }, longest, beyond) {
+  if (longest <= beyond) return;
+  const expected = `such that no text has more than ${beyond} tokens: longer ones have other angles, call it for each`;
+  throw argumentError(CALLER, 'max', max, `${expected} text`);
+}
+
+/**
+ * @param {Transformer} model
+ * @param {readonly ModelInput[]} prompts
+ * @param {Request} request
+ * @returns {Promise<Generated[]>}
+ */
+export async function continueTexts(model, prompts, request) {
+  const { options } = model;
+  let longest = 1;
+  const rows = prompts.map((prompt, index) => {
+    const called = `prompt[${index}]`;
+    const { ids: start, encoder } = readPrompt(model, prompt, called);
+    const { room, beyond } = findRoom(options, undefined, start.length, called);
+    longest = Math.max(longest, start.length + limitOf(request, room) - 1);
+    checkLong(request, longest, beyond);
+    const tokens = options.encoder && readEncoder(options.encoder, encoder, `${called}.encoder`);
+    return { text: new ContinuedText(model, request, { start, room, index }), encoder: tokens, padding: 0 };
+  });
+  const steps = new TextSteps(model, longest);
+  try {
+    await continueAll(rows, steps, request);
+  } finally {
+    steps.dispose();
+  }
+  return rows.map(({ text }) => text.result);
+}
+
+/** @param {Row[]} rows @param {TextSteps} steps @param {Request} request */
+async function continueAll(rows, steps, { signal }) {
+  const pauses = new Pauses();
+  for (let open = rows; ; await pauses.next()) {
+    open = open.filter(({ text }) => !text.ended);
+    if (open.length === 0) return;
+    if (signal?.aborted) {
+      for (const { text } of open) await text.end('signal');
+      return;
+    }
+    const logits = steps.after(open);
+    for (const [i, { text }] of open.entries()) await text.choose(logits[i]);
+  }
+}

@@ -1,0 +1,179 @@
+// A text that generate() continues: its tokens, and the choice of the next one.
+
+import { uniformSource } from '../ops/random.js';
+import { restrict, sample } from '../text/sampling.js';
+import { decodeStream, stopStream } from '../text/stream.js';
+
+/** @import { Generated, GeneratedToken, Request } from './generateOptions.js' */
+/** @import { Transformer } from './transformer.js' */
+
+/** Milliseconds after which the event loop runs: less than a frame of the screen. */
+const YIELD_AFTER = 12;
+
+/** Lets the event loop run between tokens. */
+export class Pauses {
+  #last = Date.now();
+
+  async next() {
+    if (Date.now() - this.#last <= YIELD_AFTER) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#last = Date.now();
+  }
+}
+
+/** The generated tokens, and their text as far as it is certain. */
+class Output {
+  /** @type {number[]} */
+  ids = [];
+  /** @type {number[]} */
+  logProbs = [];
+  text = '';
+  #decoder;
+  #stops;
+  #onToken;
+  /**
+   * The last token, if it is held back.
+   * @type {GeneratedToken | undefined}
+   */
+  #held;
+
+  /**
+   * @param {Transformer} model
+   * @param {readonly string[]} stops
+   * @param {(token: GeneratedToken) => unknown} [onToken]
+   */
+  constructor({ tokenizer }, stops, onToken) {
+    this.#decoder = decodeStream(tokenizer ?? { decode: () => '' });
+    this.#stops = stopStream(stops);
+    this.#onToken = onToken;
+  }
+
+  async #emitHeld(rest = '') {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) await this.#onToken?.({ ...held, text: held.text + rest });
+  }
+
+  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true at a stop text */
+  async add(id, logProb) {
+    await this.#emitHeld();
+    this.ids.push(id);
+    this.logProbs.push(logProb);
+    const { text, stop } = this.#stops.push(this.#decoder.push(id));
+    this.text += text;
+    this.#held = { id, text, logProb };
+    if (stop !== null || !(this.#decoder.holds || this.#stops.holds)) await this.#emitHeld();
+    return stop !== null;
+  }
+
+  /** Emits the text that was held back. */
+  async flush() {
+    const rest = this.#stops.push(this.#decoder.end()).text + this.#stops.end();
+    this.text += rest;
+    await this.#emitHeld(rest);
+  }
+}
+
+/**
+ * Changes the logits, or their logarithmic softmax, after a token as the options say.
+ * @param {Float32Array} logits
+ * @param {Request} request
+ * @param {{ before: () => readonly number[], index: number, first: number }} at the ids before it, its index in the
+ *   sequence, and the index of the first generated token
+ */
+export function restrictNext(logits, request, { before, index, first }) {
+  const { forced, suppress, suppressFirst, repetitionPenalty } = request;
+  const begin = Math.max(first, ...[...forced.keys()].map((forcedIndex) => forcedIndex + 1));
+  restrict(logits, {
+    repeated: repetitionPenalty === 1 ? [] : before(),
+    repetitionPenalty,
+    suppress: index === begin ? [...suppress, ...suppressFirst] : suppress,
+    forced: forced.get(index),
+  });
+}
+
+/** The largest number of tokens. The last one does not enter the model, so that one more than `room` fits.
+ * @param {Request} request @param {number} room */
+export const limitOf = ({ max }, room) => Math.min(max, room + 1);
+
+/** The end of a text that has as many tokens as it may. @param {Request} request @param {number} count */
+export const fullEnd = ({ max }, count) => (count < max ? 'context' : 'max');
+
+export class ContinuedText {
+  /** @type {Generated['ended'] | undefined} */
+  ended;
+  #request;
+  #output;
+  #start;
+  #first;
+  #limit;
+  #sampling;
+
+  /**
+   * @param {Transformer} model
+   * @param {Request} request
+   * @param {{ start: number[], past?: number, room: number, index?: number }} given start: the prompt; past: tokens
+   *   in the cache before it; room: tokens that fit after it; index: in a list of prompts
+   */
+  constructor(model, request, { start, past = 0, room, index = 0 }) {
+    this.#request = request;
+    const { onToken, stop } = request;
+    this.#output = new Output(model, stop.texts, onToken && ((token) => onToken(token, index)));
+    this.#start = start;
+    this.#first = past + start.length;
+    this.#limit = limitOf(request, room);
+    this.#sampling = { ...request.sampling, random: uniformSource(request.seed) };
+    this.#endIfFull();
+  }
+
+  /** The prompt and the generated tokens. */
+  get all() {
+    return [...this.#start, ...this.#output.ids];
+  }
+
+  /** The tokens that enter the model next: the prompt, then one each time. */
+  get next() {
+    const { ids } = this.#output;
+    return ids.length > 0 ? ids.slice(-1) : this.#start;
+  }
+
+  #endIfFull() {
+    const { length } = this.#output.ids;
+    if (length >= this.#limit) this.ended = fullEnd(this.#request, length);
+  }
+
+  /** Chooses the next token by the logits of the last one, which it changes. @param {Float32Array} logits */
+  async choose(logits) {
+    const output = this.#output;
+    const index = this.#first + output.ids.length;
+    restrictNext(logits, this.#request, { before: () => this.all, index, first: this.#first });
+    const { id, logProb } = sample(logits, this.#sampling);
+    if (this.#request.stop.ids.has(id)) return this.end('stop');
+    if (await output.add(id, logProb)) {
+      this.ended = 'stop';
+      return;
+    }
+    this.#endIfFull();
+    if (this.ended) await output.flush();
+  }
+
+  /** @param {Generated['ended']} ended */
+  async end(ended) {
+    this.ended = ended;
+    await this.#output.flush();
+  }
+
+  /** @returns {Generated} */
+  get result() {
+    const { ids, text, logProbs } = this.#output;
+    return { ids, text, logProbs, ended: /** @type {Generated['ended']} */ (this.ended) };
+  }
+}
+
+/** The text of all tokens. @param {Transformer} model @param {number[]} ids */
+export async function textOf(model, ids) {
+  const output = new Output(model, []);
+  for (const id of ids) await output.add(id, 0);
+  await output.flush();
+  return output.text;
+}

@@ -1,0 +1,183 @@
+// The options of generate().
+
+import { readBoolean, readNumber, readOptions, readSignal } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { checkCache } from './cache.js';
+
+/** @import { Cache } from './cache.js' */
+/** @import { Edit } from './edits.js' */
+/** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
+/** @import { Transformer } from './transformer.js' */
+
+/**
+ * Defaults come from the model's generation_config.json, in `model.generation`, else they are as described here.
+ * @typedef {object} GenerateOptions
+ * @property {number} [max] largest number of tokens; default: until an end token, or the end of the context or the
+ *   cache
+ * @property {number} [temperature] 0, the default, chooses the most probable token
+ * @property {number} [topK] number of the most probable tokens that may be chosen
+ * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
+ * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
+ *   by it, negative ones multiplied; default 1
+ * @property {readonly number[]} [suppress] tokens that are never chosen
+ * @property {readonly number[]} [suppressFirst] tokens that are not chosen first, or first after forced tokens
+ * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of
+ *   the sequence
+ * @property {number} [seed] default 0; each of several texts has a random source of its own with this seed
+ * @property {readonly (number | string)[]} [stop] tokens or texts that end it; default: the end tokens of the model
+ * @property {Cache} [cache] its tokens come before the prompt; it cannot be used otherwise until the end
+ * @property {readonly Edit[]} [edit] applied to every token
+ * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three are a draft,
+ *   which one run checks: a text that repeats itself takes less time. Another token can only be chosen where two are
+ *   almost equally likely, as the logits of several rows may differ in their last digits. Default false; no effect with
+ *   edits
+ * @property {number} [beams] number of texts that a beam search continues at the same time; default 1: no search.
+ *   `num_beams` in the files of a model is not applied. Nothing is sampled
+ * @property {number} [lengthPenalty] with beams: a text of n tokens, its end token included, has the score
+ *   `sum of logProbs / n ** lengthPenalty`; default 1
+ * @property {boolean | 'never'} [earlyStopping] with beams: true ends the search when as many texts as beams have
+ *   ended; false, the default, when the best open text would not have a better score than the worst of these if it
+ *   ended now; 'never', when it would not at its greatest length
+ * @property {AbortSignal} [signal] on abort the tokens so far are returned
+ * @property {(token: GeneratedToken, index: number) => unknown} [onToken] called with each token and its text, and the
+ *   index of the prompt in a list of prompts. If the token ends with a part of a character or of a stop text, it is
+ *   held back until the next one or the end. The texts concatenated are the text of the result. A promise is awaited;
+ *   if it rejects, generate rejects
+ */
+/** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */
+/**
+ * ended: 'context' if the context or the cache has no room for another token. score: that of a search with beams.
+ * @typedef {{ ids: number[], text: string, logProbs: number[], ended: 'max' | 'context' | 'stop' | 'signal',
+ *   score?: number }} Generated
+ */
+/** @typedef {{ count: number, lengthPenalty: number, earlyStopping: boolean | 'never' }} BeamOptions */
+/** @typedef {ReturnType<typeof readGenerateOptions>} Request */
+
+const OPTIONS = [
+  'max',
+  'temperature',
+  'topK',
+  'topP',
+  'repetitionPenalty',
+  'suppress',
+  'suppressFirst',
+  'forced',
+  'seed',
+  'stop',
+  'cache',
+  'edit',
+  'lookup',
+  'beams',
+  'lengthPenalty',
+  'earlyStopping',
+  'signal',
+  'onToken',
+];
+export const CALLER = 'generate';
+const COUNT = { integer: true, least: 0 };
+/** Options that several texts and beams do not have, and the value that is expected in their place. */
+const NOT_WITH_SEVERAL = { cache: 'none', edit: 'none', lookup: 'false', beams: '1' };
+const NOT_WITH_BEAMS = { cache: 'none', lookup: 'false', temperature: '0', onToken: 'none' };
+
+/** @param {string} parameter @param {unknown} value @param {import('../check/arguments.js').NumberRange} range */
+const readOptional = (parameter, value, range) =>
+  value === undefined ? undefined : readNumber(CALLER, parameter, value, range);
+
+/** @param {unknown} stop */
+function readStop(stop = []) {
+  if (!Array.isArray(stop)) throw argumentError(CALLER, 'stop', stop, 'a list of tokens and texts');
+  for (const [i, entry] of stop.entries())
+    if (typeof entry !== 'string') readNumber(CALLER, `stop[${i}]`, entry, COUNT);
+  return {
+    ids: new Set(stop.filter((entry) => typeof entry === 'number')),
+    texts: /** @type {string[]} */ (stop.filter((entry) => typeof entry === 'string' && entry !== '')),
+  };
+}
+
+/** @param {string} parameter @param {unknown} ids @returns {number[]} */
+function readIds(parameter, ids = []) {
+  if (!Array.isArray(ids)) throw argumentError(CALLER, parameter, ids, 'a list of tokens');
+  return ids.map((id, i) => readNumber(CALLER, `${parameter}[${i}]`, id, COUNT));
+}
+
+/** @param {unknown} forced @param {number} vocab @returns {Map<number, number>} ids by index */
+function readForced(forced = [], vocab) {
+  if (!Array.isArray(forced)) throw argumentError(CALLER, 'forced', forced, 'a list of [index, id]');
+  const pairs = forced.map((pair, i) => {
+    if (!Array.isArray(pair)) throw argumentError(CALLER, `forced[${i}]`, pair, '[index, id]');
+    const index = readNumber(CALLER, `forced[${i}][0]`, pair[0], COUNT);
+    const id = readNumber(CALLER, `forced[${i}][1]`, pair[1], { ...COUNT, most: vocab - 1 });
+    return /** @type {const} */ ([index, id]);
+  });
+  return new Map(pairs);
+}
+
+/**
+ * @param {Record<string, any>} given
+ * @param {Record<string, string>} others names of options, with the value that is expected
+ * @param {string} with_
+ */
+function refuse(given, others, with_) {
+  for (const [name, expected] of Object.entries(others)) {
+    const value = given[name];
+    const isDefault = value === undefined || value === false || String(value) === expected;
+    if (!isDefault) throw argumentError(CALLER, name, value, `${expected} with ${with_}`);
+  }
+}
+
+/** @param {GenerateOptions} given @returns {BeamOptions | undefined} undefined without a search */
+function readBeams(given) {
+  const { lengthPenalty, earlyStopping } = given;
+  const count = readNumber(CALLER, 'beams', given.beams ?? 1, { integer: true, least: 1, most: 1024 });
+  if (count === 1) {
+    refuse({ lengthPenalty, earlyStopping }, { lengthPenalty: 'none', earlyStopping: 'none' }, 'one beam');
+    return undefined;
+  }
+  refuse(given, NOT_WITH_BEAMS, 'beams');
+  const text = given.stop?.find((entry) => typeof entry === 'string');
+  if (text !== undefined) throw argumentError(CALLER, 'stop', given.stop, 'tokens alone with beams');
+  if (earlyStopping !== 'never') readBoolean(CALLER, 'earlyStopping', earlyStopping ?? false);
+  return {
+    count,
+    lengthPenalty: readNumber(CALLER, 'lengthPenalty', lengthPenalty ?? 1, {}),
+    earlyStopping: earlyStopping ?? false,
+  };
+}
+
+/**
+ * The options with their defaults.
+ * @param {Transformer} model
+ * @param {GenerateOptions} options
+ * @param {boolean} several true for a list of prompts
+ */
+export function readGenerateOptions(model, options, several) {
+  const own = /** @type {GenerateOptions} */ (readOptions(CALLER, options, OPTIONS));
+  const given = { ...model.generation, ...own };
+  const { max = Infinity, onToken, edit, cache } = given;
+  if (max !== Infinity) readNumber(CALLER, 'max', max, COUNT);
+  if (onToken !== undefined && typeof onToken !== 'function')
+    throw argumentError(CALLER, 'onToken', onToken, 'a function');
+  if (cache !== undefined) checkCache(CALLER, model.options, cache);
+  if (several) refuse(own, NOT_WITH_SEVERAL, 'several texts');
+  return {
+    max,
+    onToken,
+    edit,
+    cache,
+    lookup: readBoolean(CALLER, 'lookup', given.lookup ?? false),
+    signal: readSignal(CALLER, given.signal),
+    stop: readStop(given.stop),
+    repetitionPenalty: readNumber(CALLER, 'repetitionPenalty', given.repetitionPenalty ?? 1, { least: 1e-6 }),
+    suppress: readIds('suppress', given.suppress),
+    suppressFirst: readIds('suppressFirst', given.suppressFirst),
+    forced: readForced(given.forced, model.options.vocab),
+    sampling: {
+      temperature: readNumber(CALLER, 'temperature', given.temperature ?? 0, { least: 0 }),
+      topK: readOptional('topK', given.topK, { integer: true, least: 1 }),
+      topP: readOptional('topP', given.topP, { least: 0, most: 1 }),
+    },
+    seed: readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }),
+    // A sampling of the model's files does not hinder a search, a temperature that is passed does.
+    beams: readBeams(own),
+  };
+}
