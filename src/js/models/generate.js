@@ -47,6 +47,10 @@ async function generateOne(model, prompt, request) {
   const read = readPrompt(model, prompt);
   const start = read.ids.length;
   const limits = findRoom(model.options, request.cache, start);
+  if (request.beams) {
+    const { searchBeams } = await import('./beamSearch.js');
+    return searchBeams(model, request, request.beams, read, limits);
+  }
   const length = Math.min(start + limits.room, start + request.max);
   const cache = request.cache ?? model.growingCache({ length: Math.max(length, 1) }, start + INITIAL_ROOM);
   cache.lock(CALLER);
