@@ -139,8 +139,8 @@ class TextSteps {
  */
 function checkLong({ max }, longest, beyond) {
   if (longest <= beyond) return;
-  const expected = `such that no text has more than ${beyond} tokens: longer ones have other angles, call it for each`;
-  throw argumentError(CALLER, 'max', max, `${expected} text`);
+  const few = `so few that no text gets longer than ${beyond} tokens`;
+  throw argumentError(CALLER, 'max', max, `${few}: longer ones are rotated by other angles, continue them alone`);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';
 
@@ -76,6 +77,17 @@ async function assertDefined(model, prompt, options, label) {
   return { ids, ended };
 }
 
+const SEARCHED = [
+  'Marian',
+  'T5, relu and a tied head',
+  'BART',
+  'M2M-100',
+  'NLLB-200 with padding that is not masked',
+  'OPT',
+  'BLOOM',
+  'Gemma 3',
+  'Phi-3',
+];
 const ENCODER = { layers: 1, dModel: 16, numHeads: 2, vocab: 13, context: 12, causal: false, head: 'none' };
 const KINDS = {
   'learned positions': {},
@@ -116,6 +128,24 @@ for (const [name, kind] of Object.entries(KINDS))
     assert.deepEqual([...ends].sort(), ['max', 'stop']);
     assert.equal(hl.info.memory.used, used);
   });
+
+test('encoder–decoders translate with beams as defined, and decoders continue a text', async () => {
+  const names = [...SEARCHED];
+  for (const { name, files } of families.filter((family) => SEARCHED.includes(family.name))) {
+    const model = Object.assign(await hl.openModel(files), { tokenizer });
+    for (const [i, lengthPenalty] of [1, 0.5].entries()) {
+      const ids = model.options.encoder ? [model.generation.start ?? 0] : [3, 9];
+      const prompt = model.options.encoder ? { encoder: [7, 6, 1, 5 + i], ids } : ids;
+      const options = { beams: 4, max: 8, stop: [4, 11], lengthPenalty, earlyStopping: i === 1 };
+      const { ids: found } = await assertDefined(model, prompt, options, name);
+      // The decoder begins with the start token of the files.
+      if (model.options.encoder) assert.deepEqual((await model.generate([7, 6, 1, 5 + i], options)).ids, found);
+    }
+    model.dispose();
+    names.splice(names.indexOf(name), 1);
+  }
+  assert.deepEqual(names, []);
+});
 
 test('with as many beams as texts the search finds the most probable one', async () => {
   for (let seed = 0; seed < 6; seed++) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';
 
@@ -221,7 +222,29 @@ test('texts that would get the angles of long sequences are refused, shorter one
   await assertEqual(model, PROMPTS, { max: 6, ...NEVER }, 'short');
   await assert.rejects(model.generate(PROMPTS, { max: 7 }), {
     code: 'ARGUMENT',
-    message: /max is 7, expected such that no text has more than 12 tokens/,
+    message: /max is 7, expected so few that no text gets longer than 12 tokens/,
   });
   model.dispose();
+});
+
+/** Families whose decoder gives logits of tokens. */
+const DECODERS = families.filter(({ causal }) => causal !== undefined);
+
+test('every decoder continues several texts as it continues each alone', async () => {
+  let count = 0;
+  for (const { name, files } of DECODERS) {
+    const model = await hl.openModel(files);
+    const { classes, encoder, context, rotary } = model.options;
+    const isHeard = encoder && encoder.input !== 'tokens';
+    if (classes === 0 && !isHeard && !rotary?.long) {
+      const prompts = [[3, 9, 4, 1, 7], [5], [8, 2, 6]];
+      const max = Math.min(context, 12);
+      const inputs = encoder ? [...prompts, { encoder: [7, 6, 5, 4, 3, 2], ids: [2, 9, 4] }] : prompts;
+      await assertEqual(model, inputs, { max, ...NEVER }, name);
+      await assertEqual(model, inputs, { max, temperature: 0.8, seed: 5, ...NEVER }, name);
+      count++;
+    }
+    model.dispose();
+  }
+  assert.ok(count > 45, `${count}`);
 });
