@@ -103,7 +103,7 @@ class Search {
         if (next.length < count) next.push(this.#extend(candidate));
       } else if (rank < count) this.#end(candidate, length, isEnd);
     }
-    this.#ended.sort((a, b) => b.score - a.score).splice(count);
+    this.#ended.sort((a, b) => b.score - a.score);
     this.isOver = next.length === 0 || !this.#mayImprove(next[0], length);
     this.beams = next;
   }

@@ -129,6 +129,20 @@ for (const [name, kind] of Object.entries(KINDS))
     assert.equal(hl.info.memory.used, used);
   });
 
+test('many end tokens, and scores that length makes worse, end a search as defined', async () => {
+  const many = [0, 2, 3, 5, 7, 8, 9, 10, 11];
+  for (let seed = 0; seed < inTier(24, 8); seed++) {
+    const model = build({ seed });
+    const cases = {
+      'end tokens': { beams: 2, max: 10, stop: many, lengthPenalty: 3, earlyStopping: 'never' },
+      'negative penalty': { beams: 2, max: 12, stop: [5, 7], lengthPenalty: -0.3, earlyStopping: 'never' },
+    };
+    for (const [name, options] of Object.entries(cases))
+      await assertDefined(model, PROMPT, options, `${name}, seed ${seed}`);
+    model.dispose();
+  }
+});
+
 test('encoder–decoders translate with beams as defined, and decoders continue a text', async () => {
   const names = [...SEARCHED];
   for (const { name, files } of families.filter((family) => SEARCHED.includes(family.name))) {
