@@ -61,6 +61,7 @@ import {
   type Out,
   type ParameterName,
   type PlainInput,
+  type PromptInput,
   type ResolvedTransformerOptions,
   type RotaryOptions,
   type RotaryScaling,
@@ -276,6 +277,15 @@ const cache: Cache = opened.cache({ length: 8 } satisfies CacheOptions);
 const input: ModelInput = { ids: [[1, 2]], keep: [[1, 0]] };
 const generation: GenerateOptions = { max: 4, cache, edit: changes, onToken: ({ text }: GeneratedToken) => void text };
 export const written: Generated = await opened.generate(input, generation);
+export const several: Generated[] = await opened.generate(['a', [1, 2], { ids: [3] }], {
+  onToken: (token: GeneratedToken, index: number) => console.log(index, token.text),
+});
+export const searched = (await opened.generate([1, 2], { beams: 4, lengthPenalty: 0.6, earlyStopping: 'never' })).score;
+for await (const { text } of opened.generate('a')) console.log(text);
+const prompts: readonly PromptInput[] = [Int32Array.of(1, 2)];
+export const lengths = (await opened.generate(prompts)).map(({ ids }) => ids.length);
+// @ts-expect-error: a list has no iterator.
+for await (const token of opened.generate(['a', 'b'])) console.log(token);
 export const ended: 'max' | 'stop' | 'context' | 'signal' = written.ended;
 export const found: FoundLayer[] = hl.layersIn({}, opened.config);
 export const saved: Record<string, Uint8Array<ArrayBuffer>> = await opened.saveFolder({} satisfies SaveFolderOptions);
