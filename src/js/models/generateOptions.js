@@ -115,13 +115,13 @@ function readForced(forced = [], vocab) {
 /**
  * @param {Record<string, any>} given
  * @param {Record<string, string>} others names of options, with the value that is expected
- * @param {string} with_
+ * @param {string} reason 'beams', 'several texts' …
  */
-function refuse(given, others, with_) {
+function refuse(given, others, reason) {
   for (const [name, expected] of Object.entries(others)) {
     const value = given[name];
     const isDefault = value === undefined || value === false || String(value) === expected;
-    if (!isDefault) throw argumentError(CALLER, name, value, `${expected} with ${with_}`);
+    if (!isDefault) throw argumentError(CALLER, name, value, `${expected} with ${reason}`);
   }
 }
 

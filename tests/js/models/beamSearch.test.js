@@ -273,6 +273,8 @@ test('what a search does not have is refused by name', async () => {
       assert.match(error.message, message);
       return true;
     });
+  const suppress = Array.from({ length: SMALL.vocab }, (_, id) => id);
+  await assert.rejects(model.generate(PROMPT, { beams: 3, suppress }), /expected at least one finite number/);
   const over = async () => {
     for await (const { id } of model.generate(PROMPT, { beams: 3, max: 2 })) assert.ok(id >= 0);
   };
