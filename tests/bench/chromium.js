@@ -1,7 +1,7 @@
-// Runs the same measurement in Chromium: each run has its own page, which is bundled and served with the headers that
-// shared memory requires.
+// Runs measurements in Chromium: each run has its own browser and page, which is bundled and served with the headers
+// that shared memory requires.
 
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,15 +11,42 @@ import { launch } from '../support/chromium.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const require = createRequire(import.meta.url);
-const root = here('../../dist/bench/site');
+/** The folder of an installed package's entry. */
+const packageOf = (name) => join(require.resolve(name), '..');
 
-/** onnxruntime-web and tfjs compile JavaScript from text or start workers from blobs; the page allows it. */
+/** The packages compile JavaScript from text or start workers from blobs; the page allows it. */
 const HEADERS = { 'Content-Security-Policy': "default-src 'self' 'unsafe-eval' 'unsafe-inline' blob: data:" };
 
-async function prepare() {
+/** @typedef {{ program: string, root: string, copies: [folder: string, pattern: RegExp][] }} Site */
+
+const HEADLIGHT = [here('../../dist'), /^headlight.*\.wasm$|worker\.js$/];
+const ONNX = [packageOf('onnxruntime-web'), /^ort-wasm-simd-threaded\.(mjs|wasm)$/];
+
+/** @type {Site} */
+const PACKAGES = {
+  program: 'page.js',
+  root: here('../../dist/bench/site'),
+  copies: [
+    HEADLIGHT,
+    [here('../../dist/bench'), /^peak.*\.wasm$/],
+    ONNX,
+    [packageOf('@tensorflow/tfjs-backend-wasm'), /\.wasm$/],
+    [packageOf('ruvector-attention-wasm'), /_bg\.wasm$/],
+  ],
+};
+
+/** @type {Site} */
+export const FEW_BITS = {
+  program: 'fewBitsPage.js',
+  root: here('../../dist/bench/few-bits'),
+  copies: [HEADLIGHT, ONNX, [join(packageOf('@wllama/wllama'), 'wasm'), /^wllama\.wasm$/]],
+};
+
+/** Bundles the page and copies the files that it loads. @param {Site} site */
+export async function prepare({ program, root, copies }) {
   mkdirSync(root, { recursive: true });
   await build({
-    entryPoints: [here('page.js')],
+    entryPoints: [here(program)],
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -29,23 +56,33 @@ async function prepare() {
     conditions: ['browser'],
     mainFields: ['browser', 'module', 'main'],
   });
-  const copyAll = (from, pattern) => {
+  for (const [from, pattern] of copies)
     for (const name of readdirSync(from).filter((name) => pattern.test(name)))
       cpSync(join(from, name), join(root, name));
-  };
-  copyAll(here('../../dist'), /^headlight.*\.wasm$|worker\.js$/);
-  copyAll(here('../../dist/bench'), /^peak.*\.wasm$/);
-  copyAll(join(require.resolve('onnxruntime-web'), '..'), /^ort-wasm-simd-threaded\.(mjs|wasm)$/);
-  copyAll(join(require.resolve('@tensorflow/tfjs-backend-wasm'), '..'), /\.wasm$/);
-  copyAll(join(require.resolve('ruvector-attention-wasm'), '..'), /_bg\.wasm$/);
   writeFileSync(
     join(root, 'index.html'),
     '<!doctype html><meta charset="utf-8"><title>bench</title><script type="module" src="page.js"></script>',
   );
 }
 
+/** The most memory that a page's process has had so far, in bytes. Linux only. */
+async function peakMemory(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const peaks = processInfo
+    .filter(({ type }) => type === 'renderer')
+    .map(({ id }) => Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))[1]));
+  return 1024 * Math.max(...peaks);
+}
+
 export async function* measureInChromium(options) {
-  await prepare();
+  await prepare(PACKAGES);
+  yield* messages(PACKAGES, options);
+}
+
+/** What the page says, which finds its options in benchOptions. @param {Site} site, prepared */
+export async function* messages({ root }, options) {
   const server = await serve({ root, headers: HEADERS });
   const browser = await launch();
   try {
@@ -58,6 +95,7 @@ export async function* measureInChromium(options) {
     };
     page.on('pageerror', (error) => say({ broken: error.message }));
     await page.exposeFunction('say', say);
+    await page.exposeFunction('peakMemory', () => peakMemory(browser));
     await page.addInitScript((options) => Object.assign(globalThis, { benchOptions: options }), options);
     await page.goto(server.url);
     for (;;) {

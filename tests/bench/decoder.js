@@ -141,6 +141,20 @@ function quantize(data, group) {
   return { scales, integers };
 }
 
+/** Rounds to codes of four bits, two in a byte, with a scale for every GROUP numbers: code 8 is 0. */
+function quantizeNibbles(data) {
+  const scales = new Float32Array(data.length / GROUP);
+  const integers = new Uint8Array(data.length / 2);
+  for (let g = 0; g < scales.length; g++) {
+    let most = 0;
+    for (let i = g * GROUP; i < (g + 1) * GROUP; i++) if (Math.abs(data[i]) > Math.abs(most)) most = data[i];
+    scales[g] = most / -8;
+    const code = (x) => (most === 0 ? 8 : Math.min(15, Math.round(x / scales[g]) + 8));
+    for (let i = g * GROUP; i < (g + 1) * GROUP; i += 2) integers[i / 2] = code(data[i]) | (code(data[i + 1]) << 4);
+  }
+  return { scales, integers };
+}
+
 /** Computes a value once for two uses, and frees it after the second. */
 function once(make) {
   let made;
@@ -174,15 +188,16 @@ function product(program, quantized, x, { weights, sizes, inside, bias }) {
     return program.microsoft('DynamicQuantizeMatMul', [x, integers, scales, '', ...(bias ? [bias] : [])]);
   }
   const groups = inside / GROUP;
-  const rounded = once(() => quantize(join(all()), GROUP));
-  const integers = program.weight(UINT8, [out, groups, GROUP], () =>
-    Uint8Array.from(rounded().integers, (integer) => integer + 128),
+  const bits = quantized === 'nibbles' ? 4 : 8;
+  const rounded = once(() => (bits === 4 ? quantizeNibbles(join(all())) : quantize(join(all()), GROUP)));
+  const integers = program.weight(UINT8, [out, groups, (GROUP * bits) / 8], () =>
+    bits === 4 ? rounded().integers : Uint8Array.from(rounded().integers, (integer) => integer + 128),
   );
   const scales = program.weight(FLOAT, [out * groups], () => rounded().scales);
   const y = program.microsoft('MatMulNBits', [x, integers, scales], {
     K: inside,
     N: out,
-    bits: 8,
+    bits,
     block_size: GROUP,
     accuracy_level: 4,
   });
@@ -202,7 +217,8 @@ function angles(context, width, theta) {
  * outputs logits (1,V) of the last token; present.L.key, present.L.value
  * @param options of hl.transformer
  * @param weightOf the name of one of its parameters → Float32Array
- * @param how { form, quantized?: 'dynamic' | 'groups' }
+ * @param how { form, quantized?: 'dynamic' | 'groups' | 'nibbles' }: a scale for each row, or for groups of eight or
+ *   of four bits
  * @returns { model, data }: its bytes, and those of its weights, the external file named `weights`
  */
 export function decoderModel(options, weightOf, { form, quantized }) {

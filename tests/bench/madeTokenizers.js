@@ -151,6 +151,9 @@ export function makeTokenizers(seed = 1) {
   ];
 }
 
+/** A tokenizer.json of byte-level BPE with so many tokens. */
+export const makeBytePairs = (size, seed = 1) => JSON.stringify(byteLevelFile(uniformSource(seed), size - 1, {}));
+
 /** Words of letters, with the signs between them. */
 export function makeText(seed = 2, words = WORDS) {
   const next = uniformSource(seed);

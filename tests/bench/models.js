@@ -1,20 +1,22 @@
 // ./build.sh bench models: compares whole models with onnxruntime-web, which runs the same model with the same random
 // weights from an ONNX file that this program writes. It measures a prompt, and a token after many, with float32,
-// bfloat16 and int8 weights, on one core and on all, in the newer Node.
+// bfloat16 and int8 weights, on one core and on all, in the newer Node. Then it compares files with weights in four and
+// eight bits with wllama and onnxruntime-web, in Chromium (fewBits.js).
 //   --tiny              models of a few thousand parameters, a round each: does it still run?
 //   --only 'GPT-2'      models whose name holds the text
-//   --type int8         float32, bfloat16 or int8 only
+//   --type int8         float32, bfloat16, int8, Q4_0, Q8_0 or int4 only
 //   --threads N         with so many threads only
-//   --form gqa          of onnxruntime-web's forms, see decoder.js; more than once
+//   --form gqa          of onnxruntime-web's forms, see decoder.js, or wllama; more than once
 //   --rounds N          default 3
-//   --write             the table goes to models.md
+//   --write             the tables go to models.md; one that is not measured stays
 
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { FEW_BITS_TYPES, measureFewBits } from './fewBits.js';
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,8 @@ const { values } = parseArgs({
     write: { type: 'boolean' },
   },
 });
+/** Of the second table in models.md. */
+const HEADING = '## Weights in four and eight bits';
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const llama = { norm: 'rms', positions: 'rotary', rotary: { theta: 10000 }, activation: 'silu', gated: true };
@@ -45,6 +49,15 @@ const MODELS = values.tiny
         ...{ vocab: 32000, context: 1024, tied: true },
       },
     };
+/** The models of weights in few bits. */
+const SMALL = values.tiny
+  ? { 'Llama, tiny': { ...MODELS['Llama, tiny'], vocab: 320 } }
+  : {
+      'SmolLM, 135 M': {
+        ...{ ...llama, layers: 30, dModel: 576, numHeads: 9, kvHeads: 3, mlp: 1536, bias: false },
+        ...{ vocab: 49152, context: 1024, tied: true },
+      },
+    };
 const [prefills, pasts] = values.tiny
   ? [[5], [3, 9]]
   : [
@@ -53,6 +66,9 @@ const [prefills, pasts] = values.tiny
     ];
 const cores = availableParallelism();
 const counts = values.threads ? [Number(values.threads)] : values.tiny || cores === 1 ? [1] : [1, cores];
+
+const rounds = values.tiny ? 1 : Number(values.rounds);
+const chosen = (types) => types.filter((type) => !values.type || type === values.type);
 
 /** Every line that the program prints, parsed as JSON. */
 async function* lines(given) {
@@ -71,9 +87,8 @@ const gigabytes = (bytes) => (bytes / 1e9).toFixed(1);
 const rows = [];
 for (const [model, options] of Object.entries(MODELS)) {
   if (values.only && !model.includes(values.only)) continue;
-  for (const type of values.type ? [values.type] : ['float32', 'bfloat16', 'int8'])
+  for (const type of chosen(['float32', 'bfloat16', 'int8']))
     for (const threads of counts) {
-      const rounds = values.tiny ? 1 : Number(values.rounds);
       for await (const result of lines({ options, type, threads, rounds, prefills, pasts, only: values.form })) {
         const { form, what, failure, off, median, least, ratio, rate, bandwidth, share } = result;
         const head = `${model}, ${type}, ${threads} thread${threads > 1 ? 's' : ''}`;
@@ -99,7 +114,28 @@ for (const [model, options] of Object.entries(MODELS)) {
     }
 }
 
-const table = [
+const small = [];
+for (const [model, options] of Object.entries(SMALL)) {
+  const types = chosen(FEW_BITS_TYPES);
+  if (types.length === 0 || (values.only && !model.includes(values.only))) continue;
+  for await (const result of measureFewBits({ options, types, counts, rounds, prefills, pasts, forms: values.form })) {
+    const { type, threads, peer, form, what, median, least, ratio, off, memory } = result;
+    small.push({ model, ...result });
+    console.log(
+      [
+        `${model}, ${type}, ${threads} thread${threads > 1 ? 's' : ''}`,
+        what.padEnd(19),
+        milliseconds(median[0]).padStart(9),
+        `${[peer, form].filter(Boolean).join(', ').padEnd(21)} ${milliseconds(median[1]).padStart(9)}`,
+        `${ratio.toFixed(2)}, of the minimum times ${(least[1] / least[0]).toFixed(2)}`,
+        `off by ${off.toExponential(1)}`,
+        `memory ${megabytes(memory[0])} MB, ${megabytes(memory[1])} MB`,
+      ].join('  '),
+    );
+  }
+}
+
+const floats = [
   [
     `Measured on ${cpus()[0].model.trim()}, ${cpus().length} cores, in Node 24. Both run the same model with the same `,
     'random weights and give the logits of the last token; both keep the keys and values. Median of rounds in which ',
@@ -138,7 +174,41 @@ const table = [
       .trim(),
   ),
 ].join('\n');
+
+const fewBits = [
+  `${HEADING}\n`,
+  [
+    `Measured on ${cpus()[0].model.trim()}, ${cpus().length} cores, in Chromium, in a page that is isolated from other `,
+    'origins. The matrices have random numbers that blocks of four bits hold exactly, so all multiply by the same ',
+    'ones. Q4_0 and Q8_0 are GGUF files, which both open, with weights: stored in Headlight; the head of the Q4_0 file ',
+    'is Q8_0. int4 is a GGUF file of BF16 that Headlight rounds while it opens it; onnxruntime-web has MatMulNBits with ',
+    'four bits in blocks of 32, and the forms of the table above. wllama reports its times itself, without sampling ',
+    'and messages; its cache has float16, the others have float32. Median of rounds in which they take turns. The last ',
+    'columns are the largest memory of the process of a page in which one program opens the model and runs each row ',
+    'once, beyond that of an empty page.\n',
+  ].join(''),
+  `| ${[
+    ...['model', 'weights', 'threads', '', 'Headlight', 'other', '', 'ratio', 'of the least'],
+    ...['off by', 'MB of memory', ''],
+  ].join(' | ')} |`,
+  '| --- | --- | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+  ...small.map(({ model, type, threads, peer, form, what, off, median, least, ratio, memory }) =>
+    [
+      ...['', model, type, threads, what, milliseconds(median[0])],
+      ...[[peer, form].filter(Boolean).join(', '), milliseconds(median[1])],
+      ...[`**${ratio.toFixed(2)}**`, (least[1] / least[0]).toFixed(2), off.toExponential(1)],
+      ...[megabytes(memory[0]), megabytes(memory[1]), ''],
+    ]
+      .join(' | ')
+      .trim(),
+  ),
+].join('\n');
 if (values.write) {
-  writeFileSync(here('models.md'), `${table}\n`);
+  const [oldFloats, oldFewBits = ''] = readFileSync(here('models.md'), 'utf8').trimEnd().split(`\n${HEADING}`);
+  const parts = [
+    rows.length > 0 ? floats : oldFloats.trimEnd(),
+    small.length > 0 ? fewBits : oldFewBits && HEADING + oldFewBits,
+  ];
+  writeFileSync(here('models.md'), `${parts.filter(Boolean).join('\n\n')}\n`);
   console.log('written: tests/bench/models.md');
 }
