@@ -63,8 +63,7 @@ async function openTheirs(pairs) {
     const opened = await wllama.open(await blobOf(file), { threads, options, words });
     return {
       turn: ({ past, rows }) => (past > 0 ? opened.token(past) : opened.prefill(rows)),
-      off: async ({ past, rows }, logits) =>
-        differLikeliest(logits, await opened.likeliest(past > 0 ? past + 1 : rows)),
+      off: async ({ past, rows }, logits) => differLikeliest(logits, await opened.likeliest(past + rows, past > 0)),
     };
   }
   const callOf = await openOnnx(peer, pairs());
@@ -78,30 +77,31 @@ async function compare() {
   const ours = await openOurs();
   const theirs = await openTheirs(ours.pairs);
   for (const one of cases) {
+    const turn = theirs.turn(one);
+    // The first call after another case compiles functions; that of a token also fills wllama's cache.
+    if (one.past > 0) await turn(1);
     ours.refill();
     const off = await theirs.off(one, runOurs(ours, one));
     if (!(off < TOLERANCE)) throw new Error(`${type}, ${one.what}: the logits differ by ${off} of the largest`);
-    const turn = theirs.turn(one);
-    // The first call after another case compiles functions, and fills the cache of wllama.
-    await turn(1);
     const own = turnOf(() => runOurs(ours, one));
     const { times } = await takeTurns([own, turn], { rounds, threads, count: one.past > 0 ? TOKENS : 1 });
     await globalThis.say({ what: one.what, off, ...figuresOf(times) });
   }
 }
 
-/** The largest memory of the page's process beyond that of an empty page, after every case has run once. */
+/** The largest memory of the page's process beyond that of an empty page, after the longest prompt and past. */
 async function measureMemory() {
+  const largest = [cases.findLast(({ past }) => past === 0), cases.at(-1)].filter(Boolean);
   const empty = await globalThis.peakMemory();
   if (alone === 'ours') {
     const ours = await openOurs();
-    for (const one of cases) {
+    for (const one of largest) {
       ours.refill();
       runOurs(ours, one);
     }
   } else {
     const theirs = await openTheirs(emptyPairs);
-    for (const one of cases) await theirs.turn(one)(1);
+    for (const one of largest) await theirs.turn(one)(1);
   }
   await globalThis.say({ memory: (await globalThis.peakMemory()) - empty });
 }

@@ -37,9 +37,10 @@ export async function open(file, { threads, options, words }) {
       if (timings.predicted_n !== times + 1) throw new Error(`wllama gave ${timings.predicted_n} tokens`);
       return timings.predicted_ms / times;
     },
-    /** The likeliest tokens after a prompt: { id, logprob }. */
-    async likeliest(length) {
-      const { choices } = await complete(length, { max_tokens: 1, n_probs: TOP, logprobs: TOP, cache_prompt: false });
+    /** The likeliest tokens after a prompt: { id, logprob }. cached: the cache may have its begin. */
+    async likeliest(length, cached) {
+      const more = { max_tokens: 1, n_probs: TOP, logprobs: TOP, cache_prompt: cached };
+      const { choices } = await complete(length, more);
       return choices[0].logprobs.content[0].top_logprobs;
     },
     close: () => wllama.exit(),
