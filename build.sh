@@ -171,7 +171,7 @@ verb_docs() {
   run_make docs
 }
 
-#: bench  measure: packages (the default), against, limits, backward, training, models, open, url, tokenizers, page
+#: bench  measure packages (the default), against, limits, backward, training, models, open, page-open, url, page…
 verb_bench() {
   local name=packages
   if (($#)) && [[ $1 != -* ]]; then
@@ -219,7 +219,7 @@ bench_training() {
   "$node" tests/bench/training.js "$@"
 }
 
-# bench models: whole models, compared with onnxruntime-web; --only NAME, --type T, --threads N, --rounds N, --write
+# bench models: whole models, compared with onnxruntime-web and wllama; --only, --type, --threads, --rounds, --write
 bench_models() {
   setup_bench
   run_make module peak
@@ -230,6 +230,13 @@ bench_models() {
 bench_open() {
   run_make module
   "$node" tests/bench/large.js "$@"
+}
+
+# bench page-open: opening a model of four bits and 1.5 B parameters in the page; --layers N, --keep
+bench_page-open() {
+  run_make page
+  need_chromium
+  "$node" tests/bench/pageOpen.js "$@"
 }
 
 # bench url: opening a checkpoint by its URL in Chromium, compared with fetch; FOLDER (another dist/), --rounds N

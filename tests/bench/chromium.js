@@ -66,7 +66,7 @@ export async function prepare({ program, root, copies }) {
 }
 
 /** The most memory that a page's process has had so far, in bytes. Linux only. */
-async function peakMemory(browser) {
+export async function peakMemory(browser) {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
@@ -81,7 +81,7 @@ export async function* measureInChromium(options) {
   yield* messages(PACKAGES, options);
 }
 
-/** What the page says, which finds its options in benchOptions. @param {Site} site, prepared */
+/** Yields the messages of the page, which finds its options in benchOptions. @param {Site} site prepared before */
 export async function* messages({ root }, options) {
   const server = await serve({ root, headers: HEADERS });
   const browser = await launch();

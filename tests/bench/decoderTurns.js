@@ -1,5 +1,5 @@
-// Turns of whole models that are compared: those of Headlight, the inputs of onnxruntime-web, and the rounds. The same in
-// Node and in a page.
+// Turns of whole models that are compared: those of Headlight, the inputs of onnxruntime-web, and the rounds. They are
+// the same in Node and in a page.
 
 import { median } from './measure.js';
 

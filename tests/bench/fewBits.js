@@ -1,5 +1,5 @@
-// Compares whole models whose weights have four and eight bits, in Chromium: with wllama, which opens the same GGUF file,
-// and with onnxruntime-web, which multiplies by the same numbers of four bits (MatMulNBits).
+// Compares whole models whose weights have four and eight bits, in Chromium: with wllama, which opens the same GGUF
+// file, and with onnxruntime-web, which multiplies by the same numbers of four bits (MatMulNBits).
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,16 +9,20 @@ import { openTokenizer } from '../../src/js/text/tokenizer.js';
 import { FEW_BITS, messages, prepare } from './chromium.js';
 import { decoderModel } from './decoder.js';
 import { makeBytePairs } from './madeTokenizers.js';
+import { makeQ4K } from './superBlocks.js';
 
 const BLOCK = 32;
 
-/** The types that are measured: the GGUF file, and the other programs. int4: rounded while a file of BF16 is opened. */
+/**
+ * The types that are measured: that of the GGUF file, and the other programs. Q4_K: the matrices of a Q4_0 file become
+ * such ones. int4: rounded while a file of BF16 is opened.
+ */
 const TYPES = {
   Q4_0: { written: 'Q4_0', peers: ['wllama'] },
+  Q4_K: { written: 'Q4_0', peers: ['wllama'], change: makeQ4K },
   Q8_0: { written: 'Q8_0', peers: ['wllama'] },
   int4: { written: 'BF16', peers: ['gqa', 'rows'] },
 };
-export const FEW_BITS_TYPES = Object.keys(TYPES);
 
 /**
  * Random matrices that blocks of four bits hold exactly, as does BF16: codes from -8 to 7, the first is -8, times a
@@ -57,7 +61,10 @@ function makeWords(file, { context, vocab }) {
   return { words, ids: idsOf(words.join('')) };
 }
 
-/** Writes the files for these types, which the page fetches. @returns Promise<{ made: by type { file, peers }, words, ids }> */
+/**
+ * Writes the files for these types, which the page fetches.
+ * @returns Promise<{ made: by type { file, peers }, words, ids }>
+ */
 async function writeFiles(folder, options, types) {
   mkdirSync(folder, { recursive: true });
   const hl = await load();
@@ -66,9 +73,11 @@ async function writeFiles(folder, options, types) {
   fill(model, JSON.parse(tokenizer).model.vocab);
   const made = {};
   for (const type of types) {
-    const { written, peers } = TYPES[type];
-    const file = `${written}.gguf`;
-    writeFileSync(join(folder, file), await model.saveGguf({ type: written, tokenizer }));
+    const { written, peers, change } = TYPES[type];
+    const file = `${type}.gguf`;
+    const bytes = await model.saveGguf({ type: written, tokenizer });
+    await change?.(bytes);
+    writeFileSync(join(folder, file), bytes);
     made[type] = { file, peers: [] };
     for (const name of peers) {
       if (name === 'wllama') {
@@ -89,7 +98,8 @@ async function writeFiles(folder, options, types) {
 
 /**
  * @param given { options: of hl.transformer, types, counts: of threads, rounds, prefills, pasts, forms? }
- * @returns rows: { type, threads, peer, form, what, median, least, ratio, off, memory: of both programs }
+ * @returns rows: { type, threads, peer, form, what, median, least, ratio, off, memory }; memory: that of both programs,
+ *   with the most threads
  */
 export async function* measureFewBits({ options, types, counts, forms, ...rest }) {
   const files = join(FEW_BITS.root, 'files');
@@ -100,14 +110,14 @@ export async function* measureFewBits({ options, types, counts, forms, ...rest }
       for (const { name, form, graph, data } of made[type].peers) {
         if (forms && !forms.includes(form || name)) continue;
         const peer = { name, form, ...(graph && { graph: `files/${graph}`, data: `files/${data}` }) };
-        for (const threads of counts) {
-          const given = { options, type, file: `files/${made[type].file}`, words, ids, peer, threads, ...rest };
-          const memory = [];
-          for (const alone of ['ours', 'theirs'])
-            for await (const result of messages(FEW_BITS, { ...given, alone })) memory.push(result.memory);
-          for await (const result of messages(FEW_BITS, given))
+        const given = { options, type, file: `files/${made[type].file}`, words, ids, peer, ...rest };
+        const memory = [];
+        for (const alone of ['ours', 'theirs'])
+          for await (const result of messages(FEW_BITS, { ...given, threads: counts.at(-1), alone }))
+            memory.push(result.memory);
+        for (const threads of counts)
+          for await (const result of messages(FEW_BITS, { ...given, threads }))
             yield { type, threads, peer: name, form, memory, ...result };
-        }
       }
   } finally {
     rmSync(files, { recursive: true, force: true });

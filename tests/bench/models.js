@@ -4,7 +4,7 @@
 // eight bits with wllama and onnxruntime-web, in Chromium (fewBits.js).
 //   --tiny              models of a few thousand parameters, a round each: does it still run?
 //   --only 'GPT-2'      models whose name holds the text
-//   --type int8         float32, bfloat16, int8, Q4_0, Q8_0 or int4 only
+//   --type int8         float32, bfloat16, int8, Q4_0, Q4_K, Q8_0 or int4 only
 //   --threads N         with so many threads only
 //   --form gqa          of onnxruntime-web's forms, see decoder.js, or wllama; more than once
 //   --rounds N          default 3
@@ -16,7 +16,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { FEW_BITS_TYPES, measureFewBits } from './fewBits.js';
+import { measureFewBits } from './fewBits.js';
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     write: { type: 'boolean' },
   },
 });
-/** Of the second table in models.md. */
+/** The heading of the second table in models.md. */
 const HEADING = '## Weights in four and eight bits';
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -49,13 +49,29 @@ const MODELS = values.tiny
         ...{ vocab: 32000, context: 1024, tied: true },
       },
     };
-/** The models of weights in few bits. */
+/** The models of weights in few bits: options, and types. The widths of Q4_K are multiples of 256. */
 const SMALL = values.tiny
-  ? { 'Llama, tiny': { ...MODELS['Llama, tiny'], vocab: 320 } }
+  ? {
+      'Llama, tiny': { types: ['Q4_0', 'Q8_0', 'int4'], options: { ...MODELS['Llama, tiny'], vocab: 320 } },
+      'Llama, tiny and wide': {
+        types: ['Q4_K'],
+        options: { ...MODELS['Llama, tiny'], dModel: 256, mlp: 512, vocab: 320 },
+      },
+    }
   : {
       'SmolLM, 135 M': {
-        ...{ ...llama, layers: 30, dModel: 576, numHeads: 9, kvHeads: 3, mlp: 1536, bias: false },
-        ...{ vocab: 49152, context: 1024, tied: true },
+        types: ['Q4_0', 'Q8_0', 'int4'],
+        options: {
+          ...{ ...llama, layers: 30, dModel: 576, numHeads: 9, kvHeads: 3, mlp: 1536, bias: false },
+          ...{ vocab: 49152, context: 1024, tied: true },
+        },
+      },
+      'Llama, 120 M': {
+        types: ['Q4_K'],
+        options: {
+          ...{ ...llama, layers: 30, dModel: 512, numHeads: 8, kvHeads: 4, mlp: 1536, bias: false },
+          ...{ vocab: 49152, context: 1024, tied: true },
+        },
       },
     };
 const [prefills, pasts] = values.tiny
@@ -115,8 +131,8 @@ for (const [model, options] of Object.entries(MODELS)) {
 }
 
 const small = [];
-for (const [model, options] of Object.entries(SMALL)) {
-  const types = chosen(FEW_BITS_TYPES);
+for (const [model, { types: all, options }] of Object.entries(SMALL)) {
+  const types = chosen(all);
   if (types.length === 0 || (values.only && !model.includes(values.only))) continue;
   for await (const result of measureFewBits({ options, types, counts, rounds, prefills, pasts, forms: values.form })) {
     const { type, threads, peer, form, what, median, least, ratio, off, memory } = result;
@@ -178,14 +194,15 @@ const floats = [
 const fewBits = [
   `${HEADING}\n`,
   [
-    `Measured on ${cpus()[0].model.trim()}, ${cpus().length} cores, in Chromium, in a page that is isolated from other `,
-    'origins. The matrices have random numbers that blocks of four bits hold exactly, so all multiply by the same ',
-    'ones. Q4_0 and Q8_0 are GGUF files, which both open, with weights: stored in Headlight; the head of the Q4_0 file ',
-    'is Q8_0. int4 is a GGUF file of BF16 that Headlight rounds while it opens it; onnxruntime-web has MatMulNBits with ',
-    'four bits in blocks of 32, and the forms of the table above. wllama reports its times itself, without sampling ',
-    'and messages; its cache has float16, the others have float32. Median of rounds in which they take turns. The last ',
-    'columns are the largest memory of the process of a page in which one program opens the model and runs each row ',
-    'once, beyond that of an empty page.\n',
+    `Measured on ${cpus()[0].model.trim()}, ${cpus().length} cores, in Chromium, in a page that is isolated from `,
+    'other origins. Q4_0, Q4_K and Q8_0 are GGUF files that both open, in Headlight with weights: stored; their ',
+    'embedding, which is also the head, is Q8_0 with all three. int4 is a file of BF16 that Headlight rounds while it ',
+    'opens it; onnxruntime-web has MatMulNBits with four bits in blocks of 32, in the forms of the table above. The ',
+    'random numbers are such that four bits hold them exactly, so both multiply by the same ones. wllama reports its ',
+    'times itself: they include no messages between the page and its worker. Its cache is float16, that of the others ',
+    'float32. The times are medians of rounds in which both take turns. The memory is the largest that the process of ',
+    'a page needs to open the model and to run the longest prompt and a token after the longest past, beyond that of ',
+    'an empty page, with the most threads: that of Headlight, then of the other.\n',
   ].join(''),
   `| ${[
     ...['model', 'weights', 'threads', '', 'Headlight', 'other', '', 'ratio', 'of the least'],
