@@ -5,7 +5,8 @@ const PAUSE = 50;
 
 /**
  * @param {import('playwright-core').Page} page
- * @returns most(): the largest sums so far, of the heaps, and of the arrays outside them; in bytes
+ * @returns most(): the largest sums so far, of the heaps, and of the arrays outside them, in bytes; workers(): how many
+ *   are looked at
  */
 export async function watchHeaps(page) {
   const session = await page.context().newCDPSession(page);
@@ -36,5 +37,5 @@ export async function watchHeaps(page) {
     setTimeout(() => look().catch(() => {}), PAUSE);
   };
   await look();
-  return { most: () => ({ ...most }) };
+  return { most: () => ({ ...most }), workers: () => latest.size - 1 };
 }

@@ -57,7 +57,9 @@ async function keysOf() {
   // The metadata follows from the options; a model of one narrow layer resolves those that have defaults.
   const { layers, dModel, mlp, numHeads, kvHeads } = options;
   const narrow = hl.transformer({ ...options, layers: 1, dModel: 32, numHeads: 1, kvHeads: 1, mlp: 32 });
-  const resolved = { ...narrow.options, layers, dModel, mlp, numHeads, kvHeads, headDim: dModel / numHeads };
+  const headDim = dModel / numHeads;
+  const rotary = { ...narrow.options.rotary, width: headDim };
+  const resolved = { ...narrow.options, layers, dModel, mlp, numHeads, kvHeads, headDim, rotary };
   const keys = new Map([['general.architecture', string('llama')]]);
   for (const [key, value] of Object.entries(KEYS.llama(resolved))) if (value) keys.set(`llama.${key}`, value);
   const tokenizer = new TextEncoder().encode(makeBytePairs(options.vocab));
@@ -125,7 +127,7 @@ try {
   const most = heaps.most();
   say('heap of JavaScript before, at most', megabytes(before.heap));
   say('while it opens, at most', `${megabytes(most.heap)}, expected below 200 MB`);
-  say('arrays outside the heap, wasm included', megabytes(most.arrays));
+  say('arrays outside the heap, at most', `${megabytes(most.arrays)}, in a page and ${heaps.workers()} workers`);
   await settled();
   say('the first picture is complete', seconds(start));
   say("memory of the page's process, at most", `${megabytes(await peakMemory(browser))}, ${megabytes(empty)} before`);
