@@ -44,7 +44,7 @@ function run(model, ids, type) {
 const format = (x) => (x < 1e-3 ? x.toExponential(0) : x.toFixed(x < 0.01 ? 4 : 3));
 
 test('the table of errors of caches is true', async () => {
-  const hl = await load({ threads: 1 });
+  const hl = await load({ threads: 1, simd: 'simd128' });
   const model = await hl.openModel('demo');
   const texts = await heldOut(model);
   const exact = texts.map((ids) => run(model, ids, 'float32'));
