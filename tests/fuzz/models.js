@@ -310,25 +310,31 @@ function useCache({ source, world }, held) {
 
 function generate(context, model) {
   const { source, world } = context;
-  const rows = source.between(1, 3);
-  const ids = labels(context, 1, rows);
-  const read = labels(context, 1, source.between(1, CONTEXT));
   const max = source.below(5);
   const held = source.chance(0.3) ? world.caches.find((one) => one.model === model && one.batch === 1) : undefined;
   if (held) world.caches = world.caches.filter((one) => one !== held);
   const edit = source.chance(0.4) ? someEdits(context, model) : undefined;
   const give = (x) => integersInForm(context, x, SMALL);
-  const seen = [];
+  const seen = [[], [], []];
+  const onePrompt = () => {
+    const ids = give(labels(context, 1, source.between(1, 3)));
+    return model.options.encoder ? { encoder: give(labels(context, 1, source.between(1, CONTEXT))), ids } : ids;
+  };
+  // A list of prompts has neither a cache nor edits. Ids in nested arrays are a list of one.
+  const isOne = held || edit || source.chance(0.7);
+  const given = isOne ? onePrompt() : Array.from({ length: source.between(1, 3) }, onePrompt);
+  const isNested = Array.isArray(given) && typeof given[0] === 'object';
+  const prompt = isNested && isOne ? given[0] : given;
   return {
     name: 'model.generate',
     keeps: true,
     later: true,
     run: (...args) => model.generate(...args),
     args: [
-      model.options.encoder ? { encoder: give(read), ids: give(ids) } : give(ids),
+      prompt,
       {
         max,
-        onToken: (token) => void seen.push(token.id),
+        onToken: (token, index) => void seen[index].push(token.id),
         ...(source.chance(0.5) && { temperature: source.pick([0, 0.5, 2]), seed: source.below(9) }),
         ...(source.chance(0.3) && { topK: source.between(1, 6) }),
         ...(source.chance(0.3) && { topP: source.pick([0.1, 0.9, 1]) }),
@@ -339,11 +345,14 @@ function generate(context, model) {
     ],
     // A cache may be full.
     refusable: [...notCausal(model), ...(held ? ['SHAPE', 'STATE'] : [])],
-    check(result) {
-      assert.ok(result.ids.length <= max && result.ids.every((id) => id >= 0 && id < VOCAB));
-      assert.deepEqual(seen, result.ids);
-      assert.equal(result.logProbs.length, result.ids.length);
-      assert.ok(result.logProbs.every((p) => p <= 0));
+    check(results) {
+      assert.equal(Array.isArray(results), !isOne);
+      for (const [i, result] of [results].flat().entries()) {
+        assert.ok(result.ids.length <= max && result.ids.every((id) => id >= 0 && id < VOCAB));
+        assert.deepEqual(seen[i], result.ids);
+        assert.equal(result.logProbs.length, result.ids.length);
+        assert.ok(result.logProbs.every((p) => p <= 0));
+      }
     },
   };
 }
