@@ -127,20 +127,21 @@ function refuse(given, others, reason) {
 
 /** @param {GenerateOptions} given @returns {BeamOptions | undefined} undefined without a search */
 function readBeams(given) {
-  const { lengthPenalty, earlyStopping } = given;
+  const { lengthPenalty, earlyStopping = false } = given;
   const count = readNumber(CALLER, 'beams', given.beams ?? 1, { integer: true, least: 1, most: 1024 });
   if (count === 1) {
-    refuse({ lengthPenalty, earlyStopping }, { lengthPenalty: 'none', earlyStopping: 'none' }, 'one beam');
+    refuse(given, { lengthPenalty: 'none', earlyStopping: 'none' }, 'one beam');
     return undefined;
   }
   refuse(given, NOT_WITH_BEAMS, 'beams');
   const text = given.stop?.find((entry) => typeof entry === 'string');
   if (text !== undefined) throw argumentError(CALLER, 'stop', given.stop, 'tokens alone with beams');
-  if (earlyStopping !== 'never') readBoolean(CALLER, 'earlyStopping', earlyStopping ?? false);
+  if (earlyStopping !== true && earlyStopping !== false && earlyStopping !== 'never')
+    throw argumentError(CALLER, 'earlyStopping', earlyStopping, "true, false or 'never'");
   return {
     count,
     lengthPenalty: readNumber(CALLER, 'lengthPenalty', lengthPenalty ?? 1, {}),
-    earlyStopping: earlyStopping ?? false,
+    earlyStopping,
   };
 }
 

@@ -264,7 +264,7 @@ test('what a search does not have is refused by name', async () => {
     [{ beams: 0 }, /beams is 0/],
     [{ beams: 1.5 }, /beams is 1\.5/],
     [{ lengthPenalty: '1' }, /lengthPenalty is '1'/],
-    [{ earlyStopping: 'soon' }, /earlyStopping is 'soon'/],
+    [{ earlyStopping: 'soon' }, /earlyStopping is 'soon', expected true, false or 'never'/],
     [{ beams: 1, lengthPenalty: 2 }, /lengthPenalty is 2, expected none with one beam/],
     [{ beams: 1, earlyStopping: true }, /earlyStopping is true, expected none with one beam/],
   ])
