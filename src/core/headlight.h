@@ -282,20 +282,23 @@ HL_EXPORT hl_status hl_weight_rows(float *output, const float *quantized, const 
  * inputs of a row, 32, or 16 with 8 bits. weight = scale · code + minimum. Codes of 4 bits are unsigned; without
  * minimums 8 is subtracted from them. Codes of 8 bits are signed. `in` must be a multiple of 32.
  *
- * The inputs of a product are rounded for each 32: to 8 bits if the codes have 4, else to 16. The results have the same
- * bits for every flavour, processor and number of threads. The size of the packed form in floats, or NaN if the form
- * does not exist: */
+ * The inputs of a product are rounded for each 32: to 16 bits, or to 8 if has_byte_inputs, which is faster and only for
+ * codes of 4 bits. The results have the same bits for every flavour, processor and number of threads. The size of the
+ * packed form in floats, or NaN if the form does not exist: */
 typedef struct hl_block_form {
-  uint32_t bits, length, has_minimums;
+  uint32_t bits, length, has_minimums, has_byte_inputs;
 } hl_block_form;
 HL_EXPORT double hl_blocks_size(const hl_block_form *form, uint32_t out, uint32_t in);
 /* Packs rows first..first + count − 1, as hl_weight_quantize_rows does. A row is the scales of its blocks as floats,
  * their minimums if there are any, then its codes, a byte for each. The first call must have first = 0. */
 HL_EXPORT hl_status hl_blocks_pack(float *packed, const hl_block_form *form, const void *rows, uint32_t first,
                                    uint32_t count, uint32_t out, uint32_t in);
-/* The same for rows (count, in) of a stored type, which are rounded to blocks of 4 bits without minimums. */
+/* The same for rows (count, in) of a stored type, which are rounded to blocks of 4 bits without minimums. Inputs are
+ * rounded to 8 bits. */
 HL_EXPORT hl_status hl_blocks_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first,
                                             uint32_t count, uint32_t out, uint32_t in);
+/* From now on, the inputs of a packed weight of 4 bits are rounded to 8 bits. */
+HL_EXPORT hl_status hl_blocks_use_byte_inputs(float *packed, uint32_t out, uint32_t in);
 /* Like hl_linear_quantized and hl_weight_rows. */
 HL_EXPORT hl_status hl_blocks_linear(float *y, const float *x, const float *packed, const float *bias, uint32_t rows,
                                      uint32_t out, uint32_t in);

@@ -3,29 +3,28 @@
  * A weight is scale · code, plus a minimum if the blocks have one. Codes of four bits are unsigned; without a minimum 8
  * is subtracted from them. Codes of eight bits are signed. These are the blocks of GGUF files.
  *
- * Each row of x is rounded in blocks of 32 to integers times a scale: to eight bits if the codes have four, otherwise
- * to 16. The sums within a block are exact, in integers. The sums of the blocks are added in order, each multiplication
- * and each addition rounded: the bits of the result are the same for every flavour, processor and number of rows. */
+ * Each row of x is rounded in blocks of 32 to integers times a scale: to 16 bits, or to eight for codes of four, which
+ * is faster. The sums within a block are exact, in integers. The sums of the blocks are added in order, each
+ * multiplication and each addition rounded: the bits of the result are the same for every flavour, processor and number
+ * of rows. */
 #ifndef HL_GEMM_BLOCKS_H
 #define HL_GEMM_BLOCKS_H
 
 #include "kernels/gemm.h"
 
-/* The form of a weight, in one word: bits of a code, 4 or 8; inputs of a block, 32, or 16 for codes of eight bits; and
- * whether blocks have minimums. */
+/* The form of a weight, in one word: bits of a code, 4 or 8; inputs of a block, 32, or 16 for codes of eight bits;
+ * whether blocks have minimums; and whether x is rounded to eight bits, for codes of four. */
 typedef uint32_t block_form;
-static inline block_form block_form_of(uint32_t bits, uint32_t length, bool has_minimums) {
-  return bits | length << 8 | (uint32_t)has_minimums << 16;
+static inline block_form block_form_of(uint32_t bits, uint32_t length, bool has_minimums, bool has_byte_inputs) {
+  return bits | length << 8 | (uint32_t)has_minimums << 16 | (uint32_t)has_byte_inputs << 17;
 }
 static inline uint32_t code_bits(block_form form) { return form & 0xff; }
 static inline uint32_t block_length(block_form form) { return form >> 8 & 0xff; }
-static inline bool has_minimums(block_form form) { return form >> 16 != 0; }
+static inline bool has_minimums(block_form form) { return (form >> 16 & 1) != 0; }
+static inline bool has_byte_inputs(block_form form) { return form >> 17 != 0; }
 
 /* The number of inputs of a weight is a multiple of BLOCK_INPUTS. */
 enum { BLOCK_INPUTS = 32, BLOCKS_TILE_ROWS = 4 };
-
-/* Rows of a tile for a product of so many rows: 1, 2 or 4. */
-static inline size_t gemm_blocks_tile_rows(size_t rows) { return rows < 3 ? rows : BLOCKS_TILE_ROWS; }
 
 /* Floats of a packed weight (out, in), and of a packed row of x. */
 uint64_t gemm_blocks_packed_floats(block_form form, uint32_t out, uint32_t in);
@@ -47,6 +46,9 @@ void gemm_blocks_quantize_panel(float *packed, size_t first, const float *rows, 
 
 /* to(in) = row `row` of a packed weight. */
 void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t in);
+
+/* Rows of a tile for a product of so many rows: 1, 4, or 2 if x has lanes of bytes. */
+size_t gemm_blocks_tile_rows(size_t rows, block_form form);
 
 /* Packs x(rows, in) into panels of `width` rows for weights of a form. A block that is not finite gives NaN. */
 void gemm_blocks_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, block_form form);

@@ -19,7 +19,7 @@ enum { CODE_OFFSET = 8, BYTE_LEVELS = 127, WORD_LEVELS = 32767 };
  * inputs 1 and 3. */
 enum { LEFT_HEAD = 4, MAX_LANES = 2 * STEPS };
 
-static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && code_bits(form) == 4; }
+static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && has_byte_inputs(form); }
 static inline size_t step_lanes(block_form form) { return has_byte_lanes(form) ? 1 : 2; }
 
 static inline size_t block_bytes(block_form form) { return SCALE_BYTES + (size_t)block_length(form) * code_bits(form); }

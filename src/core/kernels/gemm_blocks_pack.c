@@ -135,6 +135,11 @@ void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t i
 
 /* ---- x --------------------------------------------------------------------------------------------------------- */
 
+size_t gemm_blocks_tile_rows(size_t rows, block_form form) {
+  if (rows > 2) return BLOCKS_TILE_ROWS;
+  return has_byte_lanes(form) ? rows : 1;
+}
+
 size_t gemm_blocks_left_row_floats(size_t in) { return in / BLOCK_INPUTS * (LEFT_HEAD + MAX_LANES); }
 
 /* rounded(32) = x(32) · factor, as words. Returns the sum of each half. */
@@ -159,7 +164,7 @@ static uint32_t word_pair(int16_t low, int16_t high) { return (uint16_t)low | (u
 /* One lane of a panel: 32 inputs of a row. */
 static void pack_block(uint32_t *panel, size_t width, const float *x, block_form form) {
   const float scale =
-      rounding_step(largest_magnitude(x, BLOCK_INPUTS), code_bits(form) == 4 ? BYTE_LEVELS : WORD_LEVELS);
+      rounding_step(largest_magnitude(x, BLOCK_INPUTS), has_byte_inputs(form) ? BYTE_LEVELS : WORD_LEVELS);
   int16_t rounded[BLOCK_INPUTS];
   int32_t sums[2];
   float *head = (float *)panel;

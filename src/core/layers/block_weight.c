@@ -8,14 +8,14 @@
 #include "layers/linear.h"
 
 static bool is_form(block_form form) {
-  return code_bits(form) == 4
-             ? block_length(form) == BLOCK_INPUTS
-             : code_bits(form) == 8 && (block_length(form) == BLOCK_INPUTS || block_length(form) == BLOCK_INPUTS / 2);
+  const bool is_whole = block_length(form) == BLOCK_INPUTS;
+  if (code_bits(form) == 4) return is_whole;
+  return code_bits(form) == 8 && !has_byte_inputs(form) && (is_whole || block_length(form) == BLOCK_INPUTS / 2);
 }
 
 static block_form form_of(const hl_block_form *form) {
   const bool is_small = form->bits <= 8 && form->length <= BLOCK_INPUTS;
-  return is_small ? block_form_of(form->bits, form->length, form->has_minimums != 0) : 0;
+  return is_small ? block_form_of(form->bits, form->length, form->has_minimums != 0, form->has_byte_inputs != 0) : 0;
 }
 
 double hl_blocks_size(const hl_block_form *form, uint32_t out, uint32_t in) {
@@ -75,7 +75,7 @@ static void quantize_panel(void *arg, uint32_t panel, uint32_t worker) {
 
 hl_status hl_blocks_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first, uint32_t count,
                                   uint32_t out, uint32_t in) {
-  const block_form form = block_form_of(4, BLOCK_INPUTS, false);
+  const block_form form = block_form_of(4, BLOCK_INPUTS, false, true);
   if (stored > HL_STORED_BF16 || in % BLOCK_INPUTS != 0) return HL_BAD_ARGUMENT;
   if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
     return HL_BAD_SHAPE;
@@ -98,6 +98,15 @@ static bool has_blocks(const float *packed, uint32_t out, uint32_t in) {
   const block_form form = gemm_blocks_packed_form(packed);
   return is_form(form) && in % BLOCK_INPUTS == 0 &&
          has_floats(packed, (double)gemm_blocks_packed_floats(form, out, in));
+}
+
+hl_status hl_blocks_use_byte_inputs(float *packed, uint32_t out, uint32_t in) {
+  if (!has_blocks(packed, out, in)) return HL_BAD_SHAPE;
+  if (out == 0) return HL_OK;
+  const block_form form = gemm_blocks_packed_form(packed);
+  if (code_bits(form) != 4) return HL_BAD_ARGUMENT;
+  gemm_blocks_pack_start(packed, block_form_of(4, BLOCK_INPUTS, has_minimums(form), true));
+  return HL_OK;
 }
 
 hl_status hl_blocks_linear(float *y, const float *x, const float *packed, const float *bias, uint32_t rows,

@@ -103,7 +103,7 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
 void linear(const gemm_product *products, uint32_t count, packed_form form, const float *x, size_t rows, size_t in,
             float *workspace) {
   if (in == 0 || products->out == 0) form = PACKED_FLOATS; /* x has no scales, or the weight may be NULL */
-  const size_t width = form == PACKED_BLOCKS ? gemm_blocks_tile_rows(rows)
+  const size_t width = form == PACKED_BLOCKS ? gemm_blocks_tile_rows(rows, gemm_blocks_packed_form(products->weight))
                                              : tile_width(rows, form == PACKED_INT8 ? INT8_TILE_ROWS : TILE_ROWS);
   multiply(&(job){.products = products, .x = x, .rows = rows, .form = form}, count, width, in, workspace);
 }

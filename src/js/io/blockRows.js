@@ -3,8 +3,8 @@
 
 /**
  * bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for codes with a sign.
- * length: of a group.
- * @typedef {{ bits: 4 | 8, length: 16 | 32, hasMinimums: boolean }} BlockForm
+ * length: of a group. hasByteInputs: products round their inputs to 8 bits instead of 16, for codes of 4 bits.
+ * @typedef {{ bits: 4 | 8, length: 16 | 32, hasMinimums: boolean, hasByteInputs?: boolean }} BlockForm
  */
 
 /** @type {Record<string, BlockForm>} */

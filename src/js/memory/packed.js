@@ -88,7 +88,7 @@ export const loadRows = (memory, caller, to, { kind, tensor }, labels, shape) =>
 const quantizedSize = (memory, caller, [out, inside]) => memory.invoke('hl_weight_quantized_size', caller, out, inside);
 
 /** The blocks of int4. @type {BlockForm} */
-const INT4 = { bits: 4, length: 32, hasMinimums: false };
+const INT4 = { bits: 4, length: 32, hasMinimums: false, hasByteInputs: true };
 
 /**
  * The form of a weight that is quantized: a row whose length is not divisible by that of a block has int8.
@@ -98,9 +98,9 @@ const INT4 = { bits: 4, length: 32, hasMinimums: false };
 export const quantizedForm = (storage, [, inside]) =>
   storage === 'int4' && inside % INT4.length !== 0 ? 'int8' : storage;
 
-/** True if a weight has the form that quantization gives it. @param {'int8' | 'int4'} form @param {Packed} [packed] */
-export const isQuantizedAs = (form, packed) =>
-  packed?.kind === QUANTIZED[form].kind && (form === 'int8' || packed.bits === INT4.bits);
+/** True if a weight has the form that quantization gives it. @param {'int8' | 'int4'} form @param {Packed} packed */
+export const isQuantizedAs = (form, { kind, bits }) =>
+  kind === QUANTIZED[form].kind && (form === 'int8' || bits === INT4.bits);
 
 /** The weights that the core makes of floats: their packed kind, size in floats, and function. */
 export const QUANTIZED = {
@@ -133,8 +133,19 @@ export function quantizeRows(memory, caller, storage, quantized, [out, inside], 
   memory.call(QUANTIZED[storage].pack, caller, quantized, rows, STORED[type], first, count, out, inside);
 }
 
+/**
+ * Products with a weight in blocks of 4 bits round their inputs to 8 bits from now on.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} packed
+ * @param {Shape} shape
+ */
+export const useByteInputs = (memory, caller, packed, [out, inside]) =>
+  memory.call('hl_blocks_use_byte_inputs', caller, packed, out, inside);
+
 /** A form of blocks as the core reads it. @param {BlockForm} form */
-export const wordsOf = ({ bits, length, hasMinimums }) => Int32Array.of(bits, length, Number(hasMinimums));
+export const wordsOf = ({ bits, length, hasMinimums, hasByteInputs = false }) =>
+  Int32Array.of(bits, length, Number(hasMinimums), Number(hasByteInputs));
 
 /**
  * Size in floats of a weight in blocks.

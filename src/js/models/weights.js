@@ -4,7 +4,15 @@
 import { checkNames, readRecord } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { isQuantizedAs, loadRows, PACKED, QUANTIZED, quantizedForm, quantizeRows } from '../memory/packed.js';
+import {
+  isQuantizedAs,
+  loadRows,
+  PACKED,
+  QUANTIZED,
+  quantizedForm,
+  quantizeRows,
+  useByteInputs,
+} from '../memory/packed.js';
 import { checkAlive, own, shapeOf, touch, versionOf, viewOf } from '../memory/tensor.js';
 import { readArray } from '../ops/state.js';
 import { parameterShapes, startParameters } from './parameters.js';
@@ -67,7 +75,7 @@ const KINDS_BY_WEIGHT = ['int8', 'blocks', 'F16', 'BF16'];
 export class WeightStore {
   #memory;
   #weights;
-  /** Versions of weights that have been freed. */
+  /** Versions of weights that have been freed, and calls of `quantize`. */
   #freedVersions = 0;
   disposed = false;
 
@@ -205,8 +213,10 @@ export class WeightStore {
       weight.gradient = undefined;
       if (!isProduct(name, weight.shape)) continue;
       const form = quantizedForm(storage, weight.shape);
-      if (!isQuantizedAs(form, weight.packed)) this.#quantize(caller, form, weight);
+      if (!weight.packed || !isQuantizedAs(form, weight.packed)) this.#quantize(caller, form, weight);
+      else if (form === 'int4') useByteInputs(this.#memory, caller, weight.packed.tensor, weight.shape);
     }
+    this.#freedVersions++;
   }
 
   /** @param {string} caller @param {'int8' | 'int4'} form @param {Weight} weight */

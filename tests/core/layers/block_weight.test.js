@@ -7,21 +7,23 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
-/** Bits of a code, inputs of a block, and whether blocks have minimums. */
+/** Bits of a code, inputs of a block, whether blocks have minimums, and whether inputs are rounded to 8 bits. */
 const FORMS = [
-  [4, 32, 0],
-  [4, 32, 1],
-  [8, 32, 0],
-  [8, 32, 1],
-  [8, 16, 0],
-  [8, 16, 1],
+  [4, 32, 0, 0],
+  [4, 32, 1, 0],
+  [4, 32, 0, 1],
+  [4, 32, 1, 1],
+  [8, 32, 0, 0],
+  [8, 32, 1, 0],
+  [8, 16, 0, 0],
+  [8, 16, 1, 0],
 ];
 const SIZES = [
   [1, 32],
   [8, 64],
   [9, 96],
   [31, 256],
-  [40, 288],
+  [9, 544],
 ];
 
 function integers(k, values) {
@@ -108,7 +110,7 @@ test(
           return sum;
         });
         const name = `${form}, ${out} × ${inside}`;
-        assertClose(whole, exact, form[0] === 4 ? 6e-3 : 3e-5, name);
+        assertClose(whole, exact, form[3] ? 6e-3 : 3e-5, name);
         for (const rows of [1, 2, 3, 4, 5])
           for (let first = 0; first + rows <= 11; first += rows) {
             const some = multiply(k, packed, x.slice(first * inside), bias, rows, out, inside);
@@ -131,6 +133,30 @@ function multiply(k, packed, x, bias, rows, out, inside) {
 }
 
 test(
+  'the inputs of a packed weight of 4 bits can be rounded to 8 bits afterwards; those of other weights cannot',
+  kernels((k) => {
+    const [out, inside] = [9, 64];
+    const [x, bias] = [numbers(5 * inside, 1), numbers(out, 2)];
+    const use = (packed, columns = out, width = inside) => k.core.hl_blocks_use_byte_inputs(packed.at, columns, width);
+    for (const hasMinimums of [0, 1]) {
+      const weight = makeWeight([4, 32, hasMinimums], out, inside, 3);
+      const [words, bytes] = [0, 1].map((has) => pack(k, [4, 32, hasMinimums, has], weight, out, inside));
+      const [before, expected] = [words, bytes].map((packed) => multiply(k, packed, x, bias, 5, out, inside));
+      assert.notDeepEqual(before, expected);
+      for (let times = 0; times < 2; times++) {
+        assert.equal(use(words), OK);
+        assert.deepEqual(multiply(k, words, x, bias, 5, out, inside), expected);
+      }
+      assert.equal(use(words, out, 33), BAD_SHAPE);
+    }
+    const eight = pack(k, [8, 32, 0, 0], makeWeight([8, 32, 0], out, inside, 3), out, inside);
+    assert.equal(use(eight), BAD_ARGUMENT);
+    assert.equal(use({ at: 0 }, 0), OK);
+    k.close();
+  }),
+);
+
+test(
   'a number of x that is not finite gives NaN in its row alone',
   kernels((k) => {
     for (const form of FORMS) {
@@ -151,15 +177,16 @@ test(
   'forms that do not exist, and wrong rows and sizes are refused',
   kernels((k) => {
     const size = (form, out, inside) => k.core.hl_blocks_size(integers(k, form).at, out, inside);
-    assert.equal(size([4, 32, 0], 8, 64), 4 + 2 * (8 + 32));
+    assert.equal(size([4, 32, 0, 0], 8, 64), 4 + 2 * (8 + 32));
     for (const form of [
-      [4, 16, 0],
-      [5, 32, 0],
-      [8, 64, 0],
+      [4, 16, 0, 0],
+      [5, 32, 0, 0],
+      [8, 64, 0, 0],
+      [8, 32, 0, 1],
     ])
       assert.ok(Number.isNaN(size(form, 8, 64)));
-    assert.ok(Number.isNaN(size([4, 32, 0], 8, 48)));
-    const form = integers(k, [4, 32, 0]).at;
+    assert.ok(Number.isNaN(size([4, 32, 0, 0], 8, 48)));
+    const form = integers(k, [4, 32, 0, 0]).at;
     const [packed, rows, labels] = [k.block(2 * 2 * 40 + 4), k.block(16 * 18), integers(k, [16])];
     const pack = (first, count, out, inside) =>
       k.core.hl_blocks_pack(packed.at, form, rows.at, first, count, out, inside);
@@ -179,7 +206,7 @@ test(
   kernels((k) => {
     const [out, inside] = [20, 96];
     const w = numbers(out * inside, 3).map((x) => x ** 3);
-    const packed = k.block(k.core.hl_blocks_size(integers(k, [4, 32, 0]).at, out, inside));
+    const packed = k.block(k.core.hl_blocks_size(integers(k, [4, 32, 0, 0]).at, out, inside));
     for (const [first, count] of [
       [0, 8],
       [8, 12],

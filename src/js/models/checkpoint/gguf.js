@@ -33,7 +33,7 @@ const fail = (file, message, parameter, details) =>
 /**
  * @param {Folder} folder
  * @param {string} file any part, if there are several
- * @param {Storage} storage with 'stored', matrices in blocks of a few bits stay in them
+ * @param {Storage} storage with 'stored', matrices in blocks of a few bits stay in them; with 'int4', those of 4 bits
  * @returns {Promise<Container>}
  */
 export async function openGguf(folder, file, storage) {
@@ -48,7 +48,7 @@ export async function openGguf(folder, file, storage) {
   const [all, long, short] = await Promise.all(FREQUENCIES.map((name) => readNumbers(folder, located.get(name))));
   const config = makeConfig(meta, located, { all, long, short });
   const architecture = /** @type {Architecture} */ (ARCHITECTURES.get(meta.architecture));
-  const views = makeViews(architecture, readHeads(meta), located.values(), storage === 'stored');
+  const views = makeViews(architecture, readHeads(meta), located.values(), storage);
   const family = /** @type {Family} */ (FAMILIES.get(config.model_type));
   return {
     format: 'gguf',

@@ -18,7 +18,7 @@ import { FREQUENCIES, fillName, parseName, projectionOf } from './ggufNames.js';
 /** @import { BlockType, GgufType } from '../../io/ggufTypes.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Architecture, ParsedName } from './ggufNames.js' */
-/** @import { Stored } from './readWeights.js' */
+/** @import { Storage, Stored } from './readWeights.js' */
 
 /** @typedef {GgufRange & { name: string, file: string }} Located a tensor in one of the files */
 /**
@@ -56,14 +56,14 @@ function wholeOf(tensor) {
 export class Views {
   /** @type {Map<string, Stored>} */
   tensors = new Map();
-  #keepBlocks;
+  #storage;
   /** @type {View[]} */
   #list = [];
   #end = 0;
 
-  /** @param {boolean} keepBlocks matrices that are stored in blocks are not decoded */
-  constructor(keepBlocks) {
-    this.#keepBlocks = keepBlocks;
+  /** @param {Storage} storage with 'stored' or 'int4', matrices that are stored in blocks may stay in them */
+  constructor(storage) {
+    this.#storage = storage;
   }
 
   /**
@@ -90,8 +90,8 @@ export class Views {
   }
 
   /**
-   * The type of the rows of a view. Matrices keep the form of their blocks; if the parts have several types, they
-   * become float16.
+   * The type of the rows of a view. With 'stored', matrices keep the form of their blocks; if the parts have several
+   * types, they become float16. With 'int4', blocks of 4 bits keep their form.
    * @param {Located} like
    * @param {Part[]} parts
    * @returns {{ dtype: KnownDType, form?: BlockForm }}
@@ -100,9 +100,11 @@ export class Views {
     const [{ type }] = parts;
     const same = parts.every((part) => part.type === type);
     if (same && Object.hasOwn(KINDS, type.name)) return { dtype: /** @type {KnownDType} */ (type.name) };
-    if (!this.#keepBlocks || like.shape.length < 2 || !parts.every((part) => part.type.values > 1))
-      return { dtype: 'F32' };
-    return same && isInBlocks(type) ? { dtype: 'F32', form: type.form } : { dtype: 'F16' };
+    const isMatrix = like.shape.length > 1 && parts.every((part) => part.type.values > 1);
+    const form = isMatrix && same && isInBlocks(type) ? type.form : undefined;
+    if (isMatrix && this.#storage === 'stored') return form ? { dtype: 'F32', form } : { dtype: 'F16' };
+    const keeps = this.#storage === 'int4' && form?.bits === 4;
+    return keeps ? { dtype: 'F32', form: { ...form, hasByteInputs: true } } : { dtype: 'F32' };
   }
 
   /** The view that contains this byte. @param {number} at */
@@ -121,12 +123,12 @@ export class Views {
  * @param {Architecture} architecture
  * @param {Heads} heads
  * @param {Iterable<Located>} located
- * @param {boolean} keepBlocks matrices that are stored in blocks are not decoded
+ * @param {Storage} storage
  * @returns {Views}
  */
-export function makeViews(architecture, heads, located, keepBlocks) {
+export function makeViews(architecture, heads, located, storage) {
   const { names, qkv, neighbours, others = [] } = architecture;
-  const views = new Views(keepBlocks);
+  const views = new Views(storage);
   /** Projections that Hugging Face stores in one tensor. @type {Map<string, Located[]>} */
   const fused = new Map();
   for (const tensor of located) {

@@ -26,9 +26,9 @@ import { readAll } from './smallFiles.js';
  * @typedef {object} OpenOptions
  * @property {'float32' | 'stored' | 'int8' | 'int4'} [weights] default 'float32'. With 'stored', matrices that the file
  *   stores as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file
- *   stores in blocks of fewer bits stay in them, and the inputs of their products are rounded. With 'int8', matrices
- *   are rounded to nine bits, 29% of the memory; with 'int4' to four bits in blocks of 32, 16%. Only models with
- *   float32 weights can be trained
+ *   stores in blocks of fewer bits stay in them, and the inputs of their products are rounded to 16 bits. With 'int8',
+ *   matrices are rounded to nine bits, 29% of the memory; with 'int4' to four bits in blocks of 32, 16%, and inputs to
+ *   8 bits. Only models with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {Tower | 'both'} [tower] of a model for texts and pictures, opens one tower alone, or requires both.
  *   Default: both towers if the file has both. Other models are opened whole

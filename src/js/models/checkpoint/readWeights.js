@@ -97,12 +97,12 @@ export async function readWeights(memory, folder, found, { storage, signal, onPr
 /** @param {Found} found @param {Storage} storage @returns {Form} */
 function formOf({ name, shape, source, stored, split }, storage) {
   if (storage === 'float32' || !isProduct(name, shape)) return 'F32';
-  if (storage !== 'stored') return quantizedForm(storage, shape);
   const [{ dtype, form }] = stored;
   const same = stored.every((other) => other.dtype === dtype) && !source.offset && elementCount(shape) > 0;
-  if (same && (dtype === 'F16' || dtype === 'BF16')) return /** @type {Form} */ (dtype);
   const isWhole = same && stored.length === 1 && layoutOf(source, stored[0].shape, shape, split).contiguous;
-  return isWhole && form ? 'blocks' : 'F32';
+  if (isWhole && form) return 'blocks';
+  if (storage !== 'stored') return quantizedForm(storage, shape);
+  return same && (dtype === 'F16' || dtype === 'BF16') ? /** @type {Form} */ (dtype) : 'F32';
 }
 
 /** True if the weight is rounded as it is read. @param {Form} form @returns {form is 'int8' | 'int4'} */
