@@ -135,7 +135,7 @@ export function createAtlas({ requests, state, about }) {
       if (!key || wanted === measuring) return;
       measuring = wanted;
       cost.value = null;
-      requests.send({ verb: 'switchingOff', state: state.peek(), key, layer, head: number, role });
+      requests.send({ verb: 'headCost', state: state.peek(), key, layer, head: number, role });
     },
     /** Saves the map as a folder of HeadVis. */
     saveHeadvis() {
@@ -149,7 +149,7 @@ export function createAtlas({ requests, state, about }) {
       if (now && now.measured === now.total) return;
       measuring = '';
       cost.value = null;
-      requests.cancel('switchingOff');
+      requests.cancel('headCost');
     },
   };
 }

@@ -106,7 +106,7 @@ export interface AtlasRequests {
   /** The page of one head of a map. */
   scannedHead: { state: AtlasState; key: string; layer: number; head: number };
   /** Measures the cost of switching one head off, over the passages of a map. */
-  switchingOff: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
+  headCost: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
   /** Writes a map with its pages as a folder of HeadVis, in a zip archive. title: of the model. */
   saveHeadvis: { state: AtlasState; key: string; title: string };
 }

@@ -58,7 +58,7 @@ const ABOUT_MODEL = [
   'scan',
   'storedScan',
   'scannedHead',
-  'switchingOff',
+  'headCost',
 ];
 
 /** Signals of the requests whose answers are awaited. */

@@ -5,7 +5,7 @@
 export { ablateHeads } from './ablateHeads.js';
 export { attribution } from './attribution.js';
 export { attributionPatching } from './attributionPatching.js';
-export { composition } from './circuits.js';
+export { composition } from './composition.js';
 export { edgeAttribution } from './edgeAttribution.js';
 export { findCircuit } from './findCircuit.js';
 export { fitJacobianLens } from './fitJacobianLens.js';
@@ -43,7 +43,7 @@ export { tokenSimilarity } from './similarity.js';
 /** @typedef {import('./arrays.js').Result} Result */
 /** @typedef {import('./attribution.js').Attribution} Attribution */
 /** @typedef {import('./attribution.js').AttributionOptions} AttributionOptions */
-/** @typedef {import('./circuits.js').Head} Head */
+/** @typedef {import('./composition.js').Head} Head */
 /** @typedef {import('./attributionPatching.js').AttributionPatching} AttributionPatching */
 /** @typedef {import('./attributionPatching.js').AttributionPatchingOptions} AttributionPatchingOptions */
 /** @typedef {import('./edgeAttribution.js').EdgeAttribution} EdgeAttribution */

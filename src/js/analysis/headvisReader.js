@@ -7,7 +7,7 @@ import { wrongFile, wrongValue } from './headvisErrors.js';
 
 /** @import { ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
 /** @import { Numbers } from './arrays.js' */
-/** @import { Head } from './circuits.js' */
+/** @import { Head } from './composition.js' */
 /** @import { HeadDetails, HeadMetrics, Histogram, Sample, TokenWeight } from './headScan.js' */
 
 /** @typedef {{ signal?: AbortSignal }} HeadvisOptions */

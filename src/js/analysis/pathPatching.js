@@ -7,7 +7,7 @@ import { readCaptured } from './arrays.js';
 import { isBefore, readReceivers, readSenders } from './paths.js';
 
 /** @import { Model, Numbers } from './arrays.js' */
-/** @import { Head } from './circuits.js' */
+/** @import { Head } from './composition.js' */
 /** @import { Metric, PatchedResult, PatchEdit } from './pairs.js' */
 /** @import { Receiver } from './paths.js' */
 

@@ -4,7 +4,7 @@ import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 
 /** @import { ModelOptions } from './arrays.js' */
-/** @import { Head } from './circuits.js' */
+/** @import { Head } from './composition.js' */
 
 /**
  * The input of a head, or of the feed-forward of a block. For key and value, head is the number of a key head.

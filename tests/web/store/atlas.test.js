@@ -52,7 +52,7 @@ test('the page of a head and its cost are asked for once, and again with another
     }
     assert.deepEqual(since(), [
       ['scannedHead', key, 0, 1],
-      ['switchingOff', key, 0, 1, 'itself'],
+      ['headCost', key, 0, 1, 'itself'],
     ]);
   }
   atlas.parts.atlasMap({ map: { ...map, key: 'b', done: 20 } });
@@ -76,7 +76,7 @@ test('pages and costs of another map are ignored; only a complete cost is kept',
   atlas.parts.atlasCost(cost);
   since();
   atlas.stopMeasuring();
-  assert.deepEqual([atlas.cost.value, since()], [null, [['cancel', 'switchingOff']]]);
+  assert.deepEqual([atlas.cost.value, since()], [null, [['cancel', 'headCost']]]);
   const whole = { ...cost, measured: 4 };
   atlas.parts.atlasCost(whole);
   atlas.stopMeasuring();

@@ -7,7 +7,7 @@ import { createAtlasDatabase } from './atlasDatabase.js';
 import { encodePassages, readDemoPassages, timeOfPassage } from './passages.js';
 import { createControl, runScan } from './scanCorpus.js';
 import { fingerprintOf, hashOf } from './scanKey.js';
-import { measureCost } from './switchingOff.js';
+import { measureCost } from './headCost.js';
 
 /** @import { AtlasMap, AtlasSample, AtlasState } from '../../store/atlasProtocol.js' */
 /** @import { RequestOf } from '../../store/protocol.js' */
@@ -104,8 +104,8 @@ export class Atlas {
     reply.send('atlasHead', { key, layer, head, ...tables, samples: samples.map((one) => named(one, scanned.nameOf)) });
   }
 
-  /** @param {RequestOf<'switchingOff'>} request @param {Reply} reply */
-  async switchingOff({ state, key, layer, head, role }, reply) {
+  /** @param {RequestOf<'headCost'>} request @param {Reply} reply */
+  async headCost({ state, key, layer, head, role }, reply) {
     const source = await this.#sourceOf(state, reply);
     const scanned = await this.#find(key, source);
     if (!scanned) return;

@@ -27,9 +27,9 @@ export const controlScan = {
 /** @type {Handler<'scannedHead'>} */
 export const scannedHead = { answer: async (request, reply, worker) => (await atlasOf(worker)).head(request, reply) };
 
-/** @type {Handler<'switchingOff'>} */
-export const switchingOff = {
-  answer: async (request, reply, worker) => (await atlasOf(worker)).switchingOff(request, reply),
+/** @type {Handler<'headCost'>} */
+export const headCost = {
+  answer: async (request, reply, worker) => (await atlasOf(worker)).headCost(request, reply),
 };
 
 /** @type {Handler<'saveHeadvis'>} */

@@ -7,7 +7,7 @@ import { load } from 'headlight-attention';
 import { rolesByLayer } from '../../../../web/features/atlas/usualRole.js';
 import { initialState } from '../../../../web/store/state.js';
 import { Atlas } from '../../../../web/worker/atlas/atlas.js';
-import { follows } from '../../../../web/worker/atlas/switchingOff.js';
+import { follows } from '../../../../web/worker/atlas/headCost.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
@@ -92,11 +92,11 @@ test('switching the induction head off costs most where its rule holds; there is
   const parts = await ask({ verb: 'scan', state, corpus: { title: '', texts: repeated }, length: 128 });
   const { map } = parts.at(-1);
   const place = { state, key: map.key, layer: 4, head: 2, role: 'induction' };
-  const cost = (await ask({ verb: 'switchingOff', ...place })).at(-1);
+  const cost = (await ask({ verb: 'headCost', ...place })).at(-1);
   assert.deepEqual([cost.measured, cost.total, cost.costs.length], [4, 4, 4]);
   assert.ok(Math.min(...cost.costs) <= cost.mean && cost.mean <= Math.max(...cost.costs));
   assert.ok(cost.mean > 0 && cost.holding > cost.mean, `${cost.mean} ${cost.holding}`);
-  const bare = (await ask({ verb: 'switchingOff', ...place, role: null })).at(-1);
+  const bare = (await ask({ verb: 'headCost', ...place, role: null })).at(-1);
   assert.equal(bare.holding, null);
 });
 
