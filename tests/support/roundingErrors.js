@@ -1,14 +1,6 @@
-// How much rounded weights change the attention of a model.
+// How much rounded weights change the attention and the loss of a model.
 
-/** The strongest key of each row. @param {Float32Array} weights @param {number} keys */
-function strongestKeys(weights, keys) {
-  const strongest = [];
-  for (let row = 0; row < weights.length; row += keys) {
-    const part = weights.subarray(row, row + keys);
-    strongest.push(part.indexOf(Math.max(...part)));
-  }
-  return strongest;
-}
+import { attentionChange } from '../../web/worker/run/rounding.js';
 
 /** The mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
 function lossOf(logits, ids) {
@@ -36,21 +28,17 @@ function run(model, ids) {
  * @param {readonly number[][]} texts of one length
  */
 export function roundingErrors(exact, rounded, texts) {
-  let [largest, sum, count, same, rows, loss] = [0, 0, 0, 0, 0, 0];
+  const all = { largest: 0, sum: 0, count: 0, same: 0, rows: 0 };
+  let loss = 0;
   for (const ids of texts) {
     const [a, b] = [run(exact, ids), run(rounded, ids)];
     loss += (b.loss - a.loss) / texts.length;
-    a.weights.forEach((weights, i) => {
-      weights.forEach((x, at) => {
-        const change = Math.abs(x - b.weights[i][at]);
-        largest = Math.max(largest, change);
-        sum += change;
-      });
-      count += weights.length;
-      const [keys, others] = [strongestKeys(weights, ids.length), strongestKeys(b.weights[i], ids.length)];
-      rows += keys.length;
-      same += keys.filter((key, row) => key === others[row]).length;
-    });
+    const { largest, sum, count, same, rows } = attentionChange(a.weights, b.weights, ids.length);
+    all.largest = Math.max(all.largest, largest);
+    all.sum += sum;
+    all.count += count;
+    all.same += same;
+    all.rows += rows;
   }
-  return { largest, mean: sum / count, same: same / rows, loss };
+  return { largest: all.largest, mean: all.sum / all.count, same: all.same / all.rows, loss };
 }

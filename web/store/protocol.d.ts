@@ -52,6 +52,8 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   show: { state: State };
   /** The probability of the chosen token without each head in turn. */
   ablate: { state: State };
+  /** The attention of an opened model compared with that of its float32 weights. */
+  rounding: { state: State };
   /** The composition of the chosen head with the heads of all other layers. */
   composition: { state: State };
   /** The probability of each token of the text, given the tokens before it. */
@@ -157,6 +159,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   comparison: Comparison;
   chat: ChatPart;
   similarity: { similarity: Similarity | null };
+  rounding: { rounding: Rounding };
   ranking: Ranking;
   turned: Turned;
   pinnedHead: PinnedHead;
@@ -190,6 +193,16 @@ export interface Progress {
   read: number;
   total: number;
 }
+
+/**
+ * The comparison of a model in few bits with its float32 weights, over the first tokens of the text. same: the share of
+ * rows whose strongest key is the same. largest: change of an attention weight.
+ */
+export type Rounding =
+  | ({ is: 'reading' } & Progress)
+  | { is: 'measured'; tokens: number; same: number; largest: number }
+  | { is: 'tooLarge' }
+  | { is: 'failed'; message: string };
 
 // The source
 

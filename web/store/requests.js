@@ -50,6 +50,7 @@ const ABOUT_MODEL = [
   'ablate',
   'generate',
   'chat',
+  'rounding',
   'surprise',
   'trace',
   'traceTasks',

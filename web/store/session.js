@@ -23,7 +23,7 @@ export function createSession(options) {
     chat,
     continuation,
   } = parts;
-  const { program, failures, surprise } = parts;
+  const { program, failures, surprise, rounding } = parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -53,6 +53,7 @@ export function createSession(options) {
     atlas,
     circuit,
     surprise,
+    rounding,
     opening,
 
     state,

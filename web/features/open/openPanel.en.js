@@ -58,6 +58,15 @@ export const texts = {
       stored: 'stored as in the file.',
       float32: 'stored as float32.',
     }[weights],
+  rounding: {
+    compare: 'compare with float32',
+    reading: 'Reading the weights in float32:',
+    cancel: 'cancel',
+    measured: (/** @type {number} */ tokens, /** @type {string} */ share, /** @type {string} */ largest) =>
+      `Compared with float32, over the first ${tokens} tokens: the strongest key is the same in ${share}% of rows, and no weight changes by more than ${largest}.`,
+    tooLarge: 'In float32, the model does not fit into memory.',
+    failed: (/** @type {string} */ message) => `The comparison failed: ${message}`,
+  },
   does: {
     next: 'It predicts the next token.',
     masked: 'It fills in masked words.',

@@ -8,6 +8,7 @@ import { openText, withPath } from './droppedFiles.js';
 import ownStyles from './openPanel.css';
 import { texts as inEnglish } from './openPanel.en.js';
 import { texts as inChinese } from './openPanel.zh.js';
+import { canCompare, Rounding } from './rounding.jsx';
 import { useSpeed } from './useSpeed.js';
 
 /** @import { Strings } from '../../texts/languages.js' */
@@ -206,6 +207,7 @@ export function Summary() {
             <li key={line}>{line}</li>
           ))}
         </ul>
+        {canCompare(found) && <Rounding />}
         <button type="button" class="word" onClick={() => opening.close(about.name)}>
           {words.open.forget}
         </button>

@@ -38,6 +38,15 @@ export const texts = {
   isModel: (family, layers, heads, width) => `${family}：${layers} 层 × ${heads} 个头，每头宽 ${width}。`,
   size: (parameters, bytes, weights) =>
     `${parameters < 1e6 ? parameters : `${(parameters / 1e6).toFixed(1)} 百万`} 个参数，${bytes}；${{ int8: '较大，因此存为 int8：数值与 float32 略有差别。', stored: '与文件中的形式相同。', float32: '存为 float32。' }[weights]}`,
+  rounding: {
+    compare: '与 float32 比较',
+    reading: '正在以 float32 读取权重：',
+    cancel: '取消',
+    measured: (tokens, share, largest) =>
+      `与 float32 比较前 ${tokens} 个词元：${share}% 的行中权重最大的键相同，权重的变化不超过 ${largest}。`,
+    tooLarge: '以 float32 存放时，内存容不下此模型。',
+    failed: (message) => `比较失败：${message}`,
+  },
   does: {
     next: '它给出下一个词元。',
     masked: '它给出被遮盖处应填的词。',

@@ -117,6 +117,8 @@ export async function openCheckpoint(hl, name, files, options) {
     title,
     bytes,
     weights,
+    openExact: (signal, onProgress) =>
+      openModel(hl, files, byName, { title: options.title, signal, onProgress, weights: 'float32' }),
     readPreprocessor: async () => {
       const file = byName['preprocessor_config.json'];
       return file && JSON.parse(await file.text());
@@ -140,13 +142,15 @@ const filesByName = (files) =>
  * @param {string} [files.title]
  * @param {number} files.bytes of the weights
  * @param {WeightsForm} files.weights
+ * @param {TransformerSource['openExact']} files.openExact
  * @param {() => Promise<Preprocessor | undefined>} files.readPreprocessor reads preprocessor_config.json
  * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
  */
-export async function describeOpened(name, model, { title, bytes, weights, readPreprocessor }) {
+export async function describeOpened(name, model, { title, bytes, weights, openExact, readPreprocessor }) {
   if (isPair(model)) return describePair(name, model, { title, bytes, weights });
   const parameters = parametersOf(model);
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
+  if (weights !== 'float32') source.openExact = openExact;
   const missing = [];
   const { reads } = source.about;
   if (reads === 'sound') await setSound(source);

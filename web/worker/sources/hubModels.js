@@ -129,6 +129,8 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
     title: title.slice(title.indexOf('/') + 1),
     bytes: model.source.files.reduce((sum, { size }) => sum + size, 0),
     weights,
+    openExact: (signal, onProgress) =>
+      hl.openModel(address, { hub, signal, onProgress: ({ read, total }) => onProgress(read, total) }),
     readPreprocessor: () => readPreprocessor(address, hub),
   });
   if (reply.isCancelled()) return source.dispose?.();

@@ -38,6 +38,8 @@ interface SourceBase {
 export interface TransformerSource extends SourceBase {
   model: Transformer;
   tokenizer: SourceTokenizer;
+  /** Opens the same files with float32 weights, if these are in fewer bits. */
+  openExact?: (signal: AbortSignal, onProgress: OnProgress) => Promise<Transformer>;
   /** True if the logits are sums of contributions that can be computed without unpacking a large model. */
   exact: boolean;
   /** The name of its attention; 'decoder' if it is missing. */

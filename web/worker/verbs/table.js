@@ -8,6 +8,7 @@ export { composition } from './composition.js';
 export { generate } from './generate.js';
 export { hubDescribe, hubOpen, hubStored } from './hub.js';
 export { close, open, openInput } from './openFiles.js';
+export { rounding } from './rounding.js';
 export { show } from './show.js';
 export { nameTokens, picture, sound, split } from './sourceInputs.js';
 export { surprise } from './surprise.js';

@@ -114,4 +114,13 @@ test('a download is cancelled, and continues where it ended; the form is chosen'
   await opened('large');
   assert.ok(counted() - before < 45e6, `${counted() - before} bytes after cancelling`);
   assert.match(await page.locator('.told').textContent(), /stored as int8/);
+  await page.locator('.told summary').click();
+  await page.locator('[data-name=compare-weights]').click();
+  await page.locator('[data-name=rounding]').waitFor();
+  assert.ok(await page.evaluate(() => part('.told').scrollWidth <= part('.told').clientWidth), 'the lines wrap');
+  // The weights of this model are zeros, so they are the same in int8.
+  assert.match(
+    await page.locator('[data-name=rounding]').textContent(),
+    /the first \d+ tokens: the strongest key is the same in 100\.0% of rows, and no weight changes by more than 0\.$/,
+  );
 });

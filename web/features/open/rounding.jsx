@@ -1,0 +1,41 @@
+// The sentence on how much the weights in few bits change the attention of an opened model.
+
+import { useSession } from '../../ui/context.js';
+import { texts as inEnglish } from './openPanel.en.js';
+import { texts as inChinese } from './openPanel.zh.js';
+
+/** @param {{ about: any, summary: any }} opened */
+export const canCompare = ({ about, summary }) =>
+  summary.kind === 'transformer' && summary.weights !== 'float32' && about.reads === 'text';
+
+export function Rounding() {
+  const { rounding, language } = useSession();
+  const texts = (language.value === 'zh' ? inChinese : inEnglish).rounding;
+  const shown = rounding.shown.value;
+  if (!shown)
+    return (
+      <button type="button" class="word" data-name="compare-weights" onClick={rounding.measure}>
+        {texts.compare}
+      </button>
+    );
+  if (shown.is === 'reading')
+    return (
+      <p>
+        <span role="status">{texts.reading}</span> {Math.round((100 * shown.read) / shown.total)}%{' '}
+        <button type="button" class="word" onClick={rounding.cancel}>
+          {texts.cancel}
+        </button>
+      </p>
+    );
+  return (
+    <p role="status" data-name="rounding">
+      {shown.is === 'measured' &&
+        texts.measured(shown.tokens, (100 * shown.same).toFixed(1), changeText(shown.largest))}
+      {shown.is === 'tooLarge' && texts.tooLarge}
+      {shown.is === 'failed' && texts.failed(shown.message)}
+    </p>
+  );
+}
+
+/** 0.017, 8e-5, 0 @param {number} x */
+const changeText = (x) => (x === 0 ? '0' : x < 0.001 ? x.toExponential(0) : x.toFixed(3));
