@@ -76,6 +76,7 @@ test('BPE: an unknown character is added after the bytes that follow it', () => 
   const model = { type: 'BPE', unk_token: '<unk>', byte_fallback: true, vocab, merges: [] };
   const encode = (text, fuse_unk) => openTokenizer({ model: { ...model, fuse_unk } }).encode(text);
   assert.deepEqual(encode('xybca', false).ids, [0, 2, 3, 0, 1]);
+  assert.deepEqual(encode('xybca').ids, [0, 2, 3, 0, 1], 'by default, unknown characters are not fused');
   assert.deepEqual(encode('xbya', true).ids, [2, 0, 1]);
   assert.deepEqual(encode('axb', true).offsets, [
     [0, 1],
