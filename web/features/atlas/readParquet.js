@@ -13,7 +13,7 @@ const partsOf = (file) => ({
   byteLength: file.size,
   slice(/** @type {number} */ start, /** @type {number} */ end = file.size) {
     const isInside = start >= 0 && start <= end && end <= file.size;
-    if (!isInside) throw new RangeError(`bytes ${start} to ${end} of ${file.size}`);
+    if (!isInside) throw new RangeError(`bytes ${start} to ${end} are outside the file of ${file.size} bytes`);
     return file.slice(start, end).arrayBuffer();
   },
 });

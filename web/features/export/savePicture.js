@@ -160,7 +160,7 @@ let ruler = null;
 /** Returns the width of a text in a font. @type {import('./figure.js').Measure} */
 function widthOf(text, size, font) {
   ruler ??= document.createElement('canvas').getContext('2d');
-  if (!ruler) throw new Error('there is no canvas to measure texts');
+  if (!ruler) throw new Error('cannot measure texts, because the browser has no 2D canvas');
   ruler.font = `${size}px ${font}`;
   return ruler.measureText(text).width;
 }
