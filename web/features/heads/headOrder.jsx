@@ -11,7 +11,7 @@ import { beginAblation, isAblatable } from './ablation.jsx';
 
 /**
  * Returns the heads of each layer in the order in which they are shown; null for the order by number. While a model
- * trains the order is fixed, although the scores change.
+ * trains the order is by number, because the scores change.
  * @returns {number[][] | null}
  */
 export function useOrder() {

@@ -67,7 +67,7 @@ export function Share() {
 }
 
 /**
- * Returns a function that copies a text. `copied` is the message about the copy for the two seconds after it.
+ * Returns the message about the last copy, for two seconds after it, and a function that copies a text.
  * @returns {[copied: string | null, put: (content: string, good: string, bad: string) => void]}
  */
 function useClipboard() {
