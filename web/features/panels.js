@@ -1,4 +1,4 @@
-// The panels of the reading column, by the name in state.panel.
+// The panels of the reading column. The name of a panel is the value of state.panel.
 
 import { later } from '../ui/lazy.jsx';
 import { Reading } from './reading/reading.jsx';
@@ -23,7 +23,7 @@ export const PANELS = [
   { name: 'table', Component: HeadTable },
 ];
 /**
- * The component of a panel. A view may replace the reading of a cell by its own.
+ * Returns the component of a panel. A view may replace the panel that explains a cell with its own.
  * @param {State} state
  * @param {Run | null} run
  */
@@ -31,7 +31,7 @@ export function panelFor(state, run) {
   const { panel, view, cell } = state;
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
   if (found === PANELS[0] && state.sum && view === 'heatmap') return SumPanel;
-  // A chosen cell is explained.
+  // If a cell is chosen, the panel explains the cell instead.
   if (found === PANELS[0] && !cell && showsWritten(state, run)) return WrittenPanel;
   return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;
 }

@@ -1,14 +1,14 @@
-// Rules of the views that need no component: which view can show a run.
+// Rules of the views that need no component, such as which view can show a run.
 
 import { writtenFrom } from './prompt/written.js';
 import { isOpen } from './train/settings.js';
 
 /** @import { Run } from '../store/types.js' */
 
-/** With more cells than this, lines cannot be distinguished. */
+/** Maximum number of cells that can be shown as lines. More lines cannot be distinguished. */
 const MAX_LINES = 90_000;
 
-/** True if a view can show a run. @param {string} name @param {Run | null} run @returns {boolean} */
+/** Returns true if a view can show a run. @param {string} name @param {Run | null} run @returns {boolean} */
 export function canShow(name, run) {
   if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
@@ -21,23 +21,23 @@ export function canShow(name, run) {
   return name !== 'lines' || run.T * run.S <= MAX_LINES;
 }
 
-/** True if a word is guessed after a text that can be run with other values. @param {Run} run */
+/** Returns true if the model predicts a word from a text, and can be run with patched values. @param {Run} run */
 const canTrace = ({ about: { kind, edits, guess, reads } }) =>
   kind === 'transformer' && edits && reads === 'text' && (guess === 'next' || guess === 'masked');
 
-/** True if each token of the text can be guessed. @param {Run} run */
+/** Returns true if the model can predict each token of the text. @param {Run} run */
 const canSurprise = ({ about: { kind, guess, reads } }) =>
   kind === 'transformer' && (guess === 'next' || guess === 'masked') && (reads === 'text' || reads === 'numbers');
 
-/** True if a run has no queries or no keys. @param {Run | null} run */
+/** Returns true if a run has no queries or no keys. @param {Run | null} run */
 export const isEmpty = (run) => run !== null && !(run.T > 0 && run.S > 0);
 
 /**
- * True if the heatmap shows rows that the model has written, and how they came about.
+ * Returns true if the heatmap shows rows that the model has written, together with the controls that play them back.
  * @param {import('../store/state.js').State} state @param {Run | null} run
  */
 export const showsWritten = (state, run) =>
   state.view === 'heatmap' && run !== null && writtenFrom(state, run) < run.T && !isOpen(state);
 
-/** The name of the view in which a mask is painted. @param {Run | null} run */
+/** Returns the name of the view in which a mask is painted. @param {Run | null} run */
 export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

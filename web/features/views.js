@@ -1,12 +1,13 @@
-// The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract.
-//   grows    the view also takes the area of the model
-//   spreads  it takes the area of both columns, with the reading above it
-//   inMenu   it is in the menu of the first word: the pictures of a head, and the text
-//   titled   it shows its sentences itself; it is absent during training
-//   ways     its variants, chosen by state.versus
-//   single   it is one picture with the heatmap's labels
-//   Marks    its legend
-//   Reading  its own reading column
+// The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract. The
+// fields of a view besides its name and component:
+//   grows    true if the view also fills the area of the model
+//   spreads  true if the view fills the area of both columns, with the reading above it
+//   inMenu   true if the view is in the first menu, which has the pictures of a head and the text
+//   titled   true if the view shows the sentences itself; it is not available during training
+//   ways     variants of the view, of which state.versus chooses one
+//   single   true if the view is one picture with the labels of the heatmap
+//   Marks    component of the legend
+//   Reading  component of the reading column, if the view has its own
 
 import { later } from '../ui/lazy.jsx';
 import { Picture } from './heatmap/heatmap.jsx';
@@ -54,7 +55,7 @@ export const VIEWS = [
     name: 'compare',
     Component: Compare,
     inMenu: true,
-    // Two pictures in one column would be small.
+    // Two pictures side by side need the area of both columns, because in one column they would be small.
     spreads: ({ versus, pinned, panel }) => versus === 'beside' && pinned !== null && panel === 'reading',
     single: ({ versus, pinned }) => versus === 'difference' || pinned === null,
     ways: ['beside', 'difference'],
@@ -67,17 +68,17 @@ export const VIEWS = [
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
 
 /**
- * The views that can be chosen now.
+ * Returns the views that can be chosen in a state.
  * @param {State} state @param {Run | null} run
- * @param {boolean} [further] the model in training was trained before, so that two runs can be compared
+ * @param {boolean} [further] true if the model in training was trained before, so that two runs can be compared
  */
 export const viewsFor = (state, run, further = false) =>
   VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !(isOpen(state) && (titled || (ways && !further))));
 
-/** The heatmap of an image: its patches instead of the matrix, which is a view of its own. */
+/** The heatmap of an image shows its patches. The matrix is a separate view. */
 const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };
 /**
- * The view of a run: the heatmap if the named view cannot show it.
+ * Returns the view of a run, which is the heatmap if the view with that name cannot show the run.
  * @param {string} name
  * @param {Run | null} run
  * @returns {View}

@@ -1,5 +1,5 @@
 // The atlas: a map of all heads, measured over many texts, next to the passages with the strongest attention of the
-// chosen head. Its reading column is the page of that head.
+// chosen head. The reading column of the atlas is the page of that head.
 
 import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -15,7 +15,7 @@ import { useMap, useRequests, useRoles } from './useAtlas.js';
 export { default as styles } from './atlas.css';
 export { HeadPage as AtlasHead } from './headPage.jsx';
 
-/** In a narrower area the passages are below the map. */
+/** If the area is narrower than this many pixels, the passages are below the map. */
 const NARROW = 760;
 
 /** @param {{ width: number, height: number, compact?: boolean, free?: boolean }} props */

@@ -1,4 +1,4 @@
-// The axes of the map of all heads: values of each head, and scales from values to pixels.
+// The axes of the map of all heads: the value of each head on an axis, and scales from values to pixels.
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
 /**
@@ -8,9 +8,14 @@
 /** @typedef {{ value: number, at: number }} Tick */
 /** @typedef {{ at: (value: number) => number, ticks: Tick[], least: number, most: number }} Scale */
 
-/** Axes in tokens double at each step. least: where the axis begins. */
+/**
+ * The axes whose values are numbers of tokens, with the value at which each axis begins. Each step doubles the value.
+ */
 const TOKENS = { distance: 0, variation: 0, spread: 1 };
-/** The other axes but cost are shares of weight. @type {AxisName[]} */
+/**
+ * All axes. An axis that is not in TOKENS shows a share of the attention weight, except cost, which is in bits.
+ * @type {AxisName[]}
+ */
 export const AXES = [
   'distance',
   'variation',
@@ -23,9 +28,9 @@ export const AXES = [
   'cost',
 ];
 
-/** An axis in tokens is at least this long. */
+/** Minimum of the largest value on an axis in tokens. */
 const MIN_TOKENS = 8;
-/** Number of steps that a linear axis has about. */
+/** Approximate number of steps of a linear axis. */
 const STEPS = 5;
 
 /** @param {string} name @returns {name is keyof typeof TOKENS} */
@@ -45,21 +50,21 @@ const VALUES = {
 };
 
 /**
- * The values of all heads on an axis, by l·H + h; NaN where a head has none.
+ * Returns the values of all heads on an axis, by l·H + h. The value is NaN for a head that has none.
  * @param {AtlasMap} map
  * @param {AxisName} name
  */
 export const valuesOn = (map, name) =>
   Array.from({ length: map.layers * map.heads }, (_, head) => VALUES[name](map, head));
 
-/** The axes on which two heads or more have a value. @param {AtlasMap} map */
+/** Returns the axes on which at least two heads have a value. @param {AtlasMap} map */
 export const axesOf = (map) => AXES.filter((name) => valuesOn(map, name).filter(Number.isFinite).length > 1);
 
 /**
  * @param {AxisName} name
  * @param {number[]} values
- * @param {number} from pixels at the least value
- * @param {number} to pixels at the largest value
+ * @param {number} from position of the least value, in pixels
+ * @param {number} to position of the largest value, in pixels
  * @returns {Scale}
  */
 export function scaleOf(name, values, from, to) {
@@ -72,7 +77,7 @@ export function scaleOf(name, values, from, to) {
 
 /** @param {number} least @param {number} largest @param {number} from @param {number} to @returns {Scale} */
 function doublingScale(least, largest, from, to) {
-  // An axis from 0 begins with a step from 0 to 1.
+  // On an axis from 0 the first step is from 0 to 1, because no doubling reaches 0.
   const place = (/** @type {number} */ value) => Math.log2(value + 1 - least);
   const most = Math.max(MIN_TOKENS, 2 ** Math.ceil(Math.log2(Math.max(largest, 1))));
   const at = (/** @type {number} */ value) => from + ((to - from) * place(Math.max(value, least))) / place(most);

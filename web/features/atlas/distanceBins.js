@@ -1,13 +1,16 @@
-// The histogram of distances as it is drawn: one bar for each doubling.
+// The histogram of the distances between query and key, drawn with one bar for each doubling of the distance.
 
-/** @typedef {{ from: number, weight: number, share: number }} Bar share: of the highest bar */
+/**
+ * @typedef {{ from: number, weight: number, share: number }} Bar from: least distance of the bar; share: height as a
+ *   share of the highest bar
+ */
 
-/** Distances up to this one always have a bar. */
+/** Distances up to this number of tokens always have a bar, even without weight. */
 const USUAL = 64;
 
 /**
  * @param {{ edges: ArrayLike<number>, values: ArrayLike<number> }} distances
- * @returns {Bar[]} up to the last bar with a weight
+ * @returns {Bar[]} the bars up to the last one with a weight, and at least up to USUAL
  */
 export function barsOf({ edges, values }) {
   const all = Array.from(values, (weight, i) => ({ from: edges[i], weight }));
@@ -18,7 +21,8 @@ export function barsOf({ edges, values }) {
 }
 
 /**
- * The share of the weight that is less than `limit` tokens away; NaN without weights.
+ * Returns the share of the attention weight on keys that are less than `limit` tokens away; NaN if there are no
+ * weights.
  * @param {{ edges: ArrayLike<number>, values: ArrayLike<number> }} distances
  * @param {number} limit
  */

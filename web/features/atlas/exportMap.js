@@ -1,4 +1,4 @@
-// The map as files: its numbers as CSV, and the drawing as SVG.
+// Exports the map to files: the numbers of the heads as CSV, and the drawing as SVG.
 
 import { download } from '../../ui/download.js';
 import { PALETTE } from '../../ui/palette.js';
@@ -18,7 +18,7 @@ const SHAPE = 12;
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
- * A row for each head, with the names of HeadVis' fields where it has them.
+ * Returns one row for each head. Columns that HeadVis also has bear the names of its fields.
  * @param {AtlasMap} map
  */
 export function mapCsv(map) {
@@ -34,7 +34,7 @@ export function mapCsv(map) {
 }
 
 /**
- * The map with its axes, and the name of each head.
+ * Returns the map as SVG, with its axes and the name of each head.
  * @param {AtlasMap} map
  * @param {AxisName[]} axes
  * @param {Theme} theme

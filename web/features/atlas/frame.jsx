@@ -1,4 +1,4 @@
-// A frame that is drawn on the map: the heads in it are listed, and can be switched off together.
+// A frame that the visitor draws on the map. The heads in it are listed, and can be switched off together.
 
 import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,7 +11,7 @@ import { useAtlasTexts } from './texts.js';
 /** @import { Drawn } from './headMap.jsx' */
 /** @import { Box, Point } from './placeLabels.js' */
 
-/** A shorter movement is a click. */
+/** A drag of the pointer by at most this many pixels counts as a click. */
 const MIN_DRAG = 6;
 
 /** @param {Point} a @param {Point} b @returns {Box} */
@@ -46,7 +46,7 @@ export function useFrame(drawn, onClick) {
     /** @param {PointerEvent} event @returns {Point} */
     move(event) {
       const at = placeOf(event);
-      // A finger scrolls the page.
+      // A drag with a finger draws no frame, because it scrolls the page.
       if (begun.current && event.buttons === 1 && event.pointerType !== 'touch') {
         const now = boxOf(begun.current, at);
         if (box || now.width + now.height > MIN_DRAG) setBox(now);

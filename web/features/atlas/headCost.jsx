@@ -1,4 +1,4 @@
-// The cost of switching the chosen head off: a fine line for each passage, and a mark at the mean.
+// The cost of switching off the chosen head: a fine line for each passage, and a mark at the mean.
 
 import { useSession } from '../../ui/context.js';
 import { scaleOf } from './axes.js';
@@ -7,7 +7,7 @@ import { useAtlasTexts } from './texts.js';
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 
-/** Width of the drawing in its own units; it is stretched to the column. */
+/** Width of the drawing in SVG units. The drawing is stretched to the width of the column. */
 const WIDTH = 1000;
 
 /** @param {{ map: AtlasMap, role: AtlasRole | null }} props */
@@ -48,7 +48,8 @@ export function HeadCost({ map, role }) {
 const changeText = (texts, bits) => (bits < 0 ? texts.gains : texts.costs)(bitsText(bits));
 
 /**
- * The cost where the rule holds, with its verb if that differs.
+ * Returns the text for the cost in the rows where the rule of the head holds. The text has a verb if that cost and the
+ * mean cost have different signs.
  * @param {ReturnType<typeof useAtlasTexts>} texts
  * @param {number} mean
  * @param {number} holding

@@ -1,4 +1,4 @@
-// The map: each head is a shape, or a small picture, at its place on two axes that the visitor chooses.
+// The map of all heads. Each head is a shape, or a small picture, at its values on two axes that the visitor chooses.
 
 import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -19,21 +19,21 @@ import { useAxes } from './useAtlas.js';
 /** @import { AxisName, Scale } from './axes.js' */
 /** @import { Point } from './placeLabels.js' */
 /**
- * The map as it is drawn.
+ * The map with its scales and the positions of the heads, ready to draw.
  * @typedef {object} Drawn
  * @property {AtlasMap} map
  * @property {(AtlasRole | null)[]} roles
  * @property {AxisName[]} axes
  * @property {Scale[]} scales
  * @property {number[][]} values by axis and head
- * @property {Point[]} points of the heads
+ * @property {Point[]} points of the heads, in pixels
  * @property {number} width
  * @property {number} height
  */
 
-/** Margins for the figures of the axes, and for shapes at the ends. */
+/** Margins for the numbers on the axes, and for shapes at the ends of an axis. */
 const [LEFT, RIGHT, TOP, BOTTOM] = [30, 14, 12, 24];
-/** The pointer reaches this far to a head. */
+/** Maximum distance in pixels from the pointer to a head that it points at. */
 const REACH = 20;
 
 /**
@@ -46,7 +46,7 @@ const REACH = 20;
 function draw(map, roles, axes, { width, height }) {
   const values = axes.map((name) => valuesOn(map, name));
   const scales = [scaleOf(axes[0], values[0], LEFT, width - RIGHT), scaleOf(axes[1], values[1], height - BOTTOM, TOP)];
-  // A head without a value on an axis is at its beginning.
+  // A head without a value on an axis is drawn at the beginning of the axis.
   const place = (/** @type {number} */ axis, /** @type {number} */ head) => {
     const value = values[axis][head];
     return scales[axis].at(Number.isFinite(value) ? value : scales[axis].least);
@@ -115,7 +115,7 @@ export function HeadMap({ map, roles, onEnter }) {
   );
 }
 
-/** The grid lines with their figures. @param {{ drawn: Drawn }} props */
+/** Draws the grid lines and the numbers on the axes. @param {{ drawn: Drawn }} props */
 function Axes({
   drawn: {
     scales: [across, up],
@@ -145,7 +145,10 @@ function Axes({
   );
 }
 
-/** The name of an axis, a menu of all axes. @param {{ map: AtlasMap, axes: AxisName[], at: 0 | 1 }} props */
+/**
+ * The name of an axis, which opens a menu of all axes.
+ * @param {{ map: AtlasMap, axes: AxisName[], at: 0 | 1 }} props
+ */
 function AxisMenu({ map, axes, at }) {
   const session = useSession();
   const texts = useAtlasTexts();

@@ -1,5 +1,5 @@
-// The page of the chosen head: its usual role, how often the rule holds, how far back it looks, the tokens that it
-// looks from and at, and the cost of switching it off.
+// The page of the chosen head: its usual role, how often the rule of that role holds, how far back the head looks,
+// which tokens it looks from and at, and the cost of switching it off.
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,7 +13,7 @@ import { shareOf } from './usualRole.js';
 
 /** @import { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../store/atlasProtocol.js' */
 
-/** Rows of a table of tokens, and after a request for more. */
+/** Rows of a table of tokens, first and after the visitor has asked for more. */
 const [ROWS, MORE_ROWS] = [5, 20];
 
 export function HeadPage() {
@@ -51,7 +51,7 @@ export function HeadPage() {
   );
 }
 
-/** The same head in the current text. @param {{ role: AtlasRole | null }} props */
+/** The chosen head in the current text. @param {{ role: AtlasRole | null }} props */
 function Here({ role }) {
   const session = useSession();
   const texts = useAtlasTexts();
@@ -85,7 +85,10 @@ function Here({ role }) {
   );
 }
 
-/** How often the rule of a head holds. @param {{ map: AtlasMap, role: AtlasRole | null, head: number }} props */
+/**
+ * Shows how often the rule of a head's role holds.
+ * @param {{ map: AtlasMap, role: AtlasRole | null, head: number }} props
+ */
 function Rule({ map, role, head }) {
   const texts = useAtlasTexts();
   const first = map.holds.first?.[head];

@@ -1,4 +1,4 @@
-// The heads on the map, as shapes or as small pictures. The chosen one has a ring.
+// The heads on the map, as shapes or as small pictures. The chosen head has a ring.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,7 +13,7 @@ import { useAtlasTexts } from './texts.js';
 /** @import { Drawn } from './headMap.jsx' */
 /** @typedef {{ key: string, done: number, places: { x: number, y: number }[], settled: boolean[] }} Earlier */
 
-/** True for each head whose place no longer moves. @param {Drawn} drawn @returns {boolean[]} */
+/** Returns true for each head whose position on the map no longer changes. @param {Drawn} drawn @returns {boolean[]} */
 function useSettled({ map, points, width, height, axes }) {
   const before = useRef(/** @type {Earlier | null} */ (null));
   if (map.source === 'sentence') return points.map(() => false);
@@ -27,7 +27,9 @@ function useSettled({ map, points, width, height, axes }) {
   return settled;
 }
 
-/** @param {{ drawn: Drawn, query: string | null }} props query: heads that do not match it are pale */
+/**
+ * @param {{ drawn: Drawn, query: string | null }} props query: text of the search; heads that do not match it are pale
+ */
 export function HeadShapes({ drawn, query }) {
   const session = useSession();
   const texts = useAtlasTexts();
@@ -80,7 +82,7 @@ function Picture({ drawn: { map }, head, chosen, pale, point }) {
     const weights = pictureOf(map.pictures, head);
     const causal = session.about.peek()?.causal ?? true;
     weights.forEach((weight, i) => {
-      // A token that comes later has no cell.
+      // In a causal model no cell exists for a key after the query.
       if (!causal || i % PICTURE <= Math.floor(i / PICTURE)) pixels[i] = RAMP[theme].pixel(weight);
     });
     context.putImageData(image, 0, 0);

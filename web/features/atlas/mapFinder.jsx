@@ -1,4 +1,4 @@
-// The search on the map: by the name of a head or by its role. Heads that do not match are pale.
+// The search on the map, by the name of a head or by its role. Heads that do not match are pale.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useAtlasTexts } from './texts.js';

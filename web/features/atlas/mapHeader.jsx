@@ -1,4 +1,4 @@
-// The lines above the map: the corpus, and the progress of a scan.
+// The lines above the map. They show the corpus, and the progress of a scan.
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -43,7 +43,7 @@ export function MapHeader({ map }) {
   );
 }
 
-/** The heads are placed by one sentence. */
+/** The line that is shown before the first scan, when one sentence determines the positions of the heads. */
 function BeforeScan() {
   const session = useSession();
   const texts = useAtlasTexts();
@@ -60,7 +60,10 @@ function BeforeScan() {
   );
 }
 
-/** The corpus of a map; a menu scans it again, or another one. @param {{ map: AtlasMap }} props */
+/**
+ * The corpus of a map, with a menu that starts a scan of the same corpus or of another one.
+ * @param {{ map: AtlasMap }} props
+ */
 function Corpus({ map }) {
   const session = useSession();
   const texts = useAtlasTexts();
@@ -120,7 +123,7 @@ function Progress({ map: { done, passages, time, state } }) {
   );
 }
 
-/** Passages that were not measured, or only in part. @param {{ map: AtlasMap }} props */
+/** Lists the passages that were not measured, or only in part. @param {{ map: AtlasMap }} props */
 function LeftOut({ map: { skipped, truncated, passages, longest, title } }) {
   const texts = useAtlasTexts();
   if (title === '' || (skipped.length === 0 && truncated === 0)) return null;

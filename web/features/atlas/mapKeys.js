@@ -1,5 +1,5 @@
-// The keyboard on the map: arrows go to the next head in a direction, brackets through the layers, Enter to the
-// passages of the head, and a slash to the search.
+// The keyboard on the map: an arrow goes to the next head in its direction, a bracket to the head with the next or
+// previous number, Enter to the passages of the head, and a slash to the search.
 
 import { useSession } from '../../ui/context.js';
 import { valueText } from './numbers.js';
@@ -15,7 +15,7 @@ const DIRECTIONS = {
   ArrowUp: { dx: 0, dy: -1 },
   ArrowDown: { dx: 0, dy: 1 },
 };
-/** Steps through the heads by number. @type {Record<string, number>} */
+/** The keys that go to the next or previous head by number. @type {Record<string, number>} */
 const STEPS = { '[': -1, ']': 1 };
 
 /**

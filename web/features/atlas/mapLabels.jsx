@@ -1,4 +1,4 @@
-// The names on the map: each role once, where most of its heads are, and some heads.
+// The names on the map. Each role is named once, where most of its heads are; some heads are named too.
 
 import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,10 +11,13 @@ import { USUAL_ROLES } from './usualRole.js';
 /** @import { AtlasRole } from '../../store/atlasProtocol.js' */
 /** @import { Drawn } from './headMap.jsx' */
 
-/** Widths of letters in pixels: of a role's name, which is serif, and of a head's. */
+/**
+ * Widths in pixels of a letter in the name of a role (which is serif), of a letter in the name of a head, and of a CJK
+ * character.
+ */
 const [ROLE_LETTER, HEAD_LETTER, WIDE_LETTER] = [7.6, 7.4, 16];
 const [ROLE_HEIGHT, HEAD_HEIGHT] = [20, 16];
-/** With more heads than this, only the chosen one is named. */
+/** If there are more heads than this, only the chosen one is named. */
 const MANY = 200;
 
 /** @param {string} text @param {number} letter */
@@ -37,7 +40,7 @@ export function MapLabels({ drawn }) {
       points: points.filter((_, i) => (roles[i] ?? 'none') === role),
       size: { width: widthOf(texts.roles[role], ROLE_LETTER), height: ROLE_HEIGHT },
     }));
-    // The names of the fewest heads are the hardest to place: they come first.
+    // The names of roles with the fewest heads are the hardest to place, so they are placed first.
     const named = placeRoles(
       all.sort((a, b) => a.points.length - b.points.length),
       points,

@@ -1,4 +1,4 @@
-// The map as a table: the same numbers, for every head.
+// The map as a table, with the numbers of every head.
 
 import { useSession } from '../../ui/context.js';
 import { axesOf, valuesOn } from './axes.js';

@@ -1,10 +1,10 @@
-// The mean picture of a head on the map.
+// The mean of a head's attention weights over all passages, as a small picture on the map.
 
-/** Tokens on each side of a picture. */
+/** Number of tokens on each side of a picture. */
 export const PICTURE = 16;
-/** Pixels of a picture on each side: two for each cell. */
+/** Number of pixels on each side of a picture: two for each cell. */
 export const SIDE = 32;
 
-/** The picture of a head. @param {Float32Array} pictures (L,H,P,P) @param {number} head l·H + h */
+/** Returns the picture of a head. @param {Float32Array} pictures (L,H,P,P) @param {number} head l·H + h */
 export const pictureOf = (pictures, head) =>
   pictures.subarray(head * PICTURE * PICTURE, (head + 1) * PICTURE * PICTURE);

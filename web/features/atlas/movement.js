@@ -1,13 +1,14 @@
-// During a scan a head is drawn open while its place still moves.
+// During a scan a head is drawn as an outline while its position on the map still changes.
 
-/** A move by this share of the map from one passage to the next is visible. */
+/** A head that moves by more than this share of the map per passage still moves visibly. */
 const VISIBLE = 0.02;
 
 /**
- * True for each head whose place no longer moves.
- * @param {readonly { x: number, y: number }[] | null} before the places, as shares of the map, some passages earlier
+ * Returns true for each head whose position no longer changes.
+ * @param {readonly { x: number, y: number }[] | null} before positions of the heads some passages earlier, as shares of
+ *   the map
  * @param {readonly { x: number, y: number }[]} now
- * @param {number} passages between the two
+ * @param {number} passages that were measured between `before` and `now`
  */
 export const settledHeads = (before, now, passages) =>
   now.map(({ x, y }, head) => {

@@ -1,8 +1,8 @@
-// Numbers as the atlas shows them.
+// Numbers as texts, in the form that the atlas shows.
 
 /** @import { AxisName } from './axes.js' */
 
-/** A value on an axis. @param {AxisName} axis @param {number} value */
+/** Returns a value on an axis as a text. @param {AxisName} axis @param {number} value */
 export function valueText(axis, value) {
   if (!Number.isFinite(value)) return '–';
   const isInTokens = axis === 'distance' || axis === 'variation' || axis === 'spread';
@@ -10,16 +10,16 @@ export function valueText(axis, value) {
 }
 /** @param {number} share */
 export const percentText = (share) => (Number.isFinite(share) ? `${Math.round(100 * share)}%` : '–');
-/** As on the drawings: without the zero. @param {number} weight */
+/** Returns a weight without the zero before the point, as in the drawings. @param {number} weight */
 export const weightText = (weight) => (weight >= 0.995 ? '1.00' : weight.toFixed(2).replace(/^0/, ''));
-/** Bits with two figures or more. @param {number} bits */
+/** Returns a number of bits with two decimals, or with three if it is small. @param {number} bits */
 export const bitsText = (bits) => {
   const size = Math.abs(bits);
   return size < 0.0005 ? '0' : size < 0.095 ? size.toFixed(3) : size.toFixed(2);
 };
 
 /**
- * A time in the words of the page.
+ * Returns a duration in seconds or minutes, in the language of the page.
  * @param {{ seconds: (n: number) => string, minutes: (n: number) => string }} texts
  * @param {number} milliseconds
  */

@@ -1,5 +1,5 @@
-// The panel for the visitor's own texts: files, folders or a pasted text. It shows the first lines, the column that is
-// read, and what cannot be read, before anything is scanned.
+// The panel for the visitor's own texts: files, folders or a pasted text. Before anything is scanned it shows the first
+// lines, the column that is read, and the passages that cannot be read.
 
 import { useState } from 'preact/hooks';
 import { LENGTH } from '../../store/atlas.js';
@@ -10,7 +10,8 @@ import { useAtlasTexts } from './texts.js';
 
 /** @import { ProblemCode, ReadTexts } from './readCorpus.js' */
 /**
- * A file or a pasted text. format: null if it is not read, and code: the reason. rows: of a Parquet file.
+ * A file or a pasted text. format: null if the file is not read; code: the reason in that case. rows: number of rows of
+ * a Parquet file.
  * @typedef {object} Source
  * @property {string} name
  * @property {string} text
@@ -19,12 +20,12 @@ import { useAtlasTexts } from './texts.js';
  * @property {number} [rows]
  */
 
-/** Lines that are shown of the texts, and problems that are listed. */
+/** Maximum number of lines of the texts that are shown, and of problems that are listed. */
 const [LINES, PROBLEMS] = [5, 100];
-/** Passages that are scanned at most, at equal distances. */
+/** Maximum number of passages that are scanned. From a larger corpus they are taken at equal distances. */
 const MAX_PASSAGES = 2000;
 
-/** Lengths of a passage that can be chosen, in tokens. */
+/** Lengths of a passage that the visitor can choose, in tokens. */
 const LENGTHS = [64, LENGTH, 256, 512];
 
 /**
@@ -37,7 +38,7 @@ const readAll = (sources, options) =>
     sources.map(({ name, text, format, code }) => ({ name, code, texts: format && readCorpus(text, format, options) })),
   );
 
-/** A chosen file; a table in Parquet is read as JSON lines. @param {File} file @returns {Promise<Source>} */
+/** Reads a chosen file. A Parquet file is converted to JSON lines. @param {File} file @returns {Promise<Source>} */
 async function readSource(file) {
   const name = file.webkitRelativePath || file.name;
   const format = formatOf(file.name);
@@ -132,11 +133,11 @@ const limited = (passages) =>
     : Array.from({ length: MAX_PASSAGES }, (_, i) => passages[Math.floor((i * passages.length) / MAX_PASSAGES)]);
 
 /**
- * The texts that were read: their column, the first lines, how long a scan takes, and problems.
+ * Shows the texts that were read: their column, the first lines, the duration of a scan, and problems.
  * @param {object} props
  * @param {ReadTexts} props.found
  * @param {(column: string) => void} props.setColumn
- * @param {number} props.length tokens of a passage
+ * @param {number} props.length of a passage, in tokens
  * @param {(length: number) => void} props.setLength
  */
 function Found({ found, setColumn, length, setLength }) {
@@ -172,7 +173,7 @@ function Found({ found, setColumn, length, setLength }) {
 }
 
 /**
- * A line of options, one of which is chosen.
+ * A line of options from which one is chosen.
  * @template {string | number} T
  * @param {{ name: string, options: readonly T[], chosen: T | null, choose: (option: T) => void }} props
  */

@@ -1,4 +1,4 @@
-// One passage: its weight, its words with bars, the arc from the query to the key, and the word that came next.
+// One passage: its weight, its words with bars, the arc from the query to the key, and the word after the query.
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,9 +11,9 @@ import { useAtlasTexts } from './texts.js';
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 /** @import { Arc, Strip, StripPart } from './strip.js' */
 
-/** The room above the words for arcs, in pixels. */
+/** Height in pixels above the words, in which arcs are drawn. */
 const RISE = 17;
-/** Arcs of a word that is pointed at: the strongest ones, of at least this weight. */
+/** Maximum number of arcs from a word that the pointer is on, and the minimum weight of an arc. */
 const [MAX_ARCS, MIN_WEIGHT] = [3, 0.05];
 
 /**
@@ -72,7 +72,10 @@ export function PassageStrip({ sample, strip, onOpen }) {
   );
 }
 
-/** The strongest arcs of a word that is pointed at, or the passage's own. @returns {Arc[]} */
+/**
+ * Returns the strongest arcs of the word that the pointer is on, or the arc of the passage if it is on none.
+ * @returns {Arc[]}
+ */
 function useArcs(/** @type {Strip} */ strip, /** @type {Float32Array} */ row, /** @type {number | null} */ touched) {
   return useMemo(() => {
     if (touched === null) return [strip.arc];
@@ -85,7 +88,7 @@ function useArcs(/** @type {Strip} */ strip, /** @type {Float32Array} */ row, /*
   }, [strip, row, touched]);
 }
 
-/** The arcs as paths between the words, after they have been laid out. */
+/** Returns the arcs as paths between the words, after the words have been laid out. */
 function usePaths(/** @type {{ current: HTMLElement | null }} */ line, /** @type {Arc[]} */ arcs) {
   const { width } = useSize(line);
   const [paths, setPaths] = useState(/** @type {{ d: string, x: number }[]} */ ([]));
@@ -104,7 +107,10 @@ function usePaths(/** @type {{ current: HTMLElement | null }} */ line, /** @type
   return paths;
 }
 
-/** From a query to its key: nearly level in the middle; a loop where both are the same. */
+/**
+ * Returns the path of an arc from a query to its key, nearly level in the middle. If both are the same token it is a
+ * loop.
+ */
 function arcPath(/** @type {number} */ from, /** @type {number} */ to) {
   if (from === to) return `M${from - 6} ${RISE}C${from - 9} 4 ${from + 9} 4 ${from + 6} ${RISE}`;
   const bend = Math.sign(to - from) * Math.min(Math.abs(to - from) / 2, 50);

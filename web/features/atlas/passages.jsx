@@ -1,4 +1,4 @@
-// The passages with the strongest attention of the chosen head, and by the slider weaker ones.
+// The passages with the strongest attention of the chosen head. A slider selects passages with weaker attention.
 
 import { useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,7 +11,7 @@ import { useAtlasTexts } from './texts.js';
 /** @import { AtlasRole, AtlasSample } from '../../store/atlasProtocol.js' */
 /** @import { Arc } from './strip.js' */
 
-/** Pixels of a letter, and of the figure before the words. */
+/** Width in pixels of a letter, and of the number before the words. */
 const [LETTER, FIGURE] = [8.2, 46];
 
 /**
@@ -80,14 +80,14 @@ function List({ shown, role, list }) {
   const { width } = useSize(list);
   const about = session.about.value;
   const canOpen = about?.reads === 'text' || about?.folder;
-  /** The passage becomes the sentence, with the strongest weight as the chosen cell. */
+  /** The passage becomes the text of the page, and the cell with its strongest weight is chosen. */
   const open = (/** @type {AtlasSample} */ sample, /** @type {Arc} */ { t, s }) => {
-    // The passages of a folder are its entries.
+    // The passages of a folder are entries of the folder, so the entry is opened instead of setting a text.
     if (about?.folder) {
       session.update({ entry: sample.sequence, view: 'heatmap', cell: { t, s } });
       return;
     }
-    // Tokens that the tokenizer inserts are not in the text.
+    // Special tokens, which the tokenizer inserts, are not part of the text.
     const text = sample.tokens
       .filter((token, i) => i > 0 || !/^(<.+>|\[[A-Z]+\])$/.test(token))
       .join('')

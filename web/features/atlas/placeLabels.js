@@ -1,15 +1,15 @@
-// Places of the names on the map: each role is named once, where most of its heads are, and some heads next to their
-// shapes. No name covers a shape that is not its own, or another name, where there is room elsewhere.
+// Places the names on the map. Each role is named once, where most of its heads are; some heads are named next to their
+// shapes. A name covers no other name, and no shape except its own, if there is room elsewhere.
 
 /** @typedef {{ x: number, y: number }} Point */
-/** @typedef {Point & { width: number, height: number }} Box x, y: its upper left corner */
+/** @typedef {Point & { width: number, height: number }} Box x, y: upper left corner */
 /** @typedef {{ width: number, height: number }} Size */
 
-/** Heads within this distance are near each other, in pixels. */
+/** Maximum distance in pixels of heads that count as near each other. */
 const NEAR = 60;
-/** Half of the size of a shape, unless it is given, and the gap between a shape and its name. */
+/** Half the size of a shape if the caller does not set it, and the gap between a shape and its name. */
 const [HALF, GAP] = [8, 3];
-/** Distances from the middle of the heads at which a role's name is tried. */
+/** Distances in pixels from the centre of the heads at which a role's name is tried. */
 const DISTANCES = [22, 32, 44, 60, 80];
 const DIRECTIONS = 12;
 
@@ -24,7 +24,10 @@ const isInside = ({ x, y, width, height }, room) =>
 /** @param {Point} point @param {number} half @returns {Box} */
 const shapeAt = ({ x, y }, half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half });
 
-/** The middle of the heads around the one that has most others near it. @param {readonly Point[]} points */
+/**
+ * Returns the mean point of the densest group: the head that has most other heads near it, and those heads.
+ * @param {readonly Point[]} points
+ */
 export function densest(points) {
   /** @type {readonly Point[]} */
   let best = [];
@@ -37,7 +40,7 @@ export function densest(points) {
 }
 
 /**
- * The place with the fewest covered shapes and names, the first of several.
+ * Returns the candidate that covers the fewest shapes and names; the first one if several are equal.
  * @param {Box[]} candidates
  * @param {readonly Box[]} shapes
  * @param {readonly Box[]} names
@@ -61,7 +64,7 @@ function bestOf(candidates, shapes, names, room) {
  * @param {readonly { role: R, points: readonly Point[], size: Size }[]} roles
  * @param {readonly Point[]} points of all heads
  * @param {Size} room
- * @param {number} [half] of the size of a shape
+ * @param {number} [half] half the size of a shape
  * @returns {{ role: R, box: Box }[]}
  */
 export function placeRoles(roles, points, room, half = HALF) {
@@ -74,7 +77,7 @@ export function placeRoles(roles, points, room, half = HALF) {
     const candidates = DISTANCES.flatMap((distance) =>
       Array.from({ length: DIRECTIONS }, (_, i) => {
         const angle = (2 * Math.PI * i) / DIRECTIONS + Math.PI / 2;
-        // A name above or below is nearer than one at the side: it is wider than high.
+        // A name is wider than high, so it is placed nearer to the heads above and below than on either side.
         const [dx, dy] = [
           Math.cos(angle) * (distance + half - HALF + size.width / 2),
           Math.sin(angle) * (distance + half - HALF),
@@ -94,13 +97,13 @@ export function placeRoles(roles, points, room, half = HALF) {
 }
 
 /**
- * Names of heads to the right or left of their shapes, in the order of their importance. A name without a free place
+ * Places names of heads to the right or left of their shapes, in order of importance. A name for which no place is free
  * is left out, unless it must be shown.
  * @param {readonly { head: number, point: Point, size: Size, needed: boolean }[]} heads
  * @param {readonly Point[]} points of all heads
  * @param {readonly Box[]} names that are already placed
  * @param {Size} room
- * @param {number} [half] of the size of a shape
+ * @param {number} [half] half the size of a shape
  * @returns {{ head: number, box: Box }[]}
  */
 export function placeHeads(heads, points, names, room, half = HALF) {
@@ -120,13 +123,13 @@ export function placeHeads(heads, points, names, room, half = HALF) {
   return placed;
 }
 
-/** The heads whose points are in a frame. @param {readonly Point[]} points @param {Box} frame */
+/** Returns the heads whose points are inside a frame. @param {readonly Point[]} points @param {Box} frame */
 export const headsIn = (points, { x, y, width, height }) =>
   points.flatMap((point, head) =>
     point.x >= x && point.x <= x + width && point.y >= y && point.y <= y + height ? [head] : [],
   );
 
-/** The heads nearest to a point, at most `count`, within `reach` pixels. */
+/** Returns the heads nearest to a point, at most `count`, within `reach` pixels. */
 export const nearestHeads = (
   /** @type {readonly Point[]} */ points,
   /** @type {Point} */ { x, y },
@@ -140,11 +143,11 @@ export const nearestHeads = (
     .slice(0, count);
 
 /**
- * The next head in a direction: the nearest one within an angle of 45° of it.
+ * Returns the next head in a direction: the nearest one within 45° of that direction.
  * @param {readonly Point[]} points
  * @param {number} from
- * @param {{ dx: number, dy: number }} direction one of them is 0
- * @returns {number} `from` if there is none
+ * @param {{ dx: number, dy: number }} direction one component is 0
+ * @returns {number} `from` if there is no head in that direction
  */
 export function nextHead(points, from, { dx, dy }) {
   const at = points[from];
@@ -153,7 +156,7 @@ export function nextHead(points, from, { dx, dy }) {
     if (head === from || Number.isNaN(x) || Number.isNaN(y)) return;
     const along = (x - at.x) * dx + (y - at.y) * dy;
     const across = Math.abs((x - at.x) * dy) + Math.abs((y - at.y) * dx);
-    // Heads at the same place follow each other by number, so that each can be reached.
+    // Heads at the same point follow each other by number, so that the keyboard reaches each of them.
     const same = along === 0 && across === 0 && (head > from ? dx + dy > 0 : dx + dy < 0);
     if (!same && (along <= 0 || across > along)) return;
     const distance = same ? Math.abs(head - from) * 1e-6 : along + 2 * across;

@@ -1,4 +1,4 @@
-// The label at the pointer: a head with its role and its numbers, or the nearest heads where several overlap.
+// The label at the pointer: the role and the numbers of a head, or a list of the nearest heads if several overlap.
 
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
@@ -7,10 +7,10 @@ import { useAtlasTexts } from './texts.js';
 
 /** @import { Drawn } from './headMap.jsx' */
 
-/** Heads nearer to each other than this overlap. */
+/** Heads that are at most this many pixels apart overlap. */
 const OVERLAP = 9;
 
-/** @param {{ drawn: Drawn, heads: number[] }} props heads: the nearest first */
+/** @param {{ drawn: Drawn, heads: number[] }} props heads: those at the pointer, the nearest first */
 export function Pointed({ drawn, heads }) {
   const words = useSession().words.value;
   const texts = useAtlasTexts();

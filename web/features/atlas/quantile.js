@@ -1,19 +1,24 @@
-// The slider from the strongest to the weakest passages of a head: see HeadVis' intervals.
+// The slider from the strongest to the weakest passages of a head. Its positions are intervals of strength, as in
+// HeadVis.
 
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 
-/** Passages that are listed at once. */
+/** Number of passages that are listed at once. */
 export const LISTED = 10;
 
-/** The intervals of samples, the one with the largest weights first. @param {readonly AtlasSample[]} samples */
+/**
+ * Returns the intervals of samples, the interval with the largest weights first.
+ * @param {readonly AtlasSample[]} samples
+ */
 export const intervalsOf = (samples) => [...new Set(samples.map(({ interval }) => interval))].sort((a, b) => b - a);
 
 /**
- * The passages at a position of the slider: 0 shows the strongest, each further one an interval with weaker ones.
+ * Returns the passages at a position of the slider. Position 0 is the interval with the strongest passages; each
+ * further position is the next weaker interval.
  * @param {readonly AtlasSample[]} samples
  * @param {number} position
  * @param {(sample: AtlasSample) => number} strength
- * @returns {AtlasSample[]} at most LISTED, the strongest first
+ * @returns {AtlasSample[]} at most LISTED passages, the strongest first
  */
 export function passagesAt(samples, position, strength) {
   const intervals = intervalsOf(samples);

@@ -1,5 +1,5 @@
-// The visitor's own texts as passages: from plain text, JSON lines, JSON, or a table with commas. Whatever cannot be
-// read is counted with its reason.
+// Reads the visitor's own texts as passages, from plain text, JSON lines, JSON, or a table of comma- or tab-separated
+// values. Texts that cannot be read are counted with the reason.
 
 import { readTable } from './readTable.js';
 
@@ -8,26 +8,26 @@ import { readTable } from './readTable.js';
  *   ProblemCode
  */
 /**
- * place: the line, row or passage, from 1.
+ * A text that cannot be read. place: number of its line, row or passage, counted from 1.
  * @typedef {{ code: ProblemCode, place: number, file?: string }} CorpusProblem
  */
 /**
  * @typedef {object} ReadTexts
  * @property {string[]} passages
- * @property {string[]} columns names of the columns with texts; none for plain text
- * @property {string | null} column the one that is read
+ * @property {string[]} columns names of the columns that contain texts; none for plain text
+ * @property {string | null} column the column that is read
  * @property {CorpusProblem[]} problems
- * @property {number} whole number of passages, with those that cannot be read
+ * @property {number} whole number of passages, including those that cannot be read
  */
 /** @typedef {{ value: unknown, place: number }} Entry */
 
-/** Characters of a token, about: longer texts are divided into several passages. */
+/** Approximate number of characters of a token. Texts that are longer than a passage are divided accordingly. */
 const CHARACTERS = 4;
-/** Rows of a Parquet file that are read at most, from its beginning. */
+/** Maximum number of rows that are read from the beginning of a Parquet file. */
 export const MAX_ROWS = 20_000;
 
 /**
- * The format of a file, by the end of its name.
+ * Returns the format of a file, according to the end of its name.
  * @param {string} name
  * @returns {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json' | 'parquet' | null}
  */
@@ -38,7 +38,7 @@ export function formatOf(name) {
   return /** @type {any} */ (['txt', 'jsonl', 'csv', 'tsv', 'json', 'parquet'].includes(end) ? end : null);
 }
 
-/** The format of a pasted text. @param {string} text */
+/** Detects the format of a pasted text. @param {string} text */
 export function formatOfPasted(text) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const isJson = (/** @type {string} */ line) => {
@@ -55,7 +55,7 @@ export function formatOfPasted(text) {
 /**
  * @param {string} text
  * @param {'txt' | 'jsonl' | 'csv' | 'tsv' | 'json'} format
- * @param {{ length: number, column?: string | null }} options length: tokens of a passage
+ * @param {{ length: number, column?: string | null }} options length: of a passage, in tokens
  * @returns {ReadTexts}
  */
 export function readCorpus(text, format, { length, column }) {
@@ -70,7 +70,7 @@ export function readCorpus(text, format, { length, column }) {
 }
 
 /**
- * Paragraphs, or lines if no line is empty.
+ * Divides a text into paragraphs, or into lines if it has no empty line.
  * @param {string} text
  * @returns {Entry[]}
  */
@@ -116,7 +116,7 @@ function entriesOf(text, format) {
 const fieldOf = (value, column) =>
   value && typeof value === 'object' ? /** @type {Record<string, unknown>} */ (value)[column] : undefined;
 
-/** The columns that contain texts: the one with the most characters first. @param {Entry[]} entries */
+/** Returns the columns that contain texts, the column with the most characters first. @param {Entry[]} entries */
 function textColumns(entries) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
@@ -131,7 +131,7 @@ function textColumns(entries) {
 /**
  * @param {Entry[]} entries
  * @param {CorpusProblem[]} before
- * @param {number} length tokens of a passage
+ * @param {number} length of a passage, in tokens
  * @returns {ReadTexts}
  */
 function fromTexts(entries, before, length) {
@@ -147,7 +147,10 @@ function fromTexts(entries, before, length) {
   return { passages, columns: [], column: null, problems, whole: passages.length + problems.length };
 }
 
-/** Parts of about the same length, divided at spaces. @param {string} text @param {number} most characters */
+/**
+ * Divides a text at spaces into parts of about the same length.
+ * @param {string} text @param {number} most of a part, in characters
+ */
 function divided(text, most) {
   const count = Math.ceil(text.length / most);
   if (count === 1) return [text];
@@ -157,7 +160,7 @@ function divided(text, most) {
   let from = 0;
   for (let i = 1; i <= count; i++) {
     const space = i === count ? text.length : text.indexOf(' ', Math.round(i * size));
-    // A text without spaces is divided anywhere.
+    // A text without spaces is divided at any character.
     const to = space < 0 || space - from > 2 * most ? Math.round(i * size) : space;
     const part = text.slice(from, to).trim();
     if (part) parts.push(part);
@@ -167,8 +170,8 @@ function divided(text, most) {
 }
 
 /**
- * Several files as one corpus.
- * texts: null for a file that is not read. code: the reason, unless it has another format.
+ * Joins several files into one corpus. texts: null for a file that is not read; code: the reason in that case, by
+ * default an unknown format.
  * @param {readonly { name: string, texts: ReadTexts | null, code?: ProblemCode }[]} files
  * @returns {ReadTexts}
  */

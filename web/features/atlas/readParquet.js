@@ -1,23 +1,27 @@
-// The columns of a Parquet file that contain texts, as JSON lines. Pages may be uncompressed or compressed by Snappy,
-// the usual compression.
+// Reads the columns of a Parquet file that contain texts, as JSON lines. The pages of the file may be uncompressed or
+// compressed with Snappy, the usual compression.
 
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { MAX_ROWS } from './readCorpus.js';
 
-/** A file that is read in parts; a damaged one may ask for parts outside it. @param {Blob} file */
+/**
+ * Returns a view of a file that is read in parts. It checks the bounds, because a damaged file may ask for parts
+ * outside it.
+ * @param {Blob} file
+ */
 const partsOf = (file) => ({
   byteLength: file.size,
   slice(/** @type {number} */ start, /** @type {number} */ end = file.size) {
     const isInside = start >= 0 && start <= end && end <= file.size;
-    if (!isInside) throw new RangeError(`bytes ${start} to ${end} of ${file.size}`);
+    if (!isInside) throw new RangeError(`bytes ${start} to ${end} are outside the file of ${file.size} bytes`);
     return file.slice(start, end).arrayBuffer();
   },
 });
 
 /**
- * The first MAX_ROWS rows. It fails if the file is damaged or has another compression.
+ * Reads the first MAX_ROWS rows. The promise is rejected if the file is damaged or has another compression.
  * @param {Blob} blob
- * @returns {Promise<{ text: string, rows: number }>} rows: of the whole file
+ * @returns {Promise<{ text: string, rows: number }>} text: JSON lines; rows: number of rows of the whole file
  */
 export async function readParquet(blob) {
   const file = partsOf(blob);
@@ -31,7 +35,7 @@ export async function readParquet(blob) {
   return { text: read.map((row) => JSON.stringify(row)).join('\n'), rows };
 }
 
-/** True for a column of strings. @param {import('hyparquet').SchemaElement} column */
+/** Returns true for a column of strings. @param {import('hyparquet').SchemaElement} column */
 const isText = ({ type, converted_type, logical_type, repetition_type }) =>
   type === 'BYTE_ARRAY' &&
   repetition_type !== 'REPEATED' &&

@@ -1,12 +1,13 @@
-// Reads a table of comma-separated values (RFC 4180) with a header: quoted fields may contain commas, quotes that are
-// written twice, and line breaks.
+// Reads a table of values with a separator, such as CSV (RFC 4180), whose first row is a header. Quoted fields may
+// contain separators, doubled quotes, and line breaks.
 
 /** @import { CorpusProblem, Entry } from './readCorpus.js' */
 
 /**
  * @param {string} text
  * @param {string} separator
- * @returns {{ rows: string[][], lines: number[], unclosed: boolean }} lines: the first line of each row, from 1
+ * @returns {{ rows: string[][], lines: number[], unclosed: boolean }} lines: number of the first line of each row, from
+ *   1; unclosed: true if the last quote has no end
  */
 export function rowsOf(text, separator) {
   /** @type {string[][]} */
@@ -45,7 +46,7 @@ export function rowsOf(text, separator) {
 }
 
 /**
- * The rows of a table as objects, by the names in its first row.
+ * Returns the rows of a table as objects, whose keys are the names in the first row.
  * @param {string} text
  * @param {string} separator
  * @returns {{ entries: Entry[], problems: CorpusProblem[] }}
@@ -58,7 +59,7 @@ export function readTable(text, separator) {
     place: lines[i + 1],
   }));
   if (!unclosed) return { entries, problems: [] };
-  // A quote without an end takes in the rest of the table.
+  // A quote without an end makes the rest of the table part of one field, so the last row is dropped.
   const last = entries.pop();
   return { entries, problems: [{ code: 'unclosed', place: last?.place ?? 1 }] };
 }

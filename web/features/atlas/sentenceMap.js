@@ -1,4 +1,4 @@
-// The map before the first scan: heads are placed by the one sentence that is shown.
+// The map before the first scan, on which the current text alone determines the positions of the heads.
 
 /** @import { AtlasMap, AtlasMeasure } from '../../store/atlasProtocol.js' */
 /** @import { Run } from '../../store/types.js' */
@@ -16,7 +16,7 @@ const NAMES = /** @type {const} */ ([
 
 /**
  * @param {Run | null} run
- * @returns {AtlasMap | null} null without scores: of a single token, or of a run that is too large
+ * @returns {AtlasMap | null} null if the run has no scores, has a single token, or is too large
  */
 export function sentenceMap(run) {
   if (!run?.scores || run.large || run.T < 2 || run.T !== run.S) return null;
@@ -38,7 +38,10 @@ export function sentenceMap(run) {
   };
 }
 
-/** The variance of the distance that a head looks back. @param {Float32Array} weights (T,T) @param {number} T */
+/**
+ * Returns the variance of the distance from a query to the keys that it attends to.
+ * @param {Float32Array} weights (T,T) @param {number} T
+ */
 function varianceOf(weights, T) {
   let [sum, squares] = [0, 0];
   for (let t = 0; t < T; t++)

@@ -1,4 +1,4 @@
-// The shape of a head on the map, by its usual role: paths around the origin, for a shape of size 1.
+// The shape of a head on the map, which depends on its usual role: SVG paths around the origin, for a shape of size 1.
 
 /** @import { AtlasRole } from '../../store/atlasProtocol.js' */
 
@@ -13,16 +13,19 @@ export const SHAPES = {
   none: 'M0 -.36A.36 .36 0 1 1 0 .36A.36 .36 0 1 1 0 -.36Z',
 };
 
-/** Shapes of many heads are small, and all of the same size. */
+/** With more than MANY heads all shapes have the size SMALL, otherwise the size USUAL. */
 const [MANY, SMALL, USUAL] = [300, 7, 12];
-/** The size of a shape grows with the root of its cost, up to this factor. */
+/**
+ * Factors on the usual size for a head without cost and for the head with the highest cost. The factor grows with the
+ * square root of the cost.
+ */
 const [LEAST, MOST] = [0.8, 1.8];
 
 /**
- * The size of a head's shape, in pixels.
+ * Returns the size of a head's shape, in pixels.
  * @param {number} heads of the model
- * @param {number | undefined} cost of switching it off, if it is known
- * @param {number} highest of all costs
+ * @param {number | undefined} cost of switching off the head, if it is known
+ * @param {number} highest cost of all heads
  */
 export function sizeOf(heads, cost, highest) {
   if (heads > MANY) return SMALL;

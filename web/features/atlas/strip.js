@@ -1,20 +1,21 @@
-// A passage as a strip: the words around the key and around the query of its largest weight; words between are folded.
+// A passage as a strip: the words around the key and around the query of its largest weight. The words between them are
+// folded.
 
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 /**
- * A token of a strip, or a number of folded tokens.
+ * A token of a strip, or the number of tokens that are folded at this place.
  * @typedef {{ at: number, space: boolean, text: string, folded?: undefined } |
  *   { at: number, folded: number }} StripPart
  */
 /** @typedef {{ t: number, s: number, weight: number }} Arc */
 /** @typedef {{ arc: Arc, parts: StripPart[], next: string | null }} Strip */
 
-/** Fewer tokens between both ends are not folded. */
+/** Fewer tokens than this between key and query are not folded. */
 const MIN_FOLDED = 3;
 
 /**
- * The largest weight of a passage. A head that looks at other tokens also looks at the same one where it finds nothing:
- * a token's weight on itself counts only for a head that usually does that, likewise the first token.
+ * Returns the largest weight of a passage. Many heads attend to the query's own token or to the first token where they
+ * find nothing. So these weights count only for a head whose usual role is to attend there.
  * @param {Pick<AtlasSample, 'tokens' | 'indices' | 'values'>} sample
  * @param {string | null} role
  * @returns {Arc}
@@ -38,7 +39,7 @@ export function strongestOf({ tokens, indices, values }, role) {
 }
 
 /**
- * The weights of a query of a passage, by key; 0 where they were not kept.
+ * Returns the weights of one query of a passage, by key. A weight that the scan did not keep is 0.
  * @param {Pick<AtlasSample, 'tokens' | 'indices' | 'values'>} sample
  * @param {number} t
  */
@@ -59,7 +60,7 @@ export function stripOf(sample, role, near) {
   const { tokens } = sample;
   const arc = strongestOf(sample, role);
   const [first, last] = [Math.min(arc.t, arc.s), Math.max(arc.t, arc.s)];
-  // Nothing follows the query in its strip but the word that came next.
+  // If the query comes after the key, the strip ends with the query, because the next word is shown separately.
   const end = arc.t === last ? arc.t + 1 : Math.min(last + near, tokens.length);
   const ranges = [
     [wordFrom(tokens, Math.max(first - near, 0), first), Math.min(first + near + 1, end)],
@@ -74,20 +75,20 @@ export function stripOf(sample, role, near) {
   return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null };
 }
 
-/** The first token from `from` on that begins a word, if there is one before `to`. */
+/** Returns the first token from `from` on that begins a word, or `from` if there is none before `to`. */
 function wordFrom(/** @type {string[]} */ tokens, /** @type {number} */ from, /** @type {number} */ to) {
   for (let at = from; at < to; at++) if (at === 0 || /^\s/.test(tokens[at])) return at;
   return from;
 }
 
-/** Tokens around key and query, where there is room for them. */
+/** Maximum number of tokens shown on each side of key and query. */
 const MOST = 4;
 
 /**
- * The strip with as many words around key and query as fit.
+ * Returns the strip with as many words around key and query as fit.
  * @param {AtlasSample} sample
  * @param {string | null} role
- * @param {number} letters in the width of a strip
+ * @param {number} letters that fit into the width of a strip
  */
 export function fittingStrip(sample, role, letters) {
   for (let near = MOST; near > 0; near--) {
@@ -97,7 +98,11 @@ export function fittingStrip(sample, role, letters) {
   return stripOf(sample, role, 0);
 }
 
-/** Letters of a strip, about: of the words, of the number of folded ones, and of the next word. @param {Strip} strip */
+/**
+ * Returns the approximate number of letters of a strip: those of the words, of the number of folded tokens, and of the
+ * next word.
+ * @param {Strip} strip
+ */
 const lettersOf = ({ parts, next }) =>
   parts.reduce((sum, part) => sum + (part.folded === undefined ? part.text.length + Number(part.space) : 11), 0) +
   (next?.length ?? 0);

@@ -1,4 +1,5 @@
-// The map that is shown, with the roles of its heads: that of a scan, or before the first scan that of one sentence.
+// The map that is shown and the roles of its heads. They come from a scan, or before the first scan from the current
+// text.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -9,10 +10,13 @@ import { usualRoles } from './usualRole.js';
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 /** @import { AxisName } from './axes.js' */
 
-/** The pages of a running scan are read again after this many milliseconds. */
+/** The page of a head is read again after this many milliseconds of a running scan. */
 const REFRESH = 2500;
 
-/** The map with the costs that have been measured; null if nothing is known. @returns {AtlasMap | null} */
+/**
+ * Returns the map with the costs that have been measured; null if nothing has been measured.
+ * @returns {AtlasMap | null}
+ */
 export function useMap() {
   const session = useSession();
   const scanned = session.atlas.map.value;
@@ -30,7 +34,8 @@ export function useMap() {
 }
 
 /**
- * The usual roles, by l·H + h. Before a scan they are those that the instrument shows.
+ * Returns the usual roles, by l·H + h. Before a scan they are the roles in the current text, which the rest of the page
+ * shows.
  * @param {AtlasMap | null} map
  * @returns {(AtlasRole | null)[]}
  */
@@ -45,7 +50,10 @@ export function useRoles(map) {
   }, [map, shown]);
 }
 
-/** The names of both axes: those of the state, if the map has them. @param {AtlasMap} map @returns {AxisName[]} */
+/**
+ * Returns the names of both axes: those in the page's state if the map has values for them, otherwise the default.
+ * @param {AtlasMap} map @returns {AxisName[]}
+ */
 export function useAxes(map) {
   const { axes } = useSession().state.value;
   return useMemo(() => {
@@ -54,7 +62,10 @@ export function useAxes(map) {
   }, [map, axes]);
 }
 
-/** Asks for a stored scan, for the page of the chosen head, and for its cost. @param {(AtlasRole | null)[]} roles */
+/**
+ * Requests a stored scan, the page of the chosen head, and the cost of switching it off.
+ * @param {(AtlasRole | null)[]} roles
+ */
 export function useRequests(roles) {
   const session = useSession();
   const { atlas } = session;
@@ -72,9 +83,12 @@ export function useRequests(roles) {
   const isQuick = map !== null && map.time < QUICK && !isRunning && session.about.value?.guess === 'next';
   useEffect(() => {
     if (isQuick) atlas.measure(layer, head, roles[layer * (map?.heads ?? 0) + head] ?? null);
-    // A cost that is measured for nobody would slow other answers.
+    // A measurement whose result is no longer shown would delay other answers.
     return () => atlas.stopMeasuring();
   }, [map?.key, isQuick, layer, head]);
 }
-/** After a scan that took less than this the cost of the chosen head is measured without being asked for. */
+/**
+ * After a scan that took fewer milliseconds than this, the cost of the chosen head is measured without a request by the
+ * visitor.
+ */
 const QUICK = 40_000;

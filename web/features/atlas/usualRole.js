@@ -2,15 +2,20 @@
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 
-/** The first one that a head follows is its role. @type {AtlasRole[]} */
+/** The roles in order of precedence: a head has the first one whose rule it follows. @type {AtlasRole[]} */
 export const USUAL_ROLES = ['induction', 'duplicate', 'previous', 'itself', 'first', 'nearby'];
-/** A rule must hold in more than this share of rows, and in this many times as many as by chance. */
+/**
+ * A head follows a rule if the rule holds in more than MIN_SHARE of its rows, and at least TIMES_CHANCE times as often
+ * as for random keys.
+ */
 const [MIN_SHARE, TIMES_CHANCE] = [0.5, 2];
-/** Keys this near count as nearby; without a histogram the mean distance must be under half of it. */
+/**
+ * Keys at most this many tokens away count as nearby. Without a histogram the mean distance must be under half of it.
+ */
 export const NEAR = 8;
 
 /**
- * The share of rows in which a rule holds; for `nearby`, the share of the weight.
+ * Returns the share of rows in which a rule holds; for `nearby`, the share of the attention weight.
  * @param {AtlasMap} map
  * @param {AtlasRole} role
  * @param {number} head l·H + h
@@ -18,7 +23,7 @@ export const NEAR = 8;
 export function shareOf({ holds, near, measures }, role, head) {
   if (role !== 'nearby') return holds[role]?.[head] ?? Number.NaN;
   if (near) return near[head];
-  // At most half of a weight is twice as far as its mean distance.
+  // By Markov's inequality, at most the share distance / NEAR of the weight is NEAR or more tokens away.
   return measures.distance[head] < NEAR / 2 ? 1 - measures.distance[head] / NEAR : 0;
 }
 
@@ -29,18 +34,18 @@ export const usualRole = (map, head) =>
     return share > MIN_SHARE && share >= TIMES_CHANCE * (map.chance[role] ?? 0);
   }) ?? null;
 
-/** The usual roles of all heads, by l·H + h. @param {AtlasMap} map */
+/** Returns the usual roles of all heads, by l·H + h. @param {AtlasMap} map */
 export const usualRoles = (map) => Array.from({ length: map.layers * map.heads }, (_, head) => usualRole(map, head));
 
-/** The same by layer and head. @param {AtlasMap} map */
+/** Returns the usual roles of all heads, by layer and head. @param {AtlasMap} map */
 export function rolesByLayer(map) {
   const roles = usualRoles(map);
   return Array.from({ length: map.layers }, (_, l) => roles.slice(l * map.heads, (l + 1) * map.heads));
 }
 
 /**
- * The share of rows in which each rule holds for a head that chooses one of the visible keys at random.
- * @param {readonly ArrayLike<number>[]} sequences ids
+ * Returns the share of rows in which each rule holds for a head that chooses one of the visible keys at random.
+ * @param {readonly ArrayLike<number>[]} sequences token ids of each sequence
  * @param {boolean} causal
  * @returns {Record<AtlasRole, number>}
  */
@@ -48,7 +53,7 @@ export function chanceOf(sequences, causal = true) {
   const sums = { induction: 0, duplicate: 0, previous: 0, itself: 0, first: 0, nearby: 0 };
   let [rows, repeats] = [0, 0];
   for (const ids of sequences) {
-    /** Number of earlier tokens with an id. @type {Map<number, number>} */
+    /** The number of earlier tokens with an id, by that id. @type {Map<number, number>} */
     const counts = new Map();
     for (let t = 0; t < ids.length; t++) {
       const keys = causal ? t + 1 : ids.length;

@@ -1,9 +1,15 @@
-// The messages in the text of a chat, by the marks that chat templates write around them.
+// Finds the messages in the text of a chat, by the marks that chat templates write around them.
 
 /** @typedef {'system' | 'user' | 'assistant' | 'tool'} Role */
-/** @typedef {{ role: Role, from: number, to: number, isOpen: boolean }} Span isOpen: no mark ends the message */
+/**
+ * @typedef {{ role: Role, from: number, to: number, isOpen: boolean }} Span isOpen: true if no mark ends the message
+ */
 
-/** The marks before a message, each with its role or a group that has it. @type {[RegExp, Role | null][]} */
+/**
+ * The marks before a message, each with its role. The role is null if a group of the expression matches the name of the
+ * role.
+ * @type {[RegExp, Role | null][]}
+ */
 const BEGINNINGS = [
   [/<\|im_start\|>(\w+)(?:\n|<\|im_sep\|>)/, null],
   [/<\|start_header_id\|>(\w+)<\|end_header_id\|>\n\n/, null],
@@ -27,11 +33,11 @@ const ENDS = [
 ];
 const MARKS = new RegExp([...BEGINNINGS.map(([mark]) => mark.source), ...ENDS].join('|'), 'g');
 
-/** Names of roles in templates. @type {Record<string, Role>} */
+/** Names of roles in chat templates, and the roles that they mean. @type {Record<string, Role>} */
 const ROLES = { model: 'assistant', chatbot: 'assistant', ai: 'assistant', human: 'user', ipython: 'tool' };
 
 /**
- * The role of a mark before a message, null for a mark after one.
+ * Returns the role of a mark before a message; null for a mark after a message.
  * @param {RegExpExecArray} mark @returns {Role | null}
  */
 function roleOf([text, ...groups]) {
@@ -41,7 +47,7 @@ function roleOf([text, ...groups]) {
 }
 
 /**
- * The messages of a text in its order; none if it is not the text of a chat.
+ * Returns the messages of a text in order; none if it is not the text of a chat.
  * @param {string} text
  * @returns {Span[]}
  */
@@ -58,11 +64,16 @@ export function messageSpans(text) {
   return spans;
 }
 
-/** The role of the message with a character; null for a mark, or outside. @param {Span[]} spans @param {number} at */
+/**
+ * Returns the role of the message that contains a character; null if the character is in a mark or outside all
+ * messages.
+ * @param {Span[]} spans @param {number} at
+ */
 export const roleAt = (spans, at) => spans.find(({ from, to }) => from <= at && at < to)?.role ?? null;
 
 /**
- * The messages without the beginning of an answer that is not written yet. A text that is no chat is one message.
+ * Returns the messages of a text, without an assistant message that has no end, because its answer is still to be
+ * written. A text that is not a chat is one message of the user.
  * @param {string} text
  * @returns {{ role: Role, content: string }[]}
  */

@@ -1,4 +1,4 @@
-// The choice of what a cut line carries.
+// A menu for the value that a cut line carries instead of its own.
 
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';

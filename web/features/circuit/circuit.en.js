@@ -33,7 +33,7 @@ export const texts = {
   ],
   words: 'words',
   mlp: (/** @type {number} */ l) => `feed-forward ${l}`,
-  // A second token, at which much of its attribution is.
+  // The name of a part with a second token at which a large share of its attribution is.
   also: (/** @type {string} */ name, /** @type {string} */ word) => `${name}, also at “${word}”`,
   mlpShort: (/** @type {number} */ l) => `ff ${l}`,
   head: (/** @type {number} */ l, /** @type {number} */ h) => `${l}.${h}`,

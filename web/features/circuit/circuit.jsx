@@ -1,4 +1,5 @@
-// The circuit: the lines between the parts of a model that carry its guess, in place of the contributions of flow.
+// The circuit: the lines between the parts of a model that carry its prediction. It is shown in place of the
+// contributions of flow.
 
 import { useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -41,7 +42,7 @@ export function Circuit({ width, height, compact = false }) {
   );
 }
 
-/** Says the guess once it is known with the cuts. */
+/** Announces the prediction to a screen reader when the run with the cut lines is known. */
 function useAnnouncedCut() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -49,7 +50,7 @@ function useAnnouncedCut() {
   const answer = circuit?.begun.answers[0];
   const said = cuts && answer !== undefined && `${answer} ${cuts.cut} ${cuts.now.both[0]}`;
   useLayoutEffect(() => {
-    // Between two circuits the cuts may be those of the one before.
+    // When one circuit replaces another, the cuts may still belong to the previous circuit.
     if (!circuit || !cuts || answer === undefined) return;
     const { percent } = session.words.value;
     const [before, now] = [circuit.begun.whole.both[0], cuts.now.both[0]].map(percent);
@@ -74,7 +75,7 @@ function Problem({ begun: { problem, cause = '', lengths = [] } }) {
   );
 }
 
-/** The legend: what flow shows, and the colours of lines. */
+/** The legend of a circuit: the choice between the two views of flow, and the colours of lines. */
 export function CircuitMarks() {
   const own = textsIn(useSession());
   return (

@@ -1,24 +1,27 @@
-// The columns of a circuit, one for each token: wide below parts of the circuit, narrow elsewhere.
+// The columns of a circuit, one for each token. A column with parts of the circuit is wide, any other is narrow.
 
 /** @import { Part } from './circuitNodes.js' */
 /**
- * x: the middle of its heads and of its word. before: room for pills on the left of them. text: false if there is no
- * room for it.
+ * The column of a token. x: middle of its heads and of its word. before: width of the feed-forward parts on the left of
+ * the heads. text: false if there is no room for the word.
  * @typedef {{ t: number, x: number, before: number, width: number, text: boolean }} Column
  */
-/** @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: runs of tokens that are "…" */
+/**
+ * @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: runs of tokens that are drawn as
+ *   "…"
+ */
 
-/** Pixels between parts of one column, around a word, and of a run without words. */
+/** Pixels between the parts of one column, pixels around a word, and width of a run that is drawn as "…". */
 const [APART, AROUND, DOTS] = [14, 12, 26];
 
-/** Width of parts side by side. @param {readonly number[]} widths */
+/** Returns the width of parts side by side. @param {readonly number[]} widths */
 export const widthOf = (widths) => widths.reduce((sum, w) => sum + w, 0) + APART * Math.max(widths.length - 1, 0);
 
 /**
  * @param {object} input
  * @param {number[]} input.words widths of the tokens' texts
  * @param {Part[]} input.parts
- * @param {readonly number[]} input.feet tokens where lines begin
+ * @param {readonly number[]} input.feet tokens at which lines begin
  * @param {(part: Part) => number} input.widthOfPart
  * @param {number} input.left
  * @param {number} input.right
@@ -38,13 +41,13 @@ export function columnsOf({ words, parts, feet, widthOfPart, left, right }) {
     const widest = (/** @type {string} */ kind) =>
       Math.max(0, ...rows.filter(([row]) => row.startsWith(kind)).map(([, widths]) => widthOf(widths)));
     const [heads, pills] = [widest('head'), widest('mlp')];
-    // Pills are on the left of heads, so that lines from the heads can go straight up.
+    // Feed-forward parts are on the left of the heads, so that lines from the heads can go straight up.
     const before = heads > 0 && pills > 0 ? pills + APART : 0;
     const right = Math.max(word + AROUND, Math.max(heads, before ? 0 : pills) + 2 * APART);
     return { t, used: byToken.has(t), before, width: before + right, text: true };
   });
   const total = () => needed.reduce((sum, { width }) => sum + width, 0);
-  // Unused tokens next to each other become "…", the longest run first.
+  // If the columns are too wide, unused tokens next to each other become "…", the longest run first.
   const runs = runsOf(needed).sort((a, b) => b.width - a.width);
   for (const run of runs) {
     if (total() <= right - left) break;

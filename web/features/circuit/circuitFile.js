@@ -1,4 +1,4 @@
-// The lines of a circuit as a CSV file.
+// Writes the lines of a circuit as a CSV file.
 
 import { shortest } from '../../ui/oklab.js';
 import { field } from '../export/csv.js';
@@ -11,9 +11,9 @@ import { byLoss, costOf, curveOf } from './shownLines.js';
 const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : shortest(Math.fround(x)));
 
 /**
- * One row for each line that was cut alone, the largest loss first: both ends, the measure and the probability of each
- * answer without it, the points that it costs, and the share that remains if all lines below are cut, where measured.
- * The first row is the whole model.
+ * Returns one row for each line that was cut alone, the largest loss first. A row has both ends of the line, the
+ * measure and the probability of each answer without the line, the percentage points that the cut costs, and, where
+ * measured, the share that remains if all lines below this row are cut. The first row is the whole model.
  * @param {Circuit} circuit @param {Texts} own
  */
 export function circuitCsv(circuit, own) {

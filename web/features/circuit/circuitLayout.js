@@ -1,4 +1,5 @@
-// The layout of a circuit: tokens at the bottom, layers upward, the guess at the top. Rows without parts are thin.
+// The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without parts are
+// thin.
 
 import { bent, CORNER } from '../flow/flowLines.js';
 import { columnsOf, widthOf } from './circuitColumns.js';
@@ -16,38 +17,39 @@ import { figuresOf } from './lineFigures.js';
  */
 /**
  * @typedef {object} CircuitInput
- * @property {readonly ShownLine[]} lines that are drawn
- * @property {readonly ShownLine[]} all lines: they decide where parts stand
+ * @property {readonly ShownLine[]} lines lines that are drawn
+ * @property {readonly ShownLine[]} all all lines, which determine the token above which each part is drawn
  * @property {(head: { layer: number, head: number }) => { text: string, width: number } | null} roleOf
  * @property {number} layers
- * @property {number} perGroup heads with the same keys
+ * @property {number} perGroup number of heads that share their keys and values
  * @property {number[]} words widths of the tokens' texts
  * @property {number} width
  * @property {number} height
- * @property {number} top pixels above the lines
- * @property {number} bottom pixels of the tokens
- * @property {number} side pixels of the layers' names
- * @property {number} letter height of the letters of figures
+ * @property {number} top pixels above the topmost line
+ * @property {number} bottom pixels for the tokens
+ * @property {number} side pixels for the names of layers
+ * @property {number} letter height of the letters of numbers
  * @property {number} pill width of a feed-forward part
  */
 
 /**
- * The range of sizes of thumbnails, of which the largest that fits is taken, in a high drawing a larger one; heights of
- * pills and of rows without parts.
+ * Maximum and minimum size of a thumbnail, height of a feed-forward part, and height of a layer without parts. The
+ * largest size of a thumbnail that fits is used; a high drawing allows more than the maximum.
  */
 const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
-/** The size of thumbnails in a high drawing, and the spare room in each of its gaps, as a share of its height. */
+/** The size of thumbnails in a high drawing, and the spare room that each gap gets, as a share of the height. */
 const SHARE = 0.065;
-/** Widths of lines; the widest line stands for so many points, or more. */
+/** Maximum and minimum width of a line, and the least cost in percentage points that the maximum width represents. */
 const [MAX_WIDTH, MIN_WIDTH, MIN_POINTS] = [13, 1.5, 20];
-/** Minimum pixels of a gap between rows, and from a line's end to a part. */
+/** Minimum pixels of a gap between rows, and from the end of a line to a part. */
 const [GAP, TOUCH] = [12, 5];
 
-/** Gaps may have this share of the height that they need. */
+/** The gaps between rows may shrink to this share of the height that they need. */
 const MIN_GAPS = 0.72;
 
 /**
- * Sizes of thumbnails, the largest first: whole pixels for each token if there are few.
+ * Returns possible sizes of thumbnails, the largest first. If there are few tokens each token has a whole number of
+ * pixels.
  * @param {number} tokens @param {number} height of the drawing
  */
 function sizesFor(tokens, height) {
@@ -57,7 +59,7 @@ function sizesFor(tokens, height) {
   return whole.length > 0 ? [...whole, MIN_SIZE] : all.filter((size) => size % 4 === 0);
 }
 
-/** @param {readonly Part[]} parts @param {number} layers @returns {Row[]} from the bottom */
+/** @param {readonly Part[]} parts @param {number} layers @returns {Row[]} from the bottom upward */
 function rowsOf(parts, layers) {
   /** @type {(layer: number) => Row[]} */
   const rowsIn = (layer) => {
@@ -69,7 +71,7 @@ function rowsOf(parts, layers) {
   return Array.from({ length: layers }, (_, layer) => layer).flatMap(rowsIn);
 }
 
-/** The colour of a line: of the input that it ends at. @param {ShownLine['to']} to */
+/** Returns the colour of a line, which depends on the kind of input at which it ends. @param {ShownLine['to']} to */
 const colourOf = ({ kind }) => (kind === 'logits' ? 'data' : kind);
 
 /** @param {CircuitInput} input */
@@ -129,7 +131,7 @@ export function layoutOf(input) {
 /** @typedef {ReturnType<typeof layoutOf>} CircuitLayout */
 
 /**
- * Parts in their columns, and the routes of lines, without heights.
+ * Returns the parts in their columns and the routes of lines, before their heights are known.
  * @param {CircuitInput} input
  * @param {readonly Part[]} parts
  * @param {readonly Row[]} rows
@@ -175,7 +177,8 @@ const gapOf = (/** @type {ReturnType<typeof tracksOf>[number]} */ tracks) =>
   tracks.length > 0 ? heightOf(tracks) + 2 * TOUCH + 2 : GAP;
 
 /**
- * The ends of lines: at the base of a head query, key and value from left to right; on its top in the order of targets.
+ * Returns the ends of lines. Lines into a head end at its base: those to the query, the key and the value from left to
+ * right. Lines from a head begin at its top, in the order of their targets.
  * @param {object} input
  * @param {readonly ShownLine[]} input.lines
  * @param {number} input.rows
@@ -225,11 +228,11 @@ function waysOf({ lines, rows, boxes, perGroup, widthFor, columns, footFor }) {
 }
 
 /**
- * Places of lines side by side, each near the place that it wants.
+ * Returns places for lines side by side, each as near as possible to the place that it wants.
  * @template {{ width: number }} End
  * @param {readonly End[]} ends
  * @param {(end: End) => number} wanted
- * @param {{ x: number, width: number } | undefined} box that they stay within
+ * @param {{ x: number, width: number } | undefined} box box within which all lines stay
  */
 function spread(ends, wanted, box) {
   const whole = ends.reduce((sum, { width }) => sum + width, 0);
@@ -240,7 +243,7 @@ function spread(ends, wanted, box) {
     const least = i === 0 ? -Infinity : places[i - 1] + ends[i - 1].width / 2 + apart + end.width / 2;
     places.push(Math.max(wanted(end), least));
   });
-  // Centred on where they want to be, and within the part.
+  // The group is centred on the places that its lines want, then shifted into the box of the part.
   const shift = ends.reduce((sum, end, i) => sum + wanted(end) - places[i], 0) / Math.max(ends.length, 1);
   const first = places[0] + shift - ends[0].width / 2;
   const last = places[places.length - 1] + shift + ends[ends.length - 1].width / 2;
@@ -249,7 +252,7 @@ function spread(ends, wanted, box) {
 }
 
 /**
- * Heights, from the tokens upward. Spare room is shared by the gaps.
+ * Returns the heights of rows and lines, from the tokens upward. Spare room is divided between the gaps.
  * @param {readonly Row[]} rows
  * @param {ReturnType<typeof tracksOf>} tracks
  * @param {number} size

@@ -1,41 +1,48 @@
-// The parts of a circuit that are drawn, each above the token where it does its work.
+// The parts of a circuit that are drawn. Each part is above the token at which most of its attribution is.
 
 /** @import { Node } from '../../../src/js/analysis/edges.js' */
 /** @import { ShownLine } from './shownLines.js' */
 /**
- * token: of its column, where the largest share of its attribution is; second: another token with much of it.
+ * A part that is drawn. token: token of its column, at which the largest share of its attribution is. second: another
+ * token with a large share, or null.
  * @typedef {{ key: string, kind: 'head' | 'mlp', layer: number, head: number, token: number, second: number | null }}
  *   Part
  */
 
-/** The inputs of a head, from left to right. */
+/** The inputs of a head in the drawing, from left to right. */
 export const PORTS = /** @type {const} */ (['query', 'key', 'value']);
-/** A second token is named if it has this share of the first. */
+/** A second token is named if its attribution is at least this share of that of the first. */
 const SECOND_SHARE = 0.5;
 
-/** The first head that reads an input: keys and values may belong to several. */
+/** Returns the first head that reads an input, because several heads may share a key and value. */
 const headOf = (/** @type {number} */ head, /** @type {string} */ kind, /** @type {number} */ perGroup) =>
   kind === 'query' ? head : head * perGroup;
 
-/** The key of the part that an end of a line belongs to; null for the tokens and the guess. */
+/** Returns the key of the part at an end of a line; null for the tokens and the prediction. */
 export function partKey(/** @type {Node} */ { kind, layer, head = 0 }, perGroup = 1) {
   if (kind === 'embed' || kind === 'logits') return null;
   return kind === 'mlp' ? `m${layer}` : `h${layer}.${kind === 'head' ? head : headOf(head, kind, perGroup)}`;
 }
 
-/** The index of the largest value, and of the second. @param {readonly number[]} values */
+/**
+ * Returns the index of the largest value, and of the second largest if it is large enough.
+ * @param {readonly number[]} values
+ */
 function largest(values) {
   const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
   const [first = 0, second] = order;
   return { first, second: second !== undefined && values[second] >= SECOND_SHARE * values[first] ? second : null };
 }
 
-/** The token where a line from the words begins: one that its target can see. @param {ShownLine} line */
+/**
+ * Returns the token at which a line from the embeddings begins. It is one that the target of the line can attend to.
+ * @param {ShownLine} line
+ */
 export const footOf = ({ terms }, /** @type {number} */ seen = terms.length - 1) =>
   largest(terms.slice(0, seen + 1).map(Math.abs)).first;
 
 /**
- * @param {readonly ShownLine[]} lines that are drawn
+ * @param {readonly ShownLine[]} lines lines that are drawn
  * @param {readonly ShownLine[]} all
  * @param {{ tokens: number, perGroup: number }} model
  * @returns {Part[]}
@@ -54,7 +61,8 @@ export function partsOf(lines, all, { tokens, perGroup }) {
       const key = partKey(node, perGroup);
       if (key === null || !drawn.has(key)) continue;
       const part = found.get(key) ?? { node, writes: null, reads: null };
-      // Keys and values are read at other tokens than the head works at.
+      // A head reads keys and values from other tokens than the one at which it works, so only its query and outputs
+      // count.
       const counts = side === 'writes' || node.kind === 'query' || node.kind === 'mlp';
       found.set(key, { ...part, ...(counts && { [side]: add(part[side], terms) }) });
     }

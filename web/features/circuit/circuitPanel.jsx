@@ -1,4 +1,5 @@
-// The reading column of a circuit: how many lines keep how much, the curve, the list of lines; or what a cut changed.
+// The reading column of a circuit: how much of the prediction a number of lines keeps, the curve of that share, and the
+// list of lines. If lines are cut, it shows how the prediction changed.
 
 import { signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -84,7 +85,7 @@ function Kept({ circuit, count }) {
   );
 }
 
-/** How far the measurement is. @param {{ work: CircuitWork }} props */
+/** Shows the progress of the measurement. @param {{ work: CircuitWork }} props */
 function Working({ work: { stage, done, total, left } }) {
   const session = useSession();
   const own = textsIn(session);
@@ -170,7 +171,7 @@ function Cuts({ circuit, cuts }) {
 }
 
 /**
- * The answers: a bar for the run with cuts, a tick for the one before.
+ * Shows the answers. A bar is the probability with cuts, a tick the probability without.
  * @param {{ circuit: Circuit, cuts: CircuitCuts }} props
  */
 function Guesses({ circuit: { begun }, cuts }) {

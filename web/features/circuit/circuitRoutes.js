@@ -1,22 +1,26 @@
-// The ways of lines through a circuit: up from the part that writes, along the gap above its row, up between the parts
-// of the rows above, along the gap below the part that reads, into its base. No line crosses a part.
+// The routes of lines through a circuit. A line goes up from the part that writes, along the gap above that part's row,
+// up between the parts of the rows above, along the gap below the part that reads, and into its base. No line crosses a
+// part.
 
-/** @typedef {{ left: number, right: number }} Span of x */
+/** @typedef {{ left: number, right: number }} Span left, right: x coordinates */
 /**
- * from, to: x where the line leaves and ends. low, high: the gap above the lower part and the one below the upper part;
- * gap g is below row g.
+ * A line before it has a route. from, to: x at its two ends. low, high: numbers of the gap above the lower part and of
+ * the gap below the upper part; gap g is below row g.
  * @typedef {{ name: string, from: number, to: number, low: number, high: number, width: number }} Way
  */
-/** A way with the x of its vertical part. @typedef {Way & { x: number }} Route */
-/** A horizontal part. @typedef {{ route: Route, gap: number, left: number, right: number, y: number }} Along */
+/** The route of a line. x: that of its vertical segment. @typedef {Way & { x: number }} Route */
+/**
+ * A horizontal segment of a route.
+ * @typedef {{ route: Route, gap: number, left: number, right: number, y: number }} Along
+ */
 
 /** Pixels between lines, and between a line and a part. */
 const [BETWEEN, BESIDE] = [4, 6];
-/** A line whose ends are nearer than this goes straight up. */
+/** A line whose ends differ by less than this in x goes straight up. */
 const STRAIGHT = 1.5;
 
 /**
- * The bounds without the spans that are taken.
+ * Returns the parts of the bounds that no span covers.
  * @param {Span[]} taken @param {Span} bounds @returns {Span[]}
  */
 export function freeOf(taken, bounds) {
@@ -32,9 +36,10 @@ export function freeOf(taken, bounds) {
 }
 
 /**
- * The vertical parts, the widest line first: as near to the straight way as there is room.
+ * Chooses the x of the vertical segments, for the widest line first. Each is as near to both ends of its line as there
+ * is room.
  * @param {readonly Way[]} ways
- * @param {readonly Span[][]} rows the parts of each row
+ * @param {readonly Span[][]} rows x ranges of the parts of each row
  * @param {Span} bounds
  * @returns {Route[]}
  */
@@ -63,7 +68,8 @@ export function routesOf(ways, rows, bounds) {
 }
 
 /**
- * The horizontal parts in their tracks. Gap g has the tracks `tracks[g]`, from below, each as high as its widest line.
+ * Assigns the horizontal segments to tracks. Gap g has the tracks `tracks[g]`, from below, each as high as its widest
+ * line.
  * @param {readonly Route[]} routes
  * @param {number} gaps
  */
@@ -91,14 +97,14 @@ export function tracksOf(routes, gaps) {
   return tracks;
 }
 
-/** Height that the tracks of a gap need. @param {ReturnType<typeof tracksOf>[number]} tracks */
+/** Returns the height that the tracks of a gap need. @param {ReturnType<typeof tracksOf>[number]} tracks */
 export const heightOf = (tracks) => tracks.reduce((sum, { height }) => sum + height + BETWEEN, 0);
 
 /**
- * The corners of a route.
+ * Returns the corners of a route.
  * @param {Route} route
- * @param {(route: Route, gap: number) => number | null} yOf of its horizontal part in a gap
- * @param {number} bottom where it leaves @param {number} top where it ends
+ * @param {(route: Route, gap: number) => number | null} yOf y of its horizontal segment in a gap, or null
+ * @param {number} bottom y where it begins @param {number} top y where it ends
  */
 export function pointsOf(route, yOf, bottom, top) {
   const { from, to, x, low, high } = route;

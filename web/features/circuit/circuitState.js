@@ -1,4 +1,4 @@
-// Changes of the page's state that the circuit makes, and what its components read.
+// Changes that the circuit makes to the page's state, and the values that its components read.
 
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './circuit.en.js';
@@ -23,7 +23,7 @@ export const settingsIn = ({ state }) => state.value.circuit ?? usualCircuit;
 export const change = (session, fields, gesture) =>
   session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
 
-/** The circuit with the lines that are shown; null before there is one. */
+/** Returns the circuit with the lines that are shown; null while no circuit has been measured. */
 export function useCircuit() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -32,7 +32,7 @@ export function useCircuit() {
   return { circuit, count, lines: shownLines(circuit, count) };
 }
 
-/** A part in words. @param {Texts} own @param {Node} node */
+/** Returns the name of a part. @param {Texts} own @param {Node} node */
 export function nodeName(own, { kind, layer = 0, head = 0 }) {
   if (kind === 'embed') return own.words;
   if (kind === 'mlp') return own.mlp(layer);
@@ -43,7 +43,7 @@ export function nodeName(own, { kind, layer = 0, head = 0 }) {
 /** @param {Texts} own @param {Pick<ShownLine, 'from' | 'to'>} line */
 export const lineText = (own, { from, to }) => `${nodeName(own, from)} → ${nodeName(own, to)}`;
 
-/** Cuts a line, or reconnects it. @param {Session} session @param {string} name */
+/** Cuts a line, or reconnects it if it is cut. @param {Session} session @param {string} name */
 export function toggleCut(session, name) {
   const { cut } = settingsIn(session);
   const isCut = cut.includes(name);
@@ -52,16 +52,19 @@ export function toggleCut(session, name) {
   if (isCut) session.announce(textsIn(session).reconnected);
 }
 
-/** Keeps one line more or less. @param {Session} session @param {number} count */
+/**
+ * Sets the number of lines that are kept, within the lines that are measured.
+ * @param {Session} session @param {number} count
+ */
 export function keepLines(session, count) {
   const most = session.circuit.shown.value?.lines.length || MAX_LINES;
   change(session, { lines: Math.min(Math.max(count, 1), most) }, 'lines');
 }
 
 /**
- * Keys of the drawing and of the list.
+ * Handles the keys of the drawing and of the list.
  * @param {Session} session @param {{ lines: ShownLine[], count: number }} shown @param {string} key
- * @returns {boolean} true if the key was one of them
+ * @returns {boolean} true if the key has a function here
  */
 export function onKey(session, { lines, count }, key) {
   const own = textsIn(session);
@@ -86,7 +89,7 @@ export function onKey(session, { lines, count }, key) {
   return true;
 }
 
-/** Says how much the lines keep. @param {Session} session */
+/** Announces to a screen reader how much of the prediction the lines keep. @param {Session} session */
 function announceKept(session) {
   const circuit = session.circuit.shown.value;
   if (!circuit) return;
@@ -99,7 +102,7 @@ function announceKept(session) {
 export const spokenLine = (own, line) =>
   line.isCut ? own.spokenCut(lineText(own, line)) : own.spoken(lineText(own, line), pointsText(line.cost));
 
-/** A figure of points: −34, and −0.4 below ten. @param {number} cost */
+/** Returns a number of percentage points as a text, with one decimal below ten: −34, −0.4. @param {number} cost */
 export const pointsText = (cost) => {
   const figure = Math.abs(cost).toFixed(Math.abs(cost) < 9.95 ? 1 : 0);
   return Number(figure) === 0 ? '0' : `${cost < 0 ? '−' : '+'}${figure.replace(/\.0$/, '')}`;

@@ -1,4 +1,5 @@
-// The curve of a circuit is its slider: across, how many lines are kept; up, the share that remains.
+// The curve of a circuit, which is also a slider. Its horizontal axis is the number of lines that are kept, its
+// vertical axis the share of the prediction that remains.
 
 import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,7 +11,7 @@ import { curveOf } from './shownLines.js';
 /** @import { CurvePoint } from '../../store/circuitProtocol.js' */
 /** @import { Circuit } from './shownLines.js' */
 
-/** The height of the drawing, and margins for the figures. */
+/** Height of the drawing, and its margins with the numbers on the axes. */
 const [HEIGHT, LEFT, RIGHT, TOP, BASE] = [138, 32, 10, 10, 22];
 const DOUBLINGS = Math.log2(MAX_LINES);
 
@@ -23,7 +24,7 @@ export function Curve({ circuit, count }) {
   const own = textsIn(session);
   const curve = curveOf(circuit);
   const others = curveOf(circuit, true);
-  // A share above the whole widens the axis.
+  // The vertical axis ends at the whole prediction, or higher if a share exceeds it.
   const most = Math.max(1, ...curve.map(({ kept }) => kept));
   const upOf = (/** @type {number} */ kept) => HEIGHT - BASE - (Math.max(kept, 0) / most) * (HEIGHT - BASE - TOP);
   const pathOf = (/** @type {CurvePoint[]} */ points) =>

@@ -1,10 +1,11 @@
-// The circuit in the what-if line: the lines that are cut, with Undo, and what a cut line carries.
+// The circuit in the what-if line: the lines that are cut, a button that undoes the cuts, and the value that a cut line
+// carries.
 
 import { useSession } from '../../ui/context.js';
 import { CarriesMenu } from './carriesMenu.jsx';
 import { change, lineText, settingsIn, textsIn } from './circuitState.js';
 
-/** `kind`: of the screen. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+/** kind: kind of the screen @param {{ kind: import('../../ui/layout.js').Kind }} props */
 export function CutLine({ kind }) {
   const session = useSession();
   const own = textsIn(session);

@@ -1,18 +1,18 @@
-// Places of the figures next to lines, and of the roles next to heads: the first place that covers nothing else.
+// Places the numbers next to lines and the roles next to heads. Each gets the first candidate that covers nothing else.
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 /** @typedef {{ name: string, points: number[][], width: number, cost: number }} Drawn */
-/** The words next to a head. @typedef {{ key: string, box: Area, width: number }} Words */
+/** The name of a role, next to a head. @typedef {{ key: string, box: Area, width: number }} Words */
 
-/** Width and height of a figure, in heights of a letter. */
+/** Width and height of a number, as multiples of the height of a letter. */
 const [WIDTH, HEIGHT] = [2.6, 1.15];
-/** Pixels between a head and its words. */
+/** Pixels between a head and the name of its role. */
 const BESIDE = 8;
 
 const overlaps = (/** @type {Area} */ a, /** @type {Area} */ b) =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
-/** Parts of a line, the longest first. @param {number[][]} points */
+/** Returns the segments of a line, the longest first. @param {number[][]} points */
 const pieces = (points) =>
   points
     .slice(1)
@@ -20,7 +20,7 @@ const pieces = (points) =>
     .sort((p, q) => q.length - p.length);
 
 /**
- * Possible corners of a figure, the best first.
+ * Generates possible upper left corners of a number, the best first.
  * @param {Drawn} line @param {{ width: number, height: number }} figure
  */
 function* candidates({ points, width: thick }, { width, height }) {
@@ -39,9 +39,10 @@ function* candidates({ points, width: thick }, { width, height }) {
 }
 
 /**
- * The upper left corners of figures, by the names of lines: the costliest line is first to choose. Then those of words.
+ * Returns the upper left corners of numbers by line name, and of roles by part key. The costliest line chooses first,
+ * roles last.
  * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {readonly Words[]} words
- * @param {{ left: number, right: number, letter: number }} room letter: the height of letters
+ * @param {{ left: number, right: number, letter: number }} room letter: height of a letter
  */
 export function figuresOf(lines, parts, words, { left, right, letter }) {
   const figure = { width: WIDTH * letter, height: HEIGHT * letter };
@@ -72,7 +73,7 @@ export function figuresOf(lines, parts, words, { left, right, letter }) {
   return figures;
 }
 
-/** The areas that a line covers. @param {Drawn} line @returns {Area[]} */
+/** Returns the areas that a line covers. @param {Drawn} line @returns {Area[]} */
 const areasOf = ({ points, width }) =>
   pieces(points).map(({ a, b }) => ({
     x: Math.min(a[0], b[0]) - width / 2,

@@ -1,4 +1,4 @@
-// The lines as a list, the strongest first: a click cuts one or reconnects it.
+// The lines as a list, the strongest first. A click cuts a line or reconnects it.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -8,7 +8,10 @@ import { nodeName, onKey, pointsText, textsIn, useCircuit } from './circuitState
 
 /** @import { ShownLine } from './shownLines.js' */
 
-/** The keys of the drawing that the list has too: Enter and Space press the line. */
+/**
+ * The keys that the list shares with the drawing. Enter and Space are missing, because they press the button of the
+ * line.
+ */
 const KEYS = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'x']);
 
 /** @param {{ lines: ShownLine[] }} props */

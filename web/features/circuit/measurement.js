@@ -1,4 +1,4 @@
-// The requests of a circuit, and what has been measured so far.
+// Sends the requests of a circuit, and collects what has been measured so far.
 
 import { runOf } from '../../store/runInput.js';
 import { isOpen } from '../train/settings.js';
@@ -9,7 +9,7 @@ import { byLoss } from './shownLines.js';
 /** @import { State } from '../../store/state.js' */
 /** @import { Circuit } from './shownLines.js' */
 
-/** Everything that a circuit depends on, without cuts. @param {State} state */
+/** Returns a key of all values on which a circuit depends, except the lines that are cut. @param {State} state */
 const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
   JSON.stringify([model, runOf(state), pinned, trace.answers, circuit?.carries]);
 
@@ -22,7 +22,7 @@ const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
  * @param {(name: string | null) => void} store.point
  */
 export function createMeasurement({ requests, state, shown, show, point }) {
-  /** Keys of the last requests. */
+  /** Keys of the last request of a circuit, and of the last request with cuts. */
   let [asked, askedCut] = ['', ''];
 
   /** @param {State} now */
@@ -35,7 +35,7 @@ export function createMeasurement({ requests, state, shown, show, point }) {
     requests.cancel('circuit');
     requests.cancel('circuitCut');
   }
-  /** Asks for the run with cuts: at once, and again when all lines are measured. */
+  /** Requests the run with cuts, both when the circuit begins and when all its lines are measured. */
   function measureCuts() {
     const now = state.peek();
     const { begun, lines, work } = shown.peek() ?? {};
@@ -82,7 +82,7 @@ export function createMeasurement({ requests, state, shown, show, point }) {
       measure(now);
     },
     stop,
-    /** A measurement that was stopped goes on. */
+    /** Measures again after the measurement was stopped. */
     again: () => measure(state.peek()),
     clear() {
       [asked, askedCut] = ['', ''];

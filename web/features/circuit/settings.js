@@ -1,22 +1,23 @@
-// The settings of a circuit in the state of the page: what a cut line carries, how many lines are kept, which are cut.
+// The settings of a circuit in the state of the page: the value that a cut line carries, how many lines are kept, and
+// which lines are cut.
 
 /**
- * carries: null for the other sentence if there is one, otherwise the mean. lines: null for as many as keep most of the
- * guess. cut: names of lines.
+ * carries: null for the value in the other sentence if there is one, otherwise for the mean. lines: null for the least
+ * number of lines that keep most of the prediction. cut: names of lines.
  * @typedef {{ carries: Carries | null, lines: number | null, cut: string[] }} CircuitSettings
  */
 
 /** The values that cut lines can carry. */
 export const CARRIES = /** @type {const} */ (['other', 'mean', 'zero']);
 /** @typedef {typeof CARRIES[number]} Carries */
-/** Lines that are measured one by one. */
+/** Maximum number of lines that are measured one by one. */
 export const MAX_LINES = 64;
 const MAX_CUT = 64;
 
 /** @type {CircuitSettings} */
 export const usualCircuit = { carries: null, lines: null, cut: [] };
 
-/** True for a name as lineNames.js makes it. @param {unknown} x */
+/** Returns true for a name in the form that lineNames.js writes. @param {unknown} x */
 const isLineName = (x) => typeof x === 'string' && /^[ehm][\d.]*-[lqkvm][\d.]*$/.test(x);
 /** @param {any} x */
 export const isCircuit = (x) =>

@@ -1,31 +1,37 @@
-// The lines of a circuit that are shown: how many, which, and what each costs.
+// Selects the lines of a circuit that are shown: their number, the lines themselves, and the cost of cutting each.
 
 import { MAX_LINES } from './settings.js';
 
 /** @import { CircuitBegun, CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
 /** @import { CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
 /**
- * A circuit as far as it is measured. cuts: with the lines of the state cut.
+ * The parts of a circuit that have been measured so far. cuts: the run with the lines cut that the page's state names.
  * @typedef {{ begun: CircuitBegun, work: CircuitWork, lines: MeasuredLine[], points: CurvePoint[],
  *   cuts: CircuitCuts | null }} Circuit
  */
 
-/** The share that the usual number of lines keeps; below the minimum there is no small circuit. */
+/**
+ * The share of the prediction that the default number of lines keeps. If all lines keep less than MIN_SHARE, the
+ * circuit is not small.
+ */
 const [USUAL_SHARE, MIN_SHARE] = [0.9, 0.2];
-/** Lines that are shown before the curve is known. */
+/** Number of lines that are shown before the curve is known. */
 const AT_FIRST = 12;
 
-/** The lines in the order in which they are kept: the largest loss first. @param {readonly MeasuredLine[]} lines */
+/**
+ * Returns the lines in the order in which they are kept, the largest loss first.
+ * @param {readonly MeasuredLine[]} lines
+ */
 export const byLoss = (lines) => [...lines].sort((a, b) => a.value - b.value);
 
 /**
- * The points of the curve of the strongest lines, by their number.
- * @param {Circuit} circuit @param {boolean} [random] of lines at random instead
+ * Returns the points of the curve, by number of lines. Each point keeps only the strongest lines.
+ * @param {Circuit} circuit @param {boolean} [random] true for the curve that keeps random lines instead
  */
 export const curveOf = ({ points }, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
-/** The number of lines that is shown if none is chosen. @param {Circuit} circuit */
+/** Returns the default number of lines that are shown. @param {Circuit} circuit */
 export function usualCount(circuit) {
   const curve = curveOf(circuit);
   if (curve.length === 0) return Math.min(AT_FIRST, circuit.lines.length);
@@ -37,17 +43,20 @@ export function usualCount(circuit) {
 export const countOf = (circuit, wanted) =>
   Math.max(Math.min(wanted ?? usualCount(circuit), circuit.lines.length || MAX_LINES), 1);
 
-/** True if even the most lines keep little. @param {Circuit} circuit */
+/** Returns true if even the largest number of lines keeps little of the prediction. @param {Circuit} circuit */
 export function isTooLarge(circuit) {
   const curve = curveOf(circuit);
   return circuit.work.stage === 'done' && curve.length > 0 && curve.every(({ kept }) => kept < MIN_SHARE);
 }
 
-/** Points that a line costs: of the probability of the guess. Negative: it is lower without the line. */
+/**
+ * Returns the change of the answer's probability without a line, in percentage points. It is negative if the
+ * probability falls.
+ */
 export const costOf = (/** @type {number[]} */ both, /** @type {number[]} */ whole) => 100 * (both[0] - whole[0]);
 
 /**
- * The first lines, the strongest first. was: the cost without cuts, if there are any.
+ * Returns the strongest lines, the strongest first. was: the cost of a line before lines were cut, null if none is cut.
  * @param {Circuit} circuit
  * @param {number} count
  * @returns {ShownLine[]}

@@ -1,4 +1,4 @@
-// The two words of flow: what adds to the guess, and the circuit.
+// The choice between the two views of flow: what adds to the prediction, and the circuit.
 
 import { useSession, useTexts } from '../../ui/context.js';
 import { usualCircuit } from './settings.js';

@@ -1,4 +1,5 @@
-// A picture whose tokens are at positions of a grid that two runs share: one of two side by side, or their difference.
+// A picture on a grid in which the tokens of two runs share rows and columns. It is one of two pictures side by side,
+// or the picture of the difference.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { cellText, signed, weightText } from '../../texts/numbers.js';
@@ -32,10 +33,11 @@ import { usePointing, useTexts } from './twoRuns.js';
  * @property {(t: number) => number} rowOf the grid's row of a query
  * @property {(s: number) => number} columnOf the grid's column of a key
  * @property {boolean} full true if cells above the diagonal are drawn
- * @property {(t: number, s: number) => number | undefined} value of a cell, undefined if there is none
- * @property {(t: number, s: number) => boolean} [isUnpaired] true if only one run has a weight there: a dot
+ * @property {(t: number, s: number) => number | undefined} value of a cell, undefined if the cell does not exist
+ * @property {(t: number, s: number) => boolean} [isUnpaired] true if only one run has a weight in the cell, which is
+ *   then drawn as a dot
  * @property {boolean} [isDifference] true if the values are differences
- * @property {boolean} [hideRows] true if the rows are labelled at the other picture
+ * @property {boolean} [hideRows] true if the other picture has the labels of the rows
  * @property {(t: number) => boolean} [isFaint] true for the label of a row that only the pinned run has
  * @property {string} label for a screen reader
  * @property {RunPair} runs
@@ -79,7 +81,7 @@ export function Matrix(picture) {
 }
 
 /**
- * True if a cell is one of a picture's tokens.
+ * Returns true if a cell consists of tokens of a picture.
  * @param {AlignedPicture} picture
  * @param {Cell | null | undefined} cell
  * @returns {cell is Cell}
@@ -91,7 +93,7 @@ const hasCell = ({ names, keys }, cell) =>
 const isWithin = (/** @type {number} */ i, /** @type {number} */ count) => i >= 0 && i < count;
 
 /**
- * Pointer and keyboard: they read a cell in both runs.
+ * Returns handlers for pointer and keyboard, which read a cell in both runs.
  * @param {AlignedPicture} picture @param {{ current: HTMLCanvasElement | null }} canvas
  */
 function useAlignedInput(picture, canvas) {
@@ -105,7 +107,7 @@ function useAlignedInput(picture, canvas) {
     const [column, row] = [event.clientX - box.left, event.clientY - box.top].map((from) =>
       Math.floor(from / plan.cell),
     );
-    // Only tokens below a gap are not in the row of their index, so a linear search is fast enough.
+    // A linear search is fast enough, because only tokens below a gap are not in the row of their index.
     const t = names.findIndex((_, i) => rowOf(i) === row);
     const s = keys.findIndex((_, i) => columnOf(i) === column);
     return t >= 0 && s >= 0 && (value(t, s) !== undefined || isUnpaired?.(t, s)) ? { t, s } : null;
@@ -135,7 +137,10 @@ function useAlignedInput(picture, canvas) {
   };
 }
 
-/** A function that announces the weights of a cell in both runs. @param {AlignedPicture} picture */
+/**
+ * Returns a function that announces to a screen reader the weights of a cell in both runs.
+ * @param {AlignedPicture} picture
+ */
 function useAnnouncement({ names, keys, runs, pairOf }) {
   const session = useSession();
   const texts = useTexts();
@@ -150,7 +155,7 @@ function useAnnouncement({ names, keys, runs, pairOf }) {
   };
 }
 
-/** The top of the first cell of a key's column. @param {AlignedPicture} picture @param {number} s */
+/** Returns the top edge of the first cell in a key's column. @param {AlignedPicture} picture @param {number} s */
 const columnTopOf = ({ plan, y, names, full, rowOf }, s) =>
   y + (full ? 0 : (rowOf(Math.min(s, names.length - 1)) ?? 0) * plan.cell);
 
@@ -180,7 +185,8 @@ function AlignedLabels(picture) {
 }
 
 /**
- * Marks of the cell that is read: a line from the query's label, one from the key's, a frame, and the row's figures.
+ * Marks the cell that is read by a line from the query's label, a line from the key's label, a frame, and the values of
+ * the row.
  * @param {AlignedPicture & { read: Cell }} picture
  */
 function ReadCell(picture) {
@@ -198,7 +204,7 @@ function ReadCell(picture) {
   );
 }
 
-/** The values of the row that is read, in figures. @param {AlignedPicture & { read: Cell }} picture */
+/** The values of the row that is read, as numbers in the cells. @param {AlignedPicture & { read: Cell }} picture */
 function RowFigures({ plan, x, y, keys, value, isDifference, rowOf, columnOf, read: { t, s } }) {
   /** @type {Theme} */
   const theme = useSession().theme.value;
@@ -218,6 +224,6 @@ function RowFigures({ plan, x, y, keys, value, isDifference, rowOf, columnOf, re
   });
 }
 
-/** +.52, and 0 for an invisible difference. @param {number} d */
+/** Returns a difference as a text such as +.52; 0 for a difference that is not visible. @param {number} d */
 const differenceText = (d) =>
   Number.isNaN(d) ? '' : Math.abs(d) < 0.005 ? '0' : signed(d).replace(/0\./, '.').replace('1.00', '1.0');

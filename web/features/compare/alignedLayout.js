@@ -6,19 +6,25 @@ import { BOLD_WIDTH, maxTextWidth } from '../heatmap/textWidth.js';
 /** @import { ViewProps } from '../heatmap/types.js' */
 /** @import { Aligned, Side } from './tokenPairs.js' */
 
-/** The gap between two pictures. */
+/** The gap between two pictures, in pixels. */
 export const BETWEEN = 18;
-/** Pictures side by side with smaller cells are one below the other, if that makes the cells larger. */
+/**
+ * If cells side by side would be smaller than this, the pictures are one below the other, provided that this makes the
+ * cells larger.
+ */
 const MIN_CELL_ACROSS = 12;
-/** Where the page may scroll, cells are no larger than this. */
+/** Maximum size of a cell where the page may scroll. */
 const MAX_CELL_FREE = 39;
-/** Widest label of a row; widest part of a key's label that extends beyond the matrix. */
+/** Maximum width of a row's label, and of the part of a key's label that extends beyond the matrix. */
 const [MAX_LABEL, MAX_OVERHANG] = [110, 70];
-/** From a row's label to the edge; the margin without labels. */
+/** Distance from a row's label to the edge of the view, and the margin without labels. */
 const [LABEL_GAP, BARE_MARGIN] = [10, 12];
 /** Height of the heading above a full picture. */
 const HEADING = 44;
-/** The margins depend on the cells and the cells on the margins: this many rounds settle them. */
+/**
+ * The margins depend on the size of the cells and the size of the cells on the margins, so both are computed this many
+ * times.
+ */
 const ROUNDS = 3;
 
 /** @typedef {Pick<Side, 'names' | 'keys'>} Named */
@@ -39,16 +45,17 @@ const ROUNDS = 3;
  * @property {number} left margin for the labels of the rows
  * @property {number} right margin between two pictures side by side
  * @property {number} top margin for the labels of the keys, and for the heading of a full picture
- * @property {number} overhang of the last keys' labels
+ * @property {number} overhang width of the last keys' labels beyond the matrix
  * @property {number} matrixWidth
  * @property {number} matrixHeight
- * @property {boolean} level see labelsAbove
+ * @property {boolean} level true if the labels of the keys are horizontal, see labelsAbove
  * @property {number} fontSize
  * @property {boolean} hasOwnRows true if the rows of the two runs have different names
  */
 
 /**
- * Pictures side by side, or one below the other if the page may scroll or the cells would be small.
+ * Returns the layout of pictures side by side, or one below the other if the page may scroll or the cells would be
+ * small.
  * @param {ViewProps} room
  * @param {Pictures} pictures
  * @returns {AlignedPlan}

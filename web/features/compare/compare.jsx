@@ -1,4 +1,4 @@
-// This run and the pinned one: side by side, or their difference.
+// The current run and the pinned run: side by side, or their difference.
 
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
@@ -20,7 +20,7 @@ export function Compare({ width, height, most, compact = false, free = false }) 
   const runs = runPairIn(session);
   const read = useCell(runs);
   const state = session.state.value;
-  // Training of a new model has nothing to compare with.
+  // A model in training that has no run before its training to compare with is shown alone.
   if (isOpen(state) && !runs) return <Picture width={width} height={height} most={most} compact={compact} />;
   const room = { width, height, most, compact, free };
   return (

@@ -1,4 +1,4 @@
-// The cell that is read and its row as numbers: in this run, in the pinned one, and their difference.
+// The cell that is read and its row as numbers: in the current run, in the pinned run, and their difference.
 
 import { runOf } from '../../store/runInput.js';
 import { hasValues } from '../../store/runParts.js';
@@ -18,11 +18,11 @@ import { runPairIn, useCell, useTexts } from './twoRuns.js';
 /** @import { CellPair } from './twoRuns.js' */
 /** @typedef {RunPair & { old: Side }} ComparedRuns */
 
-/** Keys in the list of a row: usually, on a small screen, and above the pictures. */
+/** Maximum number of keys in the list of a row: in the reading column, on a small screen, and above the pictures. */
 const MAX_KEYS = { usual: 8, compact: 5, spread: 4 };
 
 /**
- * `spread`: true above the pictures; `title`: true if the cell is named.
+ * spread: true if the reading is above the pictures; title: true if the names of the cell's tokens are shown.
  * @param {{ compact?: boolean, title?: boolean, spread?: boolean }} props
  */
 export function CompareReading({ compact = false, title = true, spread = false }) {
@@ -54,7 +54,7 @@ export function CompareReading({ compact = false, title = true, spread = false }
 const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
 
 /**
- * In the tokens of this run, or of the pinned one if only that has the cell.
+ * Shows the tokens of the cell: those of the current run, or of the pinned run if only that has the cell.
  * @param {{ runs: ComparedRuns, read: CellPair }} props
  */
 function CellName({ runs: { now, old }, read }) {
@@ -68,7 +68,7 @@ function CellName({ runs: { now, old }, read }) {
   );
 }
 
-/** The headings of this run, the pinned one and their difference. */
+/** The headings of the current run, the pinned run and their difference. */
 function Columns() {
   return useTexts().columns.map((name) => (
     <th key={name} scope="col">
@@ -119,7 +119,10 @@ function CellTable({ runs: { now, old }, read }) {
   );
 }
 
-/** The keys of a row whose weights differ most. @param {{ runs: ComparedRuns, read: CellPair, count: number }} props */
+/**
+ * A table of the keys of a row whose weights differ most.
+ * @param {{ runs: ComparedRuns, read: CellPair, count: number }} props
+ */
 function RowTable({ runs: { now, old, columns }, read, count }) {
   const texts = useTexts();
   const [rowNow, rowOld] = [read.now.t, read.old.t];

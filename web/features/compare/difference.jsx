@@ -20,7 +20,7 @@ import { useTexts } from './twoRuns.js';
 /** @typedef {RunPair & { old: Side }} ComparedRuns */
 
 const MARKS = [-1, -0.25, 0, 0.25, 1];
-/** Smaller differences are not visible. */
+/** Smaller absolute differences are not visible. */
 const MIN_VISIBLE = 0.005;
 
 /** @param {{ runs: ComparedRuns, read: CellPair | null, room: ViewProps }} props */
@@ -64,7 +64,7 @@ export function Difference({ runs, read, room }) {
 }
 
 /**
- * The position of a token of either run.
+ * Returns the position in the grid of a token of either run.
  * @param {Aligned['places']} places
  * @param {{ now: number, old: number }} token
  */
@@ -72,7 +72,7 @@ const indexOf = (places, { now, old }) =>
   places.findIndex((place) => (now >= 0 ? place.now === now : place.old === old));
 
 /**
- * The head, and what its colours mean.
+ * The title with the name of the head and the meaning of the colours.
  * @param {{ runs: ComparedRuns, compact?: boolean, x: number, y: number, matrixWidth: number }} props
  */
 function Title({ runs, compact = false, x, y, matrixWidth }) {
@@ -94,11 +94,11 @@ function Title({ runs, compact = false, x, y, matrixWidth }) {
   );
 }
 
-/** True if no weight of the head differs visibly. @param {Side} now @param {Side} old */
+/** Returns true if no weight of the head differs visibly between the two runs. @param {Side} now @param {Side} old */
 const areEqual = (now, old) =>
   now.weights.length === old.weights.length && now.weights.every((w, i) => Math.abs(w - old.weights[i]) < MIN_VISIBLE);
 
-/** The legend of a difference; the usual one if there is none. */
+/** The legend of a difference, or the usual legend if no difference is shown. */
 export function CompareMarks() {
   const state = useSession().state.value;
   const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);

@@ -1,4 +1,4 @@
-// Paints cells at positions of a grid that two texts share.
+// Paints cells on a grid that the tokens of two texts share.
 
 import { MIN_WHOLE_CELL } from '../../ui/layout.js';
 import { cross, drawEnlarged, inkPixel, sized } from '../heatmap/paintWeights.js';
@@ -7,7 +7,7 @@ import { cross, drawEnlarged, inkPixel, sized } from '../heatmap/paintWeights.js
 /** @import { Palette } from '../heatmap/types.js' */
 /** @import { AlignedPicture } from './alignedHeatmap.jsx' */
 
-/** Side of the dot in a cell that only one run has. */
+/** Side in pixels of the dot in a cell that only one run has. */
 const DOT = 2;
 
 /**
@@ -39,7 +39,7 @@ export function paintAligned(canvas, picture, colours, palette) {
 }
 
 /**
- * Each pixel is the cell with the largest absolute value.
+ * Paints cells smaller than a pixel. Each pixel gets the value with the largest absolute value among its cells.
  * @param {CanvasRenderingContext2D} context
  * @param {AlignedPicture} picture
  * @param {Colours} colours

@@ -1,4 +1,5 @@
-// Two runs side by side, or one below the other: the tokens of a pair are in the same row and column.
+// Two runs side by side, or one below the other. Both tokens of a pair are in the same row and column of the two
+// pictures.
 
 import { runOf } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
@@ -15,22 +16,22 @@ import { useTexts } from './twoRuns.js';
 /** @import { RunPair, Side } from './tokenPairs.js' */
 /** @import { CellPair } from './twoRuns.js' */
 
-/** A heading is above its picture if there is more room than this. */
+/** A heading is above its picture if more pixels than this are free there. */
 const HEADING_HEIGHT = 130;
-/** Extra width of a bold label, with its distance from the cell. */
+/** Extra pixels that a bold label needs: its larger width and its distance from the cell. */
 const BOLD_MARGIN = 10;
 
-/** Where the two pictures begin. @typedef {{ x: number, y: number }} Origin */
+/** The top left corners of the two pictures' matrices. @typedef {{ x: number, y: number }} Origin */
 
 /** @param {{ runs: RunPair, read: CellPair | null, room: ViewProps }} props */
 export function SideBySide({ runs, read, room }) {
   const session = useSession();
   const { now, old, full } = runs;
-  // While no run is pinned the picture has all the room, and the instructions are in its empty half.
+  // While no run is pinned the picture has the whole view, and the instructions are in its empty half.
   const isSingle = !old && !session.state.value.pinned && !full && !room.free;
   const plan = planOf(room, { ...runs, count: isSingle ? 1 : 2 });
   const { height, hasRoomAbove, first, second } = layoutOf(plan, room);
-  // A model in training comes after the same model before its training.
+  // A model in training is on the right, and its state before the training on the left.
   const isLater = isOpen(session.state.value);
   const [nowAt, oldAt] = isLater ? [second, first] : [first, second];
   const secondRows = !plan.down && !plan.hasOwnRows;
@@ -58,7 +59,8 @@ export function SideBySide({ runs, read, room }) {
 }
 
 /**
- * Side by side the pictures end at the bottom; one below the other they fill the room.
+ * Returns the places of the pictures. Side by side they end at the bottom of the view; one below the other they fill
+ * it.
  * @param {AlignedPlan} plan
  * @param {ViewProps} room
  */
@@ -116,7 +118,7 @@ function PinnedMatrix({ runs, old, read, plan, origin, hideRows }) {
 }
 
 /**
- * How to pin a run; nothing while the pinned run is computed.
+ * Instructions for pinning a run. They are empty while the pinned run is computed.
  * @param {{ style: ReturnType<typeof px>, isInCorner?: boolean }} props
  */
 function Instructions({ style, isInCorner = false }) {
@@ -137,7 +139,7 @@ function Instructions({ style, isInCorner = false }) {
 }
 
 /**
- * The name of a run, its text and its next token: above the picture, or in its empty half.
+ * The name of a run, its text and its next token, above the picture or in its empty half.
  * @param {object} props
  * @param {Side} props.side
  * @param {boolean} props.isPinned

@@ -1,5 +1,5 @@
-// Pairs of the tokens of two runs: equal tokens from the beginning and from the end, and the tokens in between if both
-// texts have the same number of tokens. And the colours of a difference.
+// Pairs the tokens of two runs: equal tokens from the beginning and from the end, and the tokens in between if both
+// texts have the same number of tokens. Also defines the colours of a difference.
 
 import { placeOf, toRgb, UNKNOWN, weightAt } from '../heatmap/colourRamp.js';
 import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
@@ -9,17 +9,19 @@ import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /**
  * @typedef {object} Aligned
- * @property {number} n rows of a grid in which the tokens of a pair share a row
- * @property {(i: number) => number} rowNow row of a token of this run
+ * @property {number} n number of rows of a grid in which the two tokens of a pair share a row
+ * @property {(i: number) => number} rowNow row of a token of the current run
  * @property {(j: number) => number} rowOld row of a token of the pinned run
- * @property {(i: number) => number} oldOf the pinned run's token for one of this run, -1 for none
+ * @property {(i: number) => number} oldOf the token of the pinned run that is paired with a token of the current run,
+ *   -1 for none
  * @property {(j: number) => number} nowOf
- * @property {{ now: number, old: number }[]} places every token once, pairs together; -1 if a token has no pair
+ * @property {{ now: number, old: number }[]} places every token once, the two tokens of a pair together; -1 for the run
+ *   in which a token has no pair
  */
 
 /**
- * @param {readonly string[]} now names of the tokens of this run
- * @param {readonly string[]} old of the pinned run
+ * @param {readonly string[]} now names of the tokens of the current run
+ * @param {readonly string[]} old names of the tokens of the pinned run
  * @returns {Aligned}
  */
 export function align(now, old) {
@@ -29,7 +31,7 @@ export function align(now, old) {
   let last = 0;
   while (last < least - first && now[now.length - 1 - last] === old[old.length - 1 - last]) last++;
   const n = Math.max(now.length, old.length);
-  // If both texts have equally many tokens in between, these are pairs.
+  // If both texts have the same number of tokens, the tokens in between are paired in order.
   const even = now.length === old.length;
   const other = (/** @type {number} */ length, /** @type {number} */ far) => (/** @type {number} */ i) =>
     i < first || even ? i : i >= length - last ? i - length + far : -1;
@@ -67,8 +69,8 @@ const sideOf = (run) => ({
 });
 
 /**
- * @param {Run} run the shown one
- * @param {PinnedHead | null} pinned the other, null if there is none
+ * @param {Run} run the current run
+ * @param {PinnedHead | null} pinned the pinned run, null if there is none
  * @returns {RunPair}
  */
 export function runPairOf(run, pinned) {
@@ -83,7 +85,7 @@ export function runPairOf(run, pinned) {
 }
 
 /**
- * The weight in a cell of one run, undefined if there is none.
+ * Returns the weight in a cell of one run; undefined if the run has no such cell.
  * @param {Side} side @param {boolean} full @param {{ t: number, s: number }} cell
  */
 export function weightIn({ weights, S }, full, { t, s }) {
@@ -93,7 +95,7 @@ export function weightIn({ weights, S }, full, { t, s }) {
 }
 
 /**
- * The difference of two runs, on a grid that has every token of both once.
+ * Returns the difference of two runs, on a grid that has every token of both runs once.
  * @param {RunPair & { old: Side }} runs
  */
 export function differenceOf({ now, old, full, rows, columns }) {
@@ -106,7 +108,7 @@ export function differenceOf({ now, old, full, rows, columns }) {
       if (i < 0) return other[j];
       return j < 0 || side[i] === other[j] ? side[i] : `${side[i]} ⁄ ${other[j]}`;
     });
-  /** The cell in the tokens of both. @param {number} t @param {number} s */
+  /** Returns the cell in the tokens of both runs. @param {number} t @param {number} s */
   const cellOf = (t, s) => ({
     now: { t: rows.places[t].now, s: columns.places[s].now },
     old: { t: rows.places[t].old, s: columns.places[s].old },
@@ -127,12 +129,15 @@ export function differenceOf({ now, old, full, rows, columns }) {
     keys: namesOf(now.keys, old.keys, columns.places),
     cellOf,
     value,
-    /** True if only one run has a weight there. @param {number} t @param {number} s */
+    /** Returns true if only one run has a weight in the cell. @param {number} t @param {number} s */
     isUnpaired: (t, s) => value(t, s) === undefined && weights(t, s).some((weight) => weight !== undefined),
   };
 }
 
-/** Lightness and chroma at ramp positions 0, ¼, ½, ¾, 1 of |d|: the same lightness for both signs, of two hues. */
+/**
+ * OKLCH lightness and chroma at ramp positions 0, ¼, ½, ¾, 1 of |d|. Both signs have the same lightness, but different
+ * hues.
+ */
 const STOPS = {
   light: {
     L: [0.962, 0.865, 0.68, 0.47, 0.29],
@@ -164,18 +169,18 @@ function makeSigned(theme) {
   return {
     /** @param {number} d */
     css: (d) => `rgb(${rgb(d).join(' ')})`,
-    /** The four bytes of a pixel. @param {number} d */
+    /** Returns the four bytes of a pixel. @param {number} d */
     pixel: (d) => new Uint32Array(new Uint8Array([...rgb(d), 255]).buffer)[0],
-    /** True if figures on this colour are dark. @param {number} d */
+    /** Returns true if a number on this colour must be dark. @param {number} d */
     isLight: (d) => (Number.isNaN(d) ? UNKNOWN[theme][0] : between(L, placeOf(Math.abs(d)))) > INK_ABOVE,
   };
 }
 /** @type {Record<Theme, ReturnType<typeof makeSigned>>} */
 export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
 
-/** The position of a difference on its ramp, 0…1. @param {number} d −1…1 */
+/** Returns the position of a difference on its colour ramp, 0…1. @param {number} d −1…1 */
 export const signedPlace = (d) => 0.5 + 0.5 * Math.sign(d) * placeOf(Math.abs(d));
-/** The difference at a position on its ramp. @param {number} place */
+/** Returns the difference at a position on its colour ramp. @param {number} place */
 export const differenceAt = (place) => Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1));
 
 /** @typedef {{ a: number | null, b: number | null, by: number | null }} Pair */
@@ -183,9 +188,9 @@ const hundredths = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.a
 const largest = (/** @type {Pair} */ { a, b }) => Math.max(a ?? 0, b ?? 0);
 
 /**
- * The keys of a row in descending order of the visible difference, then of the larger weight.
+ * Returns the keys of a row in descending order of the visible difference, then of the larger weight.
  * @param {Aligned['places']} places of the keys
- * @param {(s: number) => number | null} now the weight of a key of this run
+ * @param {(s: number) => number | null} now the weight of a key in the current run
  * @param {(s: number) => number | null} old
  * @param {number} most
  */

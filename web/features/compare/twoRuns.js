@@ -1,4 +1,5 @@
-// Two prompts, or one before and after a change: their runs, the pairs of their tokens, and the cell that is read.
+// Two prompts, or one prompt before and after a change: their runs, the pairs of their tokens, and the cell that is
+// read.
 
 import { useSession } from '../../ui/context.js';
 import { weightsOf } from '../reading/derivation.js';
@@ -19,7 +20,7 @@ export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.la
 export const useTexts = () => textsIn(useSession());
 
 /**
- * The two runs; `old` is null while no run is pinned or its answer is not here.
+ * Returns the two runs. `old` is null while no run is pinned or its answer has not arrived.
  * @param {Session} session
  * @returns {RunPair | null}
  */
@@ -29,7 +30,10 @@ export function runPairIn(session) {
   return run?.T ? runPairOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
 }
 
-/** The model in training as it is, and before its training. @param {Session} session @returns {RunPair | null} */
+/**
+ * Returns a pair of runs of the model in training: its current state, and its state before the training.
+ * @param {Session} session @returns {RunPair | null}
+ */
 function trainedPairIn(session) {
   const run = session.run.value;
   const before = session.training.changes.value?.before;
@@ -39,7 +43,10 @@ function trainedPairIn(session) {
   return runPairOf(run, { pieces, keys, T, S, layer, head, cut: false, weights });
 }
 
-/** The cell that is read. @param {RunPair | null} runs @returns {CellPair | null} */
+/**
+ * Returns the cell that is read, in the tokens of both runs.
+ * @param {RunPair | null} runs @returns {CellPair | null}
+ */
 export function useCell(runs) {
   const session = useSession();
   const alone = session.hover.value ? null : session.pinnedHover.value;
@@ -51,7 +58,7 @@ export function useCell(runs) {
   return { now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } };
 }
 
-/** Actions that read a cell while the pointer is on it, or keep it. */
+/** Returns actions that read a cell while the pointer is on it, or keep it. */
 export function usePointing() {
   const session = useSession();
   const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
@@ -65,7 +72,7 @@ export function usePointing() {
       if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
       session.setPinnedHover(isThere(now) ? null : old);
     },
-    /** @param {CellPair} pair @param {boolean} [toggle] true if a kept cell is released */
+    /** @param {CellPair} pair @param {boolean} [toggle] toggle: true to release the cell if it is already kept */
     hold({ now, old }, toggle = true) {
       session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;

@@ -1,4 +1,4 @@
-// The message after the worker has crashed: it was restarted; which models are lost.
+// The message after the worker has crashed. It says that the worker was restarted and which models are lost.
 
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './workerEnded.en.js';

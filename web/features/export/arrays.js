@@ -1,4 +1,4 @@
-// All heads as one array, in file formats that this page and other programs open.
+// Writes the weights of all heads as one array, in file formats that this page and other programs can open.
 
 import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.js';
 
@@ -7,7 +7,7 @@ import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.js';
 /** @typedef {{ weights: Float32Array, shape: number[], queries: string[], keys: string[] }} All weights (L,H,T,S) */
 
 /**
- * All heads of a run; the shown head of a large run.
+ * Returns all heads of a run, or only the shown head of a large run.
  * @param {Run} run @param {string[]} queries @param {string[]} keys @returns {All}
  */
 export function allOf({ weights, large, about, T, S }, queries, keys) {
@@ -24,6 +24,6 @@ export const toSafetensors = ({ weights, shape, queries, keys }) =>
     { queries: JSON.stringify(queries), keys: JSON.stringify(keys) },
   );
 
-/** JSON without NaN: null in its place. @param {All} all */
+/** Returns the array as JSON, in which NaN becomes null. @param {All} all */
 export const toJson = ({ weights, shape, queries, keys }) =>
   JSON.stringify({ tokens: queries, queries, keys, attentions: { data: Array.from(weights), shape } });

@@ -1,16 +1,16 @@
-// Weights as a CSV file, and file names.
+// Writes weights as a CSV file, and makes file names.
 
 import { shortest } from '../../ui/oklab.js';
 
 /** @typedef {{ queries: string[], keys: string[], weights: Float32Array, shape: number[] }} Table weights (B,H,T,S) */
 
-/** First characters of a formula in a spreadsheet, in half and full width. */
+/** The characters with which a spreadsheet formula begins, in half and full width. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * A text as one field. A spreadsheet would run some texts as formulas: an apostrophe before them makes them text. A
- * number has none. A text with a usual separator, or with space around it, is quoted.
+ * Returns a text as one field. A spreadsheet would run some texts as formulas, so an apostrophe is put before such a
+ * text, unless it is a number. A text that contains a usual separator, or has space around it, is quoted.
  * @param {string} text
  */
 export function field(text) {
@@ -19,7 +19,8 @@ export function field(text) {
 }
 
 /**
- * One head: keys across, queries down, every weight as the shortest decimal of its float32.
+ * Returns one head as CSV: a column for each key, a row for each query, every weight as the shortest decimal of its
+ * float32.
  * @param {Table} table
  * @param {{ batch: number, head: number }} which
  */
@@ -32,7 +33,7 @@ export function toCsv({ queries, keys, weights, shape: [, H, T, S] }, { batch, h
   return [['', ...keys.map(field)], ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }
 
-/** A file name that is valid in every file system. @param {string[]} parts @param {string} extension */
+/** Returns a file name that is valid in every file system. @param {string[]} parts @param {string} extension */
 export function fileName(parts, extension) {
   const name = parts
     .join('-')

@@ -1,21 +1,25 @@
-// A few lines of HTML that show the same head in another page.
+// Writes a few lines of HTML that show the current head in another page.
 
 import { writeAddress } from '../../store/state.js';
 
 /** @import { State } from '../../store/state.js' */
 
-/** The package, for a page without a bundler. */
+/** The address of the package, for a page without a bundler. */
 const PACKAGE = 'https://cdn.jsdelivr.net/npm/headlight-attention/dist/view.js';
 const VIEWS = { lines: 'lines', flow: 'flow' };
 
 /** @param {unknown} value */
 const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** True if the snippet can show the current model: the package includes only the demo model. @param {State} state */
+/**
+ * Returns true if the snippet can show the current model, which must be the demo model, because the package includes no
+ * other.
+ * @param {State} state
+ */
 export const isEmbeddable = ({ model }) => model === 'whale';
 
 /**
- * HTML that shows one head, or another view, in its current state.
+ * Returns HTML that shows one head, or another view, in its current state.
  * @param {State} state
  */
 export function snippetOf(state) {

@@ -1,5 +1,5 @@
-// The displayed picture as an SVG drawing with title, labels, cells and legend: one picture, two side by side, or their
-// difference.
+// Writes the displayed picture as an SVG drawing with title, labels, cells and legend. It is one picture, two side by
+// side, or their difference.
 
 import { PALETTE } from '../../ui/palette.js';
 import { differenceAt, differenceOf, SIGNED, signedPlace, weightIn } from '../compare/tokenPairs.js';
@@ -10,39 +10,40 @@ import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @typedef {(typeof RAMP)[Theme] | (typeof SIGNED)[Theme]} Colours */
 /**
- * A picture of a drawing, on a grid that may have more rows and columns than tokens.
+ * One picture of a drawing. Its grid may have more rows and columns than the picture has tokens.
  * @typedef {object} Panel
  * @property {string} [title]
- * @property {string} [about] under the title
+ * @property {string} [about] text under the title
  * @property {string[]} names of the queries
  * @property {string[]} keys
  * @property {boolean} full true if cells above the diagonal are drawn
- * @property {(t: number, s: number) => number | undefined} value undefined if there is no cell
- * @property {(t: number, s: number) => boolean} [isUnpaired] true for a dot: only one of two runs has a value
+ * @property {(t: number, s: number) => number | undefined} value of a cell, undefined if the cell does not exist
+ * @property {(t: number, s: number) => boolean} [isUnpaired] true if only one of two runs has a value in the cell,
+ *   which is then drawn as a dot
  * @property {{ n: number, at: (t: number) => number }} [rows]
  * @property {{ n: number, at: (s: number) => number }} [columns]
  */
 /**
- * Many cells as the data address of an image, with one pixel for each.
+ * Draws many cells as an image with one pixel for each cell, and returns the data address of the image.
  * @typedef {(panel: Panel, colours: { pixel: (value: number) => number }) => string} Raster
  */
-/** The width of a text. @typedef {(text: string, size: number, font: string) => number} Measure */
+/** Returns the width of a text. @typedef {(text: string, size: number, font: string) => number} Measure */
 
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-/** Text of XML, without the characters that XML forbids. @param {string} text */
+/** Escapes a text for XML, and removes the characters that XML forbids. @param {string} text */
 const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
 const SERIF = 'Palatino, Georgia, serif';
-/** Smaller cells have no figure. */
+/** Cells smaller than this have no number. */
 const MIN_FIGURE_CELL = 24;
 const SANS = 'system-ui, sans-serif';
-/** Margin, side of a picture and width of the legend in units of the drawing; steps of the legend's colours. */
+/** Margin, side of a picture and width of the legend in SVG units, and number of colour steps in the legend. */
 const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
-/** Longest text and longest name, in characters. */
+/** Maximum length of a text and of a name, in characters. */
 const [MAX_TEXT, MAX_NAME] = [90, 16];
-/** A drawing of more rectangles is too large a file. */
+/** More cells than this are drawn as an image, because as many rectangles would make the file too large. */
 const MAX_RECTANGLES = 20_000;
 
 /** Marks of the legend of differences. */
@@ -59,7 +60,8 @@ function cut(text, most) {
 /** @param {string} words @param {number} x @param {number} y @param {string} more */
 const textAt = (words, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(words)}</text>`;
 /**
- * An attribute that fixes the width of a text: a viewer without the font neither overlaps nor cuts names.
+ * Returns an attribute that fixes the width of a text, so that names neither overlap nor are cut in a viewer without
+ * the font.
  * @param {string} words @param {number} size @param {Measure | undefined} measure
  */
 const fixed = (words, size, measure) => {
@@ -70,7 +72,7 @@ const fixed = (words, size, measure) => {
 const rectangle = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
 
-/** The geometry of a picture. @param {Panel} panel */
+/** Returns the geometry of a picture. @param {Panel} panel */
 function geometryOf({ names, keys, full, rows, columns }) {
   const [n, m] = [rows?.n ?? names.length, columns?.n ?? keys.length];
   const fit = SIDE / Math.max(n, m);
@@ -94,7 +96,7 @@ function geometryOf({ names, keys, full, rows, columns }) {
 }
 
 /**
- * The cells of a picture, from x, y.
+ * Draws the cells of a picture whose top left corner is x, y.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {{ colours: Colours, palette: Palette, raster?: Raster }} how
  */
@@ -121,7 +123,7 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
       const fill = fillOf(w);
       let end = s + 1;
       const same = (/** @type {number | undefined} */ next) => next !== undefined && fillOf(next) === fill;
-      // Equal cells in a row of many are one rectangle.
+      // In a large picture, neighbouring cells of a row with the same colour are one rectangle.
       if (S > 64 && !columns) while (end < S && same(value(t, end))) end++;
       cells.push(rectangle(left, top, (end - s) * cell - gap, cell - gap, fill));
       s = end - 1;
@@ -130,7 +132,7 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
 }
 
 /**
- * The weight in each cell, as a figure.
+ * Writes the weight in each cell as a number.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {Colours} colours
  */
@@ -151,7 +153,7 @@ function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colour
 }
 
 /**
- * The names of the axes.
+ * Writes the names of the axes.
  * @param {[string, string] | undefined} axes @param {ReturnType<typeof geometryOf>} sizes
  * @param {number} x @param {number} y @param {Palette} palette
  */
@@ -167,7 +169,8 @@ function axesOf(axes, { side, wide, labels }, x, y, palette) {
 }
 
 /**
- * Names to the left of the rows, and at the first cell of the columns.
+ * Writes the names of the queries to the left of the rows, and the names of the keys above the first cells of the
+ * columns.
  * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {Palette} palette
  * @param {Measure} [measure]
@@ -197,16 +200,16 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
 /**
  * @param {object} drawn
  * @param {string} drawn.title
- * @param {string} drawn.about under the title
+ * @param {string} drawn.about text under the title
  * @param {Theme} drawn.theme
- * @param {Panel[]} drawn.panels side by side
- * @param {boolean} [drawn.signs] the values are differences
+ * @param {Panel[]} drawn.panels one picture, or two side by side
+ * @param {boolean} [drawn.signs] true if the values are differences
  * @param {Raster} [drawn.raster]
- * @param {[rows: string, columns: string]} [drawn.axes] names
+ * @param {[rows: string, columns: string]} [drawn.axes] names of the axes
  * @param {boolean} [drawn.figures] true if the weights are written in their cells
  * @param {Measure} [drawn.measure]
- * @param {Colours} [drawn.ramp] colours of weights, by default from 0 to 1
- * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
+ * @param {Colours} [drawn.ramp] colours of weights, by default those from 0 to 1
+ * @param {{ text: string, place: number }[]} [drawn.scale] marks of the legend
  */
 function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ramp, scale }) {
   const palette = PALETTE[theme];
@@ -268,9 +271,9 @@ ${marks.join('\n')}
  * @param {object} drawn
  * @param {Float32Array} drawn.weights (T,S)
  * @param {string[]} drawn.names of the queries
- * @param {string[]} [drawn.keys] if they are other tokens
+ * @param {string[]} [drawn.keys] names of the keys, if they are other tokens
  * @param {string} drawn.title
- * @param {string} drawn.about the text, under the title
+ * @param {string} drawn.about text under the title
  * @param {Theme} drawn.theme
  * @param {Raster} [drawn.raster]
  * @param {[rows: string, columns: string]} [drawn.axes]
@@ -288,13 +291,13 @@ export function figureOf({ weights, names, keys = names, ...drawn }) {
 }
 
 /**
- * Two runs side by side, or their difference.
+ * Draws two runs side by side, or their difference.
  * @param {object} drawn
  * @param {RunPair & { old: import('../compare/tokenPairs.js').Side }} drawn.runs
  * @param {'beside' | 'difference'} drawn.way
- * @param {{ title: string, about: string }[]} drawn.sides of this run and of the pinned one
+ * @param {{ title: string, about: string }[]} drawn.sides heading of the current run and of the pinned run
  * @param {string} drawn.title
- * @param {string} drawn.about under the title
+ * @param {string} drawn.about text under the title
  * @param {Theme} drawn.theme
  * @param {Raster} [drawn.raster]
  * @param {[rows: string, columns: string]} [drawn.axes]

@@ -1,15 +1,18 @@
-// A program that computes the weights of the shown head: its queries, keys and values, the mask, the bias of the
-// scores, and the call. In JavaScript with this package, and in Python with PyTorch.
+// Writes a program that computes the weights of the shown head. It contains the queries, keys and values, the mask, the
+// bias of the scores, and the call. The program is in JavaScript with this package, or in Python with PyTorch.
 
 import { shortest } from '../../ui/oklab.js';
 
 /** @import { HeadValues } from '../../store/protocol.js' */
 /** @import { RunWithValues } from '../../store/types.js' */
 
-/** Relative rounding error of a product that is summed in another order. */
+/** Maximum relative rounding error of a dot product that is summed in another order. */
 const ROUNDING = 1e-3;
 
-/** The factor of query · key. @param {readonly import('../reading/score.js').Step[]} steps */
+/**
+ * Returns the factor on the dot product of query and key.
+ * @param {readonly import('../reading/score.js').Step[]} steps
+ */
 const factorOf = (steps) =>
   steps.reduce(
     (x, step) => (step.kind === 'scale' ? x * step.scale : step.kind === 'temperature' ? x / step.by : x),
@@ -25,7 +28,7 @@ const factorOf = (steps) =>
 export function partsOf({ values: { width, valueWidth = width, query, key, value, scores, steps, sink }, T, S }) {
   const scale = factorOf(steps);
   const visible = Uint8Array.from(scores, (/** @type {number} */ score) => Number(score !== Number.NEGATIVE_INFINITY));
-  // Distances, soft caps and biases are the part of a score that is not query times key.
+  // The bias is the part of a score that is not the scaled dot product: distances, soft caps and other biases.
   const added = new Float32Array(T * S);
   let most = 0;
   for (let t = 0; t < T; t++)
@@ -53,7 +56,7 @@ function rows({ data, shape: [N, D] }, indent) {
   const row = (/** @type {number} */ n) => Array.from(data.subarray(n * D, (n + 1) * D), shortest).join(', ');
   return Array.from({ length: N }, (_, n) => `${indent}[${row(n)}],`).join('\n');
 }
-/** A text in one line, for a comment. @param {string} text */
+/** Returns a text without line breaks, for a comment. @param {string} text */
 const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 
 /**
@@ -86,7 +89,7 @@ console.log(output.toArray()[0]);
 `;
 }
 
-/** The softmax, with a sink as one more key. @param {number | null} sink */
+/** Returns the lines that compute the softmax. A sink is one more key without a value. @param {number | null} sink */
 const weightsInPython = (sink) =>
   sink === null
     ? 'weights = scores.softmax(-1).nan_to_num(0)'

@@ -1,5 +1,5 @@
-// A program that repeats the run: it opens the model, runs it on the text with the same changes, and prints the weights
-// of the head and the next token. It contains no numbers of the run.
+// Writes a program that repeats the run. It opens the model, runs it on the text with the same changes, and prints the
+// weights of the head and the next token. It contains no numbers of the run.
 
 import { isOfHub } from '../../store/state.js';
 import { tokenPlaces } from '../trace/places.js';
@@ -8,19 +8,22 @@ import { editsOf, patchedHeads } from '../whatif/forwardEdits.js';
 /** @import { About } from '../../store/protocol.js' */
 /** @import { State } from '../../store/state.js' */
 
-/** Names in the package of the models that it includes. @type {Record<string, string>} */
+/** Models that the package includes, with their names in the package. @type {Record<string, string>} */
 const INCLUDED = { whale: 'demo' };
 
-/** The name or file by which a program opens a model. @param {string} model @param {string} source its file */
+/**
+ * Returns the name or file from which a program opens a model.
+ * @param {string} model @param {string} source file of the model
+ */
 export const placeOfModel = (model, source) => INCLUDED[model] ?? (isOfHub(model) ? `hf://${model}` : `./${source}`);
 
 const same = (/** @type {number} */ tokens) => Array.from({ length: tokens }, (_, t) => t);
 
-/** True if a program can run a source: a model that reads only text, or only numbers. @param {About} about */
+/** Returns true if a program can run the model: it must read only text or only numbers. @param {About} about */
 export const isRunnable = ({ kind, reads, parts }) =>
   kind === 'transformer' && (reads === 'text' || reads === 'numbers') && parts.length === 0;
 
-/** A value as a literal in one line. @param {any} value @returns {string} */
+/** Returns a value as a JavaScript literal in one line. @param {any} value @returns {string} */
 export const literal = (value) => {
   if (typeof value === 'string')
     return `'${value.replace(/[\\'\n\r\u2028\u2029]/g, (sign) => ESCAPED[sign] ?? `\\${sign}`)}'`;
@@ -45,13 +48,14 @@ export const listed = (name, edits) =>
     ? `const ${name} = [];`
     : `const ${name} = [\n${edits.map((e) => `  ${literal(e)},\n`).join('')}];`;
 
-/** The model's input: text, or the ids of tokens. @param {Pick<About, 'reads'>} about @param {string} text */
+/** Returns the input of the model: a text, or token ids. @param {Pick<About, 'reads'>} about @param {string} text */
 export const inputOf = ({ reads }, text) =>
   reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
 
 /**
- * Lines that patch outputs of heads from the pinned run.
- * @param {State} state @param {About} about @param {number} tokens @param {number[]} partners of the tokens there
+ * Returns lines that patch outputs of heads with outputs from the pinned run.
+ * @param {State} state @param {About} about @param {number} tokens @param {number[]} partners for each token of the
+ *   text, its token in the pinned run
  */
 function patchLines(state, about, tokens, partners) {
   const { pinned } = state;
@@ -90,13 +94,14 @@ function patchLines(state, about, tokens, partners) {
   ];
 }
 
-/** The families of which the page shows one of two towers. */
+/** The model families with two towers, of which the page shows the text tower. */
 const OF_TEXT = /^(clip|siglip)_text$/;
 
 /**
  * @param {State} state
- * @param {{ about: About, tokens: number, title: string, source: string, partners?: number[] }} shown tokens: of the
- *   text; source: the name of the file that the user opened; partners: of the tokens in the pinned run
+ * @param {{ about: About, tokens: number, title: string, source: string, partners?: number[] }} shown tokens: number of
+ *   tokens of the text; source: name of the file that the user opened; partners: for each token of the text, its token
+ *   in the pinned run
  */
 export function runAgain(state, { about, tokens, title, source, partners }) {
   const { layer, head } = state;

@@ -1,12 +1,13 @@
-// Many cells as pixels, which a drawing has as an image.
+// Draws many cells as pixels, for the image in an SVG drawing.
 
-/** Cells that are one pixel each have at most this many pixels a side. */
+/** Maximum number of pixels on each side of an image. */
 export const MAX_SIDE = 1280;
-/** NaN in such cells: grey, which is visible on either background. */
+/** The colour of NaN in an image: grey, which is visible on a light and on a dark background. */
 export const NAN_PIXEL = 0xff808080;
 
 /**
- * Each pixel is one cell, or the one with the largest absolute value of several; 0 where there is no cell.
+ * Returns pixels of one cell each, or of several cells, whose value with the largest absolute value is shown. A pixel
+ * without a cell is 0.
  * @param {import('./figure.js').Panel} panel
  * @param {{ pixel: (value: number) => number }} colours
  * @returns {{ across: number, down: number, pixels: Uint32Array<ArrayBuffer> }}

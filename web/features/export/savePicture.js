@@ -1,4 +1,4 @@
-// Exports of the picture: files of numbers, programs, a drawing, pixels.
+// Exports the picture as files of numbers, as a program, as a drawing, or as pixels.
 
 import { hasValues } from '../../store/runParts.js';
 import { download, pngOf } from '../../ui/download.js';
@@ -19,11 +19,11 @@ import { pixelsOf } from './pixels.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Run } from '../heatmap/types.js' */
 
-/** Pixels of a PNG for each pixel of the drawing. */
+/** Default number of PNG pixels for each pixel of the drawing. */
 const PIXEL_RATIO = 2;
 
 const BYTES = 'application/octet-stream';
-/** All heads as one array, with their tokens. */
+/** File formats for all heads as one array, with the tokens. */
 const ARRAYS = {
   json: { type: 'application/json', write: toJson },
   npy: { type: BYTES, write: toNpy },
@@ -35,7 +35,7 @@ const PROGRAMS = {
 };
 
 /**
- * The shown head, or mean of heads.
+ * The shown head, or the shown mean of several heads.
  * @typedef {{ run: Run, title: string, names: string[], keys: string[], weights: Float32Array }} Shown
  */
 
@@ -55,7 +55,7 @@ function shownOf(session, run) {
 /**
  * @param {string} kind
  * @param {Session} session
- * @param {number} [pixelRatio] of a PNG
+ * @param {number} [pixelRatio] PNG pixels for each pixel of the drawing
  * @param {boolean} [figures] true if the weights are written in their cells
  */
 export async function exportAs(kind, session, pixelRatio = PIXEL_RATIO, figures = false) {
@@ -82,7 +82,8 @@ export async function exportAs(kind, session, pixelRatio = PIXEL_RATIO, figures 
 }
 
 /**
- * A model that a program can run is run by it; another head's numbers are in the program.
+ * Returns a program. If a program can run the model, it runs the model; otherwise the program contains the numbers of
+ * the head.
  * @param {string} kind
  * @param {Session} session
  * @param {Shown} shownHead
@@ -109,7 +110,7 @@ async function pngFrom({ svg, width, height }, pixelRatio) {
 }
 
 /**
- * The picture as it is displayed: one head, two runs side by side, or their difference.
+ * Returns the picture as it is displayed: one head, two runs side by side, or their difference.
  * @param {Session} session @param {Shown} shownHead @param {boolean} figures
  */
 function figureSeen(session, { run, title, weights, names, keys }, figures) {
@@ -139,7 +140,7 @@ function figureSeen(session, { run, title, weights, names, keys }, figures) {
 }
 
 /**
- * The name of each run with its next token, and its text.
+ * Returns the heading of each run: its name with its next token, and its text.
  * @param {Session} session @param {{ now: Run, old: Run }} runs
  */
 function sidesOf(session, { now, old }) {
@@ -156,10 +157,10 @@ function sidesOf(session, { now, old }) {
 
 /** @type {CanvasRenderingContext2D | null} */
 let ruler = null;
-/** The width of a text in a font. @type {import('./figure.js').Measure} */
+/** Returns the width of a text in a font. @type {import('./figure.js').Measure} */
 function widthOf(text, size, font) {
   ruler ??= document.createElement('canvas').getContext('2d');
-  if (!ruler) throw new Error('there is no canvas to measure texts');
+  if (!ruler) throw new Error('cannot measure texts, because the browser has no 2D canvas');
   ruler.font = `${size}px ${font}`;
   return ruler.measureText(text).width;
 }

@@ -1,33 +1,33 @@
-// The arc over the sentence, from the word that is copied to the guess, in CSS pixels.
+// The arc over the sentence of the first visit, from the word that is copied to the prediction, in CSS pixels.
 
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Box of a word, relative to the drawing */
 /**
  * @typedef {object} Arc
  * @property {string} path
- * @property {string} tip the arrowhead
- * @property {{ x: number, y: number } | null} label the middle of its text; null if there is no room for one
+ * @property {string} tip path of the arrowhead
+ * @property {{ x: number, y: number } | null} label middle of the arc's text; null if there is no room for a text
  */
 
-/** From a word to the arc; how far the arc stops short of a guess that is not copied. */
+/** Pixels from a word to the arc, and from the end of the arc to a prediction that is not copied. */
 const [GAP, SHORT] = [6, 18];
 /** Height of an arc over one line, as a share of its width. */
 const RISE = 0.21;
 /** A cubic curve reaches this share of the height of its control points. */
 const REACHED = 0.75;
-/** Length of the arrowhead and half of its width, besides the thickness of the line. */
+/** Length of the arrowhead, and half of its width without the thickness of the line. */
 const [TIP, WING] = [18, 7];
-/** From the letters to the line at the right margin. */
+/** Pixels from the letters to the line in the right margin. */
 const MARGIN = 10;
 
 /**
  * @param {object} given
- * @param {Box} given.from the copied word
- * @param {Box} given.to the guess
+ * @param {Box} given.from box of the copied word
+ * @param {Box} given.to box of the prediction
  * @param {number} given.width of the drawing
  * @param {number} given.thickness
- * @param {number} given.room above the first line
- * @param {boolean} given.on false: the arc stops short of the guess
- * @param {boolean} given.endsLine nothing follows the copied word in its line
+ * @param {number} given.room pixels above the first line
+ * @param {boolean} given.on false if the head is off, so that the arc stops short of the prediction
+ * @param {boolean} given.endsLine true if nothing follows the copied word in its line
  * @returns {Arc}
  */
 export function arcOf(given) {
@@ -52,7 +52,10 @@ function above({ from, to, thickness, room, on }) {
   };
 }
 
-/** Through the right margin. @param {Parameters<typeof arcOf>[0]} given @returns {Arc} */
+/**
+ * Returns an arc through the right margin, for two words in different lines.
+ * @param {Parameters<typeof arcOf>[0]} given @returns {Arc}
+ */
 function aside({ from, to, width, thickness, room, on, endsLine }) {
   const wing = WING + thickness / 2;
   const edge = width - thickness / 2 - 2;

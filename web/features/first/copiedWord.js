@@ -1,28 +1,28 @@
-// The content of the sentence of the first visit: the word that it copies, the words that it found before,
-// and the guess with and without it. All of it is read from the answer to the page's first request.
+// The content of the first visit's sentence: the word that the head copies, the words before it that also end the text,
+// and the prediction with and without the head. All of it is read from the answer to the page's first request.
 
 import { weightsOf } from '../reading/derivation.js';
 
 /** @import { Comparison } from '../../store/protocol.js' */
 /** @import { Run } from '../../store/types.js' */
-/** @typedef {readonly [from: number, to: number]} Range of letters in the text, without spaces at its ends */
+/** @typedef {readonly [from: number, to: number]} Range range of characters in the text, without spaces at its ends */
 /**
  * @typedef {object} Copied
- * @property {string} text that the model reads
- * @property {number} weight that the last token gives to the copied word
- * @property {Range} word that is copied
- * @property {Range} earlier the words before it
- * @property {Range} later the same words at the end of the text
+ * @property {string} text text that the model reads
+ * @property {number} weight attention weight of the last token on the copied word
+ * @property {Range} word range of the word that is copied
+ * @property {Range} earlier range of the words before the copied word
+ * @property {Range} later range of the same words at the end of the text
  */
 
 const textOf = (/** @type {Run['pieces']} */ pieces) => pieces.map(({ space, text }) => space + text).join('');
 
-/** Position of the largest number. @param {Float32Array} row */
+/** Returns the position of the largest number. @param {Float32Array} row */
 const largest = (row) => row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
 
 /**
- * The copy of a head: null if its strongest key does not follow the words that the text ends with. Words are compared
- * by their letters: at the beginning of a text a word may be other tokens.
+ * Returns the word that a head copies; null if the strongest key of the last token does not follow the words that the
+ * text ends with. Words are compared by letters, because at the beginning of a text a word may have other tokens.
  * @param {Run} run @param {number} layer @param {number} head
  * @returns {Copied | null}
  */
@@ -46,7 +46,7 @@ export function copiedBy(run, layer, head) {
   };
 }
 
-/** Number of letters of the same whole words at the ends of two texts. @param {string} a @param {string} b */
+/** Returns the number of letters of the whole words with which both texts end. @param {string} a @param {string} b */
 function sameWords(a, b) {
   const [left, right] = [a, b].map((text) => text.toLowerCase());
   let length = 0;
@@ -58,12 +58,12 @@ function sameWords(a, b) {
 }
 
 /**
- * The guess with the head on and off, and the probability of the first in both cases.
+ * The prediction with the head on and with the head off, and the probability of the first prediction in both cases.
  * @typedef {{ word: string, other: string, on: number, off: number }} Cases
  */
 
 /**
- * Both cases, from a run in either; null until both are known.
+ * Returns both cases from a run with the head either on or off; null until both are known.
  * @param {Run} run
  * @param {Comparison | null} comparison
  * @returns {Cases | null}
@@ -81,7 +81,7 @@ export function casesOf({ top, chosen }, comparison) {
 /** @typedef {{ kind: 'plain' | 'again' | 'copied', text: string }} Part of the sentence */
 
 /**
- * The parts of the sentence: words that occur twice, the word that is copied, and the text between them.
+ * Returns the parts of the sentence: words that occur twice, the word that is copied, and the text between them.
  * @param {Copied} copied
  * @returns {Part[]}
  */

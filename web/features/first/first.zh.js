@@ -3,7 +3,7 @@
 const ONES = [...'零一二三四五六七八九十'];
 const inWords = (/** @type {number} */ n) =>
   n <= 10 ? ONES[n] : n < 100 ? `${n < 20 ? '' : ONES[Math.floor(n / 10)]}十${n % 10 ? ONES[n % 10] : ''}` : String(n);
-/** Before a measure word two has another name. */
+/** In Chinese, the number two before a measure word is another character. */
 const count = (/** @type {number} */ n) => (n === 2 ? '两' : inWords(n));
 
 /** @type {typeof import('./first.en.js').first} */

@@ -1,4 +1,4 @@
-// The text next to the picture in the last two steps of the first visit, and the button that leads on.
+// The text next to the picture in the last two steps of the first visit, and the button that leads to the next step.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { weightText } from '../../texts/numbers.js';
@@ -19,7 +19,7 @@ export function FirstPanel() {
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
   const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useLayoutEffect(() => {
-    // Not after an address was opened: then nothing has been pressed.
+    // The title takes the focus only after a step of the visitor, not when the page opens at an address.
     if (!session.firstMoved.peek()) return;
     title.current?.focus({ preventScroll: true });
     panel.current?.scrollIntoView({ block: 'nearest' });
@@ -42,7 +42,10 @@ export function FirstPanel() {
   );
 }
 
-/** How many of the last rows find their words, and where the others look. @param {Session} session @param {Run} run */
+/**
+ * Returns a text that says how many of the last rows find their words, and where the other rows look.
+ * @param {Session} session @param {Run} run
+ */
 function foundText(session, run) {
   const { T, layer, head, pieces } = run;
   const words = session.words.value.first;
@@ -63,7 +66,7 @@ function weightOfCell(session, run) {
   return weightText(weightsOf(run, run.layer, run.head)?.[t * run.S + s]);
 }
 
-/** The picture unfolds once, when the step before was the sentence. @param {{ current: Element | null }} panel */
+/** Unfolds the picture once, if the previous step was the sentence. @param {{ current: Element | null }} panel */
 function useUnfolding(panel) {
   const session = useSession();
   const isDrawn = session.run.value !== null;
@@ -72,7 +75,7 @@ function useUnfolding(panel) {
     if (!from || !panel.current) return;
     session.setUnfolding(null);
     const root = /** @type {ShadowRoot} */ (panel.current.getRootNode());
-    // The labels are placed in the next frame, when the room of the picture is known.
+    // The labels are placed in one of the next frames, when the size of the picture is known.
     let tries = 0;
     const begin = () => {
       if (!unfold(root, from) && tries++ < MAX_FRAMES) requestAnimationFrame(begin);
@@ -80,5 +83,5 @@ function useUnfolding(panel) {
     begin();
   }, [isDrawn]);
 }
-/** Frames in which the picture is waited for. */
+/** Maximum number of frames to wait for the picture. */
 const MAX_FRAMES = 10;

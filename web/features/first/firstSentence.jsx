@@ -16,9 +16,9 @@ import { useArc } from './useArc.js';
 /** @import { Cases, Copied } from './copiedWord.js' */
 /** @import { Session } from '../../store/session.js' */
 
-/** Milliseconds in which the second probability falls, once. */
+/** Duration in milliseconds of the animation in which the second probability falls. It runs once. */
 const FALL_MS = 600;
-/** A fall to less than this share of the probability means that the guess needs the head. */
+/** If the probability falls to less than this share without the head, the prediction needs the head. */
 const NEEDED = 0.5;
 
 const nameOf = (/** @type {string} */ token) => shown(token).trim();
@@ -29,7 +29,7 @@ export function FirstSentence() {
   const cases = useCases();
   const copied = run && copiedBy(run, initialState.layer, initialState.head);
   const isReady = run !== null && copied !== null && cases !== null;
-  // Where the head copies nothing there is nothing to tell.
+  // If the head copies nothing, the first visit is skipped.
   const isMissing = run !== null && !session.busy.value && !isReady;
   useEffect(() => {
     if (isMissing) goToFirst(session, null);
@@ -37,7 +37,7 @@ export function FirstSentence() {
   return <div class="first-screen">{isReady && <Screen copied={copied} cases={cases} />}</div>;
 }
 
-/** Both cases: those of the run before until the answer to a change is complete. */
+/** Returns both cases. Until the answer to a change is complete, they are the cases of the previous run. */
 function useCases() {
   const session = useSession();
   const last = useRef(/** @type {Cases | null} */ (null));
@@ -96,20 +96,29 @@ function Screen({ copied, cases }) {
   );
 }
 
-/** Another page has a main part of its own. @param {{ session: Session, children: any }} props */
+/**
+ * The main part of the screen. It is no <main> element if it is embedded in another page, which has its own.
+ * @param {{ session: Session, children: any }} props
+ */
 function Main({ session, children }) {
   const Element = session.embedded ? 'section' : 'main';
   return <Element class="first-main">{children}</Element>;
 }
 
-/** Goes to the picture; the sentence moves from where it is. @param {Session} session @param {Element | null} screen */
+/**
+ * Goes to the picture, to which the sentence moves from its current position.
+ * @param {Session} session @param {Element | null} screen
+ */
 function leave(session, screen) {
   const box = screen?.querySelector('.first-sentence .letters')?.getBoundingClientRect();
   if (box && !reducedMotion()) session.setUnfolding({ left: box.left, top: box.top, width: box.width });
   goToFirst(session, PICTURE);
 }
 
-/** The text that a screen reader speaks after the switch was pressed. @param {Session} session @param {Cases} cases */
+/**
+ * Returns the text that a screen reader speaks after the switch was pressed.
+ * @param {Session} session @param {Cases} cases
+ */
 function spokenOf(session, { word, other, on, off }, /** @type {boolean} */ isOn) {
   const { first, percent } = session.words.value;
   const said = first.spoken(isOn, nameOf(isOn ? word : other));
@@ -140,7 +149,7 @@ function Looked({ copied: { text, later } }) {
 }
 
 /**
- * The sentence with its guess, and the arc over it, which is a second handle of the switch.
+ * The sentence with its prediction, and the arc over it. A click on the arc turns the switch too.
  * @param {{ copied: Copied, cases: Cases, on: boolean, turn: () => void }} props
  */
 function Sentence({ copied, cases, on, turn }) {
@@ -207,7 +216,7 @@ function Arc({ drawing: { arc, width, height }, thickness, label, turn }) {
   );
 }
 
-/** The probability of the guess with the head on and off. @param {{ cases: Cases }} props */
+/** The probability of the prediction with the head on and with the head off. @param {{ cases: Cases }} props */
 function Bars({ cases }) {
   const { first: words, percent } = useSession().words.value;
   const off = useFall(cases.on, cases.off);
@@ -238,7 +247,10 @@ function Bars({ cases }) {
   );
 }
 
-/** A number that falls from one value to another, once. @param {number} from @param {number} to */
+/**
+ * Returns a number that falls from one value to another, once, in an animation.
+ * @param {number} from @param {number} to
+ */
 function useFall(from, to) {
   const session = useSession();
   const falls = useRef(!session.firstFallen.peek() && !reducedMotion());

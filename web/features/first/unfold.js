@@ -1,15 +1,15 @@
-// The picture unfolds out of the sentence: the sentence moves up, a copy of each word drops to its step, and its row
-// grows back from there.
+// Unfolds the picture from the sentence: the sentence moves up, a copy of each word drops to its label in the picture,
+// and the row of that word grows to the right.
 
-/** Milliseconds: the sentence moves; from one word to the next; a word flies; a row grows; the marks appear. */
+/** Durations in milliseconds: the sentence moves; the next word starts; a word drops; a row grows; the marks appear. */
 const [UP, APART, FLIGHT, GROWTH, MARKS] = [250, 30, 300, 200, 150];
 
 /** @typedef {{ left: number, top: number, width: number }} Box */
 
 /**
  * @param {ShadowRoot} root
- * @param {Box} from the letters of the sentence on the screen before
- * @returns {boolean} false if the picture is not there yet
+ * @param {Box} from box of the sentence's letters on the previous screen
+ * @returns {boolean} false if the picture has not been drawn yet
  */
 export function unfold(root, from) {
   const all = (/** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
@@ -58,11 +58,14 @@ function drop(label, word, delay) {
     },
     { duration: FLIGHT, delay, easing: 'ease-out', fill: 'backwards' },
   );
-  // Until it leaves, the copy is not there.
+  // The copy is invisible until it begins to drop.
   label.animate({ visibility: ['hidden', 'hidden'] }, { duration: delay });
 }
 
-/** Covers shrink to the left: each row appears from its word on. @param {HTMLElement} matrix @param {number} rows */
+/**
+ * Covers each row and shrinks the cover to the left, so that the row appears from the side of its word.
+ * @param {HTMLElement} matrix @param {number} rows
+ */
 function growRows(matrix, rows) {
   const area = document.createElement('div');
   area.className = 'covers';

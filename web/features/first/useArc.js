@@ -1,4 +1,4 @@
-// Measures the words that the arc connects.
+// Measures the words that the arc connects, and draws the arc between them.
 
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { arcOf } from './arc.js';
@@ -6,9 +6,10 @@ import { arcOf } from './arc.js';
 /** @typedef {{ arc: ReturnType<typeof arcOf>, width: number, height: number }} Drawing */
 
 /**
- * The arc over a sentence; null until it is laid out.
- * @param {{ current: HTMLElement | null }} sentence whose parts are marked: .copied, .guess
- * @param {{ thickness: number, on: boolean, text: string }} given text: whatever changes the layout
+ * Returns the arc over a sentence; null until the sentence is laid out.
+ * @param {{ current: HTMLElement | null }} sentence element whose parts have the classes .copied and .guess
+ * @param {{ thickness: number, on: boolean, text: string }} given text: any text that changes the layout when it
+ *   changes
  */
 export function useArc(sentence, { thickness, on, text }) {
   const [drawing, setDrawing] = useState(/** @type {Drawing | null} */ (null));

@@ -1,5 +1,5 @@
-// The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
-// head, part or line.
+// The reading column in flow. It shows positive and negative contributions to the next token's logit, their sum, and
+// the chosen head, part or line.
 
 import { hasContributions, hasValues } from '../../store/runParts.js';
 import { plain, signed, weightText } from '../../texts/numbers.js';
@@ -24,7 +24,7 @@ export { default as styles } from './contributionPanel.css';
 
 const CircuitPanel = later(() => import('../circuit/circuit.jsx'), 'CircuitPanel');
 
-/** Parts in the list, in a compact column and in a normal one. */
+/** Maximum number of parts in the list, in a compact column and in a normal one. */
 const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 
 /** @param {{ compact?: boolean, title?: boolean }} props */
@@ -87,7 +87,7 @@ function Contributions({ compact = false, title = true }) {
 const MAX_INDIRECT = 3;
 
 /**
- * Heads with a large effect but a small contribution: known after the ablation of every head.
+ * Lists heads with a large effect but a small contribution. They are known after every head has been ablated.
  * @param {{ run: RunWithContributions }} props
  */
 function Indirect({ run }) {
@@ -125,11 +125,11 @@ function Indirect({ run }) {
 }
 
 /**
- * The name of a part.
+ * Returns the name of a part.
  * @param {Strings} words
  * @param {ReturnType<typeof useFlowTexts>} texts
  * @param {{ kind: string, layer: number, head: number, heads?: number[], of?: AttentionPart }} part
- * @param {'decoder' | 'cross'} other the decoder's attention that is not shown
+ * @param {'decoder' | 'cross'} other the attention of the decoder that is not shown
  */
 function partName(words, texts, { kind, layer, head, heads, of }, other) {
   if (kind === 'head') return of ? words.open.headOf(of, layer, head) : words.headName(layer, head);
@@ -160,7 +160,7 @@ function Row({ part, most }) {
   );
 }
 
-/** The chosen line, part or head. @param {{ run: RunWithContributions }} props */
+/** Shows the details of the chosen line, part or head. @param {{ run: RunWithContributions }} props */
 function Chosen({ run }) {
   const session = useSession();
   const words = session.words.value;
@@ -177,11 +177,11 @@ function Chosen({ run }) {
   return hasValues(run) ? <ChosenHead run={run} /> : null;
 }
 
-/** Tokens with the largest shares of a head's contribution that are listed. */
+/** Maximum number of tokens that are listed for a head. They have the largest shares of its contribution. */
 const MAX_TOKENS = 3;
 
 /**
- * The chosen head: the share of each token in its contribution.
+ * Shows the chosen head, with the share of each token in its contribution.
  * @param {{ run: RunWithContributions & RunWithValues }} props
  */
 function ChosenHead({ run }) {
@@ -240,7 +240,7 @@ function ChosenHead({ run }) {
 /** Maximum number of compositions that are listed. */
 const MAX_LINES = 4;
 
-/** The strongest compositions with other heads, as a list. */
+/** Lists the strongest compositions of the chosen head with other heads. */
 function Neighbours() {
   const session = useSession();
   const words = session.words.value;
@@ -279,7 +279,10 @@ function Neighbours() {
   );
 }
 
-/** The chosen line: the composition of two heads, for each kind. @param {{ composition: Composition }} props */
+/**
+ * Shows the chosen line: the composition of two heads by query, by key and by value.
+ * @param {{ composition: Composition }} props
+ */
 function ChosenLine({ composition }) {
   const session = useSession();
   const words = session.words.value;

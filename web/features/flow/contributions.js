@@ -1,17 +1,18 @@
-// Contributions to a logit as lists: the largest first, the small ones as one sum.
+// Lists contributions to a logit, the largest first, and adds up the small ones.
 
 /** @import { Added, Part } from './flowLayout.js' */
 /** @import { Ablation, AttentionPart } from '../../store/protocol.js' */
 /**
- * of: the attention of a head, if it is not the one that is shown.
+ * The contribution of a part to a logit. of: attention that a head belongs to, if that is not the attention that is
+ * shown.
  * @typedef {Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias', value: number, of?: AttentionPart }} Contribution
  */
 
 /**
- * Every part once. Their sum is the logit.
+ * Returns every part once. The sum of their contributions is the logit.
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps?: boolean }} size
- * @param {AttentionPart} [other] the decoder's attention that is not shown
+ * @param {AttentionPart} [other] the attention of the decoder that is not shown
  * @returns {Contribution[]}
  */
 export function allParts({ embed, heads, others, mlps, bias }, size, other = 'cross') {
@@ -31,8 +32,8 @@ export function allParts({ embed, heads, others, mlps, bias }, size, other = 'cr
 /**
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps?: boolean }} size
- * @param {{ hide: number, count: number, other?: AttentionPart }} shown the first `count` parts above the threshold;
- *   the others are summed
+ * @param {{ hide: number, count: number, other?: AttentionPart }} shown hide: threshold of an absolute contribution;
+ *   count: maximum number of parts; all parts besides are added up
  */
 export function partsAdding(added, size, { hide, count, other }) {
   const all = allParts(added, size, other).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
@@ -46,19 +47,24 @@ export function partsAdding(added, size, { hide, count, other }) {
   };
 }
 
-/** A head is needed if its ablation costs MIN_EFFECT; its contribution is small below MAX_SHARE of the sum. */
+/**
+ * A head is needed if its ablation lowers the probability by MIN_EFFECT. A contribution is small below MAX_SHARE of the
+ * sum.
+ */
 const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
- * Heads with a large effect on the guess but a small contribution: they act through other heads.
+ * Returns heads with a large effect on the prediction but a small contribution, which therefore act through other
+ * heads.
  * @param {Pick<Ablation, 'before' | 'switchedOff'> | null} found
  * @param {Added} added
  * @param {{ heads: number }} size
- * @param {AttentionPart} [shown] the attention whose contributions are `heads`
- * @returns {{ part: AttentionPart, layer: number, head: number, change: number }[]} the greatest fall first
+ * @param {AttentionPart} [shown] the attention to which the contributions in `heads` belong
+ * @returns {{ part: AttentionPart, layer: number, head: number, change: number }[]} the largest fall of the probability
+ *   first
  */
 export function actingThrough(found, added, { heads }, shown = 'decoder') {
-  // An encoder contributes nothing itself.
+  // A head of the encoder contributes nothing directly to the logit.
   const contribution = (/** @type {AttentionPart} */ part, /** @type {number} */ at) =>
     part === 'encoder' ? 0 : ((part === shown ? added.heads : added.others)?.[at] ?? 0);
   return (found?.switchedOff ?? [])

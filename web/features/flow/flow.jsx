@@ -1,5 +1,6 @@
-// Flow: a large drawing of the model in place of the picture. The contribution of each part to the chosen next token is
-// a ribbon up to the token; lines are the composition of the chosen head with others, by query, key and value.
+// Flow: a large drawing of the model in place of the picture. The contribution of each part to the logit of the chosen
+// next token is a ribbon from the part up to the token. Lines show the composition of the chosen head with others, by
+// query, key and value.
 
 import { hasContributions } from '../../store/runParts.js';
 import { useSession } from '../../ui/context.js';
@@ -26,21 +27,23 @@ const [Circuit, CircuitMarks] = ['Circuit', 'CircuitMarks'].map((name) =>
   later(() => import('../circuit/circuit.jsx'), name),
 );
 
-/** Pixels of the title above the ribbons, of the tokens below the rows, and of the layers' names. */
+/** Pixels for the title above the ribbons, for the tokens below the rows, and for the names of layers. */
 const TOP = 54;
 const FEET = 48;
 const SIDE = 76;
 const NARROW_SIDE = 30;
-/** Below this width there is no title, and layers have numbers only. */
+/** In a drawing narrower than this there is no title, and layers have only their numbers. */
 const NARROW = 620;
-/** Below these sizes thumbnails have no guesses next to them, and no contributions above them. */
+/**
+ * Thumbnails smaller than DENSE have no predictions next to them, those smaller than TINY no contributions above them.
+ */
 const [DENSE, TINY] = [30, 16];
 
 /** @param {Node} part */
 const keyOf = ({ kind, layer, head }) => `${kind}${layer}.${head}`;
 
 /**
- * The drawing, or null before there is a run.
+ * Returns the drawing, or null while there is no run.
  * @param {{ width: number, height: number }} size
  * @returns {FlowDrawing | null}
  */
@@ -109,7 +112,7 @@ function Contributions({ width, height, compact = false }) {
   );
 }
 
-/** The thumbnails. A thumbnail without a ribbon or a line is pale. @param {{ flow: FlowDrawing }} props */
+/** Draws the thumbnails. A thumbnail without a ribbon or a line is pale. @param {{ flow: FlowDrawing }} props */
 function Heads({ flow: { run, parts, lines, size } }) {
   const session = useSession();
   const words = session.words.value;
@@ -141,8 +144,8 @@ function Heads({ flow: { run, parts, lines, size } }) {
   );
 }
 
-/** The legend of flow: the colours of lines, and contributions against the token. */
-/** alone: flow is all of the view. @param {{ alone?: boolean }} props */
+/** The legend of flow: the colours of lines, and the bar for a contribution against the token. */
+/** alone: true if flow is the whole view @param {{ alone?: boolean }} props */
 export function FlowMarks({ alone = false }) {
   const { circuit } = useSession().state.value;
   return circuit ? <CircuitMarks /> : <ContributionMarks alone={alone} />;

@@ -1,4 +1,4 @@
-// The drawing of flow: ribbons, contributions against the token, lines between heads, lines from tokens.
+// The drawing of flow: ribbons, bars of contributions against the token, lines between heads, and lines from tokens.
 
 import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
@@ -37,7 +37,7 @@ function Ribbons({ flow: { ribbons, run } }) {
   const state = session.state.value;
   const most = Math.max(...ribbons.map(({ value }) => value), 1e-9);
   const sum = Math.max(run.added.sum, most);
-  // Neither so pale that it is not visible nor as dark as a weight of 1.
+  // The colour is limited, so that a ribbon is neither invisibly pale nor as dark as a weight of 1.
   const colourOf = (/** @type {number} */ value) => RAMP[theme].css(Math.min(Math.max(value / sum, 0.22), 0.9));
   return ribbons.map((ribbon) => (
     <path
@@ -51,7 +51,7 @@ function Ribbons({ flow: { ribbons, run } }) {
   ));
 }
 
-/** A negative contribution, as a bar above its part. @param {{ part: Node, scale: number }} props */
+/** Draws a negative contribution as a bar above its part. @param {{ part: Node, scale: number }} props */
 function Against({ part, scale }) {
   const session = useSession();
   const width = Math.max(-part.value * scale, 1.5);
@@ -70,7 +70,7 @@ function Against({ part, scale }) {
 
 const lineName = (/** @type {Line} */ { from, to, kind }) => `${from.layer}.${from.head}-${to.layer}.${to.head}${kind}`;
 
-/** The composition of two heads. @param {{ line: Line }} props */
+/** Draws the composition of two heads as a line. @param {{ line: Line }} props */
 function CompositionLine({ line }) {
   const session = useSession();
   const picked = session.picked.value;
@@ -89,7 +89,10 @@ function CompositionLine({ line }) {
   );
 }
 
-/** Lines from the tokens that the chosen head attends to at the last token. @param {{ flow: FlowDrawing }} props */
+/**
+ * Draws lines from the tokens that the chosen head attends to at the last token.
+ * @param {{ flow: FlowDrawing }} props
+ */
 function Attended({ flow }) {
   const session = useSession();
   const { layer, head } = session.state.value;

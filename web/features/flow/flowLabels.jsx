@@ -1,4 +1,5 @@
-// The texts around the drawing of flow: title, next token, layers, feed-forward parts, contributions, tokens.
+// The texts around the drawing of flow: title, next token, names of layers and of feed-forward parts, contributions,
+// tokens.
 
 import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -14,22 +15,24 @@ import { useFlowTexts } from './texts.js';
 /** @import { Node } from './flowLayout.js' */
 /** @typedef {{ id: number, text: string, now: number }} Guess */
 
-/** Other guesses that are listed. */
+/** Maximum number of other predictions that are listed. */
 const MAX_OTHERS = 4;
-/** Pixels that the title needs next to the token, and the other guesses on its right. */
+/** Pixels that the title needs next to the token, and that the other predictions need on the right of the token. */
 const TITLE_ROOM = 420;
 const OTHERS_ROOM = 330;
-/** Pixels between the middle of the token and the other guesses, and around each of them; the size of their letters. */
+/**
+ * Pixels between the middle of the token and the other predictions, and around each of them; the size of their letters.
+ */
 const [BESIDE, AROUND, LETTERS] = [104, 22, 16];
 
-/** The first guesses, as many as fit into a width. @param {Guess[]} guesses @param {number} room */
+/** Returns the first predictions, as many as fit into a width. @param {Guess[]} guesses @param {number} room */
 function fitting(guesses, room) {
   let used = 0;
   return guesses.filter(({ text }) => (used += textWidth(`${text} 10%`, LETTERS) + AROUND) <= room);
 }
 
 /**
- * The title, and the chosen next token with the other guesses.
+ * The title, and the chosen next token with the other predictions.
  * @param {{ flow: FlowDrawing, narrow: boolean, compact: boolean }} props
  */
 export function Head({ flow: { run, target, width }, narrow, compact }) {
@@ -82,9 +85,9 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
 }
 
 /**
- * The name of a layer, and the guess if the model ended with it.
- * @param {{ layer: number, y: number, size: number, short: boolean,
- *   early?: { text: string, probability: number }[] | null }} props short: its number only
+ * The name of a layer, and the prediction if the model ended after that layer.
+ * @param {{ layer: number, y: number, size: number, short: boolean, early?: { text: string, probability: number }[] |
+ *   null }} props short: true to show only the layer's number
  */
 export function Layer({ layer, y, size, short, early }) {
   const session = useSession();
@@ -105,11 +108,11 @@ export function Layer({ layer, y, size, short, early }) {
   );
 }
 
-/** Minimum height of a part that has a text. */
+/** Minimum height in pixels of a part that has a text. */
 const TEXT_HEIGHT = 16;
 
 /**
- * A feed-forward part, the other attention, or the rest of the heads.
+ * The box of a feed-forward part, of the attention that is not shown, or of the heads that are summed.
  * @param {{ part: Node, narrow: boolean }} props
  */
 export function Piece({ part, narrow }) {
@@ -118,7 +121,7 @@ export function Piece({ part, narrow }) {
   const picked = session.picked.value;
   const on = picked?.kind === part.kind && picked.layer === part.layer;
   const other = otherPart(session);
-  /** The text on the part, and its name. @type {Record<string, [string, string]>} */
+  /** The text on each kind of part, and the name of the part. @type {Record<string, [string, string]>} */
   const named = {
     mlp: [narrow ? texts.mlpTiny : texts.mlpShort, texts.mlp(part.layer)],
     others: [narrow ? texts.attentionTiny[other] : texts.attentionShort[other], texts.attention[other](part.layer)],
@@ -141,13 +144,16 @@ export function Piece({ part, narrow }) {
   );
 }
 
-/** The contribution of a part, above it and next to its ribbon. @param {{ part: Node, flow: FlowDrawing }} props */
+/**
+ * The contribution of a part as a number, above the part and next to its ribbon.
+ * @param {{ part: Node, flow: FlowDrawing }} props
+ */
 export function Amount({ part, flow }) {
   const { scale, toRight, pitch } = flow;
   const half = part.value < 0 ? Math.max(-part.value * scale, 1.5) / 2 : Math.max(part.value * scale, 1) / 2;
   const right = toRight(part);
   const middle = part.x + part.width / 2;
-  // In narrow columns there is room for the large ones only.
+  // Narrow columns have room only for large contributions.
   if (pitch < 60 && Math.abs(part.value) < 1) return null;
   return (
     <span
@@ -160,7 +166,7 @@ export function Amount({ part, flow }) {
   );
 }
 
-/** The tokens: all, or the most attended ones. @param {{ flow: FlowDrawing }} props */
+/** The tokens at the bottom: all of them, or those with the most attention. @param {{ flow: FlowDrawing }} props */
 export function Feet({ flow }) {
   const { run } = flow;
   const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.S, run.T * run.S);

@@ -1,9 +1,9 @@
 // The layout of flow, from bottom to top: the tokens, one row of heads per layer, the next token. The contribution of
-// each part to the logit of that token is a ribbon, whose width is the contribution.
+// each part to the logit of that token is a ribbon, whose width is proportional to the contribution.
 //
-// No ribbon crosses another one or a thumbnail. Ribbons go up in a lane next to each column, on the side of the widest
-// ribbon, which goes straight up; ribbons from lower layers are further out in the lane. Above the rows, ribbons from
-// further out pass over those from further in. Lines between heads use the other side of the columns.
+// No ribbon crosses another ribbon or a thumbnail. Ribbons go up in a lane next to each column, on the side of the
+// widest ribbon, which goes straight up. Ribbons from lower layers are further out in the lane. Above the rows, ribbons
+// from further out pass over ribbons from further in. Lines between heads use the opposite side of the columns.
 
 import { thumbnailSize } from '../../ui/layout.js';
 import { CORNER, linesOf } from './flowLines.js';
@@ -12,58 +12,58 @@ import { ribbonsOf } from './flowRibbons.js';
 import { widthsFor } from './flowWidths.js';
 
 /**
- * layer, head: −1 for none.
+ * A part of the model. layer, head: −1 if the part has none.
  * @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest' | 'others', layer: number, head: number }} Part
  */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
 /** @typedef {Part & Box & { value: number, heads: number[], slot: number, shown: boolean }} Node */
 /** @typedef {Part & { value: number, width: number, d: string, boxes: Box[], foot: number }} Ribbon */
 /** @typedef {{ layer: number, head: number }} Place */
-/** @typedef {'q' | 'k' | 'v'} Kind of composition: with the queries, keys or values of the upper head */
+/** @typedef {'q' | 'k' | 'v'} Kind input of the upper head that a composition goes to: queries, keys or values */
 /** @typedef {{ from: Place, to: Place, kind: Kind, value: number }} Composition the composition of two heads */
 /** @typedef {Composition & { width: number, d: string, boxes: Box[] }} Line */
 /**
- * The result of attribution. others: heads of the decoder's other attention.
+ * The result of attribution. others: contributions of the heads in the decoder's attention that is not shown.
  * @typedef {{ embed: number, heads: ArrayLike<number>, others?: ArrayLike<number>, mlps: ArrayLike<number>,
  *   bias: number, sum: number }} Added
  */
 /**
- * The columns of heads, and one of feed-forward parts.
+ * The columns of heads, and the columns of feed-forward parts and of the attention that is not shown.
  * @typedef {object} Columns
  * @property {number} count
- * @property {number} slots columns of heads
+ * @property {number} slots number of columns of heads
  * @property {number} pitch
- * @property {number} pad between a thumbnail and the lanes next to it
+ * @property {number} pad pixels between a thumbnail and the lanes next to it
  * @property {number} lineRoom width of the lane for lines
  * @property {(slot: number) => number} middle
- * @property {(node: { slot: number }) => boolean} toRight true if the ribbons' lane is on the right
+ * @property {(node: { slot: number }) => boolean} toRight true if the lane of ribbons is on the right of the column
  */
-/** @typedef {{ y: number, gap: number }} Row of thumbnails; gap: above it */
-/** @typedef {{ rows: Row[], rowsTop: number, size: number, spread: number }} Rows size: of thumbnails */
+/** @typedef {{ y: number, gap: number }} Row row of thumbnails; gap: height of the gap above it */
+/** @typedef {{ rows: Row[], rowsTop: number, size: number, spread: number }} Rows size: of a thumbnail */
 /**
- * Widths of ribbons, in pixels: of a logit, of the thinnest ribbon, between two ribbons.
+ * Widths in pixels: of a ribbon per logit, of the thinnest ribbon, and of the gap between two ribbons.
  * @typedef {{ scale: number, thin: number, apart: number }} Widths
  */
 /**
  * @typedef {object} FlowInput
  * @property {number} width
  * @property {number} height
- * @property {number} top height above the ribbons: title and next token
- * @property {number} side width of the layers' names on the left
- * @property {number} feet height of the tokens at the bottom
+ * @property {number} top height of the title and the next token, above the ribbons
+ * @property {number} side width of the names of layers, on the left
+ * @property {number} feet height of the tokens, at the bottom
  * @property {number} layers
  * @property {number} heads
  * @property {number} tokens
- * @property {boolean} [mlps] true if there are feed-forward parts
+ * @property {boolean} [mlps] true if the model has feed-forward parts
  * @property {Added} added
- * @property {number} hide smaller contributions and compositions are not drawn
+ * @property {number} hide threshold below which contributions and compositions are not drawn
  * @property {Place} chosen
  * @property {Composition[]} compositions
  */
 
-/** Minimum width of a column of heads; if there are more heads, only some are shown. */
+/** Minimum width of a column of heads. If a layer has more heads than columns fit, only some are shown. */
 const MIN_PITCH = 44;
-/** Width on the right of all columns, for the ribbon of the token itself. */
+/** Width on the right of all columns, for the ribbon of the token's embedding. */
 const RIGHT = 22;
 
 /** @param {FlowInput} input */
@@ -78,8 +78,8 @@ export function flowOf(input) {
   const columns = columnsOf({ room, side, slots, count: slots + besides(input), widest });
   const mlpWidth = Math.min(0.64 * columns.pitch, 84);
 
-  // Ribbons depend on the size of thumbnails, and that on the height of the ribbons: thumbnails are first measured with
-  // the widest possible ribbons, then ribbons are fitted between them.
+  // The widths of ribbons depend on the size of thumbnails, and that size on the height of the ribbons. So thumbnails
+  // are first measured with the widest possible ribbons, then ribbons are fitted between them.
   const ribbonRoom = { flowing, widest, columns, width, tall: height - top - feet, layers };
   const { size } = rowsFor(widthsFor(ribbonRoom, 0), input, { flowing, widest, columns });
   const halfOf = (/** @type {number} */ slot) => (slot < slots ? size : mlpWidth) / 2;
@@ -98,7 +98,8 @@ export function flowOf(input) {
 }
 
 /**
- * Columns on the left of the widest ribbon have their lane on the right, the others on the left.
+ * Returns the columns. Columns on the left of the widest ribbon have their lane of ribbons on the right, all others on
+ * the left.
  * @param {{ room: number, side: number, slots: number, count: number, widest: Node }} input
  * @returns {Columns}
  */
@@ -116,18 +117,19 @@ function columnsOf({ room, side, slots, count, widest }) {
 }
 
 /**
- * The height that ribbons of some widths leave for the rows of thumbnails, and the size of thumbnails in it.
+ * Returns the height that ribbons of some widths leave for the rows of thumbnails, and the size of thumbnails at that
+ * height.
  * @param {Widths} widths
  * @param {FlowInput} input
  * @param {{ flowing: Node[], widest: Node, columns: Columns }} ribbons
  */
 function rowsFor({ scale, thin, apart }, { height, top, feet, layers, tokens }, { flowing, widest, columns }) {
   const grown = flowing.map((part) => ({ ...part, w: Math.max(part.value * scale, thin) }));
-  // Between two rows a ribbon may turn towards its lane.
+  // Between two rows there must be room for a ribbon that turns towards its lane.
   const between = Array.from({ length: layers }, (_, layer) =>
     layer === layers - 1 ? 0 : grown.reduce((most, part) => (part.layer === layer ? Math.max(most, part.w) : most), 0),
   );
-  // Above the rows, all ribbons on one side of the widest one are on top of each other.
+  // Above the rows, all ribbons on one side of the widest ribbon are stacked on top of each other.
   const sides = [0, 0];
   for (const part of grown) {
     if (part.slot <= widest.slot) sides[0] += part.w + apart;
@@ -144,7 +146,7 @@ function rowsFor({ scale, thin, apart }, { height, top, feet, layers, tokens }, 
 }
 
 /**
- * The rows from top to bottom, with the remaining height spread between them.
+ * Returns the rows from top to bottom, with the remaining height divided between them.
  * @param {{ between: number[], rowsTop: number, forRows: number }} measured
  * @param {number} size
  * @param {number} layers
@@ -165,10 +167,11 @@ function spreadRows({ between, rowsTop, forRows }, size, layers) {
 }
 
 /**
- * Sets the boxes of thumbnails, feed-forward parts, the other attention and the token itself.
+ * Sets the boxes of thumbnails, of feed-forward parts, of the attention that is not shown, and of the token's
+ * embedding.
  * @param {Node[]} parts
- * @param {{ rows: Row[], size: number, columns: Columns, mlpWidth: number, end: number, feet: number }} input
- *   end, feet: the position of the token itself
+ * @param {{ rows: Row[], size: number, columns: Columns, mlpWidth: number, end: number, feet: number }} input end,
+ *   feet: x and y of the token's embedding
  */
 function placeParts(parts, { rows, size, columns, mlpWidth, end, feet }) {
   const mlpHeight = Math.min(size, 24);

@@ -1,14 +1,17 @@
-// Lines of flow between heads: the composition of an upper head with a lower one.
+// The lines of flow between heads. A line is the composition of an upper head with a lower one.
 
 /** @import { Box, Columns, Composition, Line, Node, Place } from './flowLayout.js' */
 
 /** The inner radius of corners, in pixels. */
 export const CORNER = 6;
 const KINDS = /** @type {const} */ (['q', 'k', 'v']);
-/** Tracks in the lane next to a column: one for each kind, and one for the tokens that a head attends to. */
+/**
+ * Number of tracks in the lane next to a column: one for each kind of composition, and one for the lines from tokens to
+ * a head.
+ */
 export const TRACKS = 4;
 
-/** The thumbnail of a head. @param {Node[]} parts @param {Place} head */
+/** Returns the thumbnail of a head. @param {Node[]} parts @param {Place} head */
 export const headIn = (parts, { layer, head }) =>
   parts.find((part) => part.kind === 'head' && part.layer === layer && part.head === head);
 
@@ -18,14 +21,14 @@ export const headIn = (parts, { layer, head }) =>
  * @param {Node[]} input.parts
  * @param {number} input.hide
  * @param {Columns} input.columns
- * @param {number} input.size of thumbnails
- * @param {number} input.spread between rows
+ * @param {number} input.size size of a thumbnail
+ * @param {number} input.spread pixels between rows
  * @returns {Line[]}
  */
 export function linesOf({ compositions, parts, hide, columns, size, spread }) {
   const { toRight, middle, lineRoom, pad } = columns;
   const strongest = compositions.reduce((most, { value }) => Math.max(most, value), 1e-9);
-  // Below the upper head each kind has a height of its own.
+  // Below the upper head, lines of each kind of composition have a different height.
   const step = Math.min(6, spread / 5);
   return compositions
     .filter(({ value }) => value >= hide)
@@ -50,7 +53,7 @@ export function linesOf({ compositions, parts, hide, columns, size, spread }) {
     });
 }
 
-/** The path of a line with round corners. @param {number[][]} points @param {number} radius */
+/** Returns the path of a line with round corners. @param {number[][]} points @param {number} radius */
 export function bent(points, radius) {
   const text = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const towards = (/** @type {number[]} */ a, /** @type {number[]} */ b, /** @type {number} */ by) => {

@@ -1,14 +1,15 @@
-// The parts of a model that flow draws: heads, feed-forward parts, the token itself, and a rest of heads.
+// The parts of a model that flow draws: heads, feed-forward parts, the token's embedding, and the rest of the heads as
+// one part.
 
 /** @import { Added, Node, Part, Place } from './flowLayout.js' */
 
 /**
- * The heads of a layer that are drawn: all, or, if there is no room for all, the chosen one and those with the largest
- * contributions above the threshold. The others are the rest.
+ * Returns the heads of a layer that are drawn. If there is no room for all heads, these are the chosen head and the
+ * heads with the largest contributions above the threshold. All remaining heads are the rest.
  * @param {object} input
  * @param {ArrayLike<number>} input.heads contributions, (L,H)
  * @param {number} input.layer
- * @param {number} input.count of heads in a layer
+ * @param {number} input.count number of heads in a layer
  * @param {number} input.slots
  * @param {number} input.hide
  * @param {Place} input.chosen
@@ -26,9 +27,9 @@ export function headsShown({ heads, layer, count, slots, hide, chosen }) {
 }
 
 /**
- * All parts, without their boxes.
- * @param {{ layers: number, heads: number, mlps?: boolean, added: Added, hide: number, chosen: Place,
- *   slots: number }} input slots: columns of heads; one column follows for each kind of part besides them
+ * Returns all parts, without their boxes.
+ * @param {{ layers: number, heads: number, mlps?: boolean, added: Added, hide: number, chosen: Place, slots: number }}
+ *   input slots: number of columns of heads; each other kind of part has one more column
  * @returns {Node[]}
  */
 export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {
@@ -54,11 +55,11 @@ export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {
   return parts;
 }
 
-/** The number of columns besides those of heads. @param {{ mlps?: boolean, added: Added }} input */
+/** Returns the number of columns that do not contain heads. @param {{ mlps?: boolean, added: Added }} input */
 export const besides = ({ mlps, added }) => (mlps ? 1 : 0) + (added.others ? 1 : 0);
 
 /**
- * The sum of a layer's heads in the decoder's other attention.
+ * Returns the summed contributions of a layer's heads in the decoder's attention that is not shown.
  * @param {Added} added @param {number} layer @param {number} heads
  */
 function othersIn({ others }, layer, heads) {

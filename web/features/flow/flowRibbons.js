@@ -1,10 +1,13 @@
-// The ribbons of flow: their paths from the parts to the next token.
+// The ribbons of flow, with their paths from the parts to the next token.
 
 import { boxOf, CORNER } from './flowLines.js';
 
 /** @import { Columns, Node, Part, Ribbon, Rows, Widths } from './flowLayout.js' */
 /** @typedef {{ x: number, y: number }} Point */
-/** @typedef {{ part: Node, w: number, start: Point, x: number }} Placed x: in the lane */
+/**
+ * @typedef {{ part: Node, w: number, start: Point, x: number }} Placed w: width of the ribbon; x: of its middle in the
+ *   lane
+ */
 /**
  * @typedef {object} RibbonInput
  * @property {Node[]} flowing parts with a ribbon
@@ -26,7 +29,8 @@ export function ribbonsOf(input) {
   /** @type {Ribbon[]} */
   const ribbons = [];
   for (const way of [-1, 1]) {
-    // From the widest outwards: their upper ends are next to each other, and each passes over those further in.
+    // From the widest ribbon outwards, the upper ends of ribbons are next to each other, and each ribbon passes over
+    // all ribbons further in.
     let foot = placed[main]?.x;
     let track = rows.rowsTop;
     let before = 0;
@@ -51,7 +55,8 @@ export function ribbonsOf(input) {
 }
 
 /**
- * A ribbon's width, its beginning, and its position in the lane, where those from below are further out.
+ * Returns the width of a part's ribbon, its beginning, and its position in the lane, where ribbons from lower layers
+ * are further out.
  * @param {Node} part
  * @param {RibbonInput} input
  * @returns {Placed}
@@ -64,7 +69,7 @@ function inLane(part, { flowing, widths, columns, rows: { size }, layers }) {
   if (part.kind === 'embed') return { part, w, start: { ...start, x: part.x }, x: part.x };
   if (part.layer === layers - 1) return { part, w, start, x: start.x };
   const right = columns.toRight(part);
-  // A ribbon of the top layer may be wider than its thumbnail.
+  // A ribbon of the top layer may be wider than its thumbnail, and then lanes begin further out.
   const above = flowing.find((other) => other.layer === layers - 1 && other.slot === part.slot);
   let out = Math.max(size / 2 + columns.pad, above ? wide(above.value) / 2 + apart : 0, part.width / 2 + columns.pad);
   for (const other of flowing)
@@ -76,7 +81,7 @@ function inLane(part, { flowing, widths, columns, rows: { size }, layers }) {
 /** @param {Part} part @returns {Part} */
 const partOf = ({ kind, layer, head }) => ({ kind, layer, head });
 
-/** Points on a quarter of an ellipse from one corner to another. */
+/** Returns points on a quarter of an ellipse from one corner to another. */
 function corner(
   /** @type {number} */ x,
   /** @type {number} */ y,
@@ -92,7 +97,7 @@ function corner(
 }
 
 /**
- * The outline of a ribbon that goes up, moves sideways at every turn and ends at a height.
+ * Returns the outline of a ribbon that goes up, moves sideways at each turn, and ends at a height.
  * @param {{ x: number, y: number }} start
  * @param {{ x: number, y: number }[]} turns
  * @param {number} end
@@ -107,7 +112,7 @@ function ribbonOf(start, turns, end, w) {
     const dx = turn.x - x;
     const [low, high] = [turn.y + half, turn.y - half];
     boxes.push(boxOf(x - half, high, x + half, y), boxOf(Math.min(x, turn.x), high, Math.max(x, turn.x), low));
-    // With a negative radius there is no room for two corners.
+    // If the radius is negative there is no room for two corners, so the ribbon is a smooth curve.
     const inner = Math.min((Math.abs(dx) - w) / 2, CORNER, Math.max(y - low, 0));
     if (inner < 0) {
       for (let i = 0; i <= 12; i++) {

@@ -3,28 +3,35 @@
 import { bent, CORNER, headIn, TRACKS } from './flowLines.js';
 
 /** @import { Node, Place } from './flowLayout.js' */
-/** @typedef {{ side: number, width: number, run: { S: number } }} TokenRow side: width on the left without tokens */
+/**
+ * @typedef {{ side: number, width: number, run: { S: number } }} TokenRow side: width on the left, in which there are
+ *   no tokens
+ */
 /**
  * @typedef {TokenRow & { parts: Node[], size: number, pad: number, height: number, lineRoom: number,
  *   toRight: (node: { slot: number }) => boolean, middle: (slot: number) => number }} Flow
  */
 
-/** Pixels after the last token and before the first. */
+/** Pixels after the last token and before the first one. */
 const [END, BEGIN] = [12, 10];
-/** Minimum distance between tokens in pixels: horizontal and slanted. */
+/** Minimum distance in pixels between tokens, horizontal and slanted. */
 const [LEVEL, SLANTED] = [46, 16];
 /** Pixels from the top of the tokens to the bottom, and from the top of their area to the track of lines. */
 export const TOKEN_TOP = 24;
 const TRACK = 12;
 
-/** True if tokens are slanted: there is room for all of them slanted, but not horizontal. @param {TokenRow} flow */
+/**
+ * Returns true if tokens are slanted, which they are if all of them fit slanted but not horizontally.
+ * @param {TokenRow} flow
+ */
 export const isSlanted = ({ side, width, run: { S } }) =>
   S * LEVEL > width - side && (S - 1) * SLANTED <= width - side - END - BEGIN;
 
 /**
- * The positions of tokens. If there is no room for all: the first, the last, and those with the largest weights.
+ * Returns the positions of tokens. If there is no room for all tokens, these are the first, the last, and the tokens
+ * with the largest weights.
  * @param {TokenRow} flow
- * @param {ArrayLike<number>} row of the last token
+ * @param {ArrayLike<number>} row attention weights of the last token
  * @returns {{ s: number, x: number }[]}
  */
 export function feetOf({ side, width, run }, row) {
@@ -43,15 +50,15 @@ export function feetOf({ side, width, run }, row) {
   return places.map((s, i) => ({ s, x: places.length === 1 ? width - END : side + BEGIN + i * pitch }));
 }
 
-/** Smaller weights have no line. */
+/** Minimum attention weight of a token that has a line. */
 const MIN_WEIGHT = 0.05;
 
 /**
- * Lines from tokens to a head that attends to them, next to its column.
+ * Returns the lines from tokens to a head that attends to them, in the lane next to the head's column.
  * @param {Flow} flow
  * @param {Place} head
  * @param {ArrayLike<number>} row
- * @param {number} feet height of the tokens
+ * @param {number} feet y of the tokens
  */
 export function attendedBy(flow, head, row, feet) {
   const { parts, size, pad, height, toRight, middle, lineRoom } = flow;

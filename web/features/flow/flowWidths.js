@@ -1,29 +1,35 @@
-// How wide the ribbons of flow may be: all of them must fit next to the columns, above the rows and between them.
+// The widths of ribbons in flow. All ribbons must fit next to the columns, above the rows and between the rows.
 
 /** @import { Columns, Node, Widths } from './flowLayout.js' */
-/** @typedef {{ room: number, count: number, sum: number }} Limit ribbons that must fit in a number of pixels */
-/** @typedef {(slot: number) => number} HalfOf half the width of the parts in a column */
+/**
+ * @typedef {{ room: number, count: number, sum: number }} Limit room: number of pixels in which ribbons must fit;
+ *   count: of the ribbons; sum: of their contributions
+ */
+/** @typedef {(slot: number) => number} HalfOf returns half the width of the parts in a column */
 /**
  * @typedef {object} RibbonRoom
  * @property {Node[]} flowing parts with a ribbon
  * @property {Node} widest
  * @property {Columns} columns
  * @property {number} width
- * @property {number} tall height without title and tokens
+ * @property {number} tall height without the title and the tokens
  * @property {number} layers
  */
 
-/** Maximum number of pixels of a logit, and of the share of the width that all ribbons take. */
+/** Maximum number of pixels per logit, and maximum share of the width that all ribbons fill together. */
 const MAX_SCALE = 14;
 const SHARE = 0.1;
-/** Maximum shares of the height: of ribbons above the rows, and of those between them. */
+/** Maximum shares of the height that ribbons fill above the rows, and between the rows. */
 const FAN = 0.34;
 const BETWEEN = 0.25;
 
 /** @param {number} room @param {Node[]} list @returns {Limit} */
 const limitOf = (room, list) => ({ room, count: list.length, sum: list.reduce((sum, { value }) => sum + value, 0) });
 
-/** Above the rows: the ribbons on each side of the widest one. @param {RibbonRoom} input @returns {Limit[]} */
+/**
+ * Returns the limits above the rows, where the ribbons on each side of the widest ribbon are stacked.
+ * @param {RibbonRoom} input @returns {Limit[]}
+ */
 const fanLimits = ({ flowing, widest, tall }) => [
   limitOf(
     FAN * tall,
@@ -35,7 +41,10 @@ const fanLimits = ({ flowing, widest, tall }) => [
   ),
 ];
 
-/** Between the rows: the widest ribbon of each layer but the last. @param {RibbonRoom} input @returns {Limit} */
+/**
+ * Returns the limit between the rows, for the widest ribbon of each layer except the last.
+ * @param {RibbonRoom} input @returns {Limit}
+ */
 function betweenLimit({ flowing, tall, layers }) {
   const widest = Array.from({ length: layers - 1 }, (_, layer) =>
     flowing
@@ -52,7 +61,8 @@ function betweenLimit({ flowing, tall, layers }) {
 }
 
 /**
- * Next to the columns: the ribbons in each lane. The ribbons of the last layer go straight up.
+ * Returns the limits next to the columns, for the ribbons in each lane. The ribbons of the last layer go straight up,
+ * so they need no lane.
  * @param {RibbonRoom} input
  * @param {HalfOf} halfOf
  * @returns {Limit[]}
@@ -62,7 +72,7 @@ function laneLimits({ flowing, layers, columns }, halfOf) {
   const inLane = flowing.filter(({ kind, layer }) => kind !== 'embed' && layer < layers - 1);
   const isRight = (/** @type {number} */ slot) => toRight({ slot });
   return Array.from({ length: count + 1 }, (_, i) => {
-    // Between this column and the next one; at both ends there is only half of that room.
+    // The room is between this column and the next one; at both ends there is only half as much.
     const slot = i - 1;
     const inner = [slot, slot + 1].filter((at) => at >= 0 && at < count);
     const room =
@@ -77,7 +87,7 @@ function laneLimits({ flowing, layers, columns }, halfOf) {
 }
 
 /**
- * The widths of ribbons between thumbnails of a size; with size 0, the widest possible ones.
+ * Returns the widths of ribbons between thumbnails of a size. With size 0 they are the widest possible.
  * @param {RibbonRoom} input
  * @param {number} size
  * @param {HalfOf} [halfOf]
@@ -87,10 +97,11 @@ export function widthsFor(input, size, halfOf = () => size / 2) {
   const { flowing, columns, width } = input;
   const limits = [...fanLimits(input), betweenLimit(input), ...laneLimits(input, halfOf)];
   const positive = flowing.reduce((sum, { value }) => sum + value, 0);
-  // The room of a ribbon with a contribution near 0, at most 3 pixels: a third is the ribbon, the rest is empty.
+  // Each ribbon needs at least q pixels, whatever its contribution: a third for the thinnest ribbon, the rest for the
+  // gap next to it.
   const q = limits.reduce((found, { room, count }) => Math.min(found, (0.6 * room) / Math.max(count, 1)), 3);
   const fitting = limits.map(({ room, count, sum }) => (sum > 0 ? (room - count * q) / sum : MAX_SCALE));
-  // No ribbon is much wider than its part.
+  // A ribbon is at most slightly wider than its part.
   const own = flowing.map(({ slot, value }) => (2 * halfOf(slot) + 2 * columns.pad) / value);
   const scale = Math.min(MAX_SCALE, (SHARE * width) / Math.max(positive, 1e-9), ...fitting, ...(size > 0 ? own : []));
   return { scale: Math.max(scale, 0), thin: q / 3, apart: (2 * q) / 3 };

@@ -1,4 +1,4 @@
-// The ribbon or line that the visitor has chosen in flow, as session.picked has it.
+// The ribbon or line that the visitor has chosen in flow. It is stored in session.picked.
 
 import { shownPart } from '../whatif/modelEdits.js';
 
@@ -7,7 +7,7 @@ import { shownPart } from '../whatif/modelEdits.js';
 /** @import { State } from '../../store/state.js' */
 /** @import { Composition, Part } from './flowLayout.js' */
 
-/** The decoder's other attention, besides the one that is shown. @param {Session} session */
+/** Returns the attention of the decoder that is not shown: its own or its cross-attention. @param {Session} session */
 export const otherPart = ({ about, state }) =>
   shownPart(about.value, state.value) === 'cross' ? /** @type {const} */ ('decoder') : /** @type {const} */ ('cross');
 
@@ -23,9 +23,9 @@ export const sameComposition = (a, b) =>
   a.to.head === b.to.head;
 
 /**
- * True if a part is chosen; if none is, the current head is.
- * @param {{ kind: string, layer: number, head: number, of?: AttentionPart }} part of: the attention of a head that is
- *   not shown
+ * Returns true if a part is chosen. If no part is chosen, the current head counts as chosen.
+ * @param {{ kind: string, layer: number, head: number, of?: AttentionPart }} part of: attention that a head belongs to,
+ *   if that is not the attention that is shown
  * @param {{ kind: string, layer?: number } | null} picked
  * @param {State} state
  */
@@ -47,5 +47,5 @@ export function pick(session, { kind, layer, head, of }) {
   } else session.pick({ kind, layer });
 }
 
-/** A name of a part for tests and keys: head4.2, mlp3. @param {Part} part */
+/** Returns the name of a part for tests and for lists, such as head4.2 or mlp3. @param {Part} part */
 export const nameOf = ({ kind, layer, head }) => `${kind}${layer}${head < 0 ? '' : `.${head}`}`;

@@ -1,4 +1,4 @@
-// The header: the page's name, the menu of models, and buttons for the page as a whole.
+// The header: the name of the page, the menu of models, and buttons for the page as a whole.
 
 import { useState } from 'preact/hooks';
 import { TRAINED } from '../../store/runInput.js';
@@ -18,18 +18,18 @@ const HelpText = later(() => import('./help.jsx'), 'HelpText');
 /** @import { Session } from '../../store/session.js' */
 /** @import { Strings } from '../../texts/languages.js' */
 /** @import { Item } from '../../ui/menu.jsx' */
-/** @typedef {{ layers: number, heads: number }} Size of a model */
+/** @typedef {{ layers: number, heads: number }} Size size of a model */
 /**
- * @typedef {object} Model an entry of the menu
- * @property {string} name the value of state.model
+ * @typedef {object} Model entry of the menu
+ * @property {string} name value of state.model that chooses this model
  * @property {(words: Strings) => string} label
  * @property {(words: Strings, size: Size) => string} about
  */
 
-/** The size of the demo model, until it is loaded. @type {Size} */
+/** The size of the demo model, shown until the model is loaded. @type {Size} */
 const DEMO = { layers: 5, heads: 4 };
 const OTHERS = /** @type {const} */ (['sentence', 'constructed', 'patches']);
-/** The included models. @type {Model[]} */
+/** The models that the page includes. @type {Model[]} */
 const MODELS = [
   { name: 'whale', label: (words) => words.whale, about: (words, size) => words.whaleAbout(size) },
   ...OTHERS.map((name) => ({
@@ -38,10 +38,13 @@ const MODELS = [
     about: (/** @type {Strings} */ words) => words.others[name][1],
   })),
 ];
-/** Maximum number of models trained here that the menu lists. */
+/** Maximum number of models trained in this browser that the menu lists. */
 const MAX_TRAINED = 6;
 
-/** The story needs the demo model. @param {{ models: readonly string[] }} session */
+/**
+ * Returns true if the story can be shown, which needs the demo model.
+ * @param {{ models: readonly string[] }} session
+ */
 const hasStory = ({ models }) => models.includes('whale');
 
 /** @param {{ phone: boolean }} props */
@@ -60,7 +63,7 @@ export function Header({ phone }) {
   );
 }
 
-/** Ends the first visit. */
+/** A button that ends the first visit. */
 function SkipFirst() {
   const session = useSession();
   return (
@@ -70,7 +73,7 @@ function SkipFirst() {
   );
 }
 
-/** The label of a model that is trained here: "Repeat, in training", later "Repeat, 600 steps". */
+/** Returns the label of the model that is trained here: "Repeat, in training", later "Repeat, 600 steps". */
 function trainedLabel(/** @type {Session} */ session, /** @type {boolean} */ phone) {
   const words = session.words.value.train;
   const { training } = session;
@@ -80,7 +83,10 @@ function trainedLabel(/** @type {Session} */ session, /** @type {boolean} */ pho
   return isOpen(session.state.value) ? words.inTraining(task) : words.trained(task, steps);
 }
 
-/** The models that are not trained here: included and opened ones. @param {Session} session @returns {Model[]} */
+/**
+ * Returns the models that are not trained here: the included and the opened ones.
+ * @param {Session} session @returns {Model[]}
+ */
 function modelsOf(session) {
   const opened = session.opening.opened.value.map(({ about: { name, title, family, layers, heads } }) => ({
     name,
@@ -90,7 +96,7 @@ function modelsOf(session) {
   return [...MODELS.filter(({ name }) => session.models.includes(name)), ...opened];
 }
 
-/** The name of the current model. @param {Session} session @param {boolean} phone */
+/** Returns the name of the current model. @param {Session} session @param {boolean} phone */
 function labelOf(session, phone) {
   const { model } = session.state.value;
   if (model === TRAINED) return trainedLabel(session, phone);
@@ -140,7 +146,7 @@ function ModelMenu({ phone }) {
   const items = /** @type {Item[]} */ ([
     ...models,
     ...trained,
-    // On a phone the header has no room for the story.
+    // On a phone the header has no room for the story button, so the menu of models has it.
     ...(phone && hasStory(session) ? [story] : []),
     ...(isOpen(session.state.value) ? [] : [train]),
     open,
@@ -148,7 +154,7 @@ function ModelMenu({ phone }) {
   return <Menu className="model-menu" name={`${words.models}: ${label}`} label={label} items={items} />;
 }
 
-/** The progress of loading a model. @param {{ phone: boolean }} props */
+/** Shows the progress of loading a model. @param {{ phone: boolean }} props */
 function Progress({ phone }) {
   const session = useSession();
   const words = session.words.value;
@@ -177,11 +183,11 @@ function Progress({ phone }) {
   );
 }
 
-/** The story, and what is rarely needed. @param {{ phone: boolean }} props */
+/** The button of the story, and a menu of everything that is rarely needed. @param {{ phone: boolean }} props */
 function Navigation({ phone }) {
   const session = useSession();
   return (
-    // A page may embed several instruments: then none is a landmark.
+    // An embedded instrument is no landmark, because a page may embed several.
     <nav {...(session.embedded ? { role: 'none' } : { 'aria-label': 'Headlight' })}>
       {!phone && hasStory(session) && <StoryButton />}
       <MoreMenu />
@@ -189,7 +195,7 @@ function Navigation({ phone }) {
   );
 }
 
-/** The theme, the help with keys and terms, the table of all heads, the first visit, the language. */
+/** The menu More: the theme, the help with keys and terms, the table of all heads, the first visit, the language. */
 function MoreMenu() {
   const session = useSession();
   const words = session.words.value;
@@ -235,7 +241,7 @@ function toggleStory(session) {
   else openStory(session, step);
 }
 
-/** Opens and closes the story; while it is open, shows the current step. */
+/** The button that opens and closes the story. While the story is open, the button shows the current step. */
 function StoryButton() {
   const session = useSession();
   const words = session.words.value.story;

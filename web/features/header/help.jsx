@@ -1,10 +1,10 @@
-// The help: keys and terms, and a link to the documentation.
+// The help, which explains keys and terms and has a link to the documentation.
 
 import { useSession, useTexts } from '../../ui/context.js';
 import { texts as en } from './help.en.js';
 import { texts as zh } from './help.zh.js';
 
-/** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
+/** Returns the address of the documentation, which only the page of the site has. @returns {string | undefined} */
 const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
 
 export function HelpText() {

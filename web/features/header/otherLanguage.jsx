@@ -2,7 +2,7 @@
 
 import { useSession } from '../../ui/context.js';
 
-/** Switches the language, on the first visit. Later it is in the menu More. */
+/** Switches the language during the first visit. Later the menu More has this button. */
 export function OtherLanguage() {
   const session = useSession();
   const next = session.language.value === 'en' ? 'zh' : 'en';
@@ -20,7 +20,7 @@ export function OtherLanguage() {
   );
 }
 
-/** 中文 as a drawing: many machines with an English system have no font for it. */
+/** The word 中文 as a drawing, because many computers with an English system have no font for it. */
 export function Zhongwen() {
   return (
     <svg class="zhongwen" viewBox="0 0 32 16" aria-hidden="true">

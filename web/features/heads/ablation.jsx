@@ -1,15 +1,19 @@
-// Ablation of every head: the change of the next token's probability without it, in percentage points, or the angle by
-// which the hidden states turn; and the button that starts it.
+// The ablation of every head. Its result is the change of the next token's probability without the head, in percentage
+// points, or the angle by which the hidden states turn. Also the button that starts it.
 
 import { useSession } from '../../ui/context.js';
 
 /** @import { About, Ablation, AttentionPart } from '../../store/protocol.js' */
 
-/** Percentage points, without a negative zero. @param {number} probability @param {number} before */
+/**
+ * Returns a change of probability in percentage points, without a negative zero.
+ * @param {number} probability @param {number} before
+ */
 export const pointsFrom = (probability, before) => Math.round(100 * (probability - before)) + 0;
 
 /**
- * Percentage points, or degrees, by head of one attention, 'layer.head', for the heads so far.
+ * Returns the changes for the heads of one attention that have been ablated so far, by 'layer.head': in percentage
+ * points, or in degrees.
  * @param {Ablation | null} ablation
  * @param {AttentionPart} shown
  * @returns {Record<string, number> | null}
@@ -25,17 +29,20 @@ export const pointsOf = (ablation, shown) =>
       ]),
   );
 
-/** True if the heads of a model can be switched off. @param {Pick<About, 'kind' | 'edits'> | null} about */
+/** Returns true if the heads of a model can be switched off. @param {Pick<About, 'kind' | 'edits'> | null} about */
 export const isAblatable = (about) => about?.kind === 'transformer' && about.edits;
 
-/** Ablates each head in turn, and lists the changes. @param {import('../../store/session.js').Session} session */
+/**
+ * Ablates each head in turn, and opens the list of the changes.
+ * @param {import('../../store/session.js').Session} session
+ */
 export function beginAblation(session) {
   session.runAblation();
   session.update({ panel: 'tried' });
 }
 
 /**
- * Starts the ablation, or stops it.
+ * The button that starts or stops the ablation.
  * @param {{ opensPanel?: boolean }} props opensPanel: true if the start opens the list
  */
 export function AblationButton({ opensPanel = true }) {
@@ -48,7 +55,7 @@ export function AblationButton({ opensPanel = true }) {
     <button
       type="button"
       class="word try"
-      // Without a text no token is predicted.
+      // Without a text no token is predicted, so nothing can be measured.
       disabled={!session.run.value?.T}
       onClick={ablating.value ? session.stopAblation : begin}
     >

@@ -1,4 +1,4 @@
-// The list of ablated heads in the reading column, the greatest fall of the probability first.
+// The list of ablated heads in the reading column, the largest fall of the probability first.
 
 import { degrees, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -8,10 +8,10 @@ import { AblationButton, pointsFrom } from './ablation.jsx';
 
 /** @import { Ablation } from '../../store/protocol.js' */
 
-/** Heads in the list: of a larger model those with the greatest fall. */
+/** Maximum number of heads in the list. A larger model lists those with the largest fall. */
 const MAX_LISTED = 200;
 
-/** The heads by the change of the probability, in the reading column. */
+/** The heads in the reading column, in the order of the change of the probability. */
 export function AblationPanel() {
   const session = useSession();
   const words = session.words.value;

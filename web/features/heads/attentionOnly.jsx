@@ -1,4 +1,4 @@
-// For heads without a language model: a description in the place of the next token.
+// A description in the place of the next token, for attention heads without a language model.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
@@ -30,7 +30,7 @@ export function AboutHeads({ about }) {
 }
 
 /**
- * Heads that the user opened. `summary`: what was read from the file, see web/store/openModels.js.
+ * Describes heads that the user opened. summary: information that was read from the file, see web/store/openModels.js.
  * @param {{ own: Texts, about: About, summary: LayerSummary }} props
  */
 function OpenedHeads({ own, about, summary }) {

@@ -1,4 +1,4 @@
-// The model as a diagram: a row of heads for each layer, from the bottom up, and the residual stream on the left.
+// The model as a diagram: a row of heads for each layer, from the bottom up, with the residual stream on the left.
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -26,8 +26,8 @@ const HeadsLens = later(() => import('../heatmap/lens.jsx'), 'HeadsLens');
 /**
  * @param {object} props
  * @param {number} props.width
- * @param {number} props.height of the room: the bottom of the model is aligned with the bottom of the picture
- * @param {boolean} [props.names] true if layers, heads, tokens and the next token are named
+ * @param {number} props.height height of the room, at whose bottom the model is aligned with the bottom of the picture
+ * @param {boolean} [props.names] true if layers, heads, tokens and the next token have names
  * @param {number} [props.letter] font size of the names
  */
 export function Model({ width, height, names = true, letter = 12 }) {
@@ -72,7 +72,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
 }
 
 /**
- * The rows of heads. Thumbnails that are too small to be read are enlarged by a lens under the pointer.
+ * The rows of heads. If the thumbnails are too small to be read, a lens enlarges those under the pointer.
  * @param {{ about: About, layout: Layout, order: number[][] | null, letter: number, width: number }} props
  */
 function Heads({ about, layout, order, letter, width }) {
@@ -113,7 +113,7 @@ function Heads({ about, layout, order, letter, width }) {
   );
 }
 
-/** The number of a layer, next to the stream. @param {{ layer: number, layout: Layout }} props */
+/** The number of a layer, next to the residual stream. @param {{ layer: number, layout: Layout }} props */
 function LayerName({ layer, layout: { isNumbered, middle } }) {
   const words = useSession().words.value;
   if (!isNumbered) return null;
@@ -154,7 +154,7 @@ function LayerHeads({ layer, heads, layout, order, rooms }) {
 }
 
 /**
- * By layer and place, true if the name of the head does not overlap another one.
+ * Returns, by layer and place, true if the name of the head does not overlap another name.
  * @param {Session} session
  * @param {About} about
  * @param {number[][] | null} order

@@ -1,40 +1,41 @@
-// The positions of the heads in the diagram of the model, CSS pixels.
+// The positions of the heads in the diagram of the model, in CSS pixels.
 
 import { rowsOf, TEXT_HEIGHTS } from '../../ui/layout.js';
 
 /** Width reserved for the residual stream. */
 export const STREAM_WIDTH = 22;
-/** Width of a layer's number next to it. */
+/** Width reserved for the number of a layer, next to the residual stream. */
 export const NUMBER_WIDTH = 10;
 /** Height of the line above the heads. */
 const TOP_LINE = 30;
-/** Number of tokens for which thumbnails are laid out until there is a run. */
+/** Number of tokens for which thumbnails are laid out while there is no run. */
 const USUAL_TOKENS = 17;
 
 /**
  * @typedef {object} Layout
  * @property {number} size of a thumbnail
- * @property {number} left where the thumbnails begin
- * @property {number} across from one thumbnail to the next
- * @property {number} down from one row to the next
+ * @property {number} left x at which the thumbnails begin
+ * @property {number} across distance from one thumbnail to the next
+ * @property {number} down distance from one row to the next
  * @property {number} spare the part of `down` that the lowest row does not need
- * @property {boolean} named true if there is room for roles below the thumbnails
- * @property {boolean} isNumbered true if layers have their numbers next to them
+ * @property {boolean} named true if there is room for the names of roles below the thumbnails
+ * @property {boolean} isNumbered true if the numbers of layers are shown
  * @property {number} columns
  * @property {number} height of the model
- * @property {number} below height of the roles of the lowest row, which are below the base of the picture
- * @property {number} top from the top of the room to that of the model
+ * @property {number} below height of the role names under the lowest row, which extend below the bottom of the picture
+ * @property {number} top distance from the top of the room to the top of the model
  * @property {(layer: number, place?: number) => number} rowTop
- * @property {number} inset from the top of a row to its thumbnails
- * @property {(layer: number) => number} middle of a layer's thumbnails
+ * @property {number} inset distance from the top of a row to its thumbnails
+ * @property {(layer: number) => number} middle y of the middle of a layer's thumbnails
  */
 
 /**
- * The heads of a single layer are in several rows, the first on top.
- * @param {{ layers: number, heads: number, tokens?: number, name: number }} model tokens: of the run, if there is one;
- *   name: the width of the widest name of a head
+ * Returns the layout. The heads of a model with a single layer are in several rows, the first heads on top.
+ * @param {{ layers: number, heads: number, tokens?: number, name: number }} model tokens: number of tokens of the run,
+ *   if there is one; name: width of the widest name of a head
  * @param {{ width: number, height: number, names: boolean, letter: number }} room
- * @param {{ size: number, below: number }} gap its height, and the layer below which it is
+ * @param {{ size: number, below: number }} gap size: height of a gap between two layers; below: the layer below which
+ *   the gap is
  * @returns {Layout}
  */
 export function layoutOf({ layers, heads, tokens = USUAL_TOKENS, name }, room, gap) {

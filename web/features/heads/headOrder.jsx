@@ -1,4 +1,4 @@
-// The order of the heads in a row: their own, or by a value that the menu chooses.
+// The order of the heads in a row: by number, or by a value that the menu chooses.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,8 +10,8 @@ import { beginAblation, isAblatable } from './ablation.jsx';
 /** @import { RoleName } from './roles.js' */
 
 /**
- * The heads of each layer by place; null for their own order. While a model trains its scores change, and the heads
- * keep their places.
+ * Returns the heads of each layer in the order in which they are shown; null for the order by number. While a model
+ * trains the order is by number, because the scores change.
  * @returns {number[][] | null}
  */
 export function useOrder() {
@@ -30,7 +30,7 @@ export function useOrder() {
   );
 }
 
-/** The menu of orders; it also opens the list of ablations, and the table of all scores. */
+/** The menu of orders. It also opens the list of ablations and the table of all scores. */
 export function SortMenu() {
   const session = useSession();
   const words = session.words.value;

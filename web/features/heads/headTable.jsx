@@ -1,4 +1,4 @@
-// The scores of all heads as a table in the reading column, sorted by a column, and as a CSV file.
+// The table of the scores of all heads in the reading column. It is sorted by a column, and can be saved as a CSV file.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,9 +13,9 @@ export { default as styles } from './headTable.css';
 
 /** @import { Run } from '../heatmap/types.js' */
 /** @typedef {'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} Column */
-/** @typedef {{ layer: number, head: number } & Partial<Record<Column, number>>} Row a head and its values */
+/** @typedef {{ layer: number, head: number } & Partial<Record<Column, number>>} Row head with its values */
 
-/** The heads whose weights are here. @param {Run} run @returns {Row[]} */
+/** Returns the heads whose weights the page has received. @param {Run} run @returns {Row[]} */
 function rowsOf(run) {
   const { T, S, about, scores } = run;
   const rows = [];
@@ -29,7 +29,7 @@ function rowsOf(run) {
 
 const isKnown = (/** @type {number | undefined} */ x) => x !== undefined && Number.isFinite(x);
 const figure = (/** @type {number | undefined} */ x) => (x !== undefined && isKnown(x) ? x.toFixed(2) : '');
-/** A value to sort by: unknown values come last. @param {Row} row @param {Column} column */
+/** Returns the value by which a row is sorted. An unknown value comes last. @param {Row} row @param {Column} column */
 const sortValue = (row, column) => (isKnown(row[column]) ? Number(row[column]) : Number.NEGATIVE_INFINITY);
 
 /** @param {Row[]} rows @param {Column[]} columns */
@@ -92,7 +92,7 @@ export function HeadTable() {
 }
 
 /**
- * Columns to sort by; by layer and head at first.
+ * The headings, which sort the table by their column. At first it is sorted by layer and head.
  * @param {object} props
  * @param {Column[]} props.columns
  * @param {Column | ''} props.by

@@ -1,5 +1,5 @@
-// Random passages that occur twice, to measure the roles of heads: the second occurrence can only be predicted from the
-// first.
+// Random passages that occur twice, with which the roles of heads are measured. The second occurrence can be predicted
+// only from the first.
 
 import { uniformSource } from '../../../src/js/ops/random.js';
 
@@ -7,7 +7,7 @@ export const PASSAGES = 16;
 export const LENGTH = 48;
 
 /**
- * A batch of random passages, each followed by itself.
+ * Returns a batch of random passages, each followed by its repetition.
  * @param {number} vocab
  * @param {number} seed
  * @param {number} [passages]

@@ -1,21 +1,22 @@
-// The residual stream next to the heads, from the tokens up: a piece for each layer, as wide as the next token would be
-// probable if the model ended there, and a tick where the layer writes.
+// The residual stream next to the heads, from the tokens upward. It has a segment after each layer, whose width shows
+// how probable the next token would be if the model ended there, and a tick where the layer writes.
 
 import { STREAM_WIDTH } from './headLayout.js';
 
-/** The parts of the stream in its width, in CSS pixels. */
+/** The middle of the stream, the length of a tick, and the minimum and maximum width of a segment, in CSS pixels. */
 const MIDDLE = 8;
 const TICK = 8;
 const [MIN_PIECE, MAX_PIECE] = [1.5, 7];
-/** Top of the last piece. */
+/** Top of the last segment. */
 const TOP = 2;
 
 /**
  * @param {object} props
- * @param {number[] | null | undefined} props.probabilities of the next token after each layer, the embedding first
+ * @param {number[] | null | undefined} props.probabilities probability of the next token after the embedding and after
+ *   each layer
  * @param {number} props.height
- * @param {number} props.bottom where the first piece begins
- * @param {number[]} props.joints where each layer writes
+ * @param {number} props.bottom y at which the first segment begins
+ * @param {number[]} props.joints y at which each layer writes
  * @param {string} props.label
  */
 export function ResidualStream({ probabilities, height, bottom, joints, label }) {

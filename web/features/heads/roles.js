@@ -1,10 +1,15 @@
-// The role of a head: scores of its weights on passages that occur twice, and the score from which a role is assigned.
+// Assigns a role to a head, such as induction or previous token. A head has a score for each role, computed from its
+// attention weights on repeated passages; each role has a minimum score.
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Run } from '../heatmap/types.js' */
 /** @typedef {'partner' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} RoleName */
 
-/** Roles with the score that a head must reach. The first one reached is the head's. @type {[RoleName, number][]} */
+/**
+ * The roles with their minimum scores, in order of precedence: a head has the first role whose minimum score it
+ * reaches.
+ * @type {[RoleName, number][]}
+ */
 export const ROLES = [
   ['partner', 0.3],
   ['induction', 0.3],
@@ -17,13 +22,15 @@ export const ROLES = [
 /** @param {Record<string, number>} scores of one head @returns {string | null} */
 export const roleOf = (scores) => ROLES.find(([name, minScore]) => scores[name] >= minScore)?.[0] ?? null;
 
-/** Roles that match the query's token with an earlier equal one. */
+/** Roles whose heads look for an earlier token that is equal to the query's token. */
 const MATCHING = new Set(['induction', 'duplicate']);
-/** Number of first tokens, and the mean weight from which rows are said to attend to them. */
+/**
+ * Number of tokens at the beginning, and the mean weight on them above which rows count as attending to the beginning.
+ */
 const [FIRST_TOKENS, MIN_MEAN_WEIGHT] = [3, 0.4];
 
 /**
- * Rows without a match for a role that matches tokens: no earlier token equals theirs.
+ * Returns the rows in which a matching role finds nothing, because no earlier token equals the token of the row.
  * @param {string | null | undefined} role
  * @param {ArrayLike<number>} ids of the tokens
  * @returns {number[]}
@@ -35,7 +42,7 @@ export function rowsWithNothing(role, ids) {
 }
 
 /**
- * True if no row of a run has a match for a role, which was measured on other texts.
+ * Returns true if a role finds no match in any row of a run. The role itself was measured on other texts.
  * @param {string | null | undefined} role
  * @param {Run | null} run
  */
@@ -46,11 +53,11 @@ export function findsNothing(role, run) {
 }
 
 /**
- * True if rows give much of their weight to the first tokens.
+ * Returns true if rows give much of their attention weight to the first tokens.
  * @param {Float32Array} weights (T,T) @param {number} T @param {number[]} rows
  */
 export function attendsToFirst(weights, T, rows) {
-  // Earlier rows have few other keys.
+  // Earlier rows are left out, because they have few other keys.
   const late = rows.filter((t) => t > 2 * FIRST_TOKENS);
   const weightOf = (/** @type {number} */ t) =>
     weights.subarray(t * T, t * T + FIRST_TOKENS).reduce((sum, w) => sum + w, 0);
@@ -58,7 +65,7 @@ export function attendsToFirst(weights, T, rows) {
   return late.length > 0 && sum / late.length >= MIN_MEAN_WEIGHT;
 }
 
-/** The three highest scores of a head, in descending order. @param {Record<string, number>} scores */
+/** Returns the three highest scores of a head, in descending order. @param {Record<string, number>} scores */
 export const highestScores = (scores) =>
   ROLES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))
     .filter(([, score]) => Number.isFinite(score))
@@ -66,7 +73,7 @@ export const highestScores = (scores) =>
     .slice(0, 3);
 
 /**
- * The name of a role in the page's language. A source may define roles of its own, in its `terms`.
+ * Returns the name of a role in the page's language. A source may define additional roles in its `terms`.
  * @param {Session} session
  * @param {string} role
  * @returns {string}

@@ -1,4 +1,4 @@
-// Orders the heads of every layer by a value, the largest first.
+// Orders the heads of each layer by a value, the largest first.
 
 import { weightsOf } from '../reading/derivation.js';
 
@@ -6,7 +6,7 @@ import { weightsOf } from '../reading/derivation.js';
 /** @import { Run } from '../heatmap/types.js' */
 
 /**
- * One minus the mean normalized entropy of the rows: 0 for uniform rows, 1 for rows with a single key.
+ * Returns one minus the mean normalized entropy of the rows: 0 for uniform rows, 1 for rows with a single key.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
@@ -18,7 +18,7 @@ export function fromUniform(weights, T, S) {
     let [visible, entropy] = [0, 0];
     for (let s = 0; s < S; s++) {
       const w = weights[t * S + s];
-      // Keys after a query that have no weight are masked.
+      // A key after its query is masked if it has no weight.
       if (w > 0 || s <= t) visible++;
       if (w > 0) entropy -= w * Math.log(w);
     }
@@ -30,11 +30,11 @@ export function fromUniform(weights, T, S) {
 }
 
 /**
- * @param {string} by 'effect', 'uniform', or a score
+ * @param {string} by 'effect', 'uniform', or the name of a score
  * @param {Run} run
  * @param {Ablation | null} ablation see ablation.jsx; null if it has not begun
  * @param {AttentionPart} [shown]
- * @returns {number[][] | null} the heads of each layer by place; null while the ablation is incomplete
+ * @returns {number[][] | null} the heads of each layer in their order; null while the ablation is incomplete
  */
 export function orderOf(by, run, ablation, shown = 'decoder') {
   const { layers, heads } = run.about;

@@ -1,4 +1,5 @@
-// A head as a small picture of its weights, with its role or its ablation under it; arrow keys choose the next one.
+// A head as a small picture of its weights, with its role or the result of its ablation below. Arrow keys choose the
+// next head.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { degrees, signed } from '../../texts/numbers.js';
@@ -24,13 +25,13 @@ import { findsNothing, roleName } from './roles.js';
  * @param {object} props
  * @param {number} props.layer
  * @param {number} props.head
- * @param {number} props.size of the square that the picture fits in, CSS pixels
+ * @param {number} props.size size of the square into which the picture fits, in CSS pixels
  * @param {number} props.left
  * @param {number} props.top
- * @param {number} props.across from one thumbnail to the next
- * @param {number} props.down from one row to the next
+ * @param {number} props.across distance from one thumbnail to the next
+ * @param {number} props.down distance from one row to the next
  * @param {boolean} props.named true if the row has room for names
- * @param {boolean} [props.hasRoomForName] false if the name would overlap another one
+ * @param {boolean} [props.hasRoomForName] false if the name would overlap another name
  */
 export function Thumbnail({ layer, head, size, left, top, across, down, named, hasRoomForName = named }) {
   const session = useSession();
@@ -87,7 +88,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
 }
 
 /**
- * The ref of a canvas with the weights of a head; of a large run with its pooled picture.
+ * Returns the ref of a canvas with the weights of a head, or for a large run with pooled weights.
  * @param {number} layer @param {number} head @param {number} size
  */
 function useThumbnailCanvas(layer, head, size) {
@@ -107,15 +108,15 @@ function useThumbnailCanvas(layer, head, size) {
       paintWeights(element, data, rows, columns, size, !run?.about.causal, ramp, PALETTE[theme]);
     if (run && weights) paint(weights, run.T, run.S);
     else if (run && !isEmpty(run) && pooled) paint(pooled.data, pooled.rows, pooled.columns);
-    // The picture of another source or text is removed.
+    // A picture of an earlier model or text is cleared.
     else element.getContext('2d')?.clearRect(0, 0, element.width, element.height);
   }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size, session.state.value.colours]);
   return canvas;
 }
 
 /**
- * The ablation of each head in percentage points, or in degrees, by 'layer.head': in the story, of the heads switched
- * off so far.
+ * Returns the change by the ablation of each head in percentage points or degrees, by 'layer.head'. In the story it
+ * covers the heads switched off so far.
  * @returns {Record<string, number> | null | undefined}
  */
 function usePoints() {
@@ -126,15 +127,18 @@ function usePoints() {
     : pointsOf(session.ablation.value, shownPart(session.about.value, session.state.value));
 }
 
-/** Steps of an arrow key: layers and places. @type {Record<string, [layers: number, places: number]>} */
+/**
+ * The number of layers and of places that an arrow key moves.
+ * @type {Record<string, [layers: number, places: number]>}
+ */
 const ARROW_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
 
 /**
- * Arrow keys choose the head to the left, to the right, above and below.
- * @param {TargetedKeyboardEvent<HTMLElement>} event of the group of thumbnails
+ * Handles arrow keys, which choose the head to the left, to the right, above or below.
+ * @param {TargetedKeyboardEvent<HTMLElement>} event event of the group of thumbnails
  * @param {Session} session
  * @param {{ layers: number, heads: number }} size
- * @param {number[][] | null} order the heads of each layer by place
+ * @param {number[][] | null} order the heads of each layer in their order
  */
 export function walkHeads(event, session, { layers, heads }, order = null) {
   const step = ARROW_STEPS[event.key];
@@ -148,7 +152,7 @@ export function walkHeads(event, session, { layers, heads }, order = null) {
   const within = Math.min(Math.max(place, 0), heads - 1);
   const head = order?.[layer][within] ?? within;
   session.update({ layer, head }, 'head');
-  // In flow, a head that is part of the rest is drawn only after it has been chosen.
+  // In flow, a head in the rest is drawn only after it has been chosen, so the focus moves in the next frame.
   requestAnimationFrame(() => {
     /** @type {HTMLElement | null} */
     const next = group.querySelector(`[data-head='${layer}.${head}']`);

@@ -1,7 +1,7 @@
-// Statistics of a head's weights.
+// Statistics of a head's attention weights.
 
 /**
- * The mean entropy of rows in bits, and the mean distance from queries to keys.
+ * Returns the mean entropy of rows in bits, and the mean distance from queries to keys.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S

@@ -1,5 +1,6 @@
-// From a weight to a colour: straight lines in OKLCH between five stops, at t = w^0.68, so that small weights can be
-// told apart. Lightness only falls (or only rises), so the order holds in grey and for every kind of colour blindness.
+// The ramp from a weight to a colour: straight lines in OKLCH between five stops, at t = w^0.68, so that small weights
+// can be distinguished. Lightness only falls (or only rises), so the order of weights is visible in grey and with every
+// kind of colour blindness.
 
 import { oklabToRgb } from '../../ui/oklab.js';
 
@@ -8,7 +9,7 @@ import { oklabToRgb } from '../../ui/oklab.js';
 
 const POWER = 0.68;
 const STEPS = 256;
-/** L, C, h at t = 0, ¼, ½, ¾, 1. @type {Record<Theme, number[][]>} */
+/** Lightness, chroma and hue in OKLCH at t = 0, ¼, ½, ¾, 1. @type {Record<Theme, number[][]>} */
 const STOPS = {
   light: [
     [0.958, 0.012, 318],
@@ -25,9 +26,9 @@ const STOPS = {
     [0.96, 0.035, 335],
   ],
 };
-/** Lightness, chroma and hue of NaN: grey, which is the colour of no weight. @type {Record<Theme, number[]>} */
+/** Lightness, chroma and hue of NaN: grey, which no weight has. @type {Record<Theme, number[]>} */
 export const UNKNOWN = { light: [0.7, 0, 0], dark: [0.45, 0, 0] };
-/** Figures are dark on a cell lighter than this, else white. */
+/** Numbers are dark on a cell whose lightness is above this, otherwise white. */
 const INK_ABOVE = 0.62;
 
 /** @param {number[]} lch lightness, chroma and hue of OKLCH @returns {Rgb} */
@@ -41,9 +42,9 @@ function between(stops, t) {
   return stops[i].map((from, part) => from + (x - i) * (stops[i + 1][part] - from));
 }
 
-/** The position of a weight on the ramp, 0…1. @param {number} weight */
+/** Returns the position of a weight on the ramp, 0…1. @param {number} weight */
 export const placeOf = (weight) => Math.min(Math.max(weight, 0), 1) ** POWER;
-/** The weight at a position on the ramp. @param {number} place */
+/** Returns the weight at a position on the ramp. @param {number} place */
 export const weightAt = (place) => place ** (1 / POWER);
 
 /** @param {Theme} theme */
@@ -56,11 +57,11 @@ function makeRamp(theme) {
     Number.isNaN(weight) ? STEPS : Math.round(placeOf(weight) * (STEPS - 1));
   return {
     colours: colours.slice(0, STEPS),
-    /** The four bytes of a pixel. @param {number} weight */
+    /** Returns the four bytes of a pixel. @param {number} weight */
     pixel: (weight) => pixels[index(weight)],
     /** @param {number} weight */
     css: (weight) => `rgb(${colours[index(weight)].join(' ')})`,
-    /** True if figures on this colour are dark. @param {number} weight */
+    /** Returns true if a number on this colour must be dark. @param {number} weight */
     isLight: (weight) => lch[index(weight)][0] > INK_ABOVE,
   };
 }
@@ -69,13 +70,13 @@ function makeRamp(theme) {
 /** @type {Record<Theme, Ramp>} */
 export const RAMP = { light: makeRamp('light'), dark: makeRamp('dark') };
 
-/** Scales of the ramp: from 0 to 1, from 0 to the head's largest weight, or logarithmic. */
+/** The scales of the ramp: from 0 to 1, from 0 to the largest weight of the head, or logarithmic. */
 export const SCALES = /** @type {const} */ (['fixed', 'head', 'log']);
-/** Decades of the logarithmic scale; smaller weights have the palest colour. */
+/** Number of decades of the logarithmic scale. Smaller weights have the palest colour. */
 const DECADES = 4;
 
 /**
- * The position of a weight on the ramp of a scale, 0…1.
+ * Returns the position of a weight on the ramp of a scale, 0…1.
  * @param {string} how one of SCALES @param {number} most the head's largest weight @param {number} weight
  */
 function stretchedPlace(how, most, weight) {
@@ -85,7 +86,7 @@ function stretchedPlace(how, most, weight) {
 }
 
 /**
- * The ramp of a scale.
+ * Returns the ramp of a scale.
  * @param {Ramp} ramp
  * @param {string} how one of SCALES
  * @param {number} most the largest weight of the head
@@ -103,7 +104,7 @@ export function stretched(ramp, how, most) {
 }
 
 /**
- * The marks of the legend and their positions.
+ * Returns the marks of the legend and their positions.
  * @param {string} how one of SCALES @param {number} most the head's largest weight
  * @returns {{ text: string, place: number }[]}
  */

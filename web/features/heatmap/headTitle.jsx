@@ -1,5 +1,6 @@
-// The title of a picture: the head's name, its role and its scores, in the empty half or above. heatmap.css positions
-// it by the custom properties of `geometryOf`, and hides the parts that a narrow picture has no room for.
+// The title of a picture: the name of the head, its role and its scores, in the empty half of the picture or above it.
+// heatmap.css positions the title by the custom properties of `geometryOf`, and hides the parts for which a narrow
+// picture has no room.
 
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -14,11 +15,11 @@ import { effective, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
 /** @import { Picture, Run } from './types.js' */
 
 /**
- * The geometry that the title needs.
+ * The geometry of a picture that its title needs.
  * @typedef {Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>} Titled
  */
 
-/** The geometry of a picture as custom properties. @param {Titled} picture */
+/** Returns the geometry of a picture as custom properties. @param {Titled} picture */
 const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, widthFromX = 0 }) =>
   px({
     '--x': x,
@@ -30,7 +31,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
   });
 
 /**
- * The box as wide as the matrix that holds a title.
+ * The box that holds a title. It is as wide as the matrix.
  * @param {{ picture: Titled, className: string, children: ComponentChildren }} props
  */
 export function TitleArea({ picture, className, children }) {
@@ -62,7 +63,7 @@ export function HeadTitle({ picture, compact }) {
 }
 
 /**
- * The head's name, with its switch. Its scores are shown while the pointer is over it.
+ * The name of the head, with its switch. The scores of the head are shown while the pointer is over the name.
  * @param {{ run: Run, scale: number, scores?: Record<string, number> }} props
  */
 function Name({ run: { about, layer, head }, scale, scores }) {
@@ -85,21 +86,21 @@ function Name({ run: { about, layer, head }, scale, scores }) {
 }
 
 /**
- * The sentence that says what the head does. If it finds nothing here, it opens the atlas, which shows what the head
- * does in other texts.
- * @param {{ run: Run, scale: number }} props scale: of the head's output
+ * The sentence that says what the head does. If the head finds nothing in this text, the sentence opens the atlas,
+ * which shows what the head does in other texts.
+ * @param {{ run: Run, scale: number }} props scale: factor on the output of the head
  */
 function Role({ run, scale }) {
   const session = useSession();
   const words = session.words.value;
   const { about, layer, head } = run;
   const role = session.roles.value?.[layer]?.[head] ?? null;
-  // The decoder follows the last layer of an encoder.
+  // The last layer of an encoder is not the last layer of the model, because the decoder follows.
   const isLast = layer === about.layers - 1 && shownPart(about, session.state.value) !== 'encoder';
   if (scale === 0) return <>{words.offMeans(isLast)}</>;
   if (role && findsNothing(role, run)) {
     const usual = words.usually(roleName(session, role));
-    // A part of another page has no other views.
+    // An embedded instrument has no atlas to open.
     if (session.embedded || !canShow('atlas', run)) return <>{usual}</>;
     return (
       <button type="button" class="word usual" onClick={() => session.update({ view: 'atlas' })}>
@@ -109,11 +110,11 @@ function Role({ run, scale }) {
   }
   const ownWords = session.about.value?.terms?.[session.language.value];
   if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}</>;
-  // The roles of all heads arrive after the picture.
+  // The roles of all heads arrive later than the picture, so nothing is shown before.
   return <>{session.roles.value !== null && words.doesNot}</>;
 }
 
-/** The key that the rows without a match look at instead. @param {{ picture: Titled }} props */
+/** Says which keys the rows without a match look at instead. @param {{ picture: Titled }} props */
 function UnmatchedText({ picture: { run, weights, keys, unmatchedRows = [] } }) {
   const session = useSession();
   const words = session.words.value;

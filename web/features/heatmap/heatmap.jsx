@@ -1,5 +1,5 @@
-// The large picture of a head: a row for each query, a column for each key. The keys of a causal picture are labelled
-// along its diagonal, and the empty half has the head's title.
+// The large picture of a head, with a row for each query and a column for each key. In a causal picture the labels of
+// the keys are along its diagonal, and the title of the head is in the empty half.
 
 import { useRef } from 'preact/hooks';
 import { weightText } from '../../texts/numbers.js';
@@ -42,7 +42,8 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       class={`picture ${isOff(state, placeOfLayer(session), state.head) ? 'off' : ''}`}
       style={px({ height })}
       onPointerDown={(event) => {
-        // After the event its target is the page's element.
+        // The target is read now, because after the event it would be the element of the page that contains the shadow
+        // root.
         const label = /** @type {HTMLElement} */ (event.target);
         if (label.closest('.labels')) loadSums().then(({ drag }) => drag(session, picture, event, label));
       }}
@@ -62,7 +63,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
 }
 
 /**
- * The cells, with pointer and keyboard.
+ * The cells, which respond to pointer and keyboard.
  * @param {{ picture: PictureOf, canvas: { current: HTMLCanvasElement | null } }} props
  */
 function Matrix({ picture, canvas }) {
@@ -91,7 +92,8 @@ function Matrix({ picture, canvas }) {
 }
 
 /**
- * A pointer reads the cell under it; a press keeps that cell, or releases it. A finger reads only while it presses.
+ * Returns handlers of pointer events. A mouse reads the cell under it, and a press keeps that cell or releases it. A
+ * finger reads a cell only while it presses.
  * @param {PictureOf} picture @param {{ current: HTMLCanvasElement | null }} canvas
  */
 function useMatrixInput({ weights, T, S, cell, full }, canvas) {
@@ -148,11 +150,11 @@ function onKey(event, session, picture) {
 }
 
 /**
- * A line at the left joins the rows in which the head's pattern has no match.
+ * Marks the rows in which the head's pattern has no match with a line on the left.
  * @param {{ picture: PictureOf }} props
  */
 function UnmatchedRows({ picture: { unmatchedRows, x, y, cell } }) {
-  /** Runs of neighbours: the first row and the row after the last. @type {[number, number][]} */
+  /** Groups of neighbouring rows, each with its first row and the row after its last. @type {[number, number][]} */
   const groups = [];
   for (const t of unmatchedRows) {
     const last = groups.at(-1);

@@ -1,4 +1,4 @@
-// The line under the picture: the colour ramp with its marks on the left, the views on the right.
+// The line under the picture, with the colour ramp and its marks on the left and the views on the right.
 
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
@@ -16,11 +16,12 @@ const WrittenLine = later(() => import('../written/written.jsx'), 'WrittenLine')
 /** @import { View } from '../views.js' */
 
 /**
- * The line begins and ends where the picture does, if that leaves room for it.
+ * The line begins and ends where the picture does, if it has enough room there.
  * @param {object} props
- * @param {number} props.left margin of the picture
- * @param {number} [props.right] the same on the right
- * @param {number} [props.before] left margin that the heatmap would have: the line ends at the same place in every view
+ * @param {number} props.left left margin of the picture
+ * @param {number} [props.right] right margin of the picture
+ * @param {number} [props.before] left margin that the heatmap would have, so that the line ends at the same place in
+ *   every view
  */
 export function Legend({ left, right = 0, before = left }) {
   const session = useSession();
@@ -28,7 +29,7 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  // A model that is trained further is shown next to the one before.
+  // A model whose training was continued is shown next to its state before.
   const further = isOpen(state) && session.training.changes.value !== null;
   const views = viewsFor(state, run, further).map((view) => (further && view.ways ? { ...view, ways: BESIDE } : view));
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];
@@ -57,8 +58,10 @@ export function Legend({ left, right = 0, before = left }) {
 const BESIDE = ['beside'];
 
 /**
- * The pictures of one head, with the colours of weights, and the text, in a menu. From another view a press leads back.
- * @param {{ views: View[], shown: string, isElsewhere: boolean }} props isElsewhere: another view is shown
+ * A menu of the pictures of one head, the colours of weights, and the text. While a different view is shown, a click
+ * leads back to the picture.
+ * @param {{ views: View[], shown: string, isElsewhere: boolean }} props isElsewhere: true if a view is shown that this
+ *   menu does not contain
  */
 function Kinds({ views, shown, isElsewhere }) {
   const session = useSession();

@@ -1,4 +1,4 @@
-// Enlarged parts of what is too small to read: cells of a dense picture, heads of a model with a thousand.
+// Enlarges content that is too small to read: cells of a dense picture, or heads of a model with a thousand heads.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -15,17 +15,23 @@ import { paintCells, paintWeights, sized } from './paintWeights.js';
 
 export { default as styles } from './lens.css';
 
-/** Cells in a row and in a column of a lens; the largest and the smallest side of one, in pixels. */
+/** Number of cells in a row and in a column of a lens, and the maximum and minimum side of a cell in pixels. */
 const [CELLS, MAX_CELL, MIN_CELL] = [40, 7, 2];
-/** Heads in a row and in a column of a lens; the side of a thumbnail and the gap between two, in pixels. */
+/**
+ * Number of heads in a row and in a column of a lens, the side of a thumbnail, and the gap between two thumbnails, in
+ * pixels.
+ */
 const [HEADS, THUMBNAIL, GAP] = [5, 48, 4];
-/** From the pointer to the lens, in pixels. */
+/** Distance from the pointer to the lens, in pixels. */
 const POINTER_GAP = 18;
 
 const clamp = (/** @type {number} */ x, /** @type {number} */ from, /** @type {number} */ to) =>
   Math.min(Math.max(x, from), to);
 
-/** In the empty half, under the title: the cells around the one that is read. @param {{ picture: Picture }} props */
+/**
+ * Shows the cells around the cell that is read. The lens is in the empty half of the picture, under the title.
+ * @param {{ picture: Picture }} props
+ */
 export function Lens({ picture }) {
   const session = useSession();
   /** @type {Theme} */
@@ -61,28 +67,31 @@ function paintAround(canvas, read, { weights, T, S }, side, theme) {
     for (let j = 0; j < n; j++) part[i * n + j] = s + j > t + i ? -1 : weights[(t + i) * S + s + j];
   const context = sized(canvas, n * side, n * side);
   paintCells(context, part, n, n, { cell: side, gap: 0, full: true }, RAMP[theme], PALETTE[theme]);
-  // Keys after their query are empty.
+  // In a causal picture, cells of keys after their query are empty.
   context.fillStyle = PALETTE[theme].bg;
   part.forEach((w, i) => w < 0 && context.fillRect((i % n) * side, Math.floor(i / n) * side, side, side));
   context.strokeStyle = PALETTE[theme].ink;
   context.lineWidth = 1.5;
-  // The frame of a cell at the edge is inside the canvas.
+  // The frame of a cell at the edge is moved inside the canvas.
   const [left, top] = [read.s - s, read.t - t].map((i) => clamp(i * side - 0.5, 1, (n - 1) * side - 2));
   context.strokeRect(left, top, side + 1, side + 1);
 }
 
 /**
- * The head under the pointer, and where its tile is.
+ * The head under the pointer, and the position of its tile.
  * @typedef {object} PointedHead
  * @property {number} layer
  * @property {number} head
- * @property {number} [place] of the head in its row
- * @property {number[][] | null} [order] the heads of each layer by place
- * @property {number} x middle of the tile
+ * @property {number} [place] place of the head in its row
+ * @property {number[][] | null} [order] the heads of each layer in their order
+ * @property {number} x x of the middle of the tile
  * @property {number} y
  */
 
-/** The heads around the one under the pointer. @param {{ about: About, pointed: PointedHead, width: number }} props */
+/**
+ * Shows the heads around the head under the pointer.
+ * @param {{ about: About, pointed: PointedHead, width: number }} props
+ */
 export function HeadsLens({ about, pointed, width }) {
   const session = useSession();
   /** @type {Theme} */
@@ -125,14 +134,14 @@ export function HeadsLens({ about, pointed, width }) {
 }
 
 /**
- * Draws a head by its weights, or by its pooled picture.
+ * Draws the weights of a head, or its pooled weights.
  * @param {CanvasRenderingContext2D} context
- * @param {HTMLCanvasElement} thumbnail to paint on
+ * @param {HTMLCanvasElement} thumbnail canvas to paint on
  * @param {Run} run
- * @param {Record<string, { data: Float32Array, rows: number, columns: number }>} pooled by 'layer.head'
+ * @param {Record<string, { data: Float32Array, rows: number, columns: number }>} pooled pooled weights by 'layer.head'
  * @param {{ l: number, h: number, left: number, top: number }} head
  * @param {Theme} theme
- * @returns {boolean} false if neither is here
+ * @returns {boolean} false if the page has received neither
  */
 function drawHead(context, thumbnail, run, pooled, { l, h, left, top }, theme) {
   const own = weightsOf(run, l, h);

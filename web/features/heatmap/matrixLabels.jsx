@@ -9,25 +9,25 @@ import { useColours } from './useColours.js';
 
 /** @import { Grid, Picture } from './types.js' */
 
-/** From the left edge of a column to its label along the diagonal, which usePicture reserves room for. */
+/** Pixels from the left edge of a column to its label along the diagonal. usePicture reserves room for this label. */
 export const KEY_LABEL_INSET = 2;
 
-/** From the last cell of a row to its token's name, for a picture in steps. */
+/** Pixels from the last cell of a row to the name of its token, in a picture that names each token once. */
 export const STEP_LABEL_INSET = 8;
 
 /**
- * The geometry that heatmap.css positions labels and marks by.
+ * Returns the geometry by which heatmap.css positions labels and marks.
  * @param {Pick<Grid, 'x' | 'cell' | 'gap' | 'fontSize'>} grid
  */
 export const labelGeometry = ({ x, cell, gap, fontSize }) =>
   px({ fontSize, '--x': x, '--cell': cell, '--box': Math.max(cell - gap, 1) });
 
 /**
- * Class and style of a key's label: along the diagonal, or above the middle of its column in a full matrix, slanted if
- * it is too long.
+ * Returns the class and style of a key's label. The label is along the diagonal, or in a full matrix above the middle
+ * of its column, slanted if it is too long.
  * @param {Pick<Grid, 'cell' | 'full' | 'level'>} grid
- * @param {number} left edge of the column
- * @param {number} top edge of its first cell
+ * @param {number} left left edge of the column
+ * @param {number} top top edge of the first cell in the column
  */
 export const keyLabel = ({ cell, full, level }, left, top) => ({
   class: `key-label ${level ? 'level' : full ? 'slanted' : ''}`,
@@ -38,10 +38,16 @@ export const keyLabel = ({ cell, full, level }, left, top) => ({
 export const Labels = ({ picture }) =>
   picture.stepped ? <StepLabels picture={picture} /> : <SideLabels picture={picture} />;
 
-/** Position of a token's name at its step. @param {Picture} picture @param {number} t */
+/**
+ * Returns the position of a token's name next to the last cell of its row.
+ * @param {Picture} picture @param {number} t
+ */
 const atStep = ({ x, y, cell }, t) => px({ left: x + (t + 1) * cell + STEP_LABEL_INSET, top: y + t * cell });
 
-/** Each token once: its row is to the left of its name, its column below. @param {{ picture: Picture }} props */
+/**
+ * Names each token once, so that its row is to the left of the name and its column below.
+ * @param {{ picture: Picture }} props
+ */
 function StepLabels({ picture }) {
   const { names, unmatchedRows } = picture;
   const session = useSession();
@@ -63,11 +69,14 @@ function StepLabels({ picture }) {
   );
 }
 
-/** Queries to the left of their rows; keys at the first cell of their columns. @param {{ picture: Picture }} props */
+/**
+ * Names queries to the left of their rows, and keys at the first cell of their columns.
+ * @param {{ picture: Picture }} props
+ */
 function SideLabels({ picture }) {
   const { names, unmatchedRows, x, y, cell, full } = picture;
   const session = useSession();
-  // A spectrogram has the times of its columns.
+  // A spectrogram labels the columns with times, so keys have no names.
   const keys = picture.foot > 0 ? [] : picture.keys;
   const row = (/** @type {number} */ t) => () => session.setHover({ t, s: -1 });
   const column = (/** @type {number} */ s) => () =>
@@ -102,8 +111,8 @@ function SideLabels({ picture }) {
 }
 
 /**
- * Marks of the cell that is read: a line from the query's label, a line from the key's label, a frame where they meet,
- * and the weights of that row in figures.
+ * Marks the cell that is read by a line from the query's label, a line from the key's label, a frame where they meet,
+ * and the weights of the row as numbers.
  * @param {{ picture: Picture }} props
  */
 export function ReadCell({ picture }) {
@@ -125,7 +134,8 @@ export function ReadCell({ picture }) {
 }
 
 /**
- * The same in a picture of steps: the query's line runs above its row, the key's line to the right of its column.
+ * Marks the cell that is read in a picture that names each token once. The query's line runs above its row, the key's
+ * line to the right of its column.
  * @param {{ picture: Picture, t: number, s: number, isMasked: boolean }} props
  */
 function StepCell({ picture, t, s, isMasked }) {
@@ -155,12 +165,12 @@ function StepCell({ picture, t, s, isMasked }) {
 }
 
 /**
- * The lines from both labels, and the frame of the cell. A masked cell has the row's line only.
+ * The lines from both labels, and the frame of the cell. A masked cell has only the line of its row.
  * @param {object} props
  * @param {number} props.x left edge of the first column
- * @param {number} props.left of the cell
- * @param {number} props.top of the cell
- * @param {number} props.columnTop of the first cell of its column
+ * @param {number} props.left left edge of the cell
+ * @param {number} props.top top edge of the cell
+ * @param {number} props.columnTop top edge of the first cell in the column
  * @param {boolean} [props.isMasked]
  */
 export function ReadMarks({ x, left, top, columnTop, isMasked = false }) {
@@ -173,11 +183,11 @@ export function ReadMarks({ x, left, top, columnTop, isMasked = false }) {
   );
 }
 
-/** Smaller weights have no figure. */
+/** Minimum weight that is shown as a number. */
 const MIN_FIGURE = 0.02;
 
 /**
- * The weights of a row in figures, without small and masked ones.
+ * The weights of a row as numbers, without small and masked weights.
  * @param {{ picture: Picture, t: number, s: number }} props
  */
 function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s }) {
@@ -185,7 +195,7 @@ function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s
   return keys.map((_, k) => {
     const weight = weights[t * S + k];
     const isMasked = run.values?.scores[t * S + k] === Number.NEGATIVE_INFINITY || isAhead(weight, t, k, full);
-    // Small weights are read from their colour.
+    // A small weight is readable only from its colour.
     return isMasked || (weight < MIN_FIGURE && k !== s) ? null : (
       <span
         key={k}
@@ -199,14 +209,14 @@ function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s
 }
 
 /**
- * Names of the row and the column that are read, at their labels.
+ * The names of the row and the column that are read, at the places of their labels.
  * @param {object} props
- * @param {string | null} props.row null if the row is labelled at another picture
+ * @param {string | null} props.row null if another picture has the label of the row
  * @param {string} props.column
  * @param {Pick<Grid, 'cell' | 'full' | 'level'>} props.grid
- * @param {number} props.left of the cell
- * @param {number} props.top of the cell
- * @param {number} props.columnTop of the first cell of its column
+ * @param {number} props.left left edge of the cell
+ * @param {number} props.top top edge of the cell
+ * @param {number} props.columnTop top edge of the first cell in the column
  */
 export function ReadNames({ row, column, grid, left, top, columnTop }) {
   const label = keyLabel(grid, left, columnTop);

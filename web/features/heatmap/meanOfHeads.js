@@ -5,7 +5,10 @@ import { weightsOf } from '../reading/derivation.js';
 
 /** @import { Run } from '../../store/types.js' */
 
-/** Contents of the large picture: the head, the mean of its layer, of all heads, rollout over all layers. */
+/**
+ * Contents of the large picture: the head, the mean of the heads in its layer, the mean of all heads, or rollout over
+ * all layers.
+ */
 export const MEANS = /** @type {const} */ (['head', 'layer', 'all', 'rollout']);
 
 /** @type {WeakMap<object, Record<string, Float32Array>>} */
@@ -18,13 +21,16 @@ function meanOf(list) {
   return sum;
 }
 
-/** True if the weights of all heads are here; rollout also needs the keys to be the queries, and all of them. */
+/**
+ * Returns true if the page has received the weights of all heads. Rollout also needs keys that are the queries, with
+ * none missing.
+ */
 export const canMean = (/** @type {Run | null} */ run, /** @type {string} */ mean) =>
   mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || canRollOut(run)));
 const canRollOut = (/** @type {Run} */ { T, S, sound }) => T === S && !sound?.unseen;
 
 /**
- * The weights (T,S) of the large picture.
+ * Returns the weights (T,S) of the large picture.
  * @param {Run} run @param {string} mean one of MEANS
  * @returns {Float32Array}
  */
@@ -42,7 +48,7 @@ export function shownWeights(run, mean) {
   return known[name];
 }
 
-/** Attention rollout over all layers, (T,T). @param {any} run @returns {Float32Array} */
+/** Computes attention rollout over all layers, (T,T). @param {any} run @returns {Float32Array} */
 function rolloutOf({ about: { layers, heads }, T, weights }) {
   const size = heads * T * T;
   let flow = identity(T);

@@ -1,12 +1,15 @@
-// Keys that move the cell that is read.
+// The keys of the keyboard that move the cell that is read.
 
 /** @import { Cell } from './types.js' */
 
-/** Steps of an arrow key: rows and columns. @type {Record<string, [rows: number, columns: number]>} */
+/**
+ * The number of rows and of columns that an arrow key moves.
+ * @type {Record<string, [rows: number, columns: number]>}
+ */
 export const ARROW_STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**
- * The cell that a key leads to, within the picture; null if the key does not move.
+ * Returns the cell to which a key of the keyboard leads, within the picture; null if the key does not move the cell.
  * @param {string} key @param {Cell} read @param {{ T: number, S: number, full: boolean }} size
  * @returns {Cell | null}
  */

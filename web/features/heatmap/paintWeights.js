@@ -5,7 +5,7 @@ import { isAhead } from '../reading/derivation.js';
 /** @import { Ramp } from './colourRamp.js' */
 /** @import { Palette } from './types.js' */
 
-/** @typedef {Pick<Ramp, 'css' | 'pixel'>} Colours of values: a ramp, or the colours of differences */
+/** @typedef {Pick<Ramp, 'css' | 'pixel'>} Colours colours of values: a ramp, or the colours of differences */
 
 /**
  * Gives a canvas a size in CSS pixels, at the resolution of the screen, and clears it.
@@ -24,7 +24,8 @@ export function sized(canvas, width, height) {
 }
 
 /**
- * Each pixel is one cell, or the largest of several cells if they are more than the pixels: a mean would lose a stripe.
+ * Paints weights so that each pixel is one cell, or the largest of several cells if there are more cells than pixels. A
+ * mean of cells would hide narrow stripes.
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} weights (T,S)
  * @param {number} T
@@ -61,7 +62,7 @@ export function paintPooled(canvas, weights, T, S, { wide, side, full }, ramp, p
 }
 
 /**
- * An image in another size, without smoothing.
+ * Draws an image in another size, without smoothing.
  * @param {CanvasRenderingContext2D} context @param {ImageData} image @param {number} width @param {number} height
  */
 export function drawEnlarged(context, image, width, height) {
@@ -72,12 +73,12 @@ export function drawEnlarged(context, image, width, height) {
 }
 
 /**
- * A thumbnail in a square, as large as its proportions allow.
+ * Paints a thumbnail into a square, as large as its proportions allow.
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
- * @param {number} size of the square
+ * @param {number} size side of the square
  * @param {boolean} full see paintCells
  * @param {Colours} ramp
  * @param {Palette} palette
@@ -88,19 +89,19 @@ export function paintWeights(canvas, weights, T, S, size, full, ramp, palette) {
   paintPooled(canvas, weights, T, S, room, ramp, palette);
 }
 
-/** The text's colour as the four bytes of a pixel. @param {Pick<Palette, 'ink'>} palette */
+/** Returns the colour of text as the four bytes of a pixel. @param {Pick<Palette, 'ink'>} palette */
 export const inkPixel = ({ ink }) => {
   const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(ink.slice(at, at + 2), 16));
   return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
 };
 
 /**
- * The cells of the large picture with a gap between them; NaN is a framed cross.
+ * Paints the cells of the large picture with a gap between them. NaN is a cross in a frame.
  * @param {CanvasRenderingContext2D} context
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
- * @param {{ cell: number, gap: number, full?: boolean }} grid full: keys after their query are drawn too
+ * @param {{ cell: number, gap: number, full?: boolean }} grid full: true if keys after their query are drawn too
  * @param {Colours} ramp
  * @param {Palette} palette
  */

@@ -1,4 +1,4 @@
-// The colour ramp with its marks, the choice of colours, and the meaning of signs in the picture.
+// The colour ramp with its marks, the menu of colours, and the meaning of the symbols in the picture.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -28,7 +28,7 @@ const isMasked = (run) => {
 /** @param {Run | null} run */
 const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
 
-/** `isWhole`: with the signs of the picture. @param {{ isWhole?: boolean }} props */
+/** isWhole: true to explain the symbols of the picture too @param {{ isWhole?: boolean }} props */
 export function Ramp({ isWhole = false }) {
   const session = useSession();
   const words = session.words.value;
@@ -60,7 +60,7 @@ export function Ramp({ isWhole = false }) {
 /**
  * @param {HTMLCanvasElement | null} canvas
  * @param {number} width
- * @param {(share: number) => string} colourAt a share of the width, 0…1
+ * @param {(share: number) => string} colourAt returns the colour at a share of the width, 0…1
  */
 export function paintRamp(canvas, width, colourAt) {
   if (!canvas || width === 0) return;
@@ -73,7 +73,7 @@ export function paintRamp(canvas, width, colourAt) {
 }
 
 /**
- * The items of a menu: how weights become colours, and of which heads the picture is the mean.
+ * Returns the items of a menu that chooses how weights become colours, and of which heads the picture is the mean.
  * @param {Session} session
  * @returns {Item[]}
  */
@@ -114,7 +114,7 @@ export function rampItems(session) {
   ];
 }
 
-/** A sign of the picture, and its meaning. @param {{ kind: 'masked' | 'nan', path: string, text: string }} props */
+/** A symbol of the picture, and its meaning. @param {{ kind: 'masked' | 'nan', path: string, text: string }} props */
 function Sample({ kind, path, text }) {
   return (
     <span class={`sample ${kind}`}>

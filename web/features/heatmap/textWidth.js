@@ -1,14 +1,18 @@
-// Width of a text in the page's serif letters.
+// Measures the width of a text in the page's serif letters.
 
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
-/** Bold letters are at most this many times as wide. */
+/** Maximum factor by which bold letters are wider. */
 export const BOLD_WIDTH = 1.15;
 
 /** @type {CanvasRenderingContext2D | null} */
 let context = null;
 
-/** Measured widths. Measuring takes longer than the rest of a picture's layout. @type {Map<string, number>} */
+/**
+ * Measured widths, by font size and text. They are stored because measuring takes longer than the rest of a picture's
+ * layout.
+ * @type {Map<string, number>}
+ */
 const measured = new Map();
 const MAX_MEASURED = 20_000;
 
@@ -25,6 +29,6 @@ export function textWidth(text, fontSize) {
   return width;
 }
 
-/** Width of the widest of several texts. @param {string[]} texts @param {number} fontSize */
+/** Returns the width of the widest of several texts. @param {string[]} texts @param {number} fontSize */
 export const maxTextWidth = (texts, fontSize) =>
   texts.reduce((most, text) => Math.max(most, textWidth(text, fontSize)), 0);

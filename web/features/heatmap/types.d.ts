@@ -9,27 +9,27 @@ import type { Piece } from '../prompt/tokens.js';
 export type { Cell, HeadValues, Label, Piece, Run, RunWithValues };
 export type Palette = (typeof PALETTE)['light'];
 
-/** The matrix of cells: CSS pixels, counted from the top left corner of the view. */
+/** The matrix of cells, in CSS pixels from the top left corner of the view. */
 export interface Grid {
   T: number;
   S: number;
-  /** Names of the queries, of the keys. */
+  /** Names of the queries and of the keys. */
   names: string[];
   keys: string[];
-  /** Left edge of the first column, top edge of the first row. */
+  /** Left edge of the first column and top edge of the first row. */
   x: number;
   y: number;
-  /** Side of a cell, and the part of it that separates it from the next one. */
+  /** Side of a cell including the gap, and the gap that separates it from the next cell. */
   cell: number;
   gap: number;
-  /** All columns together, all rows together. */
+  /** Width of all columns and height of all rows. */
   matrixWidth: number;
   matrixHeight: number;
   /** Font size of the labels. */
   fontSize: number;
-  /** True if cells above the diagonal are drawn: the labels of the keys are above the matrix then. */
+  /** True if cells above the diagonal are drawn, so that the labels of the keys are above the matrix. */
   full: boolean;
-  /** True if each token is named once, to the right of its row's last cell. */
+  /** True if each token is named once, to the right of the last cell of its row. */
   stepped?: boolean;
   /** True if every label above a full matrix is narrower than its column. */
   level: boolean;
@@ -38,11 +38,13 @@ export interface Grid {
 /** The large picture of one head. */
 export interface Picture extends Grid {
   run: Run;
-  /** (T,S) of the shown head, or their mean over several heads. */
+  /** Weights (T,S) of the shown head, or their mean over several heads. */
   weights: Float32Array;
   /** Rows in which the head's pattern has no match, see heads/roles.js. */
   unmatchedRows: number[];
-  /** True if the head's title is above the matrix, not in its empty half; `stacked`: in two lines. */
+  /**
+   * above: true if the title of the head is above the matrix, not in its empty half; stacked: true if it has two lines.
+   */
   above: boolean;
   stacked: boolean;
   /** Height of the title and the labels above the matrix. */
@@ -53,13 +55,13 @@ export interface Picture extends Grid {
   widthFromX: number;
 }
 
-/** The room of a view. */
+/** The room and the options of a view. */
 export interface ViewProps {
   width: number;
   height: number;
   /** Largest font size of a label, in CSS pixels. */
   most: number;
-  /** True on a small screen: the shortest texts. */
+  /** True on a small screen, where texts are the shortest ones. */
   compact?: boolean;
   /** True if the view may be higher than `height`. */
   free?: boolean;

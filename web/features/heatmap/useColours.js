@@ -1,4 +1,4 @@
-// The colours of weights, by the scale that the legend's menu chooses: see colourRamp.js.
+// The colours of weights on the scale that the legend's menu chooses, see colourRamp.js.
 
 import { useSession } from '../../ui/context.js';
 import { weightsOf } from '../reading/derivation.js';
@@ -7,11 +7,14 @@ import { RAMP, stretched } from './colourRamp.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Run } from './types.js' */
 
-/** The largest weight of each head, by the weights of a run. @type {WeakMap<object, Record<string, number>>} */
+/**
+ * The largest weight of each head. The keys are the weights of a run.
+ * @type {WeakMap<object, Record<string, number>>}
+ */
 const cache = new WeakMap();
 
 /**
- * The largest weight of a head, 0 if its weights are not here.
+ * Returns the largest weight of a head; 0 if the page has not received its weights.
  * @param {Run | null} run @param {number} layer @param {number} head
  */
 export function maxWeightOf(run, layer, head) {
@@ -24,7 +27,7 @@ export function maxWeightOf(run, layer, head) {
   return known[`${layer}.${head}`];
 }
 
-/** The ramp of a head, by default of the shown one. @param {{ layer: number, head: number }} [of] */
+/** Returns the ramp of a head, by default of the shown head. @param {{ layer: number, head: number }} [of] */
 export function useColours(of) {
   const session = useSession();
   const run = session.run.value;

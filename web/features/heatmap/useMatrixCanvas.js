@@ -1,4 +1,4 @@
-// Paints the weights of a picture on its canvas; weights fade into those of the next run.
+// Paints the weights of a picture on its canvas. The weights of one run fade into those of the next.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -15,14 +15,14 @@ import { useColours } from './useColours.js';
 /** @import { Picture } from './types.js' */
 
 const FADE_MS = 200;
-/** Pictures of more tokens are painted at once: a frame would take too long. */
+/** Pictures of more tokens do not fade, because painting a frame would take too long. */
 const MAX_FADED_TOKENS = 128;
-/** Smaller cells have no room for a slash. */
+/** Minimum side of a cell that has room for a slash. */
 const MIN_SLASHED_CELL = 5;
 
 /**
  * @param {Picture | null} picture
- * @returns {{ current: HTMLCanvasElement | null }} the ref of its canvas
+ * @returns {{ current: HTMLCanvasElement | null }} the ref of the canvas
  */
 export function useMatrixCanvas(picture) {
   const session = useSession();
@@ -61,9 +61,9 @@ export function useMatrixCanvas(picture) {
 }
 
 /**
- * Interpolates the weights, not their colours.
+ * Interpolates between two arrays of weights, not between their colours.
  * @param {Float32Array} from @param {Float32Array} to @param {(values: Float32Array) => void} paint
- * @returns {() => void} stops it
+ * @returns {() => void} a function that stops the animation
  */
 function fade(from, to, paint) {
   const start = performance.now();
@@ -94,7 +94,7 @@ function paintDense(canvas, { weights, T, S, matrixWidth, matrixHeight, full }, 
 }
 
 /**
- * Keys that are masked without being after their query: an empty cell with a slash.
+ * Draws a slash in the empty cell of each key that is masked although it is not after its query.
  * @param {CanvasRenderingContext2D} context @param {Picture} picture @param {string} colour
  */
 function slashMasked(context, { run, T, S, cell, full }, colour) {
@@ -114,7 +114,7 @@ function slashMasked(context, { run, T, S, cell, full }, colour) {
 }
 
 /**
- * Cells that are hidden by hand and too small for a slash are empty.
+ * Clears the cells that are masked by hand, in a picture whose cells are too small for a slash.
  * @param {HTMLCanvasElement} canvas @param {string} hidden see mask/hiddenCells.js @param {number} cell
  */
 function clearHidden(canvas, hidden, cell) {

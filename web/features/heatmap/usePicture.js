@@ -1,4 +1,4 @@
-// Contents and geometry of the picture of the shown head.
+// The contents and the geometry of the picture of the shown head.
 
 import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,18 +13,18 @@ import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
 /** @import { Run, Picture } from './types.js' */
 /** @typedef {Required<Parameters<typeof usePicture>[0]>} Room */
 
-/** Width reserved for labels if there are too many to be drawn: it only bounds the layout. */
+/** Width reserved for labels if there are too many to draw. It only limits the layout. */
 const UNDRAWN_LABEL_WIDTH = 100;
 
 /**
  * @param {object} room
  * @param {number} room.width
  * @param {number} room.height
- * @param {number} room.most largest font size of a label
- * @param {number} [room.tallest] largest height of the matrix
+ * @param {number} room.most maximum font size of a label
+ * @param {number} [room.tallest] maximum height of the matrix
  * @param {boolean} [room.bare] true if the head's title is displayed elsewhere
- * @param {boolean} [room.sides] true if rows and columns are named at two sides
- * @returns {Picture | null} null until there is a run with cells, and room for them
+ * @param {boolean} [room.sides] true if the names of rows and columns are at two sides
+ * @returns {Picture | null} null until there is a run with cells, and room for the cells
  */
 export function usePicture({ width, height, most, tallest = Infinity, bare = false, sides = false }) {
   const session = useSession();
@@ -32,7 +32,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const run = session.run.value;
   const { mean } = session.state.value;
   const role = run && shownRole(session, run.layer, run.head);
-  // Each move of the pointer renders the picture: its layout reads all weights and all names, and is kept.
+  // Each move of the pointer renders the picture again. The layout reads all weights and all names, so it is stored.
   return useMemo(
     () => run && layOut(run, mean, role, { width, height, most, tallest, bare, sides }),
     [run, mean, role, width, height, most, tallest, bare, sides],
@@ -56,7 +56,7 @@ function layOut(run, mean, role, { width, height: all, most, tallest, bare, side
   const hasLabels = Math.min(width / S, height / T) >= MIN_LABEL_CELL;
   const widest = (/** @type {number} */ fontSize) =>
     hasLabels ? maxTextWidth([...names, ...keys], fontSize) : UNDRAWN_LABEL_WIDTH;
-  // The labels of the last keys reach beyond the matrix, most of all in bold letters.
+  // The labels of the last keys extend beyond the matrix, and extend furthest in bold letters.
   const beyond = (/** @type {number} */ fontSize, /** @type {number} */ cell) => {
     if (cell < MIN_LABEL_CELL) return 0;
     const [inset, cells] = stepped ? [STEP_LABEL_INSET, S - 1] : [KEY_LABEL_INSET, S];

@@ -3,7 +3,7 @@
 const count = (/** @type {number} */ n) =>
   n < 1e6 ? n.toLocaleString('en') : n < 1e9 ? `${(n / 1e6).toFixed(0)} million` : `${(n / 1e9).toFixed(1)} billion`;
 
-/** A time that is shown while it passes. @param {number} seconds */
+/** Returns the time that remains, in words that still read well while it passes. @param {number} seconds */
 const time = (seconds) =>
   seconds < 90
     ? `${Math.max(Math.round(seconds), 1)} s`
@@ -93,7 +93,7 @@ export const texts = {
     hub_name: (/** @type {string} */ name) =>
       `${name} is not the name of a model. Names are like gpt2 or Qwen/Qwen3-0.6B; links begin with https://huggingface.co/.`,
   },
-  /** A sentence about each recommended model. */
+  /** One sentence about each recommended model. */
   see: {
     gpt2: 'GPT-2: head 5.5 finds the same words earlier and copies what came next.',
     distilgpt2: 'GPT-2 with half of the layers: quick, and its text is fluent.',

@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub in the panel that opens models: a box for a name or a link, the stored models and some
-// to begin with, and a question before a large download.
+// Models of the Hugging Face Hub in the panel that opens models: a box for a name or a link, the stored and the
+// recommended models, and a question before a large download.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { Hub as HubStore, memoryOfMachine } from '../../store/hub.js';
@@ -13,7 +13,7 @@ import { matching, RECOMMENDED } from './recommended.js';
 /** @import { Hub } from '../../store/hub.js' */
 /** @import { Recommended } from './recommended.js' */
 
-/** Problems that a token may solve. */
+/** Problems that an access token may solve. */
 const NEED_TOKEN = ['hub_gated', 'hub_notFound', 'hub_token', 'hub_rateLimit'];
 /** Problems that another attempt may solve. */
 const TEMPORARY = ['hub_network', 'hub_offline', 'hub_server', 'hub_changed', 'hub_rateLimit'];
@@ -22,29 +22,32 @@ const TOKENS_PAGE = 'https://huggingface.co/settings/tokens';
 /** The texts in the language of the page. */
 export const useTexts = () => (useSession().language.value === 'zh' ? inChinese : inEnglish);
 
-/** The models of the Hub; created by the first panel that shows them. @returns {Hub | null} */
+/** Returns the models of the Hub. The first panel that shows them creates the store. @returns {Hub | null} */
 export function useHub() {
   const { opening } = useSession();
   useEffect(() => {
     opening.startHub(HubStore);
-    // Another page may have stored or deleted models.
+    // A page in another tab may have stored or deleted models.
     opening.hub.peek()?.list();
   }, []);
   return opening.hub.value;
 }
 
-/** The text of a problem of the Hub; undefined for another problem. @param {string} code @param {any[]} values */
+/**
+ * Returns the text of a problem of the Hub; undefined for any other problem.
+ * @param {string} code @param {any[]} values
+ */
 export function useHubProblem(code, values) {
   const problems = /** @type {Record<string, (...values: any[]) => string>} */ (useTexts().problems);
   return problems[code]?.(...values);
 }
 
-/** The box and the lists. @param {{ hub: Hub }} props */
+/** The box for a name or link, and the lists of models. @param {{ hub: Hub }} props */
 export function HubChoice({ hub }) {
   const session = useSession();
   const texts = useTexts();
   const [list, box] = [useRef(/** @type {HTMLDivElement | null} */ (null)), useRef(/** @type {any} */ (null))];
-  // On a touch screen the focus would open a keyboard over the list.
+  // On a touch screen the box takes no focus, because the keyboard would cover the list.
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) box.current?.focus();
   }, []);
@@ -93,12 +96,12 @@ export function HubChoice({ hub }) {
 }
 
 /**
- * Arrow keys move between the box and the models; letters stay in the box.
+ * Moves between the box and the models with the arrow keys. Letters are typed into the box.
  * @param {KeyboardEvent} event
  * @param {HTMLElement | null} list
  */
 function walk(event, list) {
-  // The keys of the picture do nothing here.
+  // The keys of the picture must have no effect here.
   if (event.key !== 'Escape') event.stopPropagation();
   const step = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1 })[event.key];
   if (!step || !list) return;
@@ -139,7 +142,7 @@ function StoredList({ hub, models }) {
   );
 }
 
-/** The head of a recommended model that is shown first. @param {string} id */
+/** Returns the view with which a recommended model is first shown, such as one of its heads. @param {string} id */
 const viewOf = (id) => RECOMMENDED.find((model) => model.id === id)?.view;
 
 /** @param {{ hub: Hub, models: Recommended[] }} props */
@@ -165,7 +168,7 @@ function RecommendedList({ hub, models }) {
   );
 }
 
-/** A field for a token, and where to get one. @param {{ hub: Hub }} props */
+/** A field for an access token, with a link to the page that issues one. @param {{ hub: Hub }} props */
 function Token({ hub }) {
   const texts = useTexts();
   const problem = useSession().opening.problem.value;
@@ -215,7 +218,10 @@ function Again({ hub }) {
   );
 }
 
-/** The question before a large download: what the model is, its size, and the form of its weights in memory. */
+/**
+ * The question before a large download. It states the kind of the model, its size, and the form of its weights in
+ * memory.
+ */
 export function HubQuestion(/** @type {{ hub: Hub, model: HubModel }} */ { hub, model }) {
   const session = useSession();
   const words = session.words.value;
@@ -251,7 +257,10 @@ export function HubQuestion(/** @type {{ hub: Hub, model: HubModel }} */ { hub, 
   );
 }
 
-/** The forms of the weights, with the memory of each. @param {{ hub: Hub, model: HubModel }} props */
+/**
+ * The forms that the weights can have, with the memory that each needs.
+ * @param {{ hub: Hub, model: HubModel }} props
+ */
 function Forms({ hub, model: { forms, room } }) {
   const words = useSession().words.value;
   const texts = useTexts();

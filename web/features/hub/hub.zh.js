@@ -3,7 +3,7 @@
 const count = (/** @type {number} */ n) =>
   n < 1e4 ? `${n}` : n < 1e8 ? `${(n / 1e4).toFixed(0)} 万` : `${(n / 1e8).toFixed(1)} 亿`;
 
-/** A time that is shown while it passes. @param {number} seconds */
+/** Returns the time that remains, in words that still read well while it passes. @param {number} seconds */
 const time = (seconds) =>
   seconds < 90
     ? `${Math.max(Math.round(seconds), 1)} 秒`

@@ -1,25 +1,25 @@
-// The memory that a model needs in each form of its weights, and the form that suits a machine.
+// The memory that a model needs for each form of its weights, and the form that suits a computer.
 
 /** @import { HubModel } from '../../store/hubProtocol.js' */
 /** @typedef {HubModel['forms'][number]} Form */
-/** @typedef {'fits' | 'tight' | 'no'} Fit tight: other programs may have to give up memory */
+/** @typedef {'fits' | 'tight' | 'no'} Fit tight: the model fits, but other programs may have to give up memory */
 
-/** More than so many bytes are not downloaded without a question. */
+/** A download of more bytes than this needs a confirmation. */
 export const MAX_DOWNLOAD = 50e6;
-/** A model that takes more memory is not opened without a question. */
+/** A model that needs more bytes of memory than this needs a confirmation. */
 const MAX_MEMORY = 1e9;
-/** Memory of a run on a short text, in addition to the weights: a share of them, and bytes. */
+/** Memory of a run on a short text in addition to the weights: RUN_SHARE of the weights, and RUN_BYTES. */
 const [RUN_SHARE, RUN_BYTES] = [0.05, 64e6];
-/** The share of the machine's memory that a page can usually get. */
+/** The share of the computer's memory that a page can usually get. */
 const PAGE_SHARE = 0.5;
 
-/** Bytes of memory that a model needs. @param {Pick<Form, 'bytes'>} form */
+/** Returns the bytes of memory that a model needs. @param {Pick<Form, 'bytes'>} form */
 export const neededBy = ({ bytes }) => bytes * (1 + RUN_SHARE) + RUN_BYTES;
 
 /**
  * @param {Pick<Form, 'bytes'>} form
  * @param {number} room bytes that the page can use
- * @param {number | null} machine bytes of the machine; null if the browser does not report them
+ * @param {number | null} machine bytes of the computer's memory; null if the browser does not report them
  * @returns {Fit}
  */
 export function fitOf(form, room, machine) {
@@ -29,10 +29,11 @@ export function fitOf(form, room, machine) {
 }
 
 /**
- * The form that is proposed: the most exact one that takes little memory, else the smallest one that fits.
+ * Returns the form that the page proposes: the most exact form that needs little memory, otherwise the smallest form
+ * that fits.
  * @param {Pick<HubModel, 'forms' | 'room'>} model
  * @param {number | null} machine
- * @returns {Form | null} null if none fits
+ * @returns {Form | null} null if no form fits
  */
 export function choiceOf({ forms, room }, machine) {
   const possible = forms.filter((form) => fitOf(form, room, machine) !== 'no');
@@ -41,5 +42,8 @@ export function choiceOf({ forms, room }, machine) {
   return exactFirst(easy)[0] ?? exactFirst(possible).at(-1) ?? null;
 }
 
-/** True if a model is opened only after a question. @param {Pick<HubModel, 'download'>} model @param {Form} form */
+/**
+ * Returns true if a model is opened only after a confirmation.
+ * @param {Pick<HubModel, 'download'>} model @param {Form} form
+ */
 export const isLarge = ({ download }, { bytes }) => download > MAX_DOWNLOAD || bytes > MAX_MEMORY;

@@ -1,8 +1,9 @@
-// Models of the Hub to begin with: small, public, and of different kinds.
+// Recommended models of the Hub: small, public, and of different kinds.
 
 /** @import { State } from '../../store/state.js' */
 /**
- * key: of its text. bytes: of its weights. view: what is shown of it first.
+ * A recommended model. key: name of its text in the file of texts. bytes: size of its weights. view: state with which
+ * it is first shown.
  * @typedef {{ id: string, key: keyof typeof import('./hub.en.js').texts.see, bytes: number, view?: Partial<State> }}
  *   Recommended
  */
@@ -29,11 +30,11 @@ export const RECOMMENDED = [
   },
 ];
 
-/** Models are shown while nothing is typed up to this number. */
+/** Maximum number of models that are shown while nothing is typed. */
 const MAX_SHOWN = 6;
 
 /**
- * The models of which the name contains what was typed.
+ * Returns the models whose names contain the typed text.
  * @template {{ id: string }} T
  * @param {readonly T[]} models
  * @param {string} typed

@@ -11,25 +11,25 @@ import { spokenName } from '../prompt/tokens.js';
 
 /** @import { Cell, Picture, ViewProps } from '../heatmap/types.js' */
 
-/** If names are closer to each other than this, only those of the line that is read are visible. */
+/** If names are closer to each other than this many pixels, only the names of the line that is read are visible. */
 const MIN_NAME_PITCH = 9;
-/** Smaller weights have no line. */
+/** Minimum weight of a line. */
 const MIN_WEIGHT = 0.02;
-/** Height of the title, also as a share of the view's height. */
+/** Maximum height of the title, in pixels and as a share of the view's height. */
 const [TITLE_HEIGHT, TITLE_SHARE] = [90, 0.15];
-/** From a name to the ends of its lines. */
+/** Pixels from a name to the ends of its lines. */
 const NAME_GAP = 8;
 
 /**
- * Positions of the lines, CSS pixels.
+ * The positions of the lines, in CSS pixels.
  * @typedef {object} Layout
  * @property {number} width
  * @property {number} height
- * @property {number} pitch from one name to the next
+ * @property {number} pitch distance from one name to the next
  * @property {number} fontSize
- * @property {number} left where the lines begin
- * @property {number} right where they end
- * @property {(i: number) => number} middle of a token's name
+ * @property {number} left x at which the lines begin
+ * @property {number} right x at which the lines end
+ * @property {(i: number) => number} middle y of the middle of a token's name
  */
 
 /** @param {Picture} picture @param {ViewProps} room @returns {Layout} */
@@ -88,7 +88,7 @@ function Drawing({ picture, read, layout }) {
 }
 
 /**
- * A line for each weight; those of the query that is read are above the others.
+ * Draws a line for each weight. The lines of the query that is read are above all others.
  * @param {{ picture: Picture, read: Cell, layout: Layout }} props
  */
 function Curves({ picture: { weights, T, S }, read, layout: { left, right, middle } }) {

@@ -1,4 +1,5 @@
-// A mask painted by hand: the canvas over the large picture while the brush is on. Its toolbar is in brushLine.jsx.
+// A mask that is painted by hand, on a canvas over the large picture while the brush is active. The toolbar is in
+// brushLine.jsx.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -17,24 +18,24 @@ import { cellsUnder, line, paintAt } from './stroke.js';
 /** @import { Cell, Picture } from '../heatmap/types.js' */
 
 /**
- * A stroke from press to release: its cells by their index in the matrix, the last one, and the name under which its
- * changes are one step of undo.
+ * A stroke from press to release. cells: the cells by their index in the matrix. last: the last cell. gesture: the name
+ * under which all changes of the stroke are one step of undo.
  * @typedef {{ cells: Map<number, Cell>, last: Cell | null, gesture: string }} Stroke
  */
 
 export const brushTexts = (/** @type {Session} */ session) => (session.language.value === 'zh' ? inChinese : inEnglish);
 
-/** Width of the brush in pixels: it covers several cells if they are smaller. */
+/** Width of the brush in pixels. It covers several cells if they are smaller. */
 const BRUSH_WIDTH = 11;
-/** Smaller cells are painted without a gap and a slash. */
+/** Cells smaller than this are painted without a gap and without a slash. */
 const MIN_SLASHED_CELL = 5;
 let strokes = 0;
 
-/** The cells that are hidden in the shown head. @param {Session} session @param {State} state */
+/** Returns the cells that are masked by hand in the shown head. @param {Session} session @param {State} state */
 export const hiddenHere = (session, { painted, head }) => effective(painted, placeOfLayer(session), head, '');
 
 /**
- * Hides or shows cells in the scope of the what-if line. Changes of one gesture are one step of undo.
+ * Masks or unmasks cells in the scope that the what-if line sets. All changes of one gesture are one step of undo.
  * @param {Session} session @param {Cell[]} cells @param {boolean} hide @param {string} [gesture]
  */
 function paint(session, cells, hide, gesture) {
@@ -43,7 +44,10 @@ function paint(session, cells, hide, gesture) {
   if (Object.values(next).every(isPainted)) session.update({ painted: next }, gesture);
 }
 
-/** Hides or shows the cell that is read: the keyboard's brush. @param {Session} session @param {Cell} cell */
+/**
+ * Masks or unmasks the cell that is read, for a brush that the keyboard moves.
+ * @param {Session} session @param {Cell} cell
+ */
 export function toggle(session, { t, s }) {
   let hide = true;
   const hidden = hiddenHere(session, session.state.peek());
@@ -53,11 +57,11 @@ export function toggle(session, { t, s }) {
   if (run) session.announce(brushTexts(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
 }
 
-/** Receives the pointer in the place of the picture. @param {{ picture: Picture }} props */
+/** A canvas over the picture that receives the events of the pointer. @param {{ picture: Picture }} props */
 export function Brush({ picture }) {
   const session = useSession();
   const { units } = session.state.value;
-  // Tokens are masked, not words.
+  // A mask applies to tokens, so the picture must not be in words.
   useEffect(() => {
     if (units === 'words') session.update({ units: 'tokens' });
   }, [units]);
@@ -66,7 +70,7 @@ export function Brush({ picture }) {
   const { x, y, cell, matrixWidth, matrixHeight } = picture;
   /** @type {Theme} */
   const theme = session.theme.value;
-  /** Draws the stroke before its result is computed, and the outline of the brush. @param {Cell | null} at */
+  /** Draws the stroke while its result has not been computed, and the outline of the brush. @param {Cell | null} at */
   const draw = (at) => {
     if (!canvas.current) return;
     const context = sized(canvas.current, matrixWidth, matrixHeight);
@@ -76,7 +80,7 @@ export function Brush({ picture }) {
   };
   const input = usePainting(picture, { canvas, stroke, draw });
   useEffect(() => draw(null), [session.state.value.painted, cell, matrixHeight, theme]);
-  // The keyboard's brush is in the picture.
+  // The picture has the keys that paint, so it takes the focus.
   useLayoutEffect(() => {
     const root = /** @type {ShadowRoot} */ (canvas.current?.getRootNode());
     /** @type {HTMLElement | null} */ (root.querySelector('#picture'))?.focus({ preventScroll: true });
@@ -99,11 +103,11 @@ export function Brush({ picture }) {
   );
 }
 
-/** Cells that the brush covers in each direction. @param {number} cell */
+/** Returns the number of cells that the brush covers in each direction. @param {number} cell */
 const brushSize = (cell) => Math.max(Math.round(BRUSH_WIDTH / cell), 1);
 
 /**
- * Paints the cells that the pointer passes, also between two of its events.
+ * Returns handlers that paint the cells over which the pointer passes, including those between two events.
  * @param {Picture} picture
  * @param {object} brush
  * @param {{ current: HTMLCanvasElement | null }} brush.canvas

@@ -1,4 +1,5 @@
-// The toolbar of the brush, in the place of the what-if line: its tools, the scope of the mask, clear and done.
+// The toolbar of the brush, in place of the what-if line: the tools, the scope of the mask, and the buttons Clear and
+// Done.
 
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,7 +11,7 @@ import { countOf, isLinked } from './hiddenCells.js';
 
 const TOOLS = /** @type {const} */ (['hide', 'show']);
 
-/** `kind`: of the screen, see ui/layout.js. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+/** kind: kind of the screen, see ui/layout.js @param {{ kind: import('../../ui/layout.js').Kind }} props */
 export function BrushLine({ kind }) {
   const session = useSession();
   const own = brushTexts(session);
@@ -68,7 +69,10 @@ function Tools() {
   );
 }
 
-/** Calls `done` on Escape, unless a menu is open, and when the component is removed. @param {() => void} done */
+/**
+ * Calls `done` when Escape is pressed while no menu is open, and when the component is removed.
+ * @param {() => void} done
+ */
 function useEscape(done) {
   useLayoutEffect(() => {
     const onKey = (/** @type {KeyboardEvent} */ event) => {

@@ -1,7 +1,7 @@
-// Cells that are hidden by hand, as a short text that remains valid when the sentence grows: rows with their keys.
-// '16.4.6-9_17.3' hides the keys 4 and 6 to 9 from query 16, and key 3 from query 17.
+// Cells that are masked by hand, written as a short text that remains valid when the sentence grows. The text lists
+// rows with their masked keys: '16.4.6-9_17.3' masks the keys 4 and 6 to 9 for query 16, and key 3 for query 17.
 
-/** Longest text that the page accepts, and longest one that is written into a link. */
+/** Maximum length of a text that the page accepts, and of a text that is written into a link. */
 export const MAX_PAINTED = 200_000;
 const MAX_LINKED = 1500;
 
@@ -12,7 +12,7 @@ export const isPainted = (text) =>
   /^$|^\d{1,4}(\.\d{1,4}(-\d{1,4})?)+(_\d{1,4}(\.\d{1,4}(-\d{1,4})?)+)*$/.test(text);
 
 /**
- * Calls `each` for every run of hidden cells: query t, keys from…to.
+ * Calls `each` for every run of masked cells, with the query t and the keys from…to.
  * @param {string} text @param {(t: number, from: number, to: number) => void} each
  */
 export function eachRun(text, each) {
@@ -25,7 +25,7 @@ export function eachRun(text, each) {
   }
 }
 
-/** The number of hidden cells. @param {string} text */
+/** Returns the number of masked cells. @param {string} text */
 export function countOf(text) {
   let count = 0;
   if (text) eachRun(text, (_, from, to) => (count += to - from + 1));
@@ -33,7 +33,7 @@ export function countOf(text) {
 }
 
 /**
- * The mask (tokens, keys) with the hidden cells taken out: 1 for a visible key.
+ * Returns the mask (tokens, keys) without the cells that are masked by hand: 1 for a visible key, 0 for a masked one.
  * @param {string} text
  * @param {string} mask 'causal' (the model's own), 'none', 'past', or the number of keys of a window
  * @param {number} tokens
@@ -53,5 +53,5 @@ export function visible(text, mask, tokens, causal, keys = tokens) {
   return { data, shape: [tokens, keys] };
 }
 
-/** True if the hidden cells fit into a link. @param {Record<string, string>} map */
+/** Returns true if the masked cells fit into a link. @param {Record<string, string>} map */
 export const isLinked = (map) => Object.values(map).join().length <= MAX_LINKED;

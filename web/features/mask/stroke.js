@@ -1,11 +1,11 @@
-// Changes of the cells that are hidden by hand, see hiddenCells.js, by a stroke of the brush.
+// Changes the cells that are masked by hand, see hiddenCells.js, by a stroke of the brush.
 
 import { allIn, isInside } from '../whatif/modelEdits.js';
 import { eachRun } from './hiddenCells.js';
 
 /** @import { Cell } from '../../store/state.js' */
 
-/** The text of hidden cells. @param {Map<number, Set<number>>} rows the hidden keys of each query */
+/** Writes masked cells as a text. @param {Map<number, Set<number>>} rows the masked keys of each query */
 export function writeRows(rows) {
   const inOrder = (/** @type {Iterable<number>} */ all) => [...all].sort((a, b) => a - b);
   return inOrder(rows.keys())
@@ -23,7 +23,7 @@ export function writeRows(rows) {
     .join('_');
 }
 
-/** The hidden keys of each query. @param {string} text */
+/** Reads the masked keys of each query from a text. @param {string} text */
 export function readRows(text) {
   /** @type {Map<number, Set<number>>} */
   const rows = new Map();
@@ -35,7 +35,10 @@ export function readRows(text) {
   return rows;
 }
 
-/** The text after cells are hidden, or shown again. @param {string} text @param {Cell[]} cells @param {boolean} hide */
+/**
+ * Returns the text after cells have been masked or unmasked.
+ * @param {string} text @param {Cell[]} cells @param {boolean} hide
+ */
 export function withCells(text, cells, hide) {
   const rows = readRows(text);
   for (const { t, s } of cells) {
@@ -47,9 +50,9 @@ export function withCells(text, cells, hide) {
 }
 
 /**
- * Hides or shows cells at a place and at every narrower place within it.
+ * Masks or unmasks cells in a scope and in every narrower scope within it.
  * @param {Record<string, string>} map
- * @param {string} place 'all', a layer '3', or one head '3.1'; see layerPlace
+ * @param {string} place scope: 'all', a layer '3', or one head '3.1'; see layerPlace
  * @param {Cell[]} cells
  * @param {boolean} hide
  */
@@ -58,11 +61,14 @@ export function paintAt(map, place, cells, hide) {
   const next = { ...map, [place]: withCells(before, cells, hide) };
   for (const [other, text] of Object.entries(map))
     if (other !== place && isInside(other, place)) next[other] = withCells(text, cells, hide);
-  // Without hidden cells the state is the initial one.
+  // Without masked cells the state must be equal to the initial one.
   return Object.values(next).some(Boolean) ? next : {};
 }
 
-/** The cells between two events of a fast pointer, both ends included. @param {Cell} from @param {Cell} to */
+/**
+ * Returns the cells on the line between two events of a fast pointer, including both ends.
+ * @param {Cell} from @param {Cell} to
+ */
 export function line(from, to) {
   const steps = Math.max(Math.abs(to.t - from.t), Math.abs(to.s - from.s), 1);
   return Array.from({ length: steps + 1 }, (_, i) => ({
@@ -72,9 +78,9 @@ export function line(from, to) {
 }
 
 /**
- * The cells that a square brush covers whose middle is at a cell.
+ * Returns the cells under a square brush that is centred on a cell.
  * @param {Cell} middle
- * @param {number} size of the brush in cells
+ * @param {number} size width of the brush in cells
  * @param {{ T: number, S: number, full: boolean }} matrix full: cells above the diagonal are included
  * @returns {Cell[]}
  */

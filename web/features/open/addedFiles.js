@@ -1,8 +1,8 @@
-// Files of one model that are chosen in several steps.
+// Joins files of one model that are chosen in several steps.
 
-/** Codes of the problem that a part of a model is missing. */
+/** Codes of problems that mean that a part of a model is missing. */
 const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards', 'sound']);
-/** Files with the weights of a model. A GGUF file needs no other file. */
+/** Names of files with the weights of a model. GGUF is missing, because a GGUF file needs no other file. */
 const WEIGHTS = /\.(safetensors|bin|pth?|ckpt)$/i;
 /** Names of files that belong to a model. */
 const PARTS = new RegExp(
@@ -11,12 +11,12 @@ const PARTS = new RegExp(
 
 const baseOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf('/') + 1);
 
-/** True if more files could solve a problem. @param {string} code of the problem */
+/** Returns true if more files could solve a problem. @param {string} code of the problem */
 export const isIncomplete = (code) => INCOMPLETE.has(code);
 
 /**
- * New files together with those of the incomplete model before them. They stay alone if they are a complete model, or
- * if one of them does not belong to a model.
+ * Returns new files together with the files of the incomplete model before them. The new files stay alone if they are a
+ * complete model, or if one of them does not belong to a model.
  * @template {{ path: string }} T
  * @param {readonly T[]} before
  * @param {readonly T[]} now

@@ -1,7 +1,7 @@
-// Files and texts that a visitor drops, pastes or chooses.
+// Reads files and texts that a visitor drops, pastes or chooses.
 
 /** @import { Session } from '../../store/session.js' */
-/** @typedef {{ path: string, file: File }} PathFile path: with the folders, where they are known */
+/** @typedef {{ path: string, file: File }} PathFile path: name of the file with its folders, if they are known */
 
 /** @param {File} file @returns {PathFile} */
 export const withPath = (file) => ({ path: file.webkitRelativePath || file.name, file });
@@ -9,7 +9,7 @@ export const withPath = (file) => ({ path: file.webkitRelativePath || file.name,
 /** Maximum number of files that are read from a folder. */
 const MAX_FILES = 5000;
 
-/** All files of a dropped folder. @param {any} entry @returns {Promise<PathFile[]>} */
+/** Returns all files of a dropped folder. @param {any} entry @returns {Promise<PathFile[]>} */
 export async function filesIn(entry, path = '') {
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -18,7 +18,7 @@ export async function filesIn(entry, path = '') {
   const reader = entry.createReader();
   const all = [];
   for (;;) {
-    // Each call of readEntries returns some of the entries, the last one none.
+    // Each call of readEntries returns some of the entries; the last call returns none.
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) break;
     for (const one of some) all.push(...(await filesIn(one, `${path}${entry.name}/`)));
@@ -28,7 +28,8 @@ export async function filesIn(entry, path = '') {
 }
 
 /**
- * Opens a pasted text. If weights are shown, a list of texts names their tokens; any other text is opened as a file.
+ * Opens a pasted text. If weights are shown, a JSON list of texts becomes the names of their tokens. Any other text is
+ * opened as a file.
  * @param {Session} session
  * @param {string} text
  */
@@ -37,7 +38,7 @@ export function openText(session, text) {
   try {
     json = JSON.parse(text);
   } catch {
-    // Reading the file reports the error.
+    // A text that is not JSON is opened as a file, which reports the error.
   }
   const texts = Array.isArray(json) && json.length > 0 && json.every((x) => typeof x === 'string');
   if (texts && session.about.value?.kind === 'weights') {

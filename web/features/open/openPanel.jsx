@@ -1,4 +1,4 @@
-// The panel of the button Open…: inputs for files and pasted texts, and a summary of the opened files.
+// The panel of the button Open…, with inputs for files and pasted texts, and with a summary of the opened files.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -14,7 +14,7 @@ import { useSpeed } from './useSpeed.js';
 /** @import { Strings } from '../../texts/languages.js' */
 /** @typedef {typeof inEnglish} Texts */
 /** @typedef {{ code: string, values: any[], message?: string }} Problem */
-/** @typedef {{ about: any, summary: any }} Opened an opened model: what it is, and a summary of its files */
+/** @typedef {{ about: any, summary: any }} Opened opened model: a description of it, and a summary of its files */
 
 export const styles = ownStyles + hubStyles;
 
@@ -26,7 +26,7 @@ export function Choose() {
   const words = session.words.value;
   const { opening } = session;
   const reading = opening.reading.value;
-  // The pasted text is still there after it failed to open.
+  // The pasted text is stored here, so that it is still there after it failed to open.
   const [text, setText] = useState('');
   const texts = useTexts();
   const hubTexts = useHubTexts();
@@ -51,7 +51,10 @@ export function Choose() {
   );
 }
 
-/** Files and pasted texts. @param {{ texts: Texts, text: string, setText: (text: string) => void }} props */
+/**
+ * The inputs for files and pasted texts.
+ * @param {{ texts: Texts, text: string, setText: (text: string) => void }} props
+ */
 function Local({ texts, text, setText }) {
   return (
     <>
@@ -73,7 +76,7 @@ function Local({ texts, text, setText }) {
   );
 }
 
-/** The progress of reading files. @param {{ reading: import('../../store/fileReading.js').Reading }} props */
+/** Shows the progress of reading files. @param {{ reading: import('../../store/fileReading.js').Reading }} props */
 function Reading({ reading }) {
   const session = useSession();
   const words = session.words.value;
@@ -133,11 +136,11 @@ function FileInputs() {
   const session = useSession();
   const texts = useTexts();
   const folder = useRef(/** @type {any} */ (null));
-  // The types of JSX do not have this attribute.
+  // The types of JSX do not have this attribute, so it is set here.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
   const open = (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget: input }) => {
     const list = [...(input.files ?? [])].map(withPath);
-    // Without it, choosing the same file again would raise no event.
+    // If the input keeps its value, choosing the same file again raises no event.
     input.value = '';
     if (list.length > 0) session.opening.open(list);
   };
@@ -179,13 +182,13 @@ function PasteField({ text, setText }) {
   );
 }
 
-/** The text of a problem. @param {Strings} words @param {Problem} problem */
+/** Returns the text of a problem. @param {Strings} words @param {Problem} problem */
 function problemText(words, { code, values, message = code }) {
   const texts = /** @type {Record<string, (...values: any[]) => string>} */ (words.problems);
   return texts[code]?.(...values) ?? words.failed(message);
 }
 
-/** The summary of the opened files: one line, with details on demand, until it is closed. */
+/** The summary of the opened files. It is one line, with details on demand, until the visitor closes it. */
 export function Summary() {
   const session = useSession();
   const words = session.words.value;
@@ -216,11 +219,17 @@ export function Summary() {
   );
 }
 
-/** The lines of the summary. @param {Strings} words @param {Texts} texts @param {Opened} opened @returns {string[]} */
+/**
+ * Returns the lines of the summary.
+ * @param {Strings} words @param {Texts} texts @param {Opened} opened @returns {string[]}
+ */
 const recognised = (words, texts, opened) =>
   opened.summary.kind === 'weights' ? recognisedWeights(words, texts, opened) : recognisedModel(words, texts, opened);
 
-/** Sums, sizes, and what is missing. @param {Strings} words @param {Texts} texts @param {Opened} opened */
+/**
+ * Returns the sums of rows, the sizes, and the parts that are missing.
+ * @param {Strings} words @param {Texts} texts @param {Opened} opened
+ */
 function recognisedWeights(words, texts, { summary }) {
   /** @type {any[]} */
   const parts = summary.parts;
@@ -238,7 +247,7 @@ function recognisedWeights(words, texts, { summary }) {
 }
 
 /**
- * Family, layers × heads, sizes, bytes, and what is missing.
+ * Returns the family, layers × heads, the sizes, the bytes, and the parts that are missing.
  * @param {Strings} words @param {Texts} texts @param {Opened} opened
  */
 function recognisedModel({ bytes }, texts, { about, summary }) {

@@ -1,4 +1,4 @@
-// Opening models: the panel below the menu of models, and files that are dropped or pasted.
+// Opens models: from the panel below the menu of models, and from files that are dropped or pasted.
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,9 +13,9 @@ const [Choose, Summary] = ['Choose', 'Summary'].map((name) => later(() => import
 /** @param {DragEvent} event */
 const hasFiles = (event) => event.dataTransfer?.types.includes('Files');
 
-/** Opens dropped files; of folders, all files in them. @param {Session} session @param {DataTransfer} transfer */
+/** Opens dropped files, and all files in dropped folders. @param {Session} session @param {DataTransfer} transfer */
 async function openDropped(session, transfer) {
-  // Both lists are valid only during the event: they are read before anything is awaited.
+  // Both lists are valid only during the event, so they are read before anything is awaited.
   const items = [...transfer.items].map((item) => item.webkitGetAsEntry?.());
   const plain = [...transfer.files].map(withPath);
   const folders = items.some((entry) => entry?.isDirectory);
@@ -27,7 +27,10 @@ async function openDropped(session, transfer) {
   }
 }
 
-/** Opens pasted files, and pasted JSON outside text fields. @param {Session} session @param {ClipboardEvent} event */
+/**
+ * Opens pasted files, and JSON that is pasted outside text fields.
+ * @param {Session} session @param {ClipboardEvent} event
+ */
 function openPasted(session, event) {
   const target = /** @type {Element} */ (event.composedPath()[0]);
   const writes = /^(TEXTAREA|INPUT)$/.test(target.tagName ?? '');
@@ -44,7 +47,7 @@ function openPasted(session, event) {
 }
 
 /**
- * Accepts files that are dropped or pasted anywhere on the page.
+ * Opens files that are dropped or pasted anywhere on the page.
  * @param {HTMLElement} host
  * @returns {boolean} true while files are dragged over the page
  */
@@ -65,7 +68,7 @@ export function useDrop(host) {
       openDropped(session, event.dataTransfer);
     };
     const paste = (/** @type {ClipboardEvent} */ event) => openPasted(session, event);
-    // In a page that embeds the instrument, events outside it belong to that page.
+    // If the instrument is embedded in another page, events outside the instrument belong to that page.
     const area = session.embedded ? host : window;
     /** @type {[string, any][]} */
     const listeners = [
@@ -83,7 +86,7 @@ export function useDrop(host) {
   return over;
 }
 
-/** The browser asks before it leaves the page, if that would discard opened or unsaved models. */
+/** Makes the browser ask before it leaves the page, if that would discard opened or unsaved models. */
 function useLeaveWarning() {
   const session = useSession();
   const loses = session.losesWork.value;
@@ -99,7 +102,7 @@ function useLeaveWarning() {
 }
 
 /**
- * The menu of models with the panel that opens others.
+ * The menu of models, with the panel that opens more models.
  * @param {{ children: import('preact').ComponentChildren }} props
  */
 export function Opening({ children }) {

@@ -1,11 +1,12 @@
-// Tests if the rows of attention weights sum to 1. If the last two axes are swapped, the columns do instead.
+// Tests if the rows of attention weights sum to 1. If instead the columns do, the last two axes of the weights are
+// swapped.
 
 /** @typedef {{ data: ArrayLike<number>, shape: readonly number[] }} Weights (H,T,S) */
 
-/** In half precision a row does not sum to exactly 1. */
+/** Tolerance for sums, because in half precision a row does not sum to exactly 1. */
 const ROUNDING = 0.02;
 
-/** True if the rows or columns of a matrix sum to 1. Rows of zeros (no visible key) and rows with NaN pass. */
+/** Returns true if the rows or columns of a matrix sum to 1. Rows of zeros (no visible key) and rows with NaN pass. */
 function linesSum(
   /** @type {Weights['data']} */ data,
   /** @type {{ first: number, lines: number, step: number, along: number, count: number }} */ how,
@@ -35,7 +36,7 @@ export function sumsOf(layers) {
   return every(true) ? 'rows' : every(false) ? 'columns' : 'neither';
 }
 
-/** Each head of each layer with rows and columns exchanged. @param {readonly Weights[]} layers */
+/** Returns each head of each layer with rows and columns swapped. @param {readonly Weights[]} layers */
 export const swapped = (layers) =>
   layers.map(({ data, shape: [H, T, S] }) => {
     const to = new Float32Array(data.length);

@@ -1,17 +1,18 @@
-// How fast files are read, and how long the rest will take.
+// Measures how fast files are read, and estimates how long the rest will take.
 
 import { useRef } from 'preact/hooks';
 
 /** @import { Reading } from '../../store/fileReading.js' */
 
-/** The speed is the mean over so many milliseconds: shorter ones make the numbers jump. */
+/** The speed is the mean over this many milliseconds. With a shorter time the numbers would jump. */
 const WINDOW = 5000;
-/** Nothing is said about the speed before so many milliseconds have passed. */
+/** The speed is not shown before this many milliseconds have passed. */
 const MIN_TIME = 700;
 
 /**
  * @param {Reading} reading
- * @returns {{ perSecond: number, secondsLeft: number | null }} perSecond: bytes, 0 if unknown
+ * @returns {{ perSecond: number, secondsLeft: number | null }} perSecond: bytes per second, 0 if unknown; secondsLeft:
+ *   null if unknown
  */
 export function useSpeed({ read, total }) {
   const samples = useRef(/** @type {{ time: number, read: number }[]} */ ([]));

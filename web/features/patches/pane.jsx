@@ -1,4 +1,5 @@
-// The patches of a picture on a canvas: the image, in which the query is chosen, or the weights of its keys.
+// The patches of an image on a canvas. It shows either the image, in which the query is chosen, or the weights of the
+// keys of that query.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { weightText } from '../../texts/numbers.js';
@@ -14,18 +15,18 @@ import { weightsOf } from '../reading/derivation.js';
 /** @import { patches } from './patches.en.js' */
 
 /**
- * Rows and columns of patches; `before`: the number of tokens before the first patch.
+ * The rows and columns of patches. before: number of tokens before the first patch.
  * @typedef {{ rows: number, columns: number, before: number }} PatchGrid
  */
 
-/** Larger patches have a gap between their weights; still larger ones a frame with an outline. */
+/** Minimum size of a patch with a gap to the next weight, and of a patch whose frame has an outline. */
 const [MIN_SEPARATE, MIN_OUTLINED] = [5, 13];
-/** Distance in pixels by which the frame of a patch at the edge is inside the canvas. */
+/** Distance in pixels from the edge of the canvas to the frame of a patch at the edge. */
 const EDGE = 1.5;
-/** The second frame of a patch that is both query and key. */
+/** Inset in pixels of the second frame, which a patch has if it is both query and key. */
 const INNER_FRAME = 4;
 
-/** The key with the largest weight of a query. @param {Run} run @param {number} t */
+/** Returns the key with the largest weight of a query. @param {Run} run @param {number} t */
 export function keyWithMaxWeight(run, t) {
   const row = /** @type {Float32Array} */ (weightsOf(run, run.layer, run.head)).subarray(t * run.S, (t + 1) * run.S);
   return row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
@@ -35,10 +36,10 @@ export function keyWithMaxWeight(run, t) {
  * @param {object} props
  * @param {Run} props.run
  * @param {PatchGrid} props.grid
- * @param {number} props.size of a patch, CSS pixels
+ * @param {number} props.size side of a patch in CSS pixels
  * @param {typeof patches} props.own texts
- * @param {boolean} [props.isImage] the image instead of the weights
- * @param {boolean} [props.isSmall] without keyboard
+ * @param {boolean} [props.isImage] true to show the image instead of the weights
+ * @param {boolean} [props.isSmall] true for a small pane, which does not respond to the keyboard
  */
 export function Pane({ run, grid, size, own, isImage = false, isSmall = false }) {
   const session = useSession();
@@ -71,7 +72,7 @@ export function Pane({ run, grid, size, own, isImage = false, isSmall = false })
 }
 
 /**
- * Pointer and keyboard: in the image they choose the query, in the weights the key.
+ * Returns handlers of pointer and keyboard. In the image they choose the query, in the weights the key.
  * @param {Run} run @param {PatchGrid} grid @param {number} size @param {boolean} isImage
  * @param {{ current: HTMLCanvasElement | null }} canvas
  */
@@ -79,7 +80,7 @@ function usePaneInput(run, { rows, columns, before }, size, isImage, canvas) {
   const session = useSession();
   const words = session.words.value;
   const cell = session.cell.value;
-  /** The token under the pointer, -1 for none. @param {PointerEvent} event */
+  /** Returns the token under the pointer, −1 for none. @param {PointerEvent} event */
   const tokenAt = (event) => {
     const box = /** @type {HTMLCanvasElement} */ (canvas.current).getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((from) => Math.floor(from / size));
@@ -113,7 +114,7 @@ function usePaneInput(run, { rows, columns, before }, size, isImage, canvas) {
 }
 
 /**
- * The ref of the canvas with the image or the weights, and with frames around query and key.
+ * Returns the ref of a canvas with the image or the weights, and with frames around query and key.
  * @param {Run} run @param {PatchGrid} grid @param {number} size @param {boolean} isImage
  */
 function usePaneCanvas(run, grid, size, isImage) {
@@ -160,10 +161,10 @@ function drawWeights(context, run, t, { rows, columns, before }, size, theme) {
 }
 
 /**
- * Frames the patch of a token; a token that is not a patch has none.
+ * Frames the patch of a token. A token that is not a patch has no frame.
  * @param {CanvasRenderingContext2D} context
  * @param {number} token
- * @param {{ colour: string, inset: number }} style the name of a custom property
+ * @param {{ colour: string, inset: number }} style colour: name of a custom property
  * @param {PatchGrid} grid
  * @param {number} size
  * @param {CSSStyleDeclaration} colours

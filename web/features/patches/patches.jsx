@@ -1,5 +1,5 @@
-// A picture as the model reads it, patch by patch, and the same patches with the weights that the query patch gives to
-// them: large in the place of the heatmap, small above the matrix and the lines.
+// An image as the model reads it, patch by patch, and the same patches with the weights of the query patch. Both are
+// large in the place of the heatmap, and small above the matrix and the lines.
 
 import { useSession } from '../../ui/context.js';
 import { gridOf, patchesOf } from '../../ui/layout.js';
@@ -16,7 +16,7 @@ import { patches as inChinese } from './patches.zh.js';
 
 export { default as styles } from './patches.css';
 
-/** Height of the small ones. */
+/** Height of the small images in pixels. */
 const SMALL_HEIGHT = 62;
 const TEXTS = { en: inEnglish, zh: inChinese };
 
@@ -43,13 +43,13 @@ export function PatchPicture({ width, height, compact = false }) {
 }
 
 /**
- * The picture and its weights, each under a line of text.
+ * The image and its weights, each under a line of text.
  * @param {object} props
  * @param {Run} props.run
  * @param {PatchGrid} props.grid
- * @param {number} props.size of a patch, CSS pixels
- * @param {boolean} props.split true if the two are side by side
- * @param {number | undefined} props.lineWidth of the texts, if it is not the width of the picture
+ * @param {number} props.size side of a patch in CSS pixels
+ * @param {boolean} props.split true if image and weights are side by side
+ * @param {number | undefined} props.lineWidth width of the texts, if it is not the width of the image
  */
 function Panes({ run, grid, size, split, lineWidth }) {
   const session = useSession();
@@ -58,7 +58,7 @@ function Panes({ run, grid, size, split, lineWidth }) {
   const query = cell && <b class="query">{run.pieces[cell.t].name}</b>;
   const line = px({ width: lineWidth });
   const pane = px({ width: size * grid.columns });
-  // Tokens that are not patches, except the query.
+  // The tokens that are not patches, without the query.
   const others = run.pieces.slice(0, grid.before).filter((_, t) => t !== cell?.t);
   const setQuery = (/** @type {string} */ name) => {
     const t = run.pieces.findIndex((piece) => piece.name === name);
@@ -87,7 +87,7 @@ function Panes({ run, grid, size, split, lineWidth }) {
   );
 }
 
-/** The picture and its weights, as high as a line and a half of text. */
+/** The small image and its weights, as high as one and a half lines of text. */
 export function Patches() {
   const session = useSession();
   const own = TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];

@@ -1,4 +1,5 @@
-// The guesses for the next token: a bar for the current run, a tick for the comparison, a thin line between the two.
+// The predictions of the next token: a bar for the current run, a tick for the comparison, and a thin line between the
+// two.
 
 import { hasPredictions } from '../../store/runParts.js';
 import { PROGRAM_MODEL } from '../../store/state.js';
@@ -22,7 +23,10 @@ const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 /** @import { Prediction as Guess } from '../../store/protocol.js' */
 /** @import { State } from '../../store/state.js' */
 /** @import { OpenedModel, Run, RunWithPredictions } from '../../store/types.js' */
-/** @typedef {{ kind: 'pinned' | 'with' | 'before' | 'without', top: number[] }} Other the comparison */
+/**
+ * @typedef {{ kind: 'pinned' | 'with' | 'before' | 'without', top: number[] }} Other top: probabilities in the
+ *   comparison
+ */
 
 export function Prediction({ short = false, writes = false }) {
   const session = useSession();
@@ -47,7 +51,7 @@ export function Prediction({ short = false, writes = false }) {
 }
 
 /**
- * A file without predictions: what was recognised in it, or the effect of a change.
+ * Describes a file that makes no predictions: its recognised contents, or the effect of a change.
  * @param {{ found: OpenedModel }} props
  */
 function AboutFile({ found }) {
@@ -61,7 +65,7 @@ function AboutFile({ found }) {
       </section>
     );
   return (
-    // If it is too long it scrolls, by keyboard too.
+    // A long description scrolls, by keyboard too, so it can have the focus.
     <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
       {found.about.kind === 'transformer' && <Turned />}
       <Recognised found={found} />
@@ -89,7 +93,7 @@ function Guesses({ short, writes }) {
   const { layer, head, part } = session.state.value;
   const predicted = hasPredictions(run) ? run : null;
   const about = run?.about;
-  // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
+  // In an encoder–decoder the next token follows the text of the decoder, not the text of the encoder.
   const after = run && about?.guess === 'next' && about.parts.length > 0 && part !== 'encoder' ? endOf(run.pieces) : '';
   /** @type {Record<string, string>} */
   const titles = { masked: words.open.covered, classes: words.open.sees };
@@ -115,7 +119,7 @@ function Guesses({ short, writes }) {
 }
 
 /**
- * True if the pinned run has another text, and a trace can compare the two.
+ * Returns true if the text of the pinned run differs from the current text, and a trace can compare the two.
  * @param {State} state @param {Run | null} run
  */
 const offersTrace = (state, run) =>
@@ -126,11 +130,11 @@ const offersTrace = (state, run) =>
   !isOpen(state) &&
   canShow('trace', run);
 
-/** Less probable guesses are listed only if they are followed, or were probable in the other case. */
+/** Less probable predictions are listed only if they are followed, or were probable in the other case. */
 const MIN_LISTED = 0.01;
 
 /**
- * The guesses, of which one is followed: arrow keys move between them.
+ * The predictions, of which one is followed. Arrow keys move between them.
  * @param {{ run: RunWithPredictions | null, other: Other | null, compared: boolean, short: boolean }} props
  */
 function GuessList({ run, other, compared, short }) {
@@ -169,7 +173,7 @@ const GUESS_KEYS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
  * @param {object} props
  * @param {Guess} props.guess
  * @param {RunWithPredictions} props.run
- * @param {number} [props.before] the probability in the comparison
+ * @param {number} [props.before] probability in the comparison
  * @param {number} props.max
  * @param {boolean} props.compared
  * @param {boolean} props.short
@@ -205,7 +209,8 @@ function GuessRow({ guess: { id, text, now }, run, before, max, compared, short,
 }
 
 /**
- * Names the comparison. Without one, and while another token is the query: says that the guesses follow the last token.
+ * Names the comparison. If there is none and the query is not the last token, says that the predictions follow the last
+ * token.
  * @param {{ other: Other | null, head: string }} props
  */
 function OtherNote({ other, head }) {

@@ -1,4 +1,5 @@
-// The change of a run without a prediction: the angle by which its hidden states turn, for the tokens that turn most.
+// The effect of a change on a run without predictions: the angle by which the hidden states turn, for the tokens that
+// turn most.
 
 import { degrees } from '../../texts/numbers.js';
 import { useSession, useTexts } from '../../ui/context.js';

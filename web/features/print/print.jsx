@@ -1,5 +1,5 @@
-// Styles for print and for forced colours, the caption of a printed picture, and the light theme while the dark page is
-// printed. Loaded with the first input.
+// Styles for print and for forced colours, the caption of a printed picture, and the light theme while a dark page is
+// printed. This file is loaded with the first input of the visitor.
 
 import { useEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -15,7 +15,7 @@ export const styles = `${css}
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 
-/** The caption, which is visible on paper only. */
+/** The caption, which is visible only on paper. */
 export function Media() {
   const session = useSession();
   const words = session.words.value;

@@ -1,4 +1,4 @@
-// Shown instead of the picture if there is no token: instructions, and a button that inserts a text.
+// Instructions and a button that inserts a text, shown in place of the picture if there is no token.
 
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';

@@ -1,16 +1,20 @@
-// The model's guess after the text. A press adds it to the text; while it is held the model continues the text.
+// The model's prediction after the text. A click adds it to the text. While the button is held down, the model
+// continues the text.
 
 import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { shown } from './tokens.js';
 
-/** Milliseconds after which a press is held. */
+/** A button counts as held down after this many milliseconds. */
 const HELD = 500;
 
-/** The text with a token after it: between the two is one space. @param {string} text @param {string} token */
+/**
+ * Returns the text with a token after it, and with one space between text and token.
+ * @param {string} text @param {string} token
+ */
 export const withToken = (text, token) => text + (/\s$/.test(text) ? token.trimStart() : token);
 
-/** @param {{ token: string, isFirst: boolean }} props isFirst: the text is empty */
+/** @param {{ token: string, isFirst: boolean }} props isFirst: true if the text is empty */
 export function Guess({ token, isFirst }) {
   const session = useSession();
   const words = session.words.value;

@@ -1,4 +1,4 @@
-// Options of the input next to the prompt of an opened model: second text, part, entry of a batch, picture, mask.
+// The options of the input of an opened model, next to the prompt: second text, part, entry of a batch, image, mask.
 
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
@@ -6,7 +6,10 @@ import { later } from '../../ui/lazy.jsx';
 const Chat = later(() => import('../chat/chat.jsx'), 'Chat');
 const Sound = later(() => import('../sound/sound.jsx'), 'Sound');
 
-/** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
+/**
+ * The second text and the choice of attention of an encoder–decoder, the entry of a batch, and the button for another
+ * image.
+ */
 export function InputOptions() {
   const session = useSession();
   const words = session.words.value;
@@ -109,7 +112,7 @@ function Entry({ count }) {
   );
 }
 
-/** Masks the query token, or the token under the pointer. */
+/** The button that masks the query token, or the token under the pointer. */
 export function MaskButton() {
   const session = useSession();
   const words = session.words.value;

@@ -1,5 +1,5 @@
 // The prompt. Each token has a bar with its attention weight from the query token. A transparent text field covers the
-// tokens: both use the same font settings, so that they wrap at the same characters.
+// tokens. Field and tokens have the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -25,7 +25,7 @@ const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
 /** @typedef {{ current: any }} Ref */
 
 /**
- * The tokens of the last answer that match the text. The answer may belong to the previous text.
+ * Returns the tokens of the last answer that match the text, because the answer may belong to the previous text.
  * @param {string} text
  * @param {Run | null} run
  */
@@ -39,7 +39,7 @@ function matchingPieces(text, run) {
   return pieces;
 }
 
-/** True if the input has more than a text. @param {any} about */
+/** Returns true if the input has more than a text. @param {any} about */
 const hasOptions = (about) =>
   about &&
   (['pair', 'picture', 'sound'].includes(about.reads) || about.chats || about.parts?.length > 1 || about.batch > 1);
@@ -91,7 +91,7 @@ function Field({ small }) {
       </div>
       {hasOptions(session.about.value) && <InputOptions />}
       {run?.about.mask && <MaskButton />}
-      {/* On small screens it is next to the guesses. */}
+      {/* On small screens this button is next to the predictions. */}
       {!small && text !== '' && <WriteOn />}
       <Note off={off} />
     </section>
@@ -99,7 +99,7 @@ function Field({ small }) {
 }
 
 /**
- * True if the whole text is higher than its box.
+ * Returns true if the whole text is higher than its box.
  * @param {Ref} field
  * @param {string} text
  * @param {number} width
@@ -114,8 +114,8 @@ function useOverflow(field, text, width) {
 }
 
 /**
- * Sets the field's value only if it differs: a text that a program changes must neither move the caret nor discard
- * what was typed since.
+ * Sets the value of the field only if it differs. A text that a program sets must neither move the caret nor discard
+ * text that was typed since.
  * @param {Ref} field
  * @param {string} text
  */
@@ -126,7 +126,7 @@ function useFieldValue(field, text) {
 }
 
 /**
- * Scrolls a long text to the query, but never under the pointer or during typing.
+ * Scrolls a long text to the query, but never while the pointer is over it or the user is typing.
  * @param {Ref} line
  * @param {number} width
  * @param {boolean} excerpt
@@ -144,7 +144,8 @@ function useQueryInView(line, width, excerpt) {
 }
 
 /**
- * Handlers that find the token under the pointer. The field covers the tokens, so they receive no events themselves.
+ * Returns handlers that find the token under the pointer. Tokens receive no events themselves, because the field covers
+ * them.
  * @param {{ line: Ref, field: Ref, excerpt: boolean, pieces: Piece[], setTyping: (typing: boolean) => void }} given
  */
 function usePointer({ line, field, excerpt, pieces, setTyping }) {
@@ -158,7 +159,7 @@ function usePointer({ line, field, excerpt, pieces, setTyping }) {
   };
   return {
     point(/** @type {PointerEvent} */ event) {
-      // An excerpt around the query would move under the pointer.
+      // An excerpt is around the query, so it would move under the pointer if the pointer changed the query.
       if (event.pointerType === 'touch' || excerpt) return;
       const t = tokenAt(event);
       session.setHover(t < 0 ? null : { t, s: -1 });
@@ -169,7 +170,7 @@ function usePointer({ line, field, excerpt, pieces, setTyping }) {
       if (t >= 0) session.look({ cell: null });
       if (t >= 0 && event.pointerType === 'touch') session.setHover({ t, s: -1 });
     },
-    /** A token that is pressed in an excerpt gets the caret in the whole text. */
+    /** If a token in an excerpt is pressed, the caret is set before that token in the whole text. */
     enter() {
       setTyping(true);
       if (!excerpt || pressed.current < 0) return;
@@ -250,7 +251,7 @@ function Tokens({ pieces, range: [from, to], row, ramp }) {
   );
 }
 
-/** The first guess, if the answer is about this text. @param {{ pieces: Piece[] }} props */
+/** The first prediction, if the answer belongs to the current text. @param {{ pieces: Piece[] }} props */
 function NextGuess({ pieces }) {
   const session = useSession();
   const run = session.run.value;
@@ -260,7 +261,7 @@ function NextGuess({ pieces }) {
   return <Guess token={run.top[0].text} isFirst={pieces.length === 0} />;
 }
 
-/** Explains the bars. @param {{ off: boolean }} props */
+/** Explains the bars under the tokens. @param {{ off: boolean }} props */
 function Note({ off }) {
   const session = useSession();
   const words = session.words.value;
@@ -290,7 +291,8 @@ function Note({ off }) {
 }
 
 /**
- * Later tokens have no bar unless they have a weight: a causal query cannot attend to them.
+ * Returns the colour of a token's bar. A token after the query has a bar only if it has weight, because a causal query
+ * cannot attend to it.
  * @param {Ramp} ramp
  * @param {number | undefined} weight
  * @param {number} t

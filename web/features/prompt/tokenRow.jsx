@@ -1,5 +1,6 @@
-// The tokens of an input that cannot be edited: of opened weights or of a picture. Each token has a bar with its weight
-// from the query token. If there are many, the tokens around the query are shown, and the whole row as a strip.
+// The tokens of an input that cannot be edited, such as an image or the tokens of opened weights. Each token has a bar
+// with its weight from the query token. If there are many tokens, only those around the query are shown, and the whole
+// row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -17,7 +18,7 @@ import { excerptOf } from './tokens.js';
 const SoundTitle = later(() => import('../sound/sound.jsx'), 'SoundTitle');
 const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
 
-/** Longer texts are shown as an excerpt around the query. */
+/** Maximum number of tokens that are shown without an excerpt around the query. */
 const MAX_TOKENS = 30;
 
 /** @param {{ children: ComponentChildren }} props */
@@ -32,7 +33,7 @@ export function Row({ children }) {
   const same =
     run.T === S &&
     run.keys.every((/** @type {Piece} */ { name }, /** @type {number} */ s) => name === run.pieces[s].name);
-  // Keys of another text: the excerpt is around the chosen key.
+  // If the keys are tokens of another text than the queries, the excerpt is around the chosen key.
   const [from, to] = S <= MAX_TOKENS ? [0, S] : excerptOf(S, same ? cell.t : cell.s);
   if (run.image) {
     const { rows, columns } = gridOf(run);
@@ -51,7 +52,7 @@ export function Row({ children }) {
         {children}
       </section>
     );
-  // An excerpt around the query would move under the pointer.
+  // An excerpt is around the query, so it would move under the pointer if the pointer changed the query.
   const whole = to - from === S;
   const point = (/** @type {number} */ s) => () => same && whole && session.setHover({ t: s, s: -1 });
   return (
@@ -89,7 +90,7 @@ export function Row({ children }) {
 }
 
 /**
- * A whole row as a strip: each pixel shows the largest of its weights.
+ * A whole row as a strip. Each pixel shows the largest of its weights.
  * @param {{ weights: ArrayLike<number>, ramp: { css: (weight: number) => string } }} props
  */
 export function Strip({ weights, ramp }) {

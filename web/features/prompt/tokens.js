@@ -1,15 +1,15 @@
-// A text as tokens, each with its characters.
+// Divides a text into tokens, each with its characters.
 
 /** @import { About } from '../../store/protocol.js' */
 
 /**
  * @typedef {object} Piece
  * @property {number} id
- * @property {number} start of its characters in the text, including the space before them
+ * @property {number} start index of the first character in the text, including the space before the token
  * @property {number} end
  * @property {string} space leading white space, as in the text
- * @property {string} text the rest
- * @property {string} name for display without its context: never empty
+ * @property {string} text text of the token without that white space
+ * @property {string} name name of the token without its context, which is never empty
  */
 
 /** @type {Record<string, string>} */
@@ -18,7 +18,8 @@ const SIGNS = { '\n': '↵', '\t': '⇥', ' ': '␣' };
 export const nameOf = (text) => text.trim() || text.replace(/[\n\t ]/g, (sign) => SIGNS[sign]) || '·';
 
 /**
- * If a character consists of several tokens, it belongs to the first of them.
+ * Returns the tokens of a text with their characters. A character that consists of several tokens belongs to the first
+ * of them.
  * @param {string} text
  * @param {{ ids: number[], offsets: [number, number][] }} encoding
  * @returns {Piece[]}
@@ -37,13 +38,13 @@ export function piecesOf(text, { ids, offsets }) {
 }
 
 /**
- * The position of a token, from 0, if another token has the same name; null if the name is unique.
+ * Returns the position of a token, from 0, if another token has the same name; null if the name is unique.
  * @param {readonly string[]} names @param {number} at
  */
 export const positionIn = (names, at) => (names.indexOf(names[at]) === names.lastIndexOf(names[at]) ? null : at);
 
 /**
- * A name for screen readers: with its position, as in "the (15)", if it is not unique.
+ * Returns a name for screen readers. If it is not unique, it includes the position, as in "the (15)".
  * @param {readonly string[]} names @param {number} at
  */
 export function spokenName(names, at) {
@@ -53,7 +54,7 @@ export function spokenName(names, at) {
 
 const isLetter = (/** @type {Piece} */ { text }) => /^[\p{L}\p{N}]/u.test(text);
 
-/** The tokens of the word that a token belongs to. @param {Piece[]} pieces @param {number} t */
+/** Returns the tokens of the word that contains a token. @param {Piece[]} pieces @param {number} t */
 export function wordAt(pieces, t) {
   let [from, to] = [t, t + 1];
   const joined = (/** @type {number} */ i) => pieces[i].space === '' && isLetter(pieces[i]) && isLetter(pieces[i - 1]);
@@ -62,10 +63,13 @@ export function wordAt(pieces, t) {
   return pieces.slice(from, to);
 }
 
-/** Maximum number of tokens at the end of a text that are shown. */
+/** Maximum number of tokens that the end of a text has. */
 const MAX_END = 6;
 
-/** The end of a text: its last two tokens, extended to the beginning of the word. @param {Piece[]} pieces */
+/**
+ * Returns the end of a text: the last two tokens, and the tokens before them that belong to the same word.
+ * @param {Piece[]} pieces
+ */
 export function endOf(pieces) {
   const from = pieces.length - 2;
   const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;
@@ -76,13 +80,13 @@ export function endOf(pieces) {
     .trim();
 }
 
-/** Tokens on each side of the query in an excerpt. */
+/** Number of tokens on each side of the query in an excerpt. */
 const NEAR = 12;
 
 /**
- * The part of a long text that is shown: the query and its neighbours.
- * @param {number} count tokens of the text
- * @param {number} at the query
+ * Returns the part of a long text that is shown: the query and its neighbours.
+ * @param {number} count number of tokens of the text
+ * @param {number} at position of the query
  * @returns {[from: number, to: number]}
  */
 export function excerptOf(count, at) {
@@ -90,11 +94,17 @@ export function excerptOf(count, at) {
   return [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, count)];
 }
 
-/** The text after the last token: white space that belongs to no token. @param {string} text @param {Piece[]} pieces */
+/**
+ * Returns the text after the last token, which is white space that belongs to no token.
+ * @param {string} text @param {Piece[]} pieces
+ */
 export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 
-/** A token as displayed after a text. @param {string} token */
+/** Returns a token as it is displayed after a text. @param {string} token */
 export const shown = (token) => token.replaceAll('\n', '↵');
 
-/** True if a model reads token numbers because it has no tokenizer. @param {Pick<About, 'reads' | 'words'>} about */
+/**
+ * Returns true if the input of a model is token numbers, because the model has no tokenizer.
+ * @param {Pick<About, 'reads' | 'words'>} about
+ */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

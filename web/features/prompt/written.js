@@ -1,9 +1,9 @@
-// The part of the text that the model has written.
+// Finds the part of the text that the model has written.
 
 /** @import { Piece } from './tokens.js' */
 
 /**
- * The first token that the model has written; the number of tokens if there is none.
+ * Returns the first token that the model has written; the number of tokens if it has written none.
  * @param {{ written: number | null }} state @param {{ pieces: readonly Piece[] } | null} run
  */
 export function writtenFrom({ written }, run) {

@@ -1,13 +1,13 @@
-// Bars of numbers as SVG paths.
+// Draws numbers as bars, which are SVG paths.
 
-/** Units of the drawing, which CSS stretches. */
+/** Width and height of the drawing in SVG units. CSS stretches the drawing. */
 export const [WIDTH, HEIGHT] = [200, 40];
-/** The least height of the bar of a number that is not 0; the largest gap between two bars. */
+/** Minimum height of the bar of a number that is not 0, and maximum gap between two bars. */
 const [MIN_BAR, MAX_GAP] = [0.6, 1.2];
 
 /**
- * The bar of a number at a position as an SVG path. The scale is common to all numbers: weights fill the height at 1,
- * others at the largest.
+ * Returns a function that draws the bar of a number at a position. All bars have the same scale: a weight of 1 has the
+ * full height; other numbers have it at the largest absolute value.
  * @param {ArrayLike<number>} values @param {boolean} isWeights
  */
 export function barsOf(values, isWeights) {

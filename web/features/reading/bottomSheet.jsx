@@ -1,4 +1,5 @@
-// On a phone the reading column is a sheet: its title is above the what-if line and opens it.
+// The reading column on a phone, which is a sheet. The title of the sheet is above the what-if line; a click on the
+// title opens the sheet.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,7 +12,7 @@ export function Sheet() {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  // A panel other than the reading was requested: it opens the sheet, and is closed with it.
+  // True if a panel other than the reading was requested. Such a panel opens the sheet, and closes with it.
   const isRequested = session.state.value.panel !== 'reading';
   const [open, setOpen] = useState(isRequested);
   useEffect(() => setOpen(isRequested), [isRequested]);

@@ -1,4 +1,4 @@
-// The cell that is read, in one line: me looks at Ish: 0.79
+// The cell that is read, in one line, such as "me looks at Ish: 0.79".
 
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';

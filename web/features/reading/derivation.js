@@ -1,13 +1,13 @@
-// The numbers from which one weight is computed, taken from the worker's answer.
+// Takes the numbers from which one weight is computed from the worker's answer.
 
 import { stepsAt } from './score.js';
 
 /** @import { Cell, Run, RunWithValues } from '../heatmap/types.js' */
 
 /**
- * The weights of one head of a run.
+ * Returns the weights of one head of a run.
  * @param {Run} run @param {number} layer @param {number} head
- * @returns {any} Float32Array (T,S); null for the heads of a large run that are not shown
+ * @returns {any} Float32Array (T,S); null for a head of a large run that is not shown
  */
 export function weightsOf({ weights, large, about, T, S, layer: shownLayer, head: shownHead }, layer, head) {
   if (large) return layer === shownLayer && head === shownHead ? weights : null;
@@ -17,13 +17,13 @@ export function weightsOf({ weights, large, about, T, S, layer: shownLayer, head
 }
 
 /**
- * True for a key after its query that has no weight: its cell is not drawn, unless the matrix is full.
+ * Returns true for a key after its query that has no weight. The cell of such a key is drawn only in a full matrix.
  * @param {number} weight @param {number} t @param {number} s
  */
 export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
 /**
- * True if a key after its query has weight.
+ * Returns true if a key after its query has weight.
  * @param {Float32Array} weights (T,S) @param {number} T @param {number} S
  */
 export const looksAhead = (weights, T, S) => {
@@ -31,7 +31,7 @@ export const looksAhead = (weights, T, S) => {
   return false;
 };
 
-/** The numbers of one cell. @param {RunWithValues} run @param {Cell} cell */
+/** Returns the numbers of one cell. @param {RunWithValues} run @param {Cell} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;
   const { width, valueWidth = width, query, key, value, scores, steps, sink, rest } = values;
@@ -45,9 +45,9 @@ export function readingOf(run, { t, s }) {
   const weights = row(weightsOf(run, run.layer, run.head), t, S);
   const score = scores[t * S + s];
   const weight = weights[s];
-  // The output of a patched head is not a mixture of these values.
+  // If the head is patched, its output is not a mixture of these values, so the direction does not apply.
   const direction = !values.patched && directions ? row(directions, t) : null;
-  // Direct logit attribution of the cell, null if it is unknown.
+  // Direct logit attribution of the cell; null if it is unknown.
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
   const sum = product.reduce((a, x) => a + x, 0);
   const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), rest?.[t] ?? 0);
@@ -61,7 +61,7 @@ export function readingOf(run, { t, s }) {
     score,
     weights,
     weight,
-    // A row without a visible key has the weight of its sink only.
+    // In a row without a visible key only the sink has weight.
     hidden: ofKeys === 0,
     sink,
     total: ofKeys + (sink === null ? 0 : Math.exp(sink)),

@@ -1,4 +1,5 @@
-// Numbers as bars: above and below a line in the middle; weights, which are never negative, above a line at the bottom.
+// Numbers as bars above and below a line in the middle. Weights, which are never negative, are bars above a line at the
+// bottom.
 
 import { useSession } from '../../ui/context.js';
 import { RAMP } from '../heatmap/colourRamp.js';
@@ -6,12 +7,15 @@ import { barsOf, HEIGHT, WIDTH } from './bars.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 
-/** Smaller weights have no bar. */
+/** Minimum weight of a bar. */
 const MIN_WEIGHT = 0.004;
-/** The emphasized weight has at least the colour of this weight. */
+/** The bar of the emphasized weight has at least the colour of this weight. */
 const MIN_MARKED = 0.3;
 
-/** `mark`: the bar that is emphasized. @param {{ kind: string, values: ArrayLike<number>, mark?: number }} props */
+/**
+ * mark: position of the bar that is emphasized
+ * @param {{ kind: string, values: ArrayLike<number>, mark?: number }} props
+ */
 export function Bars({ kind, values, mark }) {
   const theme = useSession().theme.value;
   const isWeights = kind === 'softmax';

@@ -1,5 +1,5 @@
-// The computation of the weight that is read: strips on one grid of columns, so that a product is under its factors. In
-// full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
+// The computation of the weight that is read. The strips share one grid of columns, so that a product is under its
+// factors. In full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
 
 import { hasValues } from '../../store/runParts.js';
 import { plain, signed, sumText, weightText } from '../../texts/numbers.js';
@@ -19,7 +19,8 @@ const RowReading = later(() => import('./rowReading.jsx'), 'RowReading');
 /** @typedef {ReturnType<typeof readingOf>} CellReading */
 
 /**
- * `title`: true if the cell is named above the strips. Views that have a reading of their own get more props.
+ * title: true if the name of the cell is above the strips. The remaining props are for views that replace this
+ * component with their own.
  * @param {{ compact?: boolean, title?: boolean, spread?: boolean, phone?: boolean, wide?: boolean }} props
  */
 export function Reading({ compact = false, title = true }) {
@@ -50,7 +51,10 @@ export function Reading({ compact = false, title = true }) {
   );
 }
 
-/** Shows each step in full, or in short. On a desk it is visible while pointer or focus is in the column. */
+/**
+ * The button that shows each step in full or in short. On a large screen it is visible while the pointer or the focus
+ * is in the column.
+ */
 function InFull() {
   const session = useSession();
   const words = session.words.value;
@@ -108,7 +112,7 @@ function Strips({ run, cell: { t, s }, reading: r, inFull }) {
 }
 
 /**
- * From the product to the score: a line for each step of the model.
+ * Shows the steps from the dot product to the score, one line for each step of the model.
  * @param {{ reading: CellReading, width: number }} props
  */
 function Score({ reading, width }) {
@@ -124,7 +128,10 @@ function Score({ reading, width }) {
   ));
 }
 
-/** The same in one line: sum 36.14 ÷ √32 = 6.39 @param {{ reading: CellReading, width: number }} props */
+/**
+ * Shows the steps from the dot product to the score in one line, such as: sum 36.14 ÷ √32 = 6.39
+ * @param {{ reading: CellReading, width: number }} props
+ */
 export function ShortScore({ reading, width }) {
   const words = useSession().words.value;
   const [sum, ...steps] = linesOf(words.steps, reading, width);
@@ -146,7 +153,7 @@ export function ShortScore({ reading, width }) {
     </>
   );
 }
-/** Texts of steps that continue a formula. */
+/** Matches the text of a step that continues a formula. */
 const OPERATOR = /^[÷×+−]/;
 
 /** @param {{ reading: CellReading }} props */
@@ -162,11 +169,14 @@ function Softmax({ reading: { sink, score, total, weight } }) {
   );
 }
 
-/** A line break; on a tablet, where lines are long, its text. @param {{ children: ComponentChildren }} props */
+/**
+ * A line break. On a tablet, where lines are long, its text is shown instead.
+ * @param {{ children: ComponentChildren }} props
+ */
 const Break = ({ children }) => <span class="break">{children}</span>;
 
 /**
- * The other values of the mixture, and where it is written.
+ * Lists the other values of the mixture, and says where the mixture is written.
  * @param {{ run: RunWithValues, others: CellReading['others'] }} props
  */
 function Mixture({ run, others }) {
@@ -182,7 +192,7 @@ function Mixture({ run, others }) {
   );
 }
 
-/** The two largest weights of the other keys. @param {{ run: Run, others: CellReading['others'] }} props */
+/** Lists the two largest weights of the other keys. @param {{ run: Run, others: CellReading['others'] }} props */
 function Others({ run, others }) {
   const words = useSession().words.value;
   const [first, second, ...rest] = others;
@@ -200,7 +210,7 @@ function Others({ run, others }) {
   );
 }
 
-/** The direct logit attribution of the cell. @param {{ run: Run, t: number, reading: CellReading }} props */
+/** Shows the direct logit attribution of the cell. @param {{ run: Run, t: number, reading: CellReading }} props */
 function Contribution({ run, t, reading: { adds, label } }) {
   const words = useSession().words.value;
   if (adds === null || !Number.isFinite(adds) || Number(label.id) < 0) return null;
@@ -226,7 +236,7 @@ function Contribution({ run, t, reading: { adds, label } }) {
  * @param {string} props.name
  * @param {'query' | 'key' | 'value' | 'data' | 'softmax'} props.kind
  * @param {Float32Array} props.values
- * @param {number} [props.mark] the bar that is emphasized
+ * @param {number} [props.mark] position of the bar that is emphasized
  * @param {boolean} [props.tall]
  * @param {ComponentChildren} [props.children]
  */

@@ -1,4 +1,4 @@
-// The reading column for attention weights without queries, keys and values: the largest weights of a row.
+// The reading column for attention weights without queries, keys and values. It lists the largest weights of a row.
 
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -56,7 +56,7 @@ export function RowReading({ run, cell, title = true }) {
   );
 }
 
-/** Positions of the largest weights. @param {ArrayLike<number>} row @param {number} count */
+/** Returns the positions of the largest weights. @param {ArrayLike<number>} row @param {number} count */
 function largest(row, count) {
   /** @type {number[]} */
   const found = [];

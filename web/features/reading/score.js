@@ -1,25 +1,28 @@
-// From the product of a query and a key to their score: the steps of the model, in the order of the core (scale, soft
-// cap, distance, temperature). The worker lists the steps of a head; they are computed here for one cell, with a text.
+// Computes the score of a query and a key from their dot product, by the steps of the model, in the order of the core
+// (scale, soft cap, distance, temperature). The worker lists the steps of a head; this file computes them for one cell,
+// and describes them.
 
 import { plain } from '../../texts/numbers.js';
 
 /**
- * @typedef {{ kind: 'scale', scale: number }} Scale a factor, 1 where a model does not divide
- * @typedef {{ kind: 'cap', cap: number }} Cap cap · tanh(x / cap)
- * @typedef {{ kind: 'distance', added: Float32Array, byCell?: boolean }} Distance is added: added[s − t + T − 1], or,
- *   by cell, added[t · S + s], where it depends on query and key as well
- * @typedef {{ kind: 'temperature', by: number }} Temperature divides
+ * @typedef {{ kind: 'scale', scale: number }} Scale factor on the dot product, 1 for a model that does not divide
+ * @typedef {{ kind: 'cap', cap: number }} Cap replaces x by cap · tanh(x / cap)
+ * @typedef {{ kind: 'distance', added: Float32Array, byCell?: boolean }} Distance adds added[s − t + T − 1], or if
+ *   byCell is true added[t · S + s], for a term that also depends on query and key
+ * @typedef {{ kind: 'temperature', by: number }} Temperature divides by this temperature
  * @typedef {Scale | Cap | Distance | Temperature} Step
  */
-/** @typedef {Step & { amount: number, from: number, to: number }} CellStep a step at one cell: to = from + amount */
+/**
+ * @typedef {Step & { amount: number, from: number, to: number }} CellStep step at one cell, where to = from + amount
+ */
 
-/** Relative rounding error up to which a float32 number is taken for a whole one. */
+/** Maximum relative rounding error of a float32 number that counts as a whole number. */
 const TOLERANCE = 1e-5;
 const isWhole = (/** @type {number} */ x) => Math.round(x) >= 1 && Math.abs(x / Math.round(x) - 1) < TOLERANCE;
 
 /**
- * The divisor of which a scale is the reciprocal, as √root · by. If by is not 1, root is the width of a head. Null if
- * there is none.
+ * Returns the divisor whose reciprocal is the scale, as √root · by. If by is not 1, root is the width of a head.
+ * Returns null if there is no such divisor.
  * @param {number} scale
  * @param {number} width of a head
  * @returns {{ root: number, by: number } | null}
@@ -45,9 +48,9 @@ function amountOf(step, x, { t, s }, T) {
 }
 
 /**
- * The steps of a head at one cell.
+ * Returns the steps of a head at one cell.
  * @param {readonly Step[]} steps
- * @param {number} product of query and key
+ * @param {number} product dot product of query and key
  * @param {{ t: number, s: number }} cell
  * @param {number} T
  * @returns {CellStep[]}
@@ -85,7 +88,8 @@ function textOf(texts, step, width) {
 }
 
 /**
- * The lines that explain a score, one for each step: its text and its result, which is null if the step has no effect.
+ * Returns the lines that explain a score, one for each step. A line has a text and a result, which is null if the step
+ * has no effect.
  * @param {Texts} texts
  * @param {{ sum: number, steps: readonly CellStep[], score: number }} reading
  * @param {number} width of a head

@@ -1,4 +1,5 @@
-// Two sentences of a sentence encoder: their cosine, in place of the guesses, and the share of each token in it.
+// The comparison of two sentences by a sentence encoder: their cosine, in place of the predictions, and the share of
+// each token in the cosine.
 
 import { useState } from 'preact/hooks';
 import { plain } from '../../texts/numbers.js';
@@ -16,7 +17,7 @@ export { default as styles } from './similarity.css';
 
 const TEXTS = { en, zh };
 
-/** A model that compares two sentences. */
+/** The comparison, for a model that compares two sentences. */
 export function Similarity() {
   const session = useSession();
   const own = useTexts(TEXTS);
@@ -42,10 +43,10 @@ export function Similarity() {
 }
 
 /**
- * The second sentence, and the cosine.
+ * The second sentence, and the cosine of both sentences.
  * @param {object} props
  * @param {number | null} [props.cosine]
- * @param {number | null} [props.before] the cosine in the other case
+ * @param {number | null} [props.before] cosine in the other case
  * @param {import('preact').ComponentChildren} [props.children]
  */
 export function TwoSentences({ cosine, before = null, children }) {
@@ -80,7 +81,8 @@ export function TwoSentences({ cosine, before = null, children }) {
 }
 
 /**
- * The tokens of both sentences with a bar below each. While one is chosen, those of the other sentence show its pairs.
+ * The tokens of both sentences, each with a bar. While a token is chosen, each token of the other sentence shows the
+ * share of its pair with the chosen one.
  * @param {{ tokens: SimilarTokens, whole: number }} props
  */
 function Shares({ tokens, whole }) {
@@ -116,7 +118,8 @@ function Shares({ tokens, whole }) {
 const nameOf = (/** @type {string} */ token) => shown(token).trim() || '␣';
 
 /**
- * The shares of one sentence: those of its pairs with the chosen token of the other sentence, if there is one.
+ * Returns the shares of one sentence. If a token of the other sentence is chosen, these are the shares of the pairs
+ * with that token.
  * @param {SimilarTokens} tokens @param {0 | 1} side @param {Place | null} chosen
  */
 function sharesOf({ first, second, pairs }, side, chosen) {
@@ -129,14 +132,14 @@ function sharesOf({ first, second, pairs }, side, chosen) {
   return { shares, isPairs: true };
 }
 
-/** The next token for an arrow key. @type {Record<string, number>} */
+/** The number of tokens that an arrow key moves. @type {Record<string, number>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
 /**
  * @param {object} props
  * @param {string[]} props.names
  * @param {number[]} props.shares
- * @param {number} props.most the share of the longest bar
+ * @param {number} props.most share of the longest bar
  * @param {(name: string, share: number) => string} props.label
  * @param {number | null} props.chosen
  * @param {(token: number | null) => void} props.choose

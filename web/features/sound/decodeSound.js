@@ -1,11 +1,14 @@
-// The samples of a sound file, in any format that the browser knows.
+// Decodes the samples of a sound file, in any format that the browser can decode.
 
-/** Samples in a second. */
+/** Samples per second. */
 export const RATE = 16000;
 
-/** One channel, the mean of those of the file. @param {Blob} file @returns {Promise<Float32Array>} */
+/**
+ * Returns one channel, which is the mean of all channels of the file.
+ * @param {Blob} file @returns {Promise<Float32Array>}
+ */
 export async function decodeSound(file) {
-  // The browser converts the rate to that of the context.
+  // The browser converts the sample rate to the rate of the context.
   const context = new OfflineAudioContext(1, 1, RATE);
   const buffer = await context.decodeAudioData(await file.arrayBuffer());
   const samples = new Float32Array(buffer.length);

@@ -1,4 +1,4 @@
-// A model that spells: the likeliest letters of the chosen frame, and the text of all frames.
+// The predictions of a model that spells: the most probable letters of the chosen frame, and the text of all frames.
 
 import { useSession, useTexts } from '../../ui/context.js';
 import { Track } from '../../ui/track.jsx';
@@ -12,7 +12,7 @@ import { sound as zh } from './sound.zh.js';
 
 export const styles = ownStyles + turnedStyles;
 
-/** Less probable letters are not listed. */
+/** Minimum probability of a letter that is listed. */
 const MIN_LISTED = 0.01;
 
 export function FrameLetters() {
@@ -28,7 +28,7 @@ export function FrameLetters() {
   const title = run.about.hears === 'frames' ? own.classes : own.letters;
   const most = Math.max(...top.map(({ now }) => now), 0.01);
   return (
-    // If it is too long it scrolls, by keyboard too.
+    // Long contents scroll, by keyboard too, so the section can have the focus.
     <section class="prediction about frame-letters" role="group" aria-label={title} tabIndex={0}>
       {letters.text !== null && (
         <p class="spelled">

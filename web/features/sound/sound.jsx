@@ -1,4 +1,5 @@
-// The sound that a model hears: its length, a file or a recording in its place, and the transcription.
+// The sound that is the model's input: its length, buttons that replace it with a file or a recording, and the
+// transcription.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
@@ -10,7 +11,7 @@ export { default as styles } from './sound.css';
 
 const TEXTS = { en, zh };
 
-/** The length of the sound, and the silence after it that the model reads. */
+/** The length of the sound, and of the silence after it that the model also reads. */
 export function SoundTitle() {
   const session = useSession();
   const own = useTexts(TEXTS);
@@ -28,7 +29,7 @@ export function SoundTitle() {
   );
 }
 
-/** Chooses a sound, and lets a model of speech write it. */
+/** Buttons that choose a sound, and that let a speech model transcribe it. */
 export function Sound() {
   const session = useSession();
   const own = useTexts(TEXTS);
@@ -72,7 +73,7 @@ function Transcribe() {
 
 /** @typedef {{ name: 'idle' | 'asking' | 'refused' | 'missing' } | { name: 'recording', seconds: number }} Recording */
 
-/** The recording, and its actions. */
+/** Returns the state of the recording, and actions that start, stop or cancel it. */
 function useRecording() {
   const session = useSession();
   const [state, setState] = useState(/** @type {Recording} */ ({ name: 'idle' }));

@@ -1,4 +1,5 @@
-// The spectrogram of the keys, under their columns: time from left to right, low pitches below.
+// The spectrogram of the keys, under their columns. Time goes from left to right, and low frequencies are at the
+// bottom.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
@@ -14,7 +15,10 @@ export { default as styles } from './sound.css';
 /** @import { ShownSound, Spectrogram as Levels } from '../../store/protocol.js' */
 /** @import { Picture } from '../heatmap/types.js' */
 
-/** Seconds between two labels, and their smallest distance in pixels. */
+/**
+ * Possible seconds between two labels; the next line has the minimum distance of two labels and the width of a label,
+ * in pixels.
+ */
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10];
 const [MIN_DISTANCE, LABEL] = [44, 30];
 
@@ -50,7 +54,7 @@ export function Spectrogram({ picture }) {
   );
 }
 
-/** The labels of times that have room. @param {number} seconds @param {number} width */
+/** Returns the labels of times that have room. @param {number} seconds @param {number} width */
 function ticksOf(seconds, width) {
   const step = STEPS.find((step) => (step / seconds) * width >= MIN_DISTANCE) ?? STEPS[STEPS.length - 1];
   const count = Math.floor(seconds / step) + 1;
@@ -74,7 +78,7 @@ function paint(canvas, { data, bins, columns }, width, ink) {
   const small = Object.assign(document.createElement('canvas'), { width: columns, height: bins });
   small.getContext('2d')?.putImageData(image, 0, 0);
   context.drawImage(small, 0, 0, width, SPECTROGRAM.strip);
-  // The image is the opacity of the ink.
+  // The image becomes the opacity of the ink.
   context.globalCompositeOperation = 'source-in';
   context.fillStyle = ink;
   context.fillRect(0, 0, width, SPECTROGRAM.strip);

@@ -1,4 +1,5 @@
-// The acts of a step. In each the visitor predicts, does something, and sees the result next to the prediction.
+// The acts of a step of the story. In each act the visitor predicts, does something, and sees the result next to the
+// prediction.
 
 import { Fragment } from 'preact';
 import { useId } from 'preact/hooks';
@@ -18,7 +19,7 @@ import { TEXTS } from './texts.js';
 /** @typedef {{ acts: ActTexts[] }} StepTexts */
 
 /**
- * The results of the acts that are done.
+ * Returns the results of the acts that are done.
  * @param {Session} session @param {StepTexts} texts
  * @returns {Filled[]}
  */
@@ -32,7 +33,7 @@ export function resultsOf(session, texts) {
 }
 
 /**
- * The results of the acts that are done, and the act that comes next, with the figure that belongs to it.
+ * Shows the results of the acts that are done, and the next act with its figure.
  * @param {{ texts: StepTexts, values: Values, phone: boolean, figure: ComponentChildren }} props
  */
 export function Acts({ texts, values, phone, figure }) {
@@ -43,7 +44,7 @@ export function Acts({ texts, values, phone, figure }) {
   const result = (/** @type {number} */ act) => (
     <Result key={`seen${act}`} act={act} texts={texts} isPast={act < now} />
   );
-  // The figure keeps its place among keyed elements: it may have the focus when the next act begins.
+  // The figure has a key, so that it remains the same element when the next act begins, because it may have the focus.
   return [
     ...done.map((isDone, act) => act !== now && isDone && result(act)),
     <Task key={`task${now}`} act={now} text={texts.acts[now]} values={values} isDone={done[now]} phone={phone} />,
@@ -53,7 +54,7 @@ export function Acts({ texts, values, phone, figure }) {
 }
 
 /**
- * The question of an act, and what to do once it is answered.
+ * The question of an act, and its task once the question is answered.
  * @param {{ act: number, text: ActTexts, values: Values, isDone: boolean, phone: boolean }} props
  */
 function Task({ act, text, values, isDone, phone }) {
@@ -78,7 +79,7 @@ function Task({ act, text, values, isDone, phone }) {
   );
 }
 
-/** @param {{ act: number, texts: StepTexts, isPast: boolean }} props isPast: the question is not shown any more */
+/** @param {{ act: number, texts: StepTexts, isPast: boolean }} props isPast: true if the question is no longer shown */
 function Result({ act, texts, isPast }) {
   const session = useSession();
   const words = useTexts(TEXTS);
@@ -96,7 +97,7 @@ function Result({ act, texts, isPast }) {
 }
 
 /**
- * A question with three answers. Once the result is known, it and the visitor's answer are marked.
+ * A question with three choices. Once the result is known, the correct choice and the visitor's choice are marked.
  * @param {{ act: number, text: ActTexts, values: Values, came: number | null }} props
  */
 function Question({ act, text, values, came }) {
@@ -133,7 +134,7 @@ function Question({ act, text, values, came }) {
   );
 }
 
-/** Opens training. @param {{ text: string }} props */
+/** A button that opens training. @param {{ text: string }} props */
 function TrainLink({ text }) {
   const session = useSession();
   const go = () => {
@@ -147,7 +148,7 @@ function TrainLink({ text }) {
   );
 }
 
-/** The values of a step's texts. @param {Session} session @returns {Values | null} */
+/** Returns the values of the placeholders in a step's texts. @param {Session} session @returns {Values | null} */
 export function valuesOf(session) {
   const { step, cell } = session.state.value;
   const { name } = STEPS[step];

@@ -1,4 +1,5 @@
-// The line from one head to the keys of another one, in the gap that opens between their layers, with its switch.
+// The line from one head to the keys of another head, in the gap that opens between their layers. A switch cuts the
+// line.
 
 import { useSession, useTexts } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
@@ -11,7 +12,10 @@ export { default as styles } from './cutLine.css';
 
 /** @typedef {import('../heads/headLayout.js').Layout} Layout */
 
-/** CSS pixels: half of the switch with its touch area, room of the text next to it, distance of the frame. */
+/**
+ * In CSS pixels: half the size of the switch with its touch area, width of the text next to the switch, and distance of
+ * a frame from its head.
+ */
 const [SWITCH, TEXT, FRAME] = [22, 150, 3];
 
 /**

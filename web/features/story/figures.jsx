@@ -13,7 +13,7 @@ import { TEXTS } from './texts.js';
 /** Maximum number of tokens that are listed. */
 const MAX_TOKENS = 60;
 
-/** The tokens of the text, each with its number below it. */
+/** The tokens of the text, each with its id below. */
 export function Tokens() {
   const session = useSession();
   const words = useTexts(TEXTS);
@@ -53,7 +53,7 @@ export function Tokens() {
   );
 }
 
-/** The value of the key token, the mixture of values, and the head's contribution to the chosen guess. */
+/** The value of the key token, the mixture of values, and the head's contribution to the chosen prediction. */
 export function Fetched() {
   const session = useSession();
   const words = session.words.value;

@@ -1,5 +1,5 @@
-// The numbers inside a head, from query and key to the weight. One pair is drawn as an area, of which the visitor moves
-// one side once a prediction is made.
+// The numbers inside a head, from query and key to the weight. The product of one component of the query and one of the
+// key is drawn as an area. The visitor moves one side of it after making a prediction.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { hasValues } from '../../store/runParts.js';
@@ -25,7 +25,7 @@ export { default as styles } from './inside.css';
 
 const STEP = STEPS.findIndex(({ inside }) => inside);
 
-/** @param {{ row?: boolean }} props row: true if the row is not shown elsewhere */
+/** @param {{ row?: boolean }} props row: true if no other component shows the row of weights */
 export function Inside({ row = false }) {
   const session = useSession();
   const texts = useTexts(TEXTS);
@@ -63,7 +63,7 @@ export function Inside({ row = false }) {
 }
 
 /**
- * A result is not noted while the knob is held.
+ * Stores whether the knob is held, because a result is observed only after the knob is released.
  * @param {Session} session @param {boolean} held
  */
 function hold(session, held) {
@@ -72,7 +72,8 @@ function hold(session, held) {
 }
 
 /**
- * Query, key and their products, with one pair marked. Once, an animation moves the two onto their product.
+ * Shows query, key and their products, with one pair of components marked. An animation, which runs once, moves query
+ * and key onto their product.
  * @param {{ run: RunWithValues, cell: Cell, index: number }} props
  */
 function Products({ run, cell, index }) {
@@ -108,7 +109,7 @@ function Products({ run, cell, index }) {
 }
 
 /**
- * Numbers as pale bars, with one at full strength.
+ * Numbers as pale bars, of which one has its full colour.
  * @param {{ name: string, kind: 'query' | 'key' | 'data', values: Float32Array }} props
  */
 function Marked({ name, kind, values }) {
@@ -124,7 +125,7 @@ function Marked({ name, kind, values }) {
 }
 
 /**
- * The product of the pair, the sum of all products, the score and the weight.
+ * Shows the product of the pair, the sum of all products, the score and the weight.
  * @param {{ run: RunWithValues, cell: Cell, pair: Pair, before: number | null, row: boolean }} props
  */
 function Sums({ run, cell, pair: { index }, before, row }) {

@@ -1,4 +1,4 @@
-// The observations of a step of the story, as texts with values for their placeholders.
+// Describes the observations of a step of the story, as texts with values for their placeholders.
 
 import { plain, signed, weightText } from '../../texts/numbers.js';
 import { shown } from '../prompt/tokens.js';
@@ -7,9 +7,12 @@ import { weightsOf } from '../reading/derivation.js';
 /** @import { Cell } from '../../store/state.js' */
 /** @import { Run } from '../../store/types.js' */
 /** @import { Strings } from '../../texts/languages.js' */
-/** @typedef {Record<string, string>} Values for the placeholders of a text, by name */
-/** @typedef {{ of: string, values: Values }} Filled a text with its values */
-/** @typedef {{ acts: { seen: string, other?: string }[] }} StepTexts other: the text if there are no values */
+/** @typedef {Record<string, string>} Values values of the placeholders of a text, by name */
+/** @typedef {{ of: string, values: Values }} Filled text with the values of its placeholders */
+/**
+ * @typedef {{ acts: { seen: string, other?: string }[] }} StepTexts seen: text of the result; other: text if there are
+ *   no values
+ */
 /** @typedef {{ layer: number, head: number }} Place */
 
 const tokenOf = (/** @type {string} */ text) => shown(text).trim() || '␣';
@@ -20,7 +23,7 @@ const placeOf = ({ layer, head }) => ({ layer: String(layer), head: String(head)
 const costOf = ({ story }, found) => ({ ...placeOf(found), points: story.points(Math.abs(found.points)) });
 
 /**
- * For each task of a step the values of its observation; null if there is none yet.
+ * Functions that return, for each act of a step, the values of its observation; null if there is none yet.
  * @type {Record<string, (seen: any, words: Strings) => (Values | null)[]>}
  */
 const VALUES = {
@@ -92,12 +95,12 @@ const VALUES = {
 };
 
 /**
- * The result of an act that is done.
+ * Returns the result of an act that is done.
  * @param {Strings} words
  * @param {StepTexts} texts
  * @param {string} name of the step
  * @param {number} act
- * @param {any} seen the step's observations in the log
+ * @param {any} seen observations of the step in the log
  * @returns {Filled}
  */
 export function resultText(words, { acts }, name, act, seen) {
@@ -106,7 +109,7 @@ export function resultText(words, { acts }, name, act, seen) {
 }
 
 /**
- * The values of the texts and questions of a step; null if they are not known yet.
+ * Returns the values of the texts and questions of a step; null if they are not known yet.
  * @param {string} name of the step
  * @param {any} seen
  * @param {{ run: Run | null, cell: Cell | null }} shown

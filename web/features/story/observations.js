@@ -1,4 +1,4 @@
-// The visitor's observations in each step of the story. The model's answers alone decide which tasks are done.
+// The visitor's observations in each step of the story. Only the answers of the model decide which tasks are done.
 
 import { hasContributions, hasPredictions } from '../../store/runParts.js';
 import { OPENING } from '../../store/state.js';
@@ -12,23 +12,23 @@ import { lineKey, readTrial, TRICK } from './trial.js';
 /** @import { Run } from '../../store/types.js' */
 /** @import { Log } from './steps.js' */
 /**
- * The answers to the current state.
+ * The answers of the model to the current state.
  * @typedef {object} Answers
  * @property {Run} run
- * @property {Cell | null} cell the chosen cell, or the one under the resting pointer
+ * @property {Cell | null} cell the chosen cell, or the cell on which the pointer rests
  * @property {(string | null)[][] | null} [roles] the roles of the heads
- * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] the probability of each token's actual
- *   next token: now, and with nothing changed
+ * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] probability of the actual next token
+ *   after each token, with the current changes and without changes
  */
 
-/** At this temperature the weights have clearly changed. */
+/** A temperature from which the change of the weights is clear. */
 export const WARM = 2;
-/** Changes of a probability in percentage points: from FALL on it counts as a fall, up to SAME as no difference. */
+/** Changes of a probability in percentage points: at least FALL counts as a fall, at most SAME as no difference. */
 export const FALL = 20;
 const SAME = 2;
-/** From this weight on a token attends mostly to a key; from this distance on the key is far back. */
+/** A weight from which a token attends mostly to one key, and a distance from which that key is far back. */
 const [MOSTLY, FAR] = [0.5, 6];
-/** A flipped number is at most this share of the number before. */
+/** A component counts as flipped if its ratio to the original component is at most this. */
 const FLIPPED = -0.99;
 
 /** @param {Run} run @param {number} t */
@@ -38,16 +38,16 @@ function rowAt({ weights, about, T, layer, head }, t) {
 }
 
 const isOff = (/** @type {number} */ scale) => scale === 0;
-/** Heads that are off, not as a part of a layer. @param {State} state */
+/** Returns the heads that are switched off, without those that are off because their layer is. @param {State} state */
 const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
-/** True if a number is tried that is not shown. @param {State} state */
+/** Returns true if a component is changed that the page does not show. @param {State} state */
 const isElsewhere = ({ trial, layer, head, cell }) =>
   readTrial(trial).numbers.some((one) => one.layer !== layer || one.head !== head || one.token !== cell?.t);
 
 /**
- * Corrections to the state. In the step about ablation the same guess stays chosen however its probability falls, and
- * only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
+ * Returns corrections to the state; null if none is needed. In the step about ablation the same prediction stays chosen
+ * however its probability falls, and only one head is off, so that the change is due to this head.
  * @param {State} state
  * @param {Log} log
  * @returns {Partial<State> | null}
@@ -66,11 +66,11 @@ export function corrections(state, log) {
   return Object.keys(patch).length > 0 ? patch : null;
 }
 
-/** Texts of the page itself, which the visitor has not written. */
+/** Texts that the page sets itself, which the visitor has not written. */
 const OWN_TEXTS = [OPENING, STEPS[0].begin?.text];
 
 /**
- * The new observations of each step. They are the old ones if there is nothing new.
+ * Functions that return the new observations of each step, or the old ones if there is nothing new.
  * @type {Record<string, (seen: any, state: State, answers: Answers) => any>}
  */
 const OBSERVE = {
@@ -94,7 +94,7 @@ const OBSERVE = {
     const row = rowAt(run, cell.t);
     const s = row.reduce((best, weight, i) => (weight > row[best] ? i : best), 0);
     const distance = cell.t - s;
-    // Rows that find nothing look at the first token.
+    // A row that finds nothing looks at the first token, so it does not count.
     if (s === 0 || !(row[s] >= MOSTLY) || distance < FAR) return seen;
     const total = row.reduce((/** @type {number} */ sum, /** @type {number} */ w) => sum + w, 0);
     return { token: run.pieces[cell.t].name, key: run.pieces[s].name, distance, weight: row[s], total, all: run.T };
@@ -191,7 +191,8 @@ const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>
   [temperature, mask, scale, patch].every((map) => Object.keys(map).length === 0);
 
 /**
- * The number of a query whose product with that of the key is the largest of those with two positive numbers.
+ * Returns the index at which the product of query and key is the largest, among the indices at which both components
+ * are positive.
  * @param {Run} run @param {Cell} cell
  */
 export function strongestPair({ values }, { t, s }) {
@@ -205,7 +206,7 @@ export function strongestPair({ values }, { t, s }) {
 }
 
 /**
- * The log after an answer; the same object if there is nothing new.
+ * Returns the log after an answer; the same object if there is nothing new.
  * @param {Log} log
  * @param {number} step
  * @param {State} state
@@ -219,11 +220,11 @@ export function observe(log, step, state, answers) {
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
-/** The log after the visitor has opened training. @param {Log} log @returns {Log} */
+/** Returns the log after the visitor has opened training. @param {Log} log @returns {Log} */
 export const opened = (log) => ({ ...log, train: { opened: true } });
 
 /**
- * The log after a return from training.
+ * Returns the log after the visitor has returned from training.
  * @param {Log} log @param {{ steps: number, right: number | undefined }} trained
  * @returns {Log}
  */

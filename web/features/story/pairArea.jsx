@@ -1,4 +1,5 @@
-// One number of the query and one of the key as the sides of an area. Below zero the area is an outline.
+// Draws the product of one query component and one key component as a rectangle, whose sides are the two components. A
+// negative product is drawn as an outline.
 
 import { plain } from '../../texts/numbers.js';
 import { useTexts } from '../../ui/context.js';
@@ -7,23 +8,25 @@ import { TEXTS } from './texts.js';
 
 /** @typedef {{ query: number, key: number }} Pair */
 
-/** Steps of the knob from zero to the number before; steps to each end. */
+/** Number of steps of the knob from zero to the original component, and from zero to each end. */
 const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
-/** CSS pixels of the line from the pair's column to the area: where it begins and ends. */
+/** y at which the line from the pair's column to the rectangle begins and ends, in CSS pixels. */
 const [LINE_TOP, LINE_END] = [-8, 26];
-/** CSS pixels: the largest height above the axis, room below it and at the sides, half of the knob. */
+/**
+ * In CSS pixels: maximum height above the axis, room below the axis and at the sides, and half the size of the knob.
+ */
 const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
 /**
  * @param {object} props
  * @param {number} props.width
- * @param {number} props.column the middle of the pair's column above
- * @param {Pair} props.pair before a change
- * @param {number} props.value of the query's number now
- * @param {{ query: string, key: string }} props.names of the two tokens
- * @param {boolean} props.isReady false until a prediction is made
+ * @param {number} props.column x of the middle of the pair's column above
+ * @param {Pair} props.pair original components, before a change
+ * @param {number} props.value current component of the query
+ * @param {{ query: string, key: string }} props.names names of the two tokens
+ * @param {boolean} props.isReady false until the visitor has made a prediction
  * @param {(value: number) => void} props.onInput
- * @param {(is: boolean) => void} props.onHold the knob is pressed, or released
+ * @param {(is: boolean) => void} props.onHold called with true when the knob is pressed, with false when it is released
  */
 export function PairArea({ width, column, pair, value, names, isReady, onInput, onHold }) {
   const words = useTexts(TEXTS);

@@ -1,4 +1,4 @@
-// The texts around the steps of the story, in English: those that are needed only when it is open.
+// The texts around the steps of the story in English that are needed only while the story is open.
 
 export const panel = {
   of: (/** @type {number} */ step, /** @type {number} */ all) => `Story, step ${step} of ${all}`,

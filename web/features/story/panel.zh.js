@@ -1,4 +1,4 @@
-// The texts around the steps of the story, in Chinese: those that are needed only when it is open.
+// The texts around the steps of the story in Chinese that are needed only while the story is open.
 
 /** @type {typeof import('./panel.en.js').panel} */
 export const panel = {

@@ -1,4 +1,5 @@
-// The visitor's predictions: what was chosen in each act, whether the act is done, and which choice came true.
+// The visitor's predictions: which choice the visitor made in each act, whether the act is done, and which choice came
+// true.
 
 import { FALL } from './observations.js';
 import { QUESTIONS } from './questions.js';
@@ -9,7 +10,10 @@ import { STEPS } from './steps.js';
 /** @param {import('./questions.js').Quiz | undefined} quiz */
 const isAnswered = (quiz) => quiz?.answers.length === QUESTIONS.length;
 
-/** For each act of a step: true if its result was observed. @type {Record<string, ((seen: any) => boolean)[]>} */
+/**
+ * Functions that return, for each act of a step, true if its result was observed.
+ * @type {Record<string, ((seen: any) => boolean)[]>}
+ */
 const OBSERVED = {
   next: [(seen) => Boolean(seen)],
   tokens: [(seen) => Boolean(seen)],
@@ -25,16 +29,16 @@ const OBSERVED = {
   after: [isAnswered],
 };
 
-/** The index of the first bound that a number is below; the number of bounds if there is none. */
+/** Returns the index of the first bound that is larger than a number; the number of bounds if there is none. */
 const below = (/** @type {number} */ x, /** @type {number[]} */ ...bounds) => {
   const at = bounds.findIndex((bound) => x < bound);
   return at < 0 ? bounds.length : at;
 };
-/** The index of a choice about a number: 0 it stayed, 1 it fell, 2 it is almost nothing. */
+/** Returns the index of a choice about a probability or weight: 0 it stayed, 1 it fell, 2 it is almost zero. */
 const fallOf = (/** @type {number} */ from, /** @type {number} */ to) => 2 - below(to / from, 0.2, 0.9);
 
 /**
- * For each act with a question, the index of the choice that came true.
+ * Functions that return, for each act with a question, the index of the choice that came true.
  * @type {Record<string, (((seen: any) => number) | null)[]>}
  */
 const CAME_TRUE = {
@@ -56,7 +60,7 @@ const CAME_TRUE = {
 };
 
 /**
- * The number of other heads without which the guess falls.
+ * Returns the number of other heads without which the probability of the prediction falls.
  * @param {{ place: string }} fell @param {Record<string, number>} costs
  */
 const othersOf = ({ place }, costs) =>
@@ -65,18 +69,21 @@ const othersOf = ({ place }, costs) =>
 /** @param {number} step @param {number} act */
 const keyOf = (step, act) => `${STEPS[step].name}.${act}`;
 /**
- * The visitor's choice in an act; undefined if there is none.
+ * Returns the visitor's choice in an act; undefined if there is none.
  * @param {number} step @param {number} act @param {Log} log
  */
 export const saidIn = (step, act, log) => log.said?.[keyOf(step, act)];
-/** True if an act begins with a question. @param {number} step @param {number} act */
+/** Returns true if an act begins with a question. @param {number} step @param {number} act */
 export const asks = (step, act) => CAME_TRUE[STEPS[step].name][act] !== null;
 
-/** The log after a prediction. @param {Log} log @param {number} step @param {number} act @param {number} choice */
+/**
+ * Returns the log after the visitor's prediction.
+ * @param {Log} log @param {number} step @param {number} act @param {number} choice
+ */
 export const predicted = (log, step, act, choice) => ({ ...log, said: { ...log.said, [keyOf(step, act)]: choice } });
 
 /**
- * The choice that came true in an act that is done; null without a question.
+ * Returns the choice that came true in an act that is done; null if the act has no question.
  * @param {number} step @param {number} act @param {Log} log
  */
 export function cameTrue(step, act, log) {
@@ -85,7 +92,7 @@ export function cameTrue(step, act, log) {
 }
 
 /**
- * For each act of a step: true if it is done, with a prediction before its result.
+ * Returns, for each act of a step, true if it is done and was predicted before its result.
  * @param {number} step @param {Log} log
  */
 export const actsDone = (step, log) => {

@@ -1,5 +1,5 @@
-// The three questions before and after the story. The visitor answers by acting on the page: what was tried is noted,
-// the wrong actions too. The answers stay in this browser's storage.
+// The three questions before and after the story. The visitor answers by actions on the page. The page records all
+// attempts, including the wrong ones. The answers are stored only in this browser.
 
 import { OPENING } from '../../store/state.js';
 
@@ -7,30 +7,30 @@ import { OPENING } from '../../store/state.js';
 /** @import { Answers } from './observations.js' */
 /** @typedef {'most' | 'previous' | 'guess'} Question */
 /**
- * An action that answers a question. what: in words of no language, such as 4.2 or a12 → b3.
+ * An action that answers a question. what: description that needs no language, such as 4.2 or a12 → b3.
  * @typedef {{ what: string, right: boolean }} Act
  */
 /**
- * what: null for none.
+ * The answer to a question. what: description of the action, null if there was none.
  * @typedef {{ question: Question, what: string | null, right: boolean, tries: string[] }} Answer
  */
 /**
  * @typedef {object} Quiz
- * @property {Answer[]} answers so far
- * @property {string[]} tries what was done for the current question
- * @property {Act | null} now the action that would be the answer
- * @property {number | null} base the likeliest token of the unchanged model
+ * @property {Answer[]} answers answers so far
+ * @property {string[]} tries descriptions of the actions for the current question
+ * @property {Act | null} now action that becomes the answer
+ * @property {number | null} base most probable token of the unchanged model
  */
 /** @typedef {{ before: Answer[], after: Answer[] }} Stored */
 
 /** @type {Question[]} */
 export const QUESTIONS = ['most', 'previous', 'guess'];
 export const TIMES = /** @type {const} */ (['before', 'after']);
-/** The token of the opening that the first question is about. */
+/** The position in the opening of the token that the first question is about. */
 export const ASKED_TOKEN = 12;
-/** Tries that are kept for a question. */
+/** Maximum number of attempts that are recorded for a question. */
 const MAX_TRIES = 40;
-/** The name under which the answers are stored, and the version of their form. */
+/** The key under which the browser stores the answers, and the version of their format. */
 export const STORED = 'story';
 const VERSION = 1;
 
@@ -61,7 +61,7 @@ const ACTS = {
 
 const subscript = (/** @type {number} */ n) => String(n).replace(/\d/g, (digit) => '₀₁₂₃₄₅₆₇₈₉'[Number(digit)]);
 
-/** The changes of the model and its text, each in a few signs. @param {State} state */
+/** Describes the changes to the model and its text, each in a few characters. @param {State} state */
 function changesOf({ text, scale, temperature, mask, painted }) {
   const each = (/** @type {Record<string, unknown>} */ map, /** @type {string} */ sign) =>
     Object.entries(map).map(([place, value]) => `${place} ${sign} ${value}`);
@@ -75,7 +75,7 @@ function changesOf({ text, scale, temperature, mask, painted }) {
 }
 
 /**
- * The quiz after what the visitor does now; the same object if there is nothing new.
+ * Returns the quiz after the visitor's current action; the same object if there is nothing new.
  * @param {Quiz | undefined} before @param {State} state @param {Answers} answers
  * @returns {Quiz | undefined}
  */
@@ -90,7 +90,7 @@ export function observeQuiz(before, state, answers) {
 }
 
 /**
- * The quiz after an answer, which is the current action or none.
+ * Returns the quiz after an answer, which is the current action or none.
  * @param {Quiz} quiz @param {Act | null} act
  * @returns {Quiz}
  */
@@ -115,13 +115,16 @@ const isList = (/** @type {any} */ list) =>
       one.tries.every((/** @type {unknown} */ what) => typeof what === 'string'),
   );
 
-/** Stored answers; none if they have another form. @param {string | undefined} text @returns {Stored} */
+/**
+ * Reads stored answers. There are none if they have another format.
+ * @param {string | undefined} text @returns {Stored}
+ */
 export function readAnswers(text) {
   try {
     const { version, before, after } = JSON.parse(text ?? '');
     if (version === VERSION && isList(before) && isList(after)) return { before, after };
   } catch {
-    // Nothing has been stored, or it is damaged.
+    // There are no stored answers, or they are damaged.
   }
   return { before: [], after: [] };
 }
@@ -136,14 +139,14 @@ export function readAnswers(text) {
  * @property {string} colon
  */
 
-/** An answer in words. @param {ResultTexts} texts @param {Answer | undefined} answer */
+/** Returns an answer as a text. @param {ResultTexts} texts @param {Answer | undefined} answer */
 export function answerText({ questions, none }, answer) {
   if (!answer || answer.what === null) return none;
   const { right, wrong } = questions[answer.question];
   return `${answer.right ? right : wrong} (${answer.what})`;
 }
 
-/** All answers as plain text. @param {ResultTexts} texts @param {Stored} stored */
+/** Returns all answers as plain text. @param {ResultTexts} texts @param {Stored} stored */
 export function plainResult(texts, stored) {
   const lines = (/** @type {number} */ i) =>
     TIMES.map((when) => {

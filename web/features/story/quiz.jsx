@@ -81,7 +81,7 @@ export function Quiz() {
   );
 }
 
-/** The answers before and after, and a button that copies them. */
+/** The answers before and after the story, and a button that copies them. */
 function Results() {
   const texts = useTexts(QUIZ);
   const stored = readAnswers(recall(STORED));

@@ -1,4 +1,4 @@
-// Texts of the story with quotations, emphasis and values.
+// Renders texts of the story with quotations, emphasis and values.
 
 /** @import { Filled } from './observationTexts.js' */
 

@@ -5,7 +5,8 @@ import { isRevealed } from './steps.js';
 /** @import { Session } from '../../store/session.js' */
 
 /**
- * The displayed role of a head. In the story a role that the visitor must find is hidden until it is found.
+ * Returns the displayed role of a head. In the story, a role that the visitor must find is not displayed until it is
+ * found.
  * @param {Session} session
  * @param {number} layer
  * @param {number} head

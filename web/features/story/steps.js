@@ -1,5 +1,5 @@
-// The story: nine steps that set the state of the page, each with acts for the visitor. A log keeps the predictions and
-// the observations of each step: see observations.js.
+// The story has nine steps. A step sets the state of the page and has acts for the visitor. A log stores the
+// predictions and the observations of each step, see observations.js.
 
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
@@ -8,18 +8,18 @@ import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
 /**
- * Observations by the name of a step. said: the choices of the visitor, by step and act. held: a knob is pressed.
+ * Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed.
  * @typedef {Record<string, any> & { said?: Record<string, number>, held?: boolean }} Log
  */
 /**
  * @typedef {object} Step
  * @property {string} name
- * @property {string[]} shows parts of the page that a phone shows besides the text
+ * @property {string[]} shows parts of the page that a phone shows in addition to the text
  * @property {Partial<State>} [begin] differences from BEGIN when the step begins
- * @property {boolean} [inside] true if the numbers inside the head take the place of the model
- * @property {number} [half] the step that it is the second half of
+ * @property {boolean} [inside] true if the numbers inside the head replace the model
+ * @property {number} [half] step whose second half this step is
  * @property {boolean} [quiz] true for the questions before and after the story
- * @property {number} [gap] CSS pixels that open in the model for the line between two heads
+ * @property {number} [gap] height in CSS pixels of the gap that opens in the model for the line between two heads
  */
 
 /** @type {Partial<State>} */
@@ -37,16 +37,16 @@ const BEGIN = {
   ...UNCHANGED,
 };
 
-/** A text with words of several tokens. The opening has none. */
+/** A text with words of several tokens, which the opening does not have. */
 const SPLIT = 'To the last I grapple with thee, Moby Dick.';
 
-/** The cell that the guess is copied from, and one of a token that looks at itself. */
+/** The cell of the token that is copied as the prediction, and the cell of a token that attends to itself. */
 const [COPIED, OWN] = [
   { t: 13, s: 4 },
   { t: 7, s: 7 },
 ];
 
-/** The first nine have numbers; the others are shown between them: see ROUTE. @type {Step[]} */
+/** All steps. The first nine have numbers; the others are shown between them, in the order of ROUTE. @type {Step[]} */
 export const STEPS = [
   { name: 'next', shows: ['prediction'], begin: { text: 'The white' } },
   { name: 'tokens', shows: [], begin: { text: SPLIT } },
@@ -64,27 +64,27 @@ export const STEPS = [
 export const COUNT = 9;
 
 const indexOf = (/** @type {string} */ name) => STEPS.findIndex((step) => step.name === name);
-/** The steps in their order. */
+/** The steps in the order in which they are shown. */
 const ROUTE = [indexOf('before'), 0, 1, 2, 3, 4, 5, 6, 7, indexOf('cut'), 8, indexOf('after')];
 /** The questions before the story. */
 export const BEFORE = ROUTE[0];
 
-/** The step before and the step after one; null at the ends. @param {number} step */
+/** Returns the step before and the step after a step; null at both ends. @param {number} step */
 export const neighbours = (step) => {
   const at = ROUTE.indexOf(step);
   return { before: ROUTE[at - 1] ?? null, after: ROUTE[at + 1] ?? null };
 };
-/** True if the numbers inside the head take the place of the model. @param {State} state */
+/** Returns true if the numbers inside the head replace the model. @param {State} state */
 export const hasInside = ({ panel, step }) => panel === 'story' && Boolean(STEPS[step].inside);
-/** The gap in the model for the line between two heads. @param {State} state */
+/** Returns the height of the gap in the model for the line between two heads. @param {State} state */
 export const gapIn = ({ panel, step }) => (panel === 'story' && STEPS[step].gap) || 0;
-/** The numbered step that a step belongs to; null for the questions. @param {number} step */
+/** Returns the numbered step to which a step belongs; null for the questions. @param {number} step */
 export const numberedStep = (step) => (STEPS[step].quiz ? null : (STEPS[step].half ?? step));
 
-/** The parts that a phone shows in each question. */
+/** The parts of the page that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
 /**
- * The parts of the page that a phone shows besides the text.
+ * Returns the parts of the page that a phone shows in addition to the text.
  * @param {number} step @param {Log} log
  * @returns {string[]}
  */
@@ -93,14 +93,15 @@ export const shownParts = (step, log) => {
   return quiz ? ['quiz', ...(SHOWN_IN_QUIZ[log[name]?.answers.length ?? 0] ?? [])] : shows;
 };
 
-/** The changes to the state when a step begins. @param {number} step @returns {Partial<State>} */
+/** Returns the changes to the state when a step begins. @param {number} step @returns {Partial<State>} */
 export function beginning(step) {
   const at = Math.min(Math.max(step, 0), STEPS.length - 1);
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
 }
 
 /**
- * The state that links omit: the beginning of the step of the story or of the first visit, or of the page.
+ * Returns the state that links leave out: the state at the beginning of the step of the story or of the first visit,
+ * otherwise the initial state of the page.
  * @param {State} state @returns {State}
  */
 function defaultOf({ panel, step, first }) {
@@ -108,10 +109,13 @@ function defaultOf({ panel, step, first }) {
   return first === null ? initialState : { ...initialState, ...beginningOf(first), first: null };
 }
 
-/** The part of an address after #. @param {State} state */
+/** Returns the part of an address after #. @param {State} state */
 export const writeLink = (state) => writeAddress(state, { ...defaultOf(state), panel: 'reading', step: 0 });
 
-/** A link to the step that asks to find heads must not choose one of them. @param {string} link @returns {State} */
+/**
+ * Reads a link. A link to the step that asks the visitor to find heads must not choose a head.
+ * @param {string} link @returns {State}
+ */
 export function readLink(link) {
   const written = readAddress(link);
   const base = defaultOf(written);
@@ -119,20 +123,21 @@ export function readLink(link) {
   const findsHeads = state.panel === 'story' && STEPS[state.step].name === 'many';
   return {
     ...state,
-    // The step's cell belongs to the step's text.
+    // The cell with which the step begins applies only to the text of the step.
     ...(state.text !== base.text && { cell: written.cell }),
     ...(findsHeads && { layer: base.layer, head: base.head }),
   };
 }
 
 /**
- * The effect of heads on the guess, in percentage points, during the step about ablation.
+ * Returns the change of the prediction's probability without each head, in percentage points, in the step about
+ * ablation.
  * @param {number} step @param {Log} log
  */
 export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
 
 /**
- * False for a role that the step asks to find, until it is found, and for all during the questions.
+ * Returns false for a role that the visitor must still find in the step, and for all roles during the questions.
  * @param {number} step
  * @param {Log} log
  * @param {string | null | undefined} role

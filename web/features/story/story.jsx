@@ -1,5 +1,5 @@
-// The story in the reading column: a title, a short text, and acts. It sets the state of the page when a step begins,
-// and observes the visitor's actions; the rest of the page continues to work.
+// The story in the reading column: a title, a short text, and acts. The story sets the state of the page when a step
+// begins, and observes the visitor's actions. The rest of the page continues to work.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
@@ -22,11 +22,11 @@ export { default as styles } from './story.css';
 
 const Inside = later(() => import('./inside.jsx'), 'Inside');
 const STORIES = { en: inEnglish, zh: inChinese };
-/** The texts of all steps by name. @param {Session} session @returns {Record<string, any>} */
+/** Returns the texts of all steps by name. @param {Session} session @returns {Record<string, any>} */
 const textsOf = ({ language: { value: language } }) => ({ ...STORIES[language], ...QUIZ[language] });
 
 /**
- * `wide`: figures that are as large as the model have its place in the left column.
+ * wide: true on a wide screen, where a figure that is as large as the model replaces it in the left column
  * @param {{ compact?: boolean, phone?: boolean, wide?: boolean }} props
  */
 export function Story({ compact = false, phone = false, wide = false }) {
@@ -41,12 +41,12 @@ export function Story({ compact = false, phone = false, wide = false }) {
   useWatch();
   useSpeech(step, quiz ? [] : resultsOf(session, texts));
   useEffect(() => {
-    // In a low column what is to be done, and the result, would be below the edge.
+    // In a low column the task and the result would be below the edge, so the last one is scrolled into view.
     const all = wide ? (title.current?.parentElement?.querySelectorAll('.do, .seen') ?? []) : [];
     all[all.length - 1]?.scrollIntoView({ block: 'nearest' });
   }, [session.storyLog.value]);
   useLayoutEffect(() => {
-    // After a change of the step the title has the focus, but not if the story was opened by an address.
+    // After a change of the step the title takes the focus, but not if an address opened the story.
     if (session.storyMoved.value) title.current?.focus();
   }, [step]);
   /** @type {Record<string, import('preact').ComponentChildren>} */

@@ -1,4 +1,4 @@
-// Observes the visitor's actions during the story, and speaks what they show.
+// Observes the visitor's actions during the story, and announces the observations to screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
@@ -10,12 +10,12 @@ import { STEPS } from './steps.js';
 /** @import { Cell, State } from '../../store/state.js' */
 /** @import { Filled } from './observationTexts.js' */
 
-/** Milliseconds that the pointer must rest on a cell: a pointer that only passes a cell does not choose it. */
+/** Milliseconds that the pointer must rest on a cell. A cell that the pointer only passes is not observed. */
 const REST = 350;
-/** Milliseconds without a change before an observation is spoken. */
+/** Milliseconds without a change before an observation is announced. */
 const SPEAK = 700;
 
-/** Observes the visitor's actions, once the answer to them is complete. */
+/** Observes the visitor's actions when the answer to them is complete. */
 export function useWatch() {
   const session = useSession();
   const state = session.state.value;
@@ -40,7 +40,7 @@ export function useWatch() {
     };
     if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
     if (!STEPS[step].quiz) return note();
-    // Arrow keys pass cells and heads on their way to the one that is chosen.
+    // Arrow keys pass over cells and heads before they reach the intended one, so the observation waits.
     const timer = setTimeout(note, REST);
     return () => clearTimeout(timer);
   }, [busy, run, cell, roles, real, state, held]);
@@ -48,7 +48,7 @@ export function useWatch() {
 }
 
 /**
- * The cell, once it is locked or the pointer has rested on it. A cell of another step or text is none.
+ * Returns the cell if it is locked or the pointer has rested on it. A cell of another step or text does not count.
  * @param {Cell | null} cell
  * @param {State} state
  */
@@ -64,7 +64,7 @@ function useRested(cell, { cell: locked, step, text }) {
   return rested.place === place ? rested.cell : null;
 }
 
-/** Notes how far the training is, after a return from it. @param {number} step */
+/** Stores the progress of training after the visitor has returned from it. @param {number} step */
 function useTrained(step) {
   const session = useSession();
   useEffect(() => {
@@ -76,7 +76,7 @@ function useTrained(step) {
   }, [step]);
 }
 
-/** Speaks each observation once. @param {number} step @param {Filled[]} seen */
+/** Announces each observation once. @param {number} step @param {Filled[]} seen */
 export function useSpeech(step, seen) {
   const session = useSession();
   const said = useRef('');

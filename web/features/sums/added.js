@@ -1,11 +1,13 @@
-// Rows or columns of a picture that are added. The state names them: "columns.3.9" is the weight on the keys 3 and 9
-// together, "rows.3.9" the weights of the queries 3 and 9 together.
+// Adds rows or columns of a picture. The state names them: "columns.3.9" is the weight on the keys 3 and 9 together,
+// "rows.3.9" the weights of the queries 3 and 9 together.
 
 /** @typedef {'rows' | 'columns'} Axis */
 /** @typedef {{ axis: Axis, places: number[] }} Added */
-/** @typedef {{ place: number, weight: number }} Total of a key, if rows are added; of a query, if columns are */
+/**
+ * @typedef {{ place: number, weight: number }} Total sum for a key if rows are added, for a query if columns are added
+ */
 
-/** @param {string} sum @returns {Added | null} null for none */
+/** @param {string} sum @returns {Added | null} null if nothing is added */
 export function readSum(sum) {
   const [axis, ...places] = sum.split('.');
   return places.length === 0 ? null : { axis: /** @type {Axis} */ (axis), places: places.map(Number) };
@@ -14,12 +16,12 @@ export function readSum(sum) {
 export const writeSum = (axis, places) =>
   places.length === 0 ? '' : [axis, ...[...new Set(places)].sort((a, b) => a - b)].join('.');
 
-/** All places from one to another, in either direction. @param {number} from @param {number} to */
+/** Returns all places from one to another, in either direction. @param {number} from @param {number} to */
 export const placesBetween = (from, to) =>
   Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => Math.min(from, to) + i);
 
 /**
- * The sums, one for each key or for each query.
+ * Returns the sums, one for each key or for each query.
  * @param {Added} added
  * @param {{ weights: ArrayLike<number>, T: number, S: number }} picture
  * @returns {Total[]}
@@ -35,7 +37,8 @@ export function totalsOf({ axis, places }, { weights, T, S }) {
 }
 
 /**
- * The sum after Shift and an arrow: it reaches from the cell that is read to one row or column further.
+ * Returns the name of the sum after Shift and an arrow key. The sum extends from the cell that is read by one more row
+ * or column.
  * @param {Added | null} added
  * @param {string} key
  * @param {{ t: number, s: number }} read

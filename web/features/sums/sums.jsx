@@ -1,4 +1,5 @@
-// Sums of rows or columns of the heatmap: by a drag over their labels, or by Shift and the arrow keys.
+// Sums of rows or columns of the heatmap. A drag over their labels, or Shift and the arrow keys, selects the rows or
+// columns.
 
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -20,10 +21,13 @@ export { default as styles } from './sums.css';
 const TEXTS = { en: inEnglish, zh: inChinese };
 /** @param {Session} session */
 const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
-/** Tokens that are listed. */
+/** Maximum number of tokens that are listed. */
 const MAX_LISTED = 8;
 
-/** The rows or columns that are added, in the picture that has them. @param {Session} session */
+/**
+ * Returns the rows or columns that are added, without those that the picture does not have.
+ * @param {Session} session
+ */
 function addedIn({ state, run }) {
   const added = readSum(state.value.sum);
   const count = (added?.axis === 'rows' ? run.value?.T : run.value?.S) ?? 0;
@@ -31,7 +35,7 @@ function addedIn({ state, run }) {
   return added && places.length > 0 ? { ...added, places } : null;
 }
 
-/** Frames around the rows or columns that are added. @param {{ picture: Picture }} props */
+/** Draws frames around the rows or columns that are added. @param {{ picture: Picture }} props */
 export function Sums({ picture: { x, y, cell, T, S, full, matrixWidth, matrixHeight } }) {
   const added = addedIn(useSession());
   if (!added) return null;
@@ -51,7 +55,10 @@ export function Sums({ picture: { x, y, cell, T, S, full, matrixWidth, matrixHei
   });
 }
 
-/** Neighbours: the first place, and the place after the last. @param {number[]} places */
+/**
+ * Returns groups of neighbouring places, each with its first place and the place after its last.
+ * @param {number[]} places
+ */
 function stretches(places) {
   /** @type {[number, number][]} */
   const list = [];
@@ -77,17 +84,21 @@ function show(session, sum) {
   session.announce(textsIn(session).spoken(names, theirs[most.place].name, weightText(most.weight)));
 }
 
-/** Shift and an arrow key. @param {Session} session @param {Picture} picture @param {string} key */
+/**
+ * Extends the sum after Shift and an arrow key.
+ * @param {Session} session @param {Picture} picture @param {string} key
+ */
 export function extend(session, picture, key) {
   const read = session.cell.value;
   if (!read) return;
-  // The keyboard adds to the cell that it reads.
+  // The cell that is read is chosen, because it is the fixed end of the sum.
   if (!session.state.value.cell) session.look({ cell: read });
   show(session, extended(addedIn(session), key, read, picture));
 }
 
 /**
- * A pointer is pressed on a label: a drag adds the labels that it passes; with Control a press adds one, or removes it.
+ * Handles a press on a label. A drag adds the labels that the pointer passes over. With Control a press adds or removes
+ * one label.
  * @param {Session} session @param {Picture} picture @param {PointerEvent} pressed @param {HTMLElement} label
  */
 export function drag(session, picture, pressed, label) {
@@ -95,7 +106,7 @@ export function drag(session, picture, pressed, label) {
   if (!area) return;
   /** @type {Axis} */
   const axis = label.classList.contains('row-label') ? 'rows' : 'columns';
-  // A label at a step is at the height of its row; one of a column, along the columns.
+  // The position along the columns counts for a label of a column. Any other label is at the height of its row.
   const isAcross = label.classList.contains('key-label');
   const count = isAcross ? picture.S : picture.T;
   const placeAt = (/** @type {PointerEvent} */ { clientX, clientY }) => {
@@ -124,7 +135,7 @@ export function drag(session, picture, pressed, label) {
   for (const kind of /** @type {const} */ (['pointerup', 'pointercancel'])) addEventListener(kind, end);
 }
 
-/** The reading column of a sum: the tokens with the largest totals. @param {{ title?: boolean }} props */
+/** The reading column of a sum, with the tokens that have the largest totals. @param {{ title?: boolean }} props */
 export function SumPanel({ title = true }) {
   const session = useSession();
   const own = textsIn(session);

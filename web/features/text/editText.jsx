@@ -1,4 +1,4 @@
-// A field for the whole text, which is measured as it is typed.
+// A field for the whole text, which is measured while the visitor types.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';

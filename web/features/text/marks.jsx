@@ -1,4 +1,4 @@
-// The legend of the view Text: how deep the line is for five probabilities.
+// The legend of the view Text. It shows the depth of the line for five probabilities.
 
 import { useSession } from '../../ui/context.js';
 import { Ramp } from '../heatmap/ramp.jsx';

@@ -1,4 +1,5 @@
-// The mean surprise along the text. It also shows which part of a long text is in sight, and a press jumps there.
+// The mean surprise along the text. The drawing also marks the part of a long text that is visible, and a click goes to
+// the token at that place.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -9,7 +10,7 @@ import { chooseToken, otherName, textsIn, tokenIn } from './textState.js';
 /** @import { Measured, Tokens } from '../../store/surprise.js' */
 /** @typedef {import('preact').RefObject<HTMLDivElement | null>} Box */
 
-/** Height of the lines in pixels, and the bits at its top unless a mean is larger. */
+/** Height of the drawing in pixels, and the number of bits at its top unless a mean is larger. */
 const [HEIGHT, USUAL_BITS] = [44, 8];
 
 /** @param {{ measured: Measured, box: Box, width: number }} props */
@@ -64,7 +65,7 @@ export function MeanLine({ measured, box, width }) {
   );
 }
 
-/** @param {number[]} means @param {number} most bits at the top */
+/** @param {number[]} means @param {number} most number of bits at the top of the drawing */
 function pathOf(means, most) {
   let isDrawn = false;
   return means
@@ -81,7 +82,7 @@ function pathOf(means, most) {
 }
 
 /**
- * The part of the text that is in sight, as shares of its tokens; null if all of it is.
+ * Returns the visible part of the text as shares of its tokens; null if all of it is visible.
  * @param {Box} box @param {Measured} measured @param {number} width
  */
 function useSight(box, measured, width) {

@@ -1,5 +1,5 @@
-// The numbers of a text as far as they are measured: surprise, its mean along the text, and the other case.
-// Surprise is measured in bits: −log₂ of the probability.
+// The numbers of a text that have been measured so far: the surprise of each token, its mean along the text, and the
+// same in the other case. Surprise is measured in bits: −log₂ of the probability.
 
 /** @import { Measured, Tokens } from '../../store/surprise.js' */
 /** @import { SurprisedToken } from '../../store/surpriseProtocol.js' */
@@ -8,23 +8,23 @@
 /** @param {SurprisedToken | undefined} token */
 export const bitsOf = (token) => (token ? Math.max(-Math.log2(token.probability), 0) : Number.NaN);
 
-/** The other case is drawn where it differs by this many bits. */
+/** The other case is drawn where it differs by at least this many bits. */
 export const MIN_DIFFERENCE = 0.5;
 
 /**
- * Bits that a token costs more in the other case; NaN if one of the two is unknown.
+ * Returns the bits that a token costs more in the other case; NaN if one of the two cases is unknown.
  * @param {Measured} measured @param {number} t
  */
 export const costOf = ({ now, other }, t) => bitsOf(other[t]) - bitsOf(now[t]);
 
-/** True if the other case is drawn at a token. @param {Measured} measured @param {number} t */
+/** Returns true if the other case is drawn at a token. @param {Measured} measured @param {number} t */
 export const differs = (measured, t) => Math.abs(costOf(measured, t)) >= MIN_DIFFERENCE;
 
-/** Tokens on each side of the middle of the mean along the text. */
+/** Number of tokens on each side of a token that are included in the mean. */
 const REACH = 5;
 
 /**
- * The mean surprise of eleven tokens around each token, of those that are known; NaN where none is.
+ * Returns the mean surprise of eleven tokens around each token, without those that are unknown; NaN if all are unknown.
  * @param {Tokens} tokens @param {number} T
  */
 export function meansOf(tokens, T) {
@@ -35,7 +35,8 @@ export function meansOf(tokens, T) {
 const mean = (/** @type {number[]} */ list) => list.reduce((sum, x) => sum + x, 0) / list.length;
 
 /**
- * The whole text in numbers, of the tokens that are known in both runs once there is one in the other case.
+ * Returns the numbers of the whole text. If there is a run in the other case, only tokens that are known in both runs
+ * count.
  * @param {Measured} measured
  */
 export function summaryOf(measured) {
@@ -56,7 +57,7 @@ export function summaryOf(measured) {
 }
 
 /**
- * The tokens at which the other case differs most: where it costs more, or in both directions.
+ * Returns the tokens at which the other case differs most, either only where it costs more, or in both directions.
  * @param {Measured} measured @param {{ count: number, both: boolean }} how
  */
 export function largestCosts(measured, { count, both }) {
@@ -68,7 +69,8 @@ export function largestCosts(measured, { count, both }) {
 }
 
 /**
- * The tokens between two spaces, which stay on one line: the first and the one after the last.
+ * Returns the groups of tokens between two spaces, which stay on one line, each with its first token and the one after
+ * its last.
  * @param {readonly Piece[]} pieces
  * @returns {[from: number, to: number][]}
  */

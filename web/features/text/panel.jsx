@@ -1,4 +1,5 @@
-// The reading column of the view Text: the token that is read, what else was guessed there, and the text in numbers.
+// The reading column of the view Text: the token that is read, the other predictions at that place, and the numbers of
+// the whole text.
 
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -13,7 +14,7 @@ import { chooseToken, otherName, percentText, textsIn, tokenIn } from './textSta
 /** @import { Measured } from '../../store/surprise.js' */
 /** @import { SurprisedToken } from '../../store/surpriseProtocol.js' */
 
-/** Tokens in the list of the largest differences. */
+/** Maximum number of tokens in the list of the largest differences. */
 const MAX_COSTS = 4;
 
 /** @param {{ compact?: boolean, title?: boolean }} props */
@@ -109,7 +110,7 @@ function Guesses({ token, other, name }) {
   );
 }
 
-/** The tokens at which the other case differs most. @param {{ measured: Measured }} props */
+/** Lists the tokens at which the other case differs most. @param {{ measured: Measured }} props */
 function Largest({ measured }) {
   const session = useSession();
   const own = textsIn(session);
@@ -135,7 +136,10 @@ function Largest({ measured }) {
   );
 }
 
-/** The whole text in numbers, → the other case. @param {{ measured: Measured }} props */
+/**
+ * Shows the numbers of the whole text, with those of the other case after an arrow.
+ * @param {{ measured: Measured }} props
+ */
 function Whole({ measured }) {
   const own = textsIn(useSession());
   const { count, now, other, dearer } = summaryOf(measured);

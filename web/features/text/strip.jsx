@@ -1,5 +1,5 @@
-// The words of the text. The line below a token is as deep as the model was surprised; a thin line shows the other
-// case where it differs.
+// The words of the text. The line below a token is the deeper, the more the token surprised the model. A thin line
+// shows the other case where it differs.
 
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -12,16 +12,16 @@ import { chooseToken, textsIn, tokenIn } from './textState.js';
 /** @import { Session } from '../../store/session.js' */
 /** @typedef {import('preact').RefObject<HTMLDivElement | null>} Box */
 
-/** Deeper lines would touch the next row of words. */
+/** Maximum number of bits in the depth of a line. Deeper lines would touch the next row of words. */
 export const MAX_BITS = 13;
-/** Longer pieces of text without a space are broken. */
+/** Maximum length of a piece of text without a space that is kept on one line. */
 const MAX_UNBROKEN = 24;
 
 /** @param {{ measured: Measured, box: Box, onKey: (event: KeyboardEvent) => void, width: number }} props */
 export function Strip({ measured, box, onKey, width }) {
   const session = useSession();
   const own = textsIn(session);
-  // The pointer moves the frame, not the words.
+  // The tokens are memoized, because the pointer moves only the frame.
   const { written } = session.state.value;
   const tokens = useMemo(() => <Tokens measured={measured} written={written} />, [measured, written]);
   return (
@@ -46,7 +46,7 @@ export function Strip({ measured, box, onKey, width }) {
   );
 }
 
-/** The token that an event is at, −1 for none. @param {Event} event */
+/** Returns the token at which an event is, −1 for none. @param {Event} event */
 function tokenAt({ target }) {
   const token = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest('[data-t]'));
   return token ? Number(token.dataset.t) : -1;
@@ -56,7 +56,7 @@ function point(session, event) {
   const t = tokenAt(event);
   if (t >= 0 && session.hover.peek()?.t !== t) session.setHover({ t, s: -1 });
 }
-/** A press keeps a token, or releases it. @param {Session} session @param {Event} event */
+/** Keeps the token that is pressed, or releases it. @param {Session} session @param {Event} event */
 function press(session, event) {
   const t = tokenAt(event);
   if (t < 0) return;
@@ -89,7 +89,7 @@ function Token({ measured, t, isWritten }) {
   const { pieces, now, other, silent } = measured;
   const { text, name } = pieces[t];
   const [bits, others] = [now[t], other[t]].map((token) => Math.min(bitsOf(token), MAX_BITS));
-  // Beyond the deepest line there is no room for a difference.
+  // Below the deepest line there is no room to draw a difference.
   const isThin = differs(measured, t) && bits !== others;
   const look = silent.includes(t) ? 'silent' : !now[t] ? 'waiting' : isThin ? (others > bits ? 'worse' : 'better') : '';
   const depths = now[t] && { '--bits': bits.toFixed(2), ...(isThin && { '--other': others.toFixed(2) }) };
@@ -101,7 +101,7 @@ function Token({ measured, t, isWritten }) {
 }
 
 /**
- * The frame around the token that is read. A chosen token is scrolled to.
+ * The frame around the token that is read. A chosen token is scrolled into view.
  * @param {{ measured: Measured, box: Box, width: number }} props
  */
 function ReadFrame({ measured, box, width }) {

@@ -1,4 +1,5 @@
-// The view Text: each token of the text with a line below it, which is lower where the model was more surprised.
+// The view Text. Each token of the text has a line below it, which is the deeper, the more the token surprised the
+// model.
 
 import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -57,7 +58,7 @@ export function Text({ width, height, most, compact = false, free = false }) {
   );
 }
 
-/** How far the measurement is, while it takes a while. @param {{ measured: Measured }} props */
+/** Shows the progress of the measurement if it takes long. @param {{ measured: Measured }} props */
 function Progress({ measured: { done, total, masked, stopped } }) {
   const session = useSession();
   const own = textsIn(session);

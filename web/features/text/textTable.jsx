@@ -1,4 +1,4 @@
-// The same numbers as a table: a row for each token.
+// The numbers of the view Text as a table, with a row for each token.
 
 import { plain } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';

@@ -1,4 +1,5 @@
-// The keyboard in a text: ← and → move between tokens, Escape releases the chosen one, then closes the view.
+// The keyboard in the view Text: ← and → move between tokens; Escape releases the chosen token, and if none is chosen
+// closes the view.
 
 import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
@@ -6,7 +7,7 @@ import { chooseToken, percentText, textsIn, tokenIn } from './textState.js';
 
 /** @import { Measured } from '../../store/surprise.js' */
 
-/** Tokens of a page. */
+/** Number of tokens that Page Up and Page Down move. */
 const PAGE = 20;
 
 /** @type {Record<string, (t: number, T: number) => number>} */

@@ -1,12 +1,12 @@
-// The sentences that are compared with a picture: `text` of the state is the chosen one, `second` has the others, one a
-// line, and `entry` is the place of the chosen one among them.
+// The sentences that are compared with an image. In the state, `text` is the chosen sentence, `second` has all others,
+// one per line, and `entry` is the place of the chosen sentence among them.
 
 /** @import { State } from '../../store/state.js' */
 
 export const MAX_SENTENCES = 8;
 
 /**
- * All sentences in their order, and the index of the chosen one.
+ * Returns all sentences in order, and the index of the chosen one.
  * @param {{ text: string, second?: string, entry?: number }} state
  */
 export function sentencesOf({ text, second = '', entry = 0 }) {
@@ -16,7 +16,7 @@ export function sentencesOf({ text, second = '', entry = 0 }) {
 }
 
 /**
- * The fields of the state for these sentences: empty ones are left out, except the chosen one.
+ * Returns the fields of the state for sentences. Empty sentences are left out, except the chosen one.
  * @param {readonly string[]} sentences
  * @param {number} chosen
  * @returns {Pick<State, 'text' | 'second' | 'entry'>}

@@ -1,5 +1,5 @@
-// A picture and sentences in the place of the guesses: a bar for the probability of each sentence, a tick for the other
-// case. The sentence that is being edited is the one whose heads are shown.
+// An image and sentences in place of the predictions. Each sentence has a bar for its probability, and a tick for the
+// other case. The heads that the page shows are those of the sentence that is being edited.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { plain } from '../../texts/numbers.js';
@@ -17,10 +17,10 @@ export { default as styles } from './textImage.css';
 /** @typedef {import('preact').TargetedKeyboardEvent<HTMLInputElement>} KeyEvent */
 
 const TEXTS = { en, zh };
-/** The next line for an arrow key. @type {Record<string, number>} */
+/** The number of lines that an arrow key moves. @type {Record<string, number>} */
 const STEPS = { ArrowUp: -1, ArrowDown: 1 };
 
-/** @param {{ short?: boolean }} props short: less is written on a phone */
+/** @param {{ short?: boolean }} props short: true to show shorter texts, on a phone */
 export function TextImage({ short = false }) {
   const session = useSession();
   const own = useTexts(TEXTS);
@@ -59,7 +59,7 @@ export function TextImage({ short = false }) {
 }
 
 /**
- * The answer about a sentence; until it comes, the last one about this line.
+ * Returns the answer about a sentence, or until it arrives the last answer about the same line.
  * @param {Ranking | null} ranking @param {readonly string[]} sentences @param {number} i
  */
 function rankedAs(ranking, sentences, i) {
@@ -80,7 +80,10 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
   const session = useSession();
   const own = useTexts(TEXTS);
   const list = useRef(/** @type {HTMLOListElement | null} */ (null));
-  /** The line that gets the focus when it is there: at once, because the button that was pressed may be gone. */
+  /**
+   * The line that takes the focus when it is rendered. This must be before the next frame, because the pressed button
+   * may have been removed.
+   */
   const wanted = useRef(-1);
   useLayoutEffect(() => {
     if (wanted.current < 0) return;
@@ -96,7 +99,7 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
   const choose = (/** @type {number} */ line) => line !== chosen && set(sentences, line);
   const ranked = sentences.map((_, i) => rankedAs(ranking, sentences, i));
   const likely = ranked.flatMap((one) => [one?.probability ?? 0, one?.before ?? 0]);
-  // The probabilities of a SigLIP may all be small.
+  // With SigLIP all probabilities may be small, so the longest bar is the largest of them.
   const most = session.run.value?.about.matches === 'each' ? Math.max(...likely, 0.01) : 1;
   const remove = (/** @type {number} */ line) => {
     const next = line < chosen ? chosen - 1 : Math.min(chosen, sentences.length - 2);
@@ -135,7 +138,7 @@ function Sentences({ sentences, chosen, ranking, isCompared }) {
  * @param {string} props.text
  * @param {boolean} props.isChosen
  * @param {{ probability?: number, cosine?: number, before: number | null } | undefined} props.ranked
- * @param {number} props.most the probability of the longest bar
+ * @param {number} props.most probability that the longest bar shows
  * @param {boolean} props.isCompared
  * @param {() => void} props.choose
  * @param {(by: number) => void} props.step
@@ -192,7 +195,7 @@ function Line({ name, text, isChosen, ranked, most, isCompared, choose, step, re
   );
 }
 
-/** The picture, which is also the button for another one. @param {{ image: PictureData | null }} props */
+/** The image, which is also the button that opens another one. @param {{ image: PictureData | null }} props */
 function Thumbnail({ image }) {
   const session = useSession();
   const own = useTexts(TEXTS);

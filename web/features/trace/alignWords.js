@@ -1,16 +1,19 @@
-// Pairs of the tokens of two sentences: equal tokens from both ends; between them word by word, also from both ends.
+// Pairs the tokens of two sentences: equal tokens from both ends, and between them word by word, also from both ends.
 
 /** @import { Piece } from '../prompt/tokens.js' */
 /**
- * Tokens of the upper and the lower sentence, −1 for a missing one.
+ * A column with the tokens of the upper and the lower sentence, −1 for a missing token.
  * @typedef {{ from: number, into: number }} Column
  */
-/** The first token of a word, and the token after its last. @typedef {[start: number, end: number]} Word */
+/** A word, as its first token and the token after its last. @typedef {[start: number, end: number]} Word */
 
 /** @param {Piece} piece */
 const isLetter = ({ text }) => /^[\p{L}\p{N}]/u.test(text);
 
-/** The words among the tokens start…end. @param {readonly Piece[]} pieces @param {number} start @param {number} end */
+/**
+ * Returns the words among the tokens start…end.
+ * @param {readonly Piece[]} pieces @param {number} start @param {number} end
+ */
 function wordsIn(pieces, start, end) {
   /** @type {Word[]} */
   const words = [];
@@ -23,7 +26,8 @@ function wordsIn(pieces, start, end) {
 }
 
 /**
- * The columns of two words. Their last tokens are a pair: the model knows the whole word there.
+ * Returns the columns of two words. The last tokens of the words are paired, because the model has read the whole word
+ * there.
  * @param {Word} from @param {Word} into @returns {Column[]}
  */
 function columnsOfWords([a, aEnd], [b, bEnd]) {
@@ -38,13 +42,16 @@ function columnsOfWords([a, aEnd], [b, bEnd]) {
 /** @param {number} start @param {number} end @param {'from' | 'into'} side @returns {Column[]} */
 const alone = (start, end, side) =>
   Array.from({ length: Math.max(end - start, 0) }, (_, i) => ({ from: -1, into: -1, [side]: start + i }));
-/** @param {number} start @param {number} end @param {number} shift from the upper to the lower @returns {Column[]} */
+/**
+ * @param {number} start @param {number} end @param {number} shift from a token of the upper sentence to its pair in the
+ *   lower one @returns {Column[]}
+ */
 const paired = (start, end, shift) =>
   Array.from({ length: end - start }, (_, i) => ({ from: start + i, into: start + i + shift }));
 
 /**
- * Words from both ends are pairs, the last first: it often is the noun. In the middle of the longer list, the
- * remaining words have none.
+ * Pairs words from both ends. If the number of pairs is odd, the end gets one more, because the last word often is the
+ * noun. The remaining words, in the middle of the longer list, have no pair.
  * @param {Word[]} from @param {Word[]} into @returns {Column[]}
  */
 function columnsBetween(from, into) {
@@ -65,9 +72,9 @@ function columnsBetween(from, into) {
 }
 
 /**
- * first: the first column that differs; columns.length if there is none.
+ * Returns the columns of two sentences. first: the first column that differs; columns.length if there is none.
  * @param {readonly Piece[]} from tokens of the upper sentence
- * @param {readonly Piece[]} into of the lower one
+ * @param {readonly Piece[]} into tokens of the lower sentence
  * @returns {{ columns: Column[], first: number }}
  */
 export function alignWords(from, into) {
@@ -88,7 +95,7 @@ export function alignWords(from, into) {
 }
 
 /**
- * True if the tokens of a column differ, or one is missing.
+ * Returns a function that returns true if the tokens of a column differ or one of them is missing.
  * @param {readonly Piece[]} from
  * @param {readonly Piece[]} into
  */
@@ -96,7 +103,8 @@ export const differsIn = (from, into) => (/** @type {Column} */ column) =>
   from[column.from]?.id !== into[column.into]?.id;
 
 /**
- * For each token of the lower sentence its partner in the upper one, −1 for none: `align` of patchGrid.
+ * Returns, for each token of the lower sentence, the paired token of the upper one, −1 for none, as the option `align`
+ * of patchGrid.
  * @param {readonly Column[]} columns
  * @param {number} from the first column whose values may differ
  */

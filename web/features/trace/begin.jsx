@@ -1,4 +1,4 @@
-// Without two sentences: the questions of which one can be chosen.
+// The view before there are two sentences: a list of questions, from which the visitor chooses one.
 
 import { useSession } from '../../ui/context.js';
 import { OWN, TASKS } from './settings.js';
@@ -51,7 +51,7 @@ export function Begin({ setWriting }) {
 }
 
 /**
- * The question of a task, with its example, or why the task does not fit.
+ * Shows the question of a task with an example, or the reason why the task does not fit the model.
  * @param {{ name: TaskName, pairs: number, known?: boolean }} props
  */
 export function TaskName({ name, pairs, known = true }) {

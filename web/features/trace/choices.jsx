@@ -1,4 +1,5 @@
-// One line of choices above the grid: the task, which of its pairs, the measure; and how far the measurement is.
+// One line of choices above the grid: the task, its pair of sentences, and the measure. It also shows the progress of
+// the measurement.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -142,7 +143,7 @@ function MeasureMenu({ trace, setWriting }) {
   );
 }
 
-/** Two words to compare. @param {{ trace: Trace | null, close: () => void }} props */
+/** A form for two words to compare. @param {{ trace: Trace | null, close: () => void }} props */
 function WordsField({ trace, close }) {
   const session = useSession();
   const own = textsIn(session);

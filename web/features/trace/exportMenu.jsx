@@ -1,4 +1,4 @@
-// Files of a trace: numbers, a picture, a program.
+// A menu that saves a trace as numbers, as a drawing, or as a program.
 
 import { useSession } from '../../ui/context.js';
 import { download } from '../../ui/download.js';

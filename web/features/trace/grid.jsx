@@ -1,4 +1,4 @@
-// The grid of a trace: tokens × layers with three rows for each layer, and next to it every head by itself.
+// The grid of a trace: tokens × layers, with three rows for each layer, and next to it a cell for each single head.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -18,7 +18,7 @@ import { chosenIn, openInstrument, textsIn, togglePatch } from './traceState.js'
 /** @import { GridKeys } from './useTraceKeys.js' */
 /** @typedef {import('preact').RefObject<HTMLDivElement | null>} Ref */
 
-/** Heads at least as wide have a number each. */
+/** Minimum width of a head at which each head has a number. */
 const MIN_NUMBER = 20;
 
 /** @param {{ trace: Trace, grid: GridKeys, narrow: boolean }} props */
@@ -69,7 +69,7 @@ function PartChoice({ grid: { part, setPart, parts } }) {
   );
 }
 
-/** Names of the layers, as many as have room. @param {{ trace: Trace, step: number, short: boolean }} props */
+/** The names of the layers, as many as have room. @param {{ trace: Trace, step: number, short: boolean }} props */
 function Layers({ trace: { layers }, step, short }) {
   const session = useSession();
   const own = textsIn(session);
@@ -88,7 +88,7 @@ function Layers({ trace: { layers }, step, short }) {
 }
 
 /**
- * The columns before the first word that differs.
+ * The area before the first word that differs, where both sentences are equal.
  * @param {{ trace: Trace, names: boolean, own: ReturnType<typeof textsIn> }} props
  */
 function Bare({ trace: { layers, first, cells }, names, own }) {
@@ -110,7 +110,7 @@ function Bare({ trace: { layers, first, cells }, names, own }) {
 }
 
 /**
- * One of the two blocks of cells. The first one has the keyboard.
+ * One of the two blocks of cells. The first block handles the keyboard.
  * @param {object} props
  * @param {Trace} props.trace
  * @param {Layout} props.layout
@@ -157,7 +157,7 @@ function Block({ trace, layout, grid, area, kind, at }) {
 }
 
 /**
- * The first press patches a place, the next one opens the instrument there.
+ * Patches the place that is pressed, or opens the instrument there if the place is already patched.
  * @param {import('../../store/session.js').Session} session @param {GridPlace | null} place
  */
 function press(session, place) {
@@ -199,7 +199,8 @@ function useCellCanvas(trace, layout, { rows, shape }, area, kind) {
 }
 
 /**
- * Frames of the place that is read and of the one that is patched; in amber the single heads of its layer.
+ * Frames of the place that is read and of the place that is patched. If the heads of a layer are patched, the single
+ * heads of that layer have a frame too.
  * @param {{ layout: Layout, kind: 'tokens' | 'heads', heads: number }} props
  */
 function Frames({ layout, kind, heads }) {
@@ -226,7 +227,7 @@ const styleOf = (/** @type {Box} */ { x, y, width, height }) =>
   px({ '--x': x, '--y': y, '--width': width, '--height': height });
 
 /**
- * The numbers of the heads; if they are narrow, the first, a middle and the last one.
+ * The numbers of the heads. If heads are narrow, only the first, a middle and the last number are shown.
  * @param {{ count: number, width: number }} props
  */
 function HeadNumbers({ count, width }) {

@@ -1,4 +1,4 @@
-// The legend of a trace: shares from −100 to 100 per cent.
+// The legend of a trace, with shares from −100 to 100 per cent.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';

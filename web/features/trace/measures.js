@@ -1,12 +1,13 @@
-// Answers as tokens, and the measures of a pair of answers. An answer is one word, or a range of numbers such as 33–99:
-// then it is any of them.
+// Finds the tokens of answers, and computes the measures of a pair of answers. An answer is one word, or a range of
+// numbers such as 33–99, which means any number in it.
 
-/** score: the difference of the two answers' logits. probability, log: of the first answer. */
+/** The measures of two answers. score: difference of their logits. probability, log: of the first answer. */
 export const MEASURES = /** @type {const} */ (['score', 'probability', 'log']);
 /** @typedef {typeof MEASURES[number]} Measure */
 /** @typedef {[first: number[], second: number[]]} AnswerIds */
 /**
- * The needed part of a tokenizer. mask: the token in the place of the answer, null if the answer follows the text.
+ * The part of a tokenizer that is needed here. mask: the token in the place of the answer, null if the answer follows
+ * the text.
  * @typedef {object} Words
  * @property {(text: string) => number[]} encode
  * @property {(id: number) => string} decode
@@ -16,10 +17,13 @@ export const MEASURES = /** @type {const} */ (['score', 'probability', 'log']);
 
 const RANGE = /^(\d+)–(\d+)$/;
 
-/** Measures that differ by less give shares that are noise. */
+/** If the measures of two runs differ by less than this, the shares are noise. */
 export const MIN_DIFFERENCE = 0.1;
 
-/** log Σ exp over some ids of a row, or over all. @param {ArrayLike<number>} row @param {readonly number[]} [ids] */
+/**
+ * Returns log Σ exp over some ids of a row, or over all of them.
+ * @param {ArrayLike<number>} row @param {readonly number[]} [ids]
+ */
 function logSum(row, ids) {
   const values = ids ? ids.map((id) => row[id]) : Array.from(row);
   const most = values.reduce((a, x) => Math.max(a, x), -Infinity);
@@ -38,7 +42,7 @@ export function measuresOf(row, [first, second]) {
 }
 
 /**
- * The id that a longer text adds to a shorter one; undefined if it is not exactly one.
+ * Returns the id that a longer text has in addition to a shorter one; undefined unless it is exactly one id.
  * @param {number[]} ids
  * @param {number[]} more
  */
@@ -50,7 +54,7 @@ function added(ids, more) {
 }
 
 /**
- * The token that continues a text with a word; undefined if that takes more than one.
+ * Returns the token that continues a text with a word; undefined if that takes several tokens.
  * @param {Words} words @param {string} text @param {string} word
  */
 function tokenOf({ encode, decode, idOf, mask }, text, word) {
@@ -61,13 +65,14 @@ function tokenOf({ encode, decode, idOf, mask }, text, word) {
     const id = added(ids, encode(`${text}${next}`));
     if (id !== undefined && decode(id).trim() === word) return id;
   }
-  // In "1776" the last two digits may be no token of their own, but they follow "17" as one.
+  // In "1776", encoding the text with its answer may not give the last two digits as one token, although the model can
+  // predict them as one token after "17".
   const [alone, ...more] = /^\d/.test(word) ? encode(word) : [];
   return alone !== undefined && more.length === 0 && decode(alone) === word ? alone : undefined;
 }
 
 /**
- * The tokens of an answer after a text; empty if one of them is not a single token.
+ * Returns the tokens of an answer after a text; none if a part of the answer is not a single token.
  * @param {Words} words @param {string} text @param {string} answer
  * @returns {number[]}
  */
@@ -88,7 +93,7 @@ export function idsOfAnswer(words, text, answer) {
 }
 
 /**
- * Why two runs cannot be compared, null if they can.
+ * Returns the reason why two runs cannot be compared; null if they can.
  * @param {{ score: number, value: number }} upper @param {{ score: number, value: number }} lower
  * @returns {'sameAnswer' | 'close' | null}
  */

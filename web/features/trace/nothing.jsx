@@ -1,4 +1,4 @@
-// Why nothing can be measured between two sentences, and what to do about it.
+// Explains why nothing can be measured between two sentences, and what the visitor can do about it.
 
 import { useSession } from '../../ui/context.js';
 import { ALL, OWN } from './settings.js';

@@ -1,4 +1,5 @@
-// The offer of a trace, next to the guesses: the pinned run has another text.
+// The button next to the predictions that opens the trace view. It is shown when the text of the pinned run differs
+// from the current text.
 
 import { useSession } from '../../ui/context.js';
 import { openTrace, textsIn } from './traceState.js';

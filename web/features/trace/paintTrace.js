@@ -1,4 +1,4 @@
-// Cells of a trace on a canvas.
+// Paints the cells of a trace on a canvas.
 
 import { SIGNED } from '../compare/tokenPairs.js';
 import { cellAt, figureOf, shownShare } from './shares.js';
@@ -10,16 +10,17 @@ import { cellAt, figureOf, shownShare } from './shares.js';
 
 /** The colours of text on light and on dark cells. */
 const [DARK_INK, LIGHT_INK] = ['#1a181e', '#ffffff'];
-/** A lower cell has no figure; a figure is as wide as this part of its height for each letter. */
+/** Minimum height of a cell with a number, and the width of a digit as a share of the font size. */
 const [MIN_FIGURE, LETTER] = [13, 0.62];
 
 /**
- * Paints all places of some parts: a colour, a dot while a place is not measured, a figure where there is room.
+ * Paints all places of some parts. A place has a colour, or a dot while it has not been measured, and a number if there
+ * is room.
  * @param {CanvasRenderingContext2D} context
  * @param {Trace} trace
  * @param {Layout} layout
- * @param {{ parts: readonly GridPart[], places: readonly number[], theme: Theme, ink: string, font: string,
- *   size: number }} how places: of each part; ink: of dots; font, size: of figures
+ * @param {{ parts: readonly GridPart[], places: readonly number[], theme: Theme, ink: string, font: string, size:
+ *   number }} how places: those of each part; ink: colour of dots; font, size: those of numbers
  */
 export function paintCells(context, trace, layout, { parts, places, theme, ink, font, size }) {
   const colours = SIGNED[theme];

@@ -1,4 +1,5 @@
-// The reading column of a trace: how the measurement goes, where the answer is, and what returns at one place.
+// The reading column of a trace: the progress of the measurement, the tokens at which the answer is, and how much of
+// the answer a patch at one place restores.
 
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -17,7 +18,7 @@ import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } f
 /** @import { Trace } from './places.js' */
 /** @typedef {NonNullable<ReturnType<typeof cellAt>>} Cell */
 
-/** Heads in the list of a layer. */
+/** Maximum number of heads in the list of a layer. */
 const MAX_HEADS = 3;
 
 /** @param {{ compact?: boolean, title?: boolean }} props */
@@ -92,7 +93,7 @@ function PlaceReading({ trace, place, cell }) {
   );
 }
 
-/** The condition of a share, in words. @param {{ trace: Trace, place: GridPlace }} props */
+/** Describes the patch that a share belongs to. @param {{ trace: Trace, place: GridPlace }} props */
 function When({ trace, place }) {
   const own = textsIn(useSession());
   const { part, layer } = place;
@@ -119,7 +120,7 @@ function When({ trace, place }) {
 }
 
 /**
- * Both answers: a bar for the patched run, a tick for the lower sentence.
+ * Shows both answers. A bar is the probability in the patched run, a tick the probability in the lower sentence.
  * @param {{ trace: Trace, cell: Cell }} props
  */
 function Guesses({ trace: { answers, lower }, cell }) {
@@ -148,7 +149,7 @@ function Guesses({ trace: { answers, lower }, cell }) {
   );
 }
 
-/** The measure on a line from the lower run to the upper one. @param {{ trace: Trace, value: number }} props */
+/** Shows the measure on a line from the lower run to the upper run. @param {{ trace: Trace, value: number }} props */
 function MeasureLine({ trace: { answers, lower, upper }, value }) {
   const session = useSession();
   const own = textsIn(session);
@@ -215,7 +216,10 @@ function ByHead({ trace, layer, share }) {
   );
 }
 
-/** In one sentence: at which token the answer is, layer by layer. @param {{ trace: Trace, soFar: boolean }} props */
+/**
+ * Says in one sentence at which token the answer is, layer by layer.
+ * @param {{ trace: Trace, soFar: boolean }} props
+ */
 function Summary({ trace, soFar }) {
   const own = textsIn(useSession());
   const stretches = stretchesOf(trace);

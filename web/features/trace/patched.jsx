@@ -1,4 +1,4 @@
-// In the what-if line: the place that is patched, with Undo.
+// The place that is patched, in the what-if line, with a button that undoes the patch.
 
 import { useSession } from '../../ui/context.js';
 import { positionIn } from '../prompt/tokens.js';

@@ -1,9 +1,13 @@
-// The places of a trace: parts of the model at a token, or single heads; their keys in state.patch; their cells.
+// The places of a trace. A place is a part of the model at a token, or a single head. Places have keys in state.patch,
+// and measured cells.
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { TracedCell, TraceRuns } from '../../store/traceProtocol.js' */
 /** @typedef {GridPlace} Place */
-/** @typedef {{ share: Float64Array, value: Float64Array, a: Float64Array, b: Float64Array }} Measured NaN: not yet */
+/**
+ * @typedef {{ share: Float64Array, value: Float64Array, a: Float64Array, b: Float64Array }} Measured values of the
+ *   measured places, NaN for a place that has not been measured
+ */
 /**
  * A trace with the cells that have been measured so far, by part: (L,T) or (L,H).
  * @typedef {TraceRuns & { cells: { [part in GridPart]?: Measured }, done: number, left: number | null }} Trace
@@ -14,11 +18,11 @@ export const ROWS = /** @type {const} */ (['stream', 'heads', 'mlp']);
 /** @type {readonly GridPart[]} */
 const PARTS = [...ROWS, 'head'];
 
-/** The place as a key of state.patch. @param {GridPlace} place */
+/** Returns a place as a key of state.patch. @param {GridPlace} place */
 export const keyOf = ({ part, layer, place }) => (part === 'head' ? `${layer}.${place}` : `${part}.${layer}.${place}`);
 
 /**
- * The place of a key of state.patch; null if the key names more than one.
+ * Returns the place of a key of state.patch; null if the key stands for several places.
  * @param {string} key
  * @returns {GridPlace | null}
  */
@@ -29,20 +33,26 @@ export function placeOf(key) {
     : { part: /** @type {GridPart} */ (part), layer: Number(layer), place: Number(place) };
 }
 
-/** The places that are patched one by one. @param {Record<string, number>} patch @returns {GridPlace[]} */
+/** Returns the places that are patched one by one. @param {Record<string, number>} patch @returns {GridPlace[]} */
 export const placesIn = (patch) =>
   Object.entries(patch).flatMap(([key, on]) => {
     const place = on === 1 ? placeOf(key) : null;
     return place ? [place] : [];
   });
 
-/** The places of a run that are not heads: they need tokens. @param {Record<string, number>} patch */
+/**
+ * Returns the patched places that are not heads. Their keys contain the position of a token.
+ * @param {Record<string, number>} patch
+ */
 export const tokenPlaces = (patch) => placesIn(patch).filter(({ part }) => part !== 'head');
 
-/** Places of a part in one layer. @param {TraceRuns} runs @param {GridPart} part */
+/** Returns the number of places of a part in one layer. @param {TraceRuns} runs @param {GridPart} part */
 export const countIn = ({ heads, lower }, part) => (part === 'head' ? heads : lower.pieces.length);
 
-/** A trace in which only the places with equal values are known. @param {TraceRuns} runs @returns {Trace} */
+/**
+ * Returns a trace before its measurement, in which only the places with equal values in both runs are known.
+ * @param {TraceRuns} runs @returns {Trace}
+ */
 export function startTrace(runs) {
   const cells = Object.fromEntries(
     PARTS.filter((part) => runs.same[part]).map((part) => {

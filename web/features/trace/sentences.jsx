@@ -1,4 +1,4 @@
-// The two sentences, as the header of the grid: one token in each column, the answer of each run at the right.
+// The two sentences as the header of the grid. Each column has one token, and the answer of each run is on the right.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -102,7 +102,7 @@ function Field({ side, sentence, close }) {
 }
 
 /**
- * Tokens before the first word that differs are one text; each of the others has a column.
+ * The tokens of a sentence. Tokens before the first word that differs are one text; every later token has a column.
  * @param {{ side: Side, trace: Trace, narrow: boolean }} props
  */
 function Tokens({ side, trace, narrow }) {
@@ -137,7 +137,7 @@ function Tokens({ side, trace, narrow }) {
   );
 }
 
-/** The two answers of a run, the likelier one first. @param {{ side: Side, trace: Trace }} props */
+/** The two answers of a run, the more probable one first. @param {{ side: Side, trace: Trace }} props */
 function Answers({ side, trace: { answers, problem, [side]: run } }) {
   const session = useSession();
   const { percent } = session.words.value;

@@ -1,19 +1,20 @@
-// The settings of a trace in the state of the page: which task, which of its pairs, and the measure.
+// The settings of a trace in the state of the page: the task, its pair of sentences, and the measure.
 
 import { MEASURES } from './measures.js';
 
 /** @import { Measure } from './measures.js' */
 /** @import { TaskName } from './tasks.js' */
 /**
- * pair: of the task, ALL for the mean of all. answers: null for the likeliest next word of each sentence.
+ * pair: number of the pair in the task, ALL for the mean of all pairs. answers: null for the most probable next word of
+ * each sentence.
  * @typedef {{ task: string, pair: number, by: Measure, answers: [string, string] | null }} TraceSettings
  */
 
-/** The ready-made tasks, in the order of the menu: tasks.js has their sentences. @type {TaskName[]} */
+/** The predefined tasks, in the order of the menu. tasks.js has their sentences. @type {TaskName[]} */
 export const TASKS = ['indirect', 'induction', 'greater', 'agreement', 'gender'];
-/** Two sentences of the visitor. */
+/** The task for two sentences of the visitor. */
 export const OWN = 'own';
-/** All pairs of a task. */
+/** The value of `pair` for all pairs of a task. */
 export const ALL = -1;
 /** @type {TraceSettings} */
 export const usualTrace = { task: OWN, pair: 0, by: 'score', answers: null };

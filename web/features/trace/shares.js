@@ -1,17 +1,18 @@
-// The shares of a trace: in words and figures, by layer, and the way of the arrow keys. The view Trace loads them.
+// The shares of a trace: as texts, sorted by layer, and the places that arrow keys reach. Only the view Trace loads
+// this file.
 
 import { countIn } from './places.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { Trace } from './places.js' */
 
-/** Shares nearer to 0 are shown as 0, so that noise makes no pattern. */
+/** Absolute shares below this are shown as 0, so that noise makes no pattern. */
 export const NOISE = 0.015;
-/** A figure is written from this share on. */
+/** Minimum share that is written as a number. */
 const MIN_FIGURE = 0.1;
 
 /**
- * A measured place; null if it is not known yet, or does not exist.
+ * Returns the values of a measured place; null if the place has not been measured, or does not exist.
  * @param {Trace} trace @param {GridPlace} place
  */
 export function cellAt(trace, { part, layer, place }) {
@@ -21,20 +22,24 @@ export function cellAt(trace, { part, layer, place }) {
   return { share: found.share[i], value: found.value[i], a: found.a[i], b: found.b[i] };
 }
 
-/** The share as it is coloured. @param {number} share */
+/** Returns the share that determines the colour of a cell. @param {number} share */
 export const shownShare = (share) => (Math.abs(share) < NOISE ? 0 : Math.min(Math.max(share, -1), 1));
 
-/** A share in per cent, without its sign for percent. @param {number} share */
+/** Returns a share in per cent as a text without a percent sign. @param {number} share */
 export const shareText = (share) => String(Math.round(100 * share) || 0).replace('-', '−');
 
 /**
- * The figure in a cell: shares from 10% on in the thick row, and in every row what the colour cannot show.
+ * Returns the number in a cell. The thick row has numbers for shares from 10%; any row has them for shares beyond the
+ * range of colours.
  * @param {number} share @param {boolean} thick
  */
 export const figureOf = (share, thick) =>
   (thick && Math.abs(share) >= MIN_FIGURE - 0.005) || Math.abs(share) >= 1.005 ? shareText(share) : '';
 
-/** The heads of a layer by their share, largest first. @param {Trace} trace @param {number} layer */
+/**
+ * Returns the heads of a layer by their absolute share, the largest first.
+ * @param {Trace} trace @param {number} layer
+ */
 export function headsOf(trace, layer) {
   return Array.from({ length: trace.heads }, (_, head) => ({
     head,
@@ -46,8 +51,8 @@ export function headsOf(trace, layer) {
 }
 
 /**
- * Where the answer is, layer by layer: the token with the largest share of the stream, if that is over one half.
- * Successive layers with the same token are one stretch.
+ * Returns the token at which the answer is in each layer: the token with the largest share of the residual stream, if
+ * that share is over one half. Successive layers with the same token form one stretch.
  * @param {Trace} trace
  * @returns {{ place: number, from: number, to: number }[]}
  */
@@ -66,13 +71,13 @@ export function stretchesOf(trace) {
 }
 
 /**
- * The next place in a direction, among the columns of tokens.
+ * Returns the next place in the direction of an arrow key.
  * @param {GridPlace} at
- * @param {string} key of the keyboard
+ * @param {string} key name of a key of the keyboard
  * @param {{ layers: number, heads: number, places: readonly number[], rows: readonly GridPart[] }} grid places: tokens
- *   of the columns, left to right; rows: of a layer, from the top
- * @param {boolean} byPart an arrow up or down goes to the next row of the layer
- * @returns {GridPlace | null} null if the key is no arrow
+ *   of the columns, left to right; rows: parts of a layer, from the top
+ * @param {boolean} byPart true if an arrow up or down goes to the next row of the layer, instead of the next layer
+ * @returns {GridPlace | null} null if the key is not an arrow
  */
 export function nextPlace({ part, layer, place }, key, { layers, heads, places, rows }, byPart) {
   const across = { ArrowLeft: -1, ArrowRight: 1 }[key];

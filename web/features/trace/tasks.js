@@ -1,17 +1,18 @@
-// Ready-made pairs of sentences: five questions, each with several pairs from a template. A tokenizer decides which of
-// them can be used: the two sentences must have the same number of tokens, and each answer must be one token.
+// Predefined pairs of sentences: five tasks, each with several pairs from a template. The tokenizer decides which pairs
+// can be used, because the two sentences must have the same number of tokens, and each answer must be one token.
 
 import { idsOfAnswer } from './measures.js';
 import { TASKS } from './settings.js';
 
 /** @import { Words } from './measures.js' */
 /**
- * upper: the sentence that is taken from. answers: of the upper and the lower sentence.
+ * A pair of sentences. upper: the sentence from whose run values are patched. answers: answer of the upper and of the
+ * lower sentence.
  * @typedef {{ upper: string, lower: string, answers: [string, string] }} Pair
  */
 /** @typedef {'indirect' | 'induction' | 'greater' | 'agreement' | 'gender'} TaskName */
 
-/** Pairs of one task on the page. */
+/** Maximum number of pairs of one task on the page. */
 export const MAX_PAIRS = 8;
 
 const NAMES =
@@ -24,7 +25,7 @@ const COUNTED =
   'keys key, doors door, roads road, ships ship, boats boat, men man, boys boy, kings king, ' +
   'horses horse, letters letter, houses house, whales whale, women woman, trees tree';
 const PEOPLE = 'woman man, queen king, girl boy, mother father, sister brother, wife husband, daughter son, lady lord';
-/** A war of the upper sentence begins late, so that few years are later. */
+/** In the upper sentence a war begins late in its century, so that few years are later. */
 const YEARS =
   '1762 1704, 1771 1711, 1658 1603, 1847 1806, 1568 1512, 1763 1708, 1857 1809, 1674 1605, 1756 1702, 1472 1409';
 
@@ -32,15 +33,18 @@ const YEARS =
 const pairsIn = (list) => list.split(', ').map((pair) => /** @type {[string, string]} */ (pair.split(' ')));
 
 /**
- * Two sentences that differ in one word.
+ * Returns two sentences that differ in one word.
  * @param {(word: string) => string} sentence
- * @param {[string, string]} words of the upper and of the lower sentence
+ * @param {[string, string]} words word of the upper and of the lower sentence
  * @param {[string, string]} answers
  * @returns {Pair}
  */
 const pairOf = (sentence, [upper, lower], answers) => ({ upper: sentence(upper), lower: sentence(lower), answers });
 
-/** The candidates of each task. @type {Record<TaskName, () => Pair[]>} */
+/**
+ * Functions that return the candidates of each task, before a tokenizer selects among them.
+ * @type {Record<TaskName, () => Pair[]>}
+ */
 const CANDIDATES = {
   indirect: () =>
     pairsIn(NAMES).map(([a, b]) =>
@@ -72,7 +76,8 @@ const CANDIDATES = {
 };
 
 /**
- * The shape of a pair in tokens, null if it cannot be used. Pairs of one shape have a mean.
+ * Returns the shape of a pair in tokens; null if the pair cannot be used. Only pairs with the same shape can be
+ * averaged.
  * @param {Words} words @param {Pair} pair
  */
 function shapeOf(words, { upper, lower, answers }) {
@@ -85,7 +90,8 @@ function shapeOf(words, { upper, lower, answers }) {
 }
 
 /**
- * All pairs of each task that a tokenizer can read, of the most frequent shape; none if the task does not fit.
+ * Returns the pairs of each task that the tokenizer supports and that have the most frequent shape; none if the task
+ * does not fit.
  * @param {Words} words
  * @returns {{ name: TaskName, pairs: Pair[] }[]}
  */
@@ -103,7 +109,10 @@ export function fittingTasks(words) {
   });
 }
 
-/** The pair for a model that fills gaps. @param {Pair} pair @param {string} mask @returns {Pair} */
+/**
+ * Returns a pair for a masked language model, with a mask token in the place of the answer.
+ * @param {Pair} pair @param {string} mask @returns {Pair}
+ */
 const covering = ({ upper, lower, answers }, mask) => ({
   upper: `${upper} ${mask}.`,
   lower: `${lower} ${mask}.`,

@@ -71,7 +71,7 @@ export const texts = {
   partOf: 'Part of each layer',
   gridAbout:
     'How much of the answer returns, by layer and token. Arrow keys walk, Shift with up and down changes the part of the layer, Enter opens the instrument, p patches, Space stops and continues',
-  // Spoken and written names of a place.
+  // The name of a place as it is spoken and written.
   placeName: (/** @type {Part} */ part, /** @type {number} */ layer, /** @type {string} */ word) =>
     part === 'head'
       ? `Layer ${layer}, head ${word}`
@@ -122,7 +122,7 @@ export const texts = {
   others: (/** @type {number} */ n) => count(n, 'other'),
   notSum: (/** @type {string} */ share) => `Alone they need not add up to ${share}.`,
   upTo: (/** @type {number} */ layer) => `Up to layer ${layer} the answer is at `,
-  // first: it begins the sentence.
+  // first: true if this part begins the sentence
   within: (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ first) =>
     `${a === b ? `in layer ${a}` : `in layers ${a} to ${b}`}${first ? ' the answer is' : ''} at `,
   from: (/** @type {number} */ layer, /** @type {boolean} */ first) =>

@@ -1,5 +1,5 @@
-// The trace: two sentences, one above the other, and a grid of tokens × layers. A cell shows how much of the upper
-// sentence's answer returns when this place takes over its value from there.
+// The view Trace: two sentences, one above the other, and a grid of tokens × layers. A cell shows how much of the upper
+// sentence's answer returns when this place of the lower run is patched with its value in the upper run.
 
 import { useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -21,7 +21,7 @@ export { TraceMarks } from './marks.jsx';
 export { TracePanel } from './panel.jsx';
 export { default as styles } from './trace.css';
 
-/** Below this width the grid shows one part of each layer at a time. */
+/** In a narrower view the grid shows one part of each layer at a time. */
 const NARROW = 560;
 
 /** @param {ViewProps} props */

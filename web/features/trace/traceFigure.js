@@ -1,4 +1,4 @@
-// A trace as an SVG drawing: both sentences, the grid, the single heads, and the scale.
+// Draws a trace as SVG: both sentences, the grid, the single heads, and the colour scale.
 
 import { PALETTE } from '../../ui/palette.js';
 import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.js';
@@ -17,11 +17,17 @@ const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
 const SERIF = 'font-family="Palatino, Georgia, serif"';
-/** Units of the drawing: margin, names of layers, width of a column and of a head, height of a layer, gap of blocks. */
+/**
+ * In SVG units: margin, width of the names of layers, width of a column and of a head, height of a layer, and gap
+ * between the blocks.
+ */
 const [MARGIN, SIDE, COLUMN, HEAD, LAYER, GAP] = [24, 74, 62, 16, 46, 28];
-/** Lines above the grid and below it, and the height of each; width of the scale, and its steps. */
+/**
+ * Number of lines above and below the grid, and the height of a line; width of the colour scale, and number of its
+ * steps.
+ */
 const [ABOVE, BELOW, LINE, SCALE, STEPS] = [5, 4, 22, 210, 60];
-/** Lower cells have no figure. */
+/** Minimum height of a cell with a number. */
 const MIN_FIGURE = 13;
 const MARKS = [-100, -25, 0, 25, 100];
 
@@ -34,7 +40,7 @@ function rectangle(x, y, width, height, fill) {
 const textAt = (words, x, y, more) => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${xml(words)}</text>`;
 
 /**
- * The places of the two blocks, and the layout of their cells.
+ * Returns the positions of the two blocks, and the layout of their cells.
  * @param {Trace} trace
  */
 function geometryOf({ cells, columns, first, layers, heads }) {
@@ -73,7 +79,10 @@ function cellOf(trace, { layout, parts, left, top, headsLeft }, place, theme) {
   );
 }
 
-/** All cells that have been measured. @param {Trace} trace @param {Geometry} geometry @param {Shown['theme']} theme */
+/**
+ * Draws all cells that have been measured.
+ * @param {Trace} trace @param {Geometry} geometry @param {Shown['theme']} theme
+ */
 function cellsOf(trace, geometry, theme) {
   const heads = Array.from({ length: trace.heads }, (_, head) => head);
   const tokens = geometry.places.filter((place) => place >= 0);
@@ -85,7 +94,7 @@ function cellsOf(trace, geometry, theme) {
 }
 
 /**
- * Both sentences with their answers, and the names of layers.
+ * Writes both sentences with their answers, and the names of layers.
  * @param {Trace} trace
  * @param {Geometry} geometry
  * @param {Shown} shown
@@ -118,7 +127,7 @@ function labelsOf({ answers, columns, first, layers, upper, lower }, { left, top
 }
 
 /**
- * The colours from −100 to 100 per cent, and the measure.
+ * Draws the colour scale from −100 to 100 per cent, with the name of the measure.
  * @param {Trace} trace
  * @param {Geometry} geometry
  * @param {Shown} shown

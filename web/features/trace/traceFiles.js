@@ -1,4 +1,4 @@
-// The files of a trace: a table of its cells, a drawing, and a program that measures them again.
+// Writes the files of a trace: a table of its cells, a drawing, and a program that repeats the measurement.
 
 import { shortest } from '../../ui/oklab.js';
 import { field, fileName } from '../export/csv.js';
@@ -26,7 +26,10 @@ export function fileOf(kind, trace, shown) {
   return traceProgram(trace, shown.state, /** @type {About} */ (shown.about));
 }
 
-/** One line for each place that has been measured. @param {Trace} trace @param {string} by the measure */
+/**
+ * Returns one line for each place that has been measured.
+ * @param {Trace} trace @param {string} by name of the measure
+ */
 export function traceCsv(trace, by) {
   const { answers, layers, heads, lower } = trace;
   const parts = /** @type {const} */ ([...ROWS, 'head']).filter((part) => part in trace.cells);
@@ -45,9 +48,9 @@ export function traceCsv(trace, by) {
 }
 
 /**
- * The measure in lines of the program.
+ * Returns the lines of the program that compute the measure.
  * @param {'score' | 'probability' | 'log'} by @param {[number[], number[]]} ids
- * @param {number} at place of the prediction in both sentences, from the end: −1 is the last
+ * @param {number} at position of the prediction in both sentences, from the end: −1 is the last
  */
 function measureLines(by, [a, b], at) {
   const sum = 'const sum = (row, ids) => ids.reduce((total, id) => total + Math.exp(row[id]), 0);';
@@ -64,7 +67,7 @@ function measureLines(by, [a, b], at) {
 }
 
 /**
- * A program that repeats the measurement with the model itself. It contains no number of the result.
+ * Returns a program that repeats the measurement with the model itself. It contains no number of the result.
  * @param {Trace} trace @param {State} state @param {About} about
  */
 export function traceProgram(trace, state, about) {
@@ -91,7 +94,7 @@ export function traceProgram(trace, state, about) {
   ].join('\n');
 }
 
-/** The model with the changes of both runs. @param {object[][]} edits */
+/** Returns lines that define the model with the changes of both runs. @param {object[][]} edits */
 const changedModel = ([upper, lower]) => [
   listed('upperEdit', upper),
   listed('lowerEdit', lower),

@@ -1,24 +1,27 @@
-// The rectangles of the cells of a trace, in CSS pixels: layers go upward, each with its rows; the single heads of a
-// layer
-// are as high as all of its rows.
+// The rectangles of the cells of a trace, in CSS pixels. Layers go upward, and each has its rows. A single head is as
+// high as all rows of its layer.
 
 import { ROWS } from './places.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
 /**
- * places: tokens of the lower sentence by column, −1 for an empty one. rows: parts of each layer, from the top.
+ * The shape of a grid. places: tokens of the lower sentence by column, −1 for an empty column. rows: parts of each
+ * layer, from the top.
  * @typedef {{ layers: number, places: readonly number[], heads: number, rows: readonly GridPart[] }} Shape
  */
-/** Sizes of the two blocks of cells. @typedef {{ width: number, height: number, headsWidth: number }} Room */
+/** The sizes of the two blocks of cells. @typedef {{ width: number, height: number, headsWidth: number }} Room */
 
-/** With more layers, or more columns, only one part of each layer is shown, or cells have no gap and few labels. */
+/**
+ * With more layers than MAX_LAYERS only one part of each layer is shown. With more columns than MAX_COLUMNS cells have
+ * no gap and few labels.
+ */
 export const [MAX_LAYERS, MAX_COLUMNS] = [24, 24];
-/** The height of the thick row as a share of a layer with three rows. */
+/** Height of the thick row as a share of a layer with three rows. */
 const THICK = 0.44;
 
 /**
- * The parts that each layer shows: all, or the chosen one.
+ * Returns the parts that each layer shows: all of them, or only the chosen one.
  * @param {{ layers: number, parts: readonly GridPart[], narrow: boolean, chosen: GridPart }} how
  * @returns {readonly GridPart[]}
  */
@@ -40,7 +43,7 @@ export function layoutOf({ layers, places, heads, rows }, { width, height, heads
   const side = (/** @type {number} */ count, /** @type {number} */ all) => all / Math.max(count, 1);
   const across = places.length > MAX_COLUMNS ? 0 : 1;
 
-  /** @param {GridPlace} place @returns {Box | null} null if it is not drawn */
+  /** @param {GridPlace} place @returns {Box | null} null if the place is not drawn */
   function boxOf({ part, layer, place }) {
     if (part === 'head') {
       const each = side(heads, headsWidth);
@@ -57,7 +60,7 @@ export function layoutOf({ layers, places, heads, rows }, { width, height, heads
     step,
     boxOf,
     /**
-     * The place at a point of the first block; null in an empty column.
+     * Returns the place at a point of the first block; null in an empty column.
      * @param {number} x
      * @param {number} y
      * @returns {GridPlace | null}
@@ -70,7 +73,10 @@ export function layoutOf({ layers, places, heads, rows }, { width, height, heads
       const row = within < thick || thin === 0 ? 0 : 1 + Math.floor((within - thick) / thin);
       return { part: rows[Math.min(row, rows.length - 1)], layer: layerAt(y), place };
     },
-    /** The head at a point of the second block. @param {number} x @param {number} y @returns {GridPlace | null} */
+    /**
+     * Returns the head at a point of the second block.
+     * @param {number} x @param {number} y @returns {GridPlace | null}
+     */
     headAt(x, y) {
       const place = Math.floor(x / side(heads, headsWidth));
       return place < 0 || place >= heads || y < 0 || y >= height ? null : { part: 'head', layer: layerAt(y), place };
@@ -79,5 +85,8 @@ export function layoutOf({ layers, places, heads, rows }, { width, height, heads
 }
 /** @typedef {ReturnType<typeof layoutOf>} Layout */
 
-/** Layers between two labels that do not touch. @param {number} step height of a layer @param {number} letter */
+/**
+ * Returns the number of layers from one label to the next, so that labels do not touch.
+ * @param {number} step height of a layer @param {number} letter
+ */
 export const labelStep = (step, letter) => Math.max(Math.ceil((1.25 * letter) / Math.max(step, 1)), 1);

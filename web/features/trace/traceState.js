@@ -1,4 +1,4 @@
-// Changes of the page's state that the trace makes, and what it reads from it.
+// Changes that the trace makes to the page's state, and values that it reads from the state.
 
 import { runOf, UNCHANGED } from '../../store/runInput.js';
 import { usualCircuit } from '../circuit/settings.js';
@@ -20,17 +20,17 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
 
 /**
- * The place whose patch is on; null if there is none, or one of the page's other views patches several heads.
+ * Returns the place that is patched; null if there is none, or if another view of the page has patched several heads.
  * @param {Session} session
  */
 export const chosenIn = ({ state }) => placesIn(state.value.patch).at(-1) ?? null;
 
-/** The pairs of the chosen task. @param {Session} session @returns {Pair[]} */
+/** Returns the pairs of the chosen task. @param {Session} session @returns {Pair[]} */
 export const pairsIn = ({ state, traceTasks }) =>
   traceTasks.value?.tasks.find(({ name }) => name === state.value.trace.task)?.pairs ?? [];
 
 /**
- * Shows a pair of a task, or the mean of all; the model is as it was read.
+ * Shows a pair of a task, or the mean of all pairs, and undoes all changes to the model.
  * @param {Session} session @param {string} task @param {readonly Pair[]} pairs @param {number} pair
  */
 export function showPair(session, task, pairs, pair) {
@@ -58,7 +58,10 @@ export function openCircuit(session) {
   session.update({ view: 'flow', circuit: usualCircuit, patch: {} });
 }
 
-/** Two sentences of the visitor: those that are there. @param {Session} session */
+/**
+ * Begins with the visitor's own sentences: the current text, and the pinned one if there is one.
+ * @param {Session} session
+ */
 export function beginOwn(session) {
   const state = session.state.value;
   session.update({
@@ -83,16 +86,19 @@ export function writeSentence(session, side, text) {
 /** @param {Session} session @param {[string, string] | null} answers */
 export function compareWords(session, answers) {
   const { trace } = session.state.value;
-  // Words of the visitor belong to the sentences that are shown, not to all pairs of a task.
+  // The visitor's words are the answers for the shown sentences only, not for all pairs of a task.
   const own = answers !== null || trace.pair === ALL ? { task: OWN, pair: 0 } : {};
   session.update({ trace: { ...trace, ...own, answers }, patch: {} });
 }
 
-/** The word of a place: of a token, or the number of a head. @param {Trace} trace @param {GridPlace} place */
+/**
+ * Returns the word of a place: the name of its token, or the number of its head.
+ * @param {Trace} trace @param {GridPlace} place
+ */
 export const wordOf = ({ lower }, { part, place }) =>
   part === 'head' ? String(place) : (lower.pieces[place]?.name ?? String(place));
 
-/** Switches the patch of a place on, or off if it is on. @param {Session} session @param {GridPlace} place */
+/** Patches a place, or undoes the patch if the place is patched. @param {Session} session @param {GridPlace} place */
 export function togglePatch(session, place) {
   const own = textsIn(session);
   const key = keyOf(place);
@@ -108,7 +114,7 @@ export function togglePatch(session, place) {
 }
 
 /**
- * The key with the largest weight of a query.
+ * Returns the key with the largest weight of a query.
  * @param {Session} session
  * @param {number} layer
  * @param {number} head
@@ -122,7 +128,7 @@ function strongestKey(session, layer, head, t) {
   return Math.max(row.indexOf(row.reduce((a, b) => Math.max(a, b), 0)), 0);
 }
 
-/** Opens the heatmap at a place, with its patch on. @param {Session} session @param {GridPlace} place */
+/** Opens the heatmap at a place, with the place patched. @param {Session} session @param {GridPlace} place */
 export function openInstrument(session, place) {
   const trace = session.trace.value;
   const { part, layer } = place;
@@ -141,7 +147,7 @@ export function openInstrument(session, place) {
 }
 
 /**
- * A place in words, with its result.
+ * Describes a place and its result for a screen reader.
  * @param {Session} session
  * @param {Trace} trace
  * @param {GridPlace} place

@@ -20,7 +20,7 @@ export function TraceTable({ trace }) {
     return cell ? shareText(cell.share) : '';
   };
   return (
-    // It scrolls, by keyboard too.
+    // The table scrolls, by keyboard too, so it can have the focus.
     <div class="trace-table" role="group" aria-label={own.table.caption} tabIndex={0}>
       <table>
         <caption>{own.table.caption}</caption>

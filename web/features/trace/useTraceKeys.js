@@ -1,4 +1,5 @@
-// The keyboard in a trace: arrows walk the cells, Enter opens, p patches, Space stops and continues, Escape closes.
+// The keyboard in a trace: arrows move between cells, Enter opens the heatmap, p patches, Space stops or continues the
+// measurement, Escape closes.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,7 +11,7 @@ import { chosenIn, openInstrument, spokenPlace, togglePatch } from './traceState
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { Trace } from './places.js' */
 
-/** The columns of tokens of a trace, without those that are the same in both runs. @param {Trace} trace */
+/** Returns the columns of tokens of a trace, without those before the first difference. @param {Trace} trace */
 export const placesOf = ({ columns, first }) => columns.slice(first).map(({ from, into }) => (from < 0 ? -1 : into));
 
 /** @param {{ narrow: boolean }} options */
@@ -18,7 +19,7 @@ export function useTraceKeys({ narrow }) {
   const session = useSession();
   const [part, setPart] = useState(/** @type {GridPart} */ ('stream'));
   const chosenPart = chosenIn(session)?.part;
-  // Where one part is shown at a time, it is that of the patched place.
+  // If the grid shows one part at a time, it is the part of the patched place.
   useEffect(() => {
     if (chosenPart) setPart(chosenPart);
   }, [chosenPart]);
@@ -28,7 +29,7 @@ export function useTraceKeys({ narrow }) {
   const isSplit = rows.length < ROWS.filter((row) => parts.includes(row)).length;
   const shape = trace && {
     layers: trace.layers,
-    // One part at a time: the heads are one of the parts.
+    // If the grid shows one part at a time, the heads are one of these parts.
     heads: !isSplit || part === 'head' || !narrow ? trace.heads : 0,
     places: rows.length > 0 ? placesOf(trace) : [],
     rows,
@@ -39,7 +40,10 @@ export function useTraceKeys({ narrow }) {
     session.pointTrace(place);
     if (trace) session.announce(spokenPlace(session, trace, place, shareText));
   };
-  /** The place that the keys begin at: the last one, at the top of the grid. @returns {GridPlace | null} */
+  /**
+   * Returns the place at which the keys begin: the last token, in the top row of the grid.
+   * @returns {GridPlace | null}
+   */
   const current = () => {
     const at = session.tracedPlace.value ?? chosenIn(session);
     if (at || !trace || !shape) return at;
@@ -73,11 +77,11 @@ export function useTraceKeys({ narrow }) {
       if (!next && !action) return;
       event.preventDefault();
       event.stopPropagation();
-      // The first arrow shows where the keys begin.
+      // The first arrow key only shows the place at which the keys begin.
       if (next) visit(session.tracedPlace.value || chosenIn(session) ? next : at);
       else action();
     },
-    /** Closes the innermost: the place that is read, the patch, the view. */
+    /** Ends the innermost of these: reading a place, the patch, the view. */
     onEscape(/** @type {KeyboardEvent} */ event) {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();

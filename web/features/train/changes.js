@@ -1,13 +1,13 @@
-// The numbers of a model that is trained further, in the order and the form in which they are shown.
+// The changes of a model that is fine-tuned, in the order and the form in which they are shown.
 
 /** @import { HeadPlace } from '../../store/protocol.js' */
 
-/** From this divergence on a cell of the grid has a figure. */
+/** Minimum divergence of a cell of the grid that has a number. */
 const MIN_FIGURE = 0.095;
 
 /**
- * Heads in descending order of their change.
- * @param {number[][]} heads by layer
+ * Returns the heads in descending order of their change.
+ * @param {number[][]} heads change of each head, by layer
  * @returns {(HeadPlace & { change: number })[]}
  */
 export const byChange = (heads) =>
@@ -15,15 +15,18 @@ export const byChange = (heads) =>
     .flatMap((row, layer) => row.map((change, head) => ({ layer, head, change })))
     .sort((a, b) => b.change - a.change);
 
-/** .62; nothing if it is small. @param {number} x */
+/** Returns a divergence as a text such as .62; '' if it is small. @param {number} x */
 export const figureOf = (x) => (x >= MIN_FIGURE ? x.toFixed(2).replace(/^0/, '') : '');
 
-/** The usual probability of a token, a geometric mean, and its bits. @param {number} loss in nats */
+/**
+ * Returns the probability of a token of which a loss is the mean (the geometric mean of probabilities), and its bits.
+ * @param {number} loss in nats
+ */
 export const perToken = (loss) => ({ likely: Math.exp(-loss), bits: loss / Math.LN2 });
 
 /**
- * Tokens by how many times likelier or less likely they have become.
- * @param {[number, number][]} likely from token 1 on
+ * Returns the tokens by the factor by which their probability has changed, the largest factor first.
+ * @param {[number, number][]} likely probability before and now, from token 1 on
  */
 export const likelierFirst = (likely) =>
   likely

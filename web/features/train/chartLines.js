@@ -1,10 +1,10 @@
-// The lines of the charts of training, made of its curves, and the frames of its film.
+// The lines of the charts of training, computed from its curves, and the frames of its film.
 
 import { nearest } from './curves.js';
 
 /** @import { Curves, Mark } from './curves.js' */
 
-/** An exponential moving average. @param {Mark[]} marks @returns {Mark[]} */
+/** Returns an exponential moving average. @param {Mark[]} marks @returns {Mark[]} */
 export function smoothed(marks) {
   let mean = marks[0]?.[1] ?? 0;
   let weight = 0;
@@ -15,7 +15,10 @@ export function smoothed(marks) {
   });
 }
 
-/** The value at a step: that of the last mark up to it. @param {Mark[]} marks @param {number} step */
+/**
+ * Returns the value at a step, which is that of the last mark up to the step.
+ * @param {Mark[]} marks @param {number} step
+ */
 export function valueAt(marks, step) {
   let found = marks[0]?.[1];
   for (const [at, x] of marks) {
@@ -25,11 +28,12 @@ export function valueAt(marks, step) {
   return found;
 }
 
-/** From this score on a head has the role. */
+/** Minimum score of a head that counts as having a role. */
 const FORMED = 0.3;
 
 /**
- * The heads of chart 3: for each watched role the two best heads that have it, or the best head if none has it yet.
+ * Returns the heads of the third chart: for each watched role the two best heads that have it, or the best head if none
+ * has it yet.
  * @param {Curves} curves
  * @param {string[]} watch
  * @returns {{ name: string, score: string, layer: number, head: number, marks: Mark[] }[]}
@@ -50,7 +54,7 @@ export function watched({ scores }, watch) {
 }
 
 /**
- * The step at which the first head reached 0.5 in the last watched score.
+ * Returns the step at which the first head reached 0.5 in the last watched score.
  * @param {Curves} curves @param {string[]} watch
  */
 export function formedAt(curves, watch) {
@@ -62,11 +66,12 @@ export function formedAt(curves, watch) {
 }
 
 /**
- * The frame at each of `places` equally spaced steps between 0 and the end; null if training has not come that far.
- * @param {{ step: number }[]} film in rising order
+ * Returns the frame at each of `places` equally spaced steps between 0 and the end; null for a step that training has
+ * not reached.
+ * @param {{ step: number }[]} film frames in ascending order of their steps
  * @param {number} end
  * @param {number} places
- * @param {number} steps so far
+ * @param {number} steps number of steps so far
  * @returns {(number | null)[]}
  */
 export function framesOf(film, end, places, steps) {
@@ -78,10 +83,10 @@ export function framesOf(film, end, places, steps) {
 }
 
 /**
- * Positions of labels at line ends, moved apart so that none covers another.
- * @param {number[]} wanted positions
+ * Returns positions of labels at the ends of lines, moved apart so that no label covers another.
+ * @param {number[]} wanted preferred positions
  * @param {number} apart
- * @param {number} most the lowest position
+ * @param {number} most largest position, at the bottom
  */
 export function parted(wanted, apart, most) {
   const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);

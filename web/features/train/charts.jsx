@@ -1,5 +1,5 @@
-// Small charts of training with a common line at the current step. They have a base line and the value at the end of
-// each line instead of axes.
+// Small charts of training, with a common line at the current step. Instead of axes they have a base line and the value
+// at the end of each line.
 
 import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,16 +10,19 @@ import { useTrainTexts } from './texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Curves, Mark } from './curves.js' */
-/** @typedef {(value: number) => number} Scale from a step or value to a pixel */
+/** @typedef {(value: number) => number} Scale returns the pixel of a step or value */
 
-/** From this height in pixels on, a chart explains itself before training begins. */
+/** A chart at least this high, in pixels, explains itself before training begins. */
 const ROOMY = 90;
 /** The line height of labels at line ends, in pixels. */
 const LINE = 18;
 /** @param {{ children: ComponentChildren }} props */
 const Waiting = ({ children }) => <p class="waiting">{children}</p>;
 
-/** Pixels for a value at the end of a line; for names of heads, which also need a share because the font grows. */
+/**
+ * Width in pixels of a value at the end of a line, and of the names of heads. Names also need a share of the width,
+ * because their font grows.
+ */
 const [LOSS, NAMES] = [78, 100];
 const NAMES_SHARE = 0.33;
 
@@ -28,10 +31,13 @@ const lineOf = (marks, x, y) =>
   marks.map(([step, value], i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 const until = (/** @type {Mark[]} */ marks, /** @type {number} */ step) => marks.filter(([at]) => at <= step);
 
-/** The pixel of a share of the height: a line is never cut off at the top or the bottom. */
+/**
+ * Returns the pixel of a share of the height. It leaves a margin, so that a line is never cut off at the top or the
+ * bottom.
+ */
 const yOf = (/** @type {number} */ height, /** @type {number} */ share) => 4 + (height - 6) * (1 - share);
 
-/** The plot's size without the room for labels. @param {number} least */
+/** Returns the size of the plot without the room for labels. @param {number} least */
 function useFrame(least) {
   const area = useRef(null);
   const { width, height } = useSize(area);
@@ -42,14 +48,14 @@ function useFrame(least) {
 /**
  * @param {object} props
  * @param {string} props.name
- * @param {string} props.about explains the chart as a tooltip, and before training begins
+ * @param {string} props.about explanation of the chart, shown as a tooltip and before training begins
  * @param {Mark[]} props.marks
  * @param {Mark[]} [props.before] the previous run, as a thin line
- * @param {number} props.step now
+ * @param {number} props.step current step
  * @param {number} props.end
- * @param {number} [props.most] maximum of the axis; by default the largest value
- * @param {boolean} [props.noisy] the line is smoothed, and the measured values are drawn behind it
- * @param {boolean} [props.bare] without a name above
+ * @param {number} [props.most] maximum of the axis, by default the largest value
+ * @param {boolean} [props.noisy] true to smooth the line and draw the measured values behind it
+ * @param {boolean} [props.bare] true to leave out the name above the chart
  * @param {(value: number) => string} props.text
  */
 export function Chart({ name, about, marks, before, step, end, most, noisy = false, bare = false, text }) {
@@ -85,7 +91,8 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
 }
 
 /**
- * The roles of the heads: the best heads of each role that the task needs. A press on a name shows that head.
+ * The chart of the roles of heads. It shows the best heads of each role that the task needs. A click on a name shows
+ * that head.
  * @param {{ curves: Curves, watch: string[], step: number, end: number }} props
  */
 export function HeadsChart({ curves, watch, step, end }) {

@@ -1,24 +1,30 @@
-// The curves of training, as marks that charts draw: how they grow, and the frame of the film at a step.
+// The curves of training as marks for the charts: how curves are extended, and which frame of the film is at a step.
 
 /** @typedef {[step: number, value: number]} Mark */
 /**
  * @typedef {object} Curves
  * @property {Mark[]} loss
  * @property {Mark[]} right accuracy on held-out sequences
- * @property {Record<string, Mark[]>} scores of heads, by 'score layer.head'
+ * @property {Record<string, Mark[]>} scores scores of heads, by 'score layer.head'
  */
 
-/** Maximum number of marks of a curve: more cannot be distinguished on a chart. */
+/** Maximum number of marks of a curve. More marks cannot be distinguished on a chart. */
 const MAX_MARKS = 600;
 
 /** @returns {Curves} */
 export const noCurves = () => ({ loss: [], right: [], scores: {} });
 
-/** If there are too many marks, every second one and the last. @param {Mark[]} marks */
+/**
+ * Returns the marks of a curve. If there are too many, only every second mark and the last one.
+ * @param {Mark[]} marks
+ */
 const thinned = (marks) =>
   marks.length > MAX_MARKS ? marks.filter((_, i) => i % 2 === 0 || i === marks.length - 1) : marks;
 
-/** Marks from the first step of `more` on are replaced. @param {Mark[]} marks @param {Mark[]} more */
+/**
+ * Returns the marks with `more` appended. Marks from the first step of `more` on are replaced.
+ * @param {Mark[]} marks @param {Mark[]} more
+ */
 function joined(marks, more) {
   if (more.length === 0) return marks;
   const from = more[0][0];
@@ -41,7 +47,7 @@ export function extended(curves, { points = [], step = 0, scores = {} }) {
   return { loss: joined(curves.loss, loss), right: joined(curves.right, right), scores: all };
 }
 
-/** The index of the frame nearest to a step. @param {{ step: number }[]} film @param {number} step */
+/** Returns the index of the frame nearest to a step. @param {{ step: number }[]} film @param {number} step */
 export function nearest(film, step) {
   let best = 0;
   film.forEach((frame, i) => {

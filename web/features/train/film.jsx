@@ -1,4 +1,4 @@
-// The film: how the attention of one head changes during training, with a slider that goes to a step.
+// The film shows how the attention of one head changes during training. A slider goes to a step.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,12 +10,12 @@ import { formedAt, framesOf } from './chartLines.js';
 import { nearest } from './curves.js';
 import { useTrainTexts } from './texts.js';
 
-/** @typedef {{ step: number, weights: Float32Array }} FilmFrame weights: (L,H,T,T) */
+/** @typedef {{ step: number, weights: Float32Array }} FilmFrame weights: those of all heads, (L,H,T,T) */
 
-/** The share of the slider within which two labels would overlap: on a phone, elsewhere. */
+/** The distance, as a share of the slider, within which two labels would overlap: on a phone, and on other screens. */
 const OVERLAP = { phone: 0.36, other: 0.14 };
 
-/** The attention of the chosen head over time. The slider below it goes to a step. @param {{ kind: string }} props */
+/** The attention of the chosen head during training. A slider below goes to a step. @param {{ kind: string }} props */
 export function Film({ kind }) {
   const session = useSession();
   const texts = useTrainTexts();
@@ -47,11 +47,11 @@ export function Film({ kind }) {
   );
 }
 
-/** Pixels between two frames at least. */
+/** Minimum number of pixels between two frames. */
 const GAP = 14;
 
 /**
- * As many frames as fit next to each other. The style sheet says how large they are.
+ * As many frames as fit next to each other. The style sheet determines the size of a frame.
  * @param {{ frames: FilmFrame[], end: number, steps: number }} props
  */
 function Frames({ frames, end, steps }) {
@@ -69,7 +69,7 @@ function Frames({ frames, end, steps }) {
 }
 
 /**
- * The slider: arrow keys go from frame to frame.
+ * The slider. Arrow keys move it from frame to frame.
  * @param {{ frames: FilmFrame[], end: number, steps: number, step: number }} props
  */
 function Time({ frames, end, steps, step }) {
@@ -108,7 +108,7 @@ function Time({ frames, end, steps, step }) {
   );
 }
 
-/** The chosen head at one step. @param {{ frame: FilmFrame | null, size: number }} props */
+/** The attention of the chosen head at one step. @param {{ frame: FilmFrame | null, size: number }} props */
 function Frame({ frame, size }) {
   const session = useSession();
   const theme = session.theme.value;

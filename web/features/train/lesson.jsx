@@ -7,7 +7,7 @@ import { SAMPLE } from './sample.js';
 import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from './settings.js';
 import { useTrainTexts } from './texts.js';
 
-/** The task, with buttons for the other tasks, or a menu of them if there is little room. */
+/** The current task, with buttons for the other tasks, or with a menu of them if there is little room. */
 export function Lesson({ compact = false }) {
   const session = useSession();
   const words = session.words.value;
@@ -49,7 +49,7 @@ export function Lesson({ compact = false }) {
   );
 }
 
-/** The visitor's own text. Training begins with a button, once the text is long enough. */
+/** A field for the visitor's own text. The button that begins training is enabled when the text is long enough. */
 function OwnText() {
   const session = useSession();
   const texts = useTrainTexts();

@@ -1,4 +1,4 @@
-// The lessons of the training panel: for each task of tasks.js the length of its training and the position of the
+// The lessons of the training panel: for each task of tasks.js the length of its training, and the positions of the
 // answer.
 
 import { TASKS } from './tasks.js';
@@ -8,9 +8,9 @@ import { TASKS } from './tasks.js';
 /**
  * @typedef {object} Lesson
  * @property {number} batch
- * @property {number} steps training pauses after this many
- * @property {(labels: number[], t: number) => number[]} [partners] positions of the answer to a token
- * @property {TaskKind} [task] if it differs from that of tasks.js
+ * @property {number} steps number of steps after which training pauses
+ * @property {(labels: number[], t: number) => number[]} [partners] positions of the answer to the token t
+ * @property {TaskKind} [task] task of the lesson, if it differs from the one in tasks.js
  */
 
 const NONE = -100;
@@ -26,7 +26,7 @@ function drawn(random, count) {
 }
 
 /**
- * Six to seventeen letters, repeated up to 42 tokens: short enough that every cell is visible.
+ * A sequence of six to seventeen letters, repeated up to 42 tokens. It is so short that every cell is visible.
  * @type {TaskKind}
  */
 const REPEAT = {
@@ -41,7 +41,7 @@ const REPEAT = {
   suits: (labels) => labels.lastIndexOf(labels[0]) === 28,
 };
 
-/** Positions of the digit that is next in the sorted list. @param {number[]} labels @param {number} t */
+/** Returns the positions of the digit that is next in the sorted list. @param {number[]} labels @param {number} t */
 function sortPartners(labels, t) {
   const mark = labels.indexOf(10);
   if (mark < 0 || t < mark) return [];
@@ -50,7 +50,7 @@ function sortPartners(labels, t) {
   return read.flatMap((label, s) => (label === next ? [s] : []));
 }
 
-/** The opener that the closer at t closes. @param {number[]} labels @param {number} t */
+/** Returns the position of the opener that the closer at t closes. @param {number[]} labels @param {number} t */
 function opener(labels, t) {
   if (labels[t] !== 3) return [];
   const open = [];
@@ -61,13 +61,19 @@ function opener(labels, t) {
   return open.slice(-1);
 }
 
-/** From the mark on: a position in the part before the mark. @param {(step: number, read: number) => number} place */
+/**
+ * Returns a function that returns the position of the answer in the part before the mark, for tokens from the mark on.
+ * @param {(step: number, read: number) => number} place
+ */
 const inRead = (place) => (/** @type {number[]} */ labels, /** @type {number} */ t) => {
   const mark = labels.indexOf(26);
   return mark < 0 || t < mark || t - mark >= mark ? [] : [place(t - mark, mark)];
 };
 
-/** The position of the digit after the letter's first occurrence. @param {number[]} labels @param {number} t */
+/**
+ * Returns the position of the digit after the first occurrence of a letter.
+ * @param {number[]} labels @param {number} t
+ */
 function digitOf(labels, t) {
   const before = labels.indexOf(labels[t]);
   return labels[t] < 8 && before < t ? [before + 1] : [];
@@ -82,11 +88,14 @@ export const LESSONS = {
   sort: { batch: 32, steps: 800, partners: sortPartners },
   brackets: { batch: 32, steps: 1200, partners: opener },
   recall: { batch: 32, steps: 600, partners: digitOf },
-  // Less than five minutes on a laptop.
+  // This many steps take less than five minutes on a laptop.
   whale: { batch: 4, steps: 1200 },
 };
 
-/** A task of tasks.js with the lesson's batch and steps. @param {{ task: Task }} settings @returns {TaskKind} */
+/**
+ * Returns a task of tasks.js with the batch and the steps of its lesson.
+ * @param {{ task: Task }} settings @returns {TaskKind}
+ */
 export function taughtTask(settings) {
   const lesson = LESSONS[settings.task];
   const kind = lesson.task ?? TASKS[settings.task];
@@ -94,7 +103,7 @@ export function taughtTask(settings) {
 }
 
 /**
- * The mean weight of a head on the answers; NaN if no token has one.
+ * Returns the mean attention weight of a head on the answers; NaN if no token has an answer.
  * @param {Task} task
  * @param {Float32Array} weights (T,T)
  * @param {number[]} labels
@@ -113,11 +122,15 @@ export function partnerScore(task, weights, labels) {
   return count > 0 ? sum / count : Number.NaN;
 }
 
-/** The text of labels, without spaces between letters. @param {string[]} tokens @param {ArrayLike<number>} labels */
+/**
+ * Returns the text of labels, without spaces between letters.
+ * @param {string[]} tokens @param {ArrayLike<number>} labels
+ */
 export const textOf = (tokens, labels) => Array.from(labels, (label) => tokens[label]).join('');
 
 /**
- * A tokenizer with one token per character. Unknown characters are skipped and belong to the next token.
+ * Returns a tokenizer with one token per character. Unknown characters are skipped; their offsets belong to the next
+ * token.
  * @param {string[]} tokens
  */
 export function signTokenizer(tokens) {
@@ -135,7 +148,7 @@ export function signTokenizer(tokens) {
       for (const sign of text) {
         at += sign.length;
         const id = known(sign);
-        // In a text white space is a token; in the other tasks it only separates letters.
+        // In a task with text, white space is a token. In any other task it only separates letters and is skipped.
         if (id === undefined) continue;
         ids.push(id);
         offsets.push([start, at]);

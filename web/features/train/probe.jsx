@@ -1,11 +1,11 @@
-// The sequence that the model in training is tested on, and the errors of training.
+// The sequence on which the model in training is tested, and the errors of training.
 
 import { useSession } from '../../ui/context.js';
 import { useTrainTexts } from './texts.js';
 
 /** @import { Piece } from '../prompt/tokens.js' */
 
-/** The sequence, with a bar under each token whose next token was guessed right. */
+/** The sequence, with a bar under each token whose next token was predicted correctly. */
 export function Probe() {
   const session = useSession();
   const texts = useTrainTexts();
@@ -14,7 +14,7 @@ export function Probe() {
   const { task } = session.state.value.training;
   const { pieces = [], guesses = [] } = run ?? {};
   const note = texts.probe[task] ?? '';
-  // A short text has no part that is not learned.
+  // A short text has no held-out part, so the sequence is from the part that is learned.
   const isLearned = session.training.changes.value?.loss === null;
   return (
     <section class="sentence probe" aria-label={isLearned ? texts.partOfText : texts.unseen}>
@@ -46,7 +46,7 @@ export function Probe() {
   );
 }
 
-/** An error in training or in storing the model, and what the visitor can do. */
+/** Reports an error in training or in storing the model, and says what the visitor can do. */
 export function TrainNote() {
   const session = useSession();
   const texts = useTrainTexts();

@@ -8,7 +8,7 @@ import { useTrainTexts } from './texts.js';
 import { WhatChanged } from './whatChanged.jsx';
 
 /**
- * All charts, with a common line at the current step; for a model that is trained further, its changes.
+ * All charts, with a common line at the current step; for a model that is fine-tuned, its changes.
  * @param {{ compact?: boolean, phone?: boolean }} props
  */
 export function Charts({ compact = false, phone = false }) {
@@ -60,7 +60,7 @@ function TaskCharts({ compact }) {
   );
 }
 
-/** Accuracy and loss only, for a phone. */
+/** The charts of accuracy and loss only, for a phone. */
 export function ShortCharts() {
   const session = useSession();
   const texts = useTrainTexts();

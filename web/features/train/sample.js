@@ -1,5 +1,6 @@
-// The text that the demo model is trained on until the visitor has entered one: the beginning of Alice's Adventures in
-// Wonderland, because the model has read only about whales. It reads English best, so it has no other language.
+// The text on which the demo model is fine-tuned until the visitor has entered one. It is the beginning of Alice's
+// Adventures in Wonderland, because the model has read only about whales. It is in English in every language of the
+// page, because the model reads English best.
 
 export const SAMPLE =
   'Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: once or ' +

@@ -1,12 +1,12 @@
-// The settings of a training: the defaults of each task, the valid values, the form in the address. The page needs
-// them to read its address, long before it trains: this file has no other part of a task.
+// The settings of a training: the defaults of each task, the valid values, and the format in the address. The page
+// needs them to read its address, long before it trains, so this file contains nothing else of a task.
 
 import { TRAINED } from '../../store/runInput.js';
 
 /** @import { Settings, Task } from '../../store/types.js' */
 
 /**
- * @typedef {object} Training the settings that are a part of the address
+ * @typedef {object} Training settings that are a part of the address
  * @property {Task} task
  * @property {number} layers
  * @property {number} heads
@@ -15,10 +15,10 @@ import { TRAINED } from '../../store/runInput.js';
  * @property {number} seed
  */
 
-/** True if the page shows training. @param {{ model: string, panel: string }} state */
+/** Returns true if the page shows training. @param {{ model: string, panel: string }} state */
 export const isOpen = ({ model, panel }) => model === TRAINED && panel === 'train';
 
-/** The model of each task at first. */
+/** The initial size of the model of each task. */
 export const MODELS = {
   repeat: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
   previous: { layers: 1, dModel: 64, numHeads: 2, mlp: 0 },
@@ -27,18 +27,18 @@ export const MODELS = {
   sort: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
   brackets: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
   recall: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
-  // The demo model, which is trained further: its sizes are fixed.
+  // The demo model, which is fine-tuned, so its sizes are fixed.
   whale: { layers: 5, dModel: 128, numHeads: 4, mlp: 344 },
 };
 export const TASK_NAMES = /** @type {Task[]} */ (Object.keys(MODELS));
 
-/** The task to train the demo model further on the visitor's own text. */
+/** The task that fine-tunes the demo model on the visitor's own text. */
 export const OWN_TEXT = 'whale';
 
-/** The learning rate at first: of a new model, and of a trained one, which a larger rate would make forget. */
+/** The initial learning rate of a new model, and of a trained model, which a larger rate would make forget. */
 const [USUAL_RATE, FURTHER_RATE] = [0.003, 0.0005];
 
-/** The roles of heads that a task needs: chart 3 has their scores. @type {Record<Task, string[]>} */
+/** The roles of heads that a task needs. The third chart shows their scores. @type {Record<Task, string[]>} */
 export const TASK_ROLES = {
   repeat: ['previous', 'induction'],
   previous: ['previous'],
@@ -47,17 +47,17 @@ export const TASK_ROLES = {
   sort: ['partner'],
   brackets: ['partner'],
   recall: ['previous', 'partner'],
-  // The roles that a text needs are not known in advance: there is no third chart.
+  // The roles that a text needs are not known in advance, so there is no third chart.
   whale: [],
 };
 
-/** The settings that a task starts with. @param {Task} task @returns {Training} */
+/** Returns the settings with which a task starts. @param {Task} task @returns {Training} */
 export function usualTraining(task) {
   const { layers, dModel, numHeads } = MODELS[task];
   return { task, layers, heads: numHeads, width: dModel, rate: task === OWN_TEXT ? FURTHER_RATE : USUAL_RATE, seed: 1 };
 }
 
-/** The head of the last layer that is shown first. In `repeat` head 2 learns the role best. */
+/** Returns the head of the last layer that is shown first. In `repeat` head 2 learns the role best. */
 export const firstHead = (/** @type {{ task: Task, layers: number, heads: number }} */ { task, layers, heads }) => ({
   layer: layers - 1,
   head: Math.min(task === 'repeat' ? 2 : 0, heads - 1),
@@ -77,22 +77,25 @@ export const CHOICES = {
   mlp: [false, true],
 };
 
-/** The choices of the training panel. */
+/** The sizes that the training panel offers. */
 export const LAYERS = [1, 2, 3];
 export const HEADS = CHOICES.heads;
 export const WIDTHS = CHOICES.width;
-/** Steps per second; null: as fast as possible. */
+/** Training steps per second; null for as fast as possible. */
 export const SPEEDS = [2, 5, 20, 60, null];
 export const USUAL_SPEED = 20;
 export const [MIN_RATE, MAX_RATE] = [1e-4, 10];
 
-/** The characters of a text; any white space becomes one space. */
+/** Returns the characters of a text, in which any white space becomes one space. */
 export const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
-/** Minimum length of a text. */
+/** Minimum length of a text in characters. */
 export const MIN_CHARACTERS = 20;
 export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= MIN_CHARACTERS;
 
-/** True for the sizes of the task's model. @param {Pick<Training, 'task' | 'layers' | 'heads' | 'width'>} x */
+/**
+ * Returns true if the sizes are those of the task's model.
+ * @param {Pick<Training, 'task' | 'layers' | 'heads' | 'width'>} x
+ */
 const hasFixedSizes = ({ task, layers, heads, width }) =>
   layers === MODELS[task].layers && heads === MODELS[task].numHeads && width === MODELS[task].dModel;
 
@@ -107,7 +110,7 @@ export const isTraining = (x) =>
   Number.isSafeInteger(x.seed) &&
   x.seed >= 0;
 
-/** repeat.2.4.64.1.0.003, as in the address. @param {Training} training */
+/** Writes settings as in the address, such as repeat.2.4.64.1.0.003. @param {Training} training */
 export const writeTraining = ({ task, layers, heads, width, rate, seed }) =>
   [task, layers, heads, width, seed, rate].join('.');
 /** @param {string} written @returns {Training} */
@@ -124,7 +127,7 @@ export function readTraining(written) {
   };
 }
 
-/** All settings of the trainer. @param {Training} training @param {string} text @returns {Settings} */
+/** Returns all settings of the trainer. @param {Training} training @param {string} text @returns {Settings} */
 export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => ({
   task,
   text: task === OWN_TEXT ? text : '',
@@ -137,16 +140,19 @@ export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => 
   optimizer: 'adamW',
   dropout: 0,
 });
-/** The settings that are a part of the address. @param {Settings} settings @returns {Training} */
+/** Returns the settings that are a part of the address. @param {Settings} settings @returns {Training} */
 export const trainingOf = ({ task, layers, heads, width, rate, seed }) => ({ task, layers, heads, width, rate, seed });
 
-/** A 32-bit hash of a text (FNV-1a). @param {string} text */
+/** Returns a 32-bit hash of a text (FNV-1a). @param {string} text */
 function digest(text) {
   let x = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) x = Math.imul(x ^ text.charCodeAt(i), 0x01000193);
   return (x >>> 0).toString(36);
 }
 
-/** The name under which a model is stored. The rate may change during training. @param {Settings} settings */
+/**
+ * Returns the name under which a model is stored. It does not include the rate, which may change during training.
+ * @param {Settings} settings
+ */
 export const keyOf = ({ task, text, layers, heads, width, seed }) =>
   [task, layers, heads, width, seed, ...(task === OWN_TEXT ? [digest(text)] : [])].join('-');

@@ -1,4 +1,4 @@
-// Tasks that a small transformer learns in a minute: each generates sequences with the target at each position.
+// Tasks that a small transformer learns in a minute. Each generates sequences with the target at each position.
 
 import { argumentError } from '../../../src/js/check/errors.js';
 import { CHOICES, isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT } from './settings.js';
@@ -20,11 +20,11 @@ function shuffled(random, values) {
   return list;
 }
 
-/** A target without a loss. */
+/** The target of a position that has no loss. */
 const NONE = -100;
 
 /**
- * An input, a mark, and the output: targets from the mark on count.
+ * Returns a sequence of an input, a mark, and the output. Only the positions from the mark on have targets.
  * @param {number[]} read
  * @param {number} mark
  * @param {number[]} written
@@ -36,8 +36,8 @@ function answered(read, mark, written) {
 }
 
 /**
- * `tokens` are the names of the labels; `sequence` returns labels and targets. `goal` is the accuracy that the settings
- * of `model` and `training` reach within `training.steps`.
+ * All tasks. tokens: names of the labels. sequence: returns labels and targets. goal: accuracy that the settings of
+ * `model` and `training` reach within `training.steps`.
  * @type {Record<string, TaskKind>}
  */
 export const TASKS = {
@@ -106,7 +106,7 @@ export const TASKS = {
   brackets: {
     tokens: ['(', '[', '{', '·'],
     context: 24,
-    /** Openers of three kinds, and one closer for all: the target is the kind that it closes. */
+    /** Brackets with openers of three kinds, and one closer for all. The target is the kind that the closer closes. */
     sequence(random) {
       /** @type {[number[], number[], number[]]} */
       const [tokens, targets, open] = [[], [], []];
@@ -126,7 +126,10 @@ export const TASKS = {
   recall: {
     tokens: [...LETTERS.slice(0, 8), ...DIGITS],
     context: 32,
-    /** Pairs of a letter and its digit, from four fixed pairs: the target is the digit of a letter seen before. */
+    /**
+     * Pairs of a letter and its digit, from four fixed pairs. The target is the digit of a letter that has occurred
+     * before.
+     */
     sequence(random) {
       const keys = shuffled(random, Array(8).keys()).slice(0, 4);
       const digits = keys.map(() => 8 + below(random, 10));
@@ -147,7 +150,7 @@ export const TASKS = {
 };
 
 /**
- * Held-out sequences. Every task except a text generates new ones without limit.
+ * Returns held-out sequences. Every task except a text generates new ones without limit.
  * @param {TaskKind} task
  * @param {Random} random
  * @param {number} count
@@ -156,7 +159,7 @@ export const validationBatchOf = (task, random, count) =>
   batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
 
 /**
- * A batch of sequences in the core's format.
+ * Returns a batch of sequences in the format of the core.
  * @param {Pick<TaskKind, 'sequence'>} task
  * @param {Random} random
  * @param {number} count
@@ -186,7 +189,7 @@ export function checkSettings(settings) {
     throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
 }
 
-/** The settings that a task starts with. @param {Task} task @returns {Settings} */
+/** Returns the settings with which a task starts. @param {Task} task @returns {Settings} */
 export function usualSettings(task) {
   const { model, training } = TASKS[task];
   return {

@@ -1,5 +1,5 @@
-// Training, as one module that is loaded when training is first opened: the task is above the model, the sequence takes
-// the place of the prompt, the charts are in the reading column, and the film is under the picture.
+// Training, as one module that is loaded when training is first opened. The task is above the model, the sequence
+// replaces the prompt, the charts are in the reading column, and the film is under the picture.
 
 export { Film } from './film.jsx';
 export { Lesson } from './lesson.jsx';

@@ -51,7 +51,7 @@ function PhoneControls() {
   );
 }
 
-/** @param {{ narrow: boolean }} props narrow: the less common controls are in a menu */
+/** @param {{ narrow: boolean }} props narrow: true if the less common controls are in a menu */
 function Controls({ narrow }) {
   return (
     <>
@@ -91,7 +91,7 @@ function Play() {
   );
 }
 
-/** Steps per second. @param {{ short: boolean }} props */
+/** A menu of the number of steps per second. @param {{ short: boolean }} props */
 function Speed({ short }) {
   const session = useSession();
   const texts = useTrainTexts();
@@ -131,7 +131,7 @@ function StartOver() {
   );
 }
 
-/** The learning rate, on a logarithmic scale. */
+/** A slider for the learning rate, on a logarithmic scale. */
 function Rate() {
   const session = useSession();
   const { rate } = session.state.value.training;
@@ -149,12 +149,12 @@ function Rate() {
   );
 }
 
-/** Layers, heads and width of the model. */
+/** Menus for the layers, heads and width of the model. */
 function Sizes() {
   const session = useSession();
   const texts = useTrainTexts();
   const { task, layers, heads, width } = session.state.value.training;
-  // A model that is trained further keeps its sizes.
+  // The sizes of a model that is fine-tuned cannot change.
   if (task === OWN_TEXT) return null;
   return (
     <span class="group">
@@ -188,7 +188,7 @@ function Size({ name, choices, value, field }) {
   );
 }
 
-/** Saves the trained model in several formats, and opens a saved one. */
+/** A menu that saves the trained model in several formats, and opens a saved one. */
 function Save() {
   const session = useSession();
   const texts = useTrainTexts();

@@ -1,5 +1,5 @@
-// The changes of a model that is trained further: how likely the text has become, which heads attend differently, and
-// which tokens are guessed differently.
+// The changes of a model that is fine-tuned: how probable the text has become, which heads attend differently, and
+// which tokens are predicted differently.
 
 import { useSession } from '../../ui/context.js';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
@@ -11,9 +11,12 @@ import { useTrainTexts } from './texts.js';
 /** @import { HeadChanges, HeadPlace } from '../../store/protocol.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 
-/** Heads and tokens that are listed. */
+/** Maximum number of heads and of tokens that are listed. */
 const [HEADS, TOKENS] = [5, 4];
-/** Steps of the arrow keys in the grid of heads, whose top row is the last layer. @type {Record<string, number[]>} */
+/**
+ * The rows and columns that an arrow key moves in the grid of heads, whose top row is the last layer.
+ * @type {Record<string, number[]>}
+ */
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
 
 /** @param {{ phone?: boolean }} props */
@@ -38,7 +41,7 @@ export function WhatChanged({ phone = false }) {
   );
 }
 
-/** The probability of a token of the text, and its bits. @param {{ changes: HeadChanges }} props */
+/** Shows the mean probability of a token of the text, and its bits. @param {{ changes: HeadChanges }} props */
 function Likelihood({ changes: { step, loss, learned } }) {
   const texts = useTrainTexts();
   const rows = [
@@ -76,7 +79,7 @@ function LossChart({ step, end }) {
   return <Chart {...loss} step={step} end={end} noisy text={(x) => x.toFixed(2)} />;
 }
 
-/** A function that shows a head before and now. */
+/** Returns a function that shows a head before the fine-tuning and now. */
 function useShowHead() {
   const session = useSession();
   return (/** @type {HeadPlace} */ { layer, head }) =>
@@ -84,7 +87,7 @@ function useShowHead() {
 }
 
 /**
- * All heads, the last layer on top. One is in the tab order, and arrow keys go to the others.
+ * All heads, with the last layer on top. One head is in the tab order, and arrow keys go to the others.
  * @param {{ changes: HeadChanges }} props
  */
 function HeadGrid({ changes: { heads } }) {
@@ -143,7 +146,7 @@ function HeadGrid({ changes: { heads } }) {
   );
 }
 
-/** The heads that changed most. @param {{ changes: HeadChanges }} props */
+/** Lists the heads that changed most. @param {{ changes: HeadChanges }} props */
 function MostChanged({ changes: { heads } }) {
   const session = useSession();
   const words = session.words.value;
@@ -181,7 +184,7 @@ function MostChanged({ changes: { heads } }) {
   );
 }
 
-/** The tokens of the sentence whose probability changed most. @param {{ changes: HeadChanges }} props */
+/** Lists the tokens of the sentence whose probability changed most. @param {{ changes: HeadChanges }} props */
 function Tokens({ changes: { likely } }) {
   const session = useSession();
   const texts = useTrainTexts();

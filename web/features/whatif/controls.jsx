@@ -1,4 +1,4 @@
-// The controls of the what-if line. Each changes one field of the state at the place that the scope names.
+// The controls of the what-if line. Each control changes one field of the state in the current scope.
 
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
@@ -50,7 +50,7 @@ export function Temperature() {
   );
 }
 
-/** The mask and its scope. A model that is not causal by itself has other names for the masks. */
+/** A menu of the mask and its scope. For a model that is not causal the masks have other names. */
 export function MaskMenu() {
   const session = useSession();
   const words = session.words.value;
@@ -62,11 +62,15 @@ export function MaskMenu() {
   const painted = Boolean(effective(state.painted, layer, head, ''));
   const about = session.about.value;
   const own = about && !about.causal;
-  /** The text of a mask, by its name or by its window. @type {(texts: any, renamed: any, name: string) => string} */
+  /**
+   * Returns the text of a mask, by its name or by the size of its window.
+   * @type {(texts: any, renamed: any, name: string) => string}
+   */
   const textOf = (texts, renamed, name) => texts[own ? renamed[name] : name] ?? texts.window(Number(name));
   const nameOf = (/** @type {string} */ name) => textOf(words.masks, { causal: 'none', past: 'causal' }, name);
   const aboutOf = (/** @type {string} */ name) => textOf(words.masksAbout, { causal: 'own', past: 'causal' }, name);
-  // The tokens of an encoder are neither before nor after those of the decoder.
+  // In cross-attention only one mask applies, because the tokens of the encoder are neither before nor after those of
+  // the decoder.
   const others = shownPart(about, state) === 'cross' ? [] : [own ? 'past' : 'none', ...WINDOWS];
   const masks = ['causal', ...others].map((name) => ({
     key: name,
@@ -100,7 +104,7 @@ export function MaskMenu() {
   );
 }
 
-/** Sets this head's output to all, half or nothing of it. */
+/** Sets the factor on this head's output to 1, 0.5 or 0. */
 export function HeadScale() {
   const session = useSession();
   const words = session.words.value;
@@ -108,7 +112,7 @@ export function HeadScale() {
   const { head } = state;
   const layer = placeOfLayer(session);
   const scale = effective(state.scale, layer, head, 1);
-  // While `off` has the pointer or the focus, the guess without the head is shown.
+  // While the pointer or the focus is on `off`, the prediction without the head is shown.
   const turn = (/** @type {boolean} */ on) => () => session.setSwitchHover(on);
   const offPointed = {
     onPointerEnter: turn(true),
@@ -135,7 +139,7 @@ export function HeadScale() {
   );
 }
 
-/** Takes this head's output from the pinned run. */
+/** Patches this head's output with the output in the pinned run. */
 export function PatchMenu() {
   const session = useSession();
   const words = session.words.value;
@@ -162,7 +166,7 @@ export function PatchMenu() {
   );
 }
 
-/** The threshold of flow: smaller contributions and compositions are not drawn. */
+/** A slider for the threshold of flow, below which contributions and compositions are not drawn. */
 export function Threshold() {
   const session = useSession();
   const { hide } = session.state.value;

@@ -1,4 +1,4 @@
-// The changes to a model as forward's list of edits.
+// Converts the changes to a model into the list of edits that forward takes.
 
 import { visible } from '../mask/hiddenCells.js';
 import { effective, layerPlace } from './modelEdits.js';
@@ -6,12 +6,15 @@ import { effective, layerPlace } from './modelEdits.js';
 /** @import { AttentionPart } from '../../store/protocol.js' */
 /** @import { Run } from '../../store/state.js' */
 /**
- * One attention of a model: its size, and the numbers of its queries and keys. keys: default tokens.
+ * One attention of a model: its size, and the numbers of its queries (tokens) and keys. keys is tokens by default.
  * @typedef {{ part?: AttentionPart, layers: number, heads: number, causal?: boolean, tokens?: number,
  *   keys?: number }} Stack
  */
 
-/** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */
+/**
+ * Prefixes of the names of a layer's values. An encoder–decoder has three stacks of heads.
+ * @type {Record<string, string>}
+ */
 const STACKS = {
   ...{ encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' },
   ...{ text: 'blocks.L.', vision: 'blocks.L.' },
@@ -20,11 +23,11 @@ const STACKS = {
 export const stackAt = (part, layer) => STACKS[part].replace('L', String(layer));
 
 /**
- * The heads of a layer, grouped by value; heads with the default are left out.
+ * Groups the heads of a layer by their value, without heads that have the default value.
  * @param {Record<string, any>} map
- * @param {string} layer its place
+ * @param {string} layer place of the layer
  * @param {number} heads
- * @param {any} usual the default
+ * @param {any} usual default value
  * @returns {[value: any, heads: number[]][]}
  */
 function groups(map, layer, heads, usual) {
@@ -43,10 +46,11 @@ const maskEdit = (mask, causal) =>
     : { window: mask === 'past' ? [-1, 0] : [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
- * Painted masks, one for each group of heads with the same mask: the named mask without the hidden cells.
+ * Returns an edit with a painted mask for each group of heads that have the same mask. It is the mask with the chosen
+ * name, without the cells that are masked by hand.
  * @param {Run} run
- * @param {string} at the name of the scores
- * @param {string} place of the layer
+ * @param {string} at name of the scores
+ * @param {string} place place of the layer
  * @param {Stack} stack
  */
 function paintedEdits({ painted = {}, mask }, at, place, { heads, causal = true, tokens = 0, keys = tokens }) {
@@ -61,7 +65,7 @@ function paintedEdits({ painted = {}, mask }, at, place, { heads, causal = true,
 }
 
 /**
- * The edits of one attention in a run, except patches, which need the values of another run.
+ * Returns the edits of one attention in a run. Patches are missing, because they need the values of another run.
  * @param {Run} run
  * @param {Stack} stack
  */
@@ -84,7 +88,10 @@ export function editsOf(run, stack) {
   return edits;
 }
 
-/** The heads of each layer whose output is taken from the pinned run. @param {Run} run @param {Stack} stack */
+/**
+ * Returns the heads of each layer whose output is patched with that of the pinned run.
+ * @param {Run} run @param {Stack} stack
+ */
 export function patchedHeads({ patch }, { part = 'decoder', layers, heads }) {
   return Array.from({ length: layers }, (_, layer) =>
     groups(patch, layerPlace(part, layer), heads, 0).flatMap(([, list]) => list),

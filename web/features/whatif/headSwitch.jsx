@@ -5,7 +5,7 @@ import { effective, placeOfLayer, withPlace } from './modelEdits.js';
 
 /**
  * @param {{ name: string, on: boolean, turn: () => void } & Partial<import('preact').ButtonHTMLAttributes>} props more:
- *   other listeners
+ *   other attributes and listeners of the button
  */
 export function Switch({ name, on, turn, ...more }) {
   return (
@@ -15,7 +15,7 @@ export function Switch({ name, on, turn, ...more }) {
   );
 }
 
-/** Switches the head shown. Under the pointer, or with the focus, the guess without the head is shown. */
+/** The switch of the shown head. While it has the pointer or the focus, the prediction without the head is shown. */
 export function HeadSwitch() {
   const session = useSession();
   const words = session.words.value;

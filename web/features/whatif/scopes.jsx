@@ -1,9 +1,9 @@
-// A menu of the scope of a change: this head, its layer, all heads.
+// A menu of the scope of a change: this head, all heads of its layer, or all heads.
 
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 
-/** @param {{ name: string }} props what the scope is for, for screen readers */
+/** @param {{ name: string }} props name: kind of change that has this scope, for screen readers */
 export function Scopes({ name }) {
   const session = useSession();
   const words = session.words.value;

@@ -18,8 +18,8 @@ export function Share() {
   const words = session.words.value;
   const state = session.state.value;
   const [copied, put] = useClipboard();
-  // A link contains no files: to an opened model it works only while that model is open. A model of the Hub has its
-  // name in the link.
+  // A link contains no files, so a link to an opened model works only while that model is open. A link to a model of
+  // the Hub contains its name.
   const here = !session.models.includes(state.model) && !isOfHub(state.model);
   const pin = {
     key: 'pin',
@@ -54,7 +54,7 @@ export function Share() {
         name={words.share}
         items={[
           ...(session.about.value?.kind === 'weights' ? [] : [pin]),
-          // There is no link if the instrument is embedded, because the address belongs to the other page.
+          // If the instrument is embedded there is no link, because the address belongs to the surrounding page.
           ...(session.embedded ? [] : [link]),
           ...(isEmbeddable(state) ? [embed] : []),
           ...(session.embedded ? [] : [print]),
@@ -67,7 +67,7 @@ export function Share() {
 }
 
 /**
- * Copies texts. For two seconds after a copy, `copied` is the message about it.
+ * Returns the message about the last copy, for two seconds after it, and a function that copies a text.
  * @returns {[copied: string | null, put: (content: string, good: string, bad: string) => void]}
  */
 function useClipboard() {
@@ -86,7 +86,7 @@ function useClipboard() {
   return [copied, put];
 }
 
-/** The formats of an export; some have variants. @param {Session} session @returns {Item[]} */
+/** Returns the formats of an export, some of which have variants. @param {Session} session @returns {Item[]} */
 function exportItems(session) {
   const words = session.words.value;
   /** @type {(kind: string, scale?: number, figures?: boolean) => () => void} */
@@ -106,7 +106,7 @@ function exportItems(session) {
   }));
   return (
     Object.entries(words.exports)
-      // Programs compute weights from queries and keys: they need more than weights.
+      // Programs that compute weights from queries and keys cannot be written for a run that has only weights.
       .filter(([kind]) => session.run.value?.values || !/^(mjs|py)$/.test(kind))
       .map(([kind, label]) => ({
         key: kind,

@@ -1,4 +1,4 @@
-// The what-if line: changes to the model at the bottom of the page, and what can be done with the run.
+// The what-if line at the bottom of the page, with changes to the model and actions on the run.
 
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
@@ -14,7 +14,7 @@ const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 /** @import { About } from '../../store/protocol.js' */
 
-/** `kind`: of the screen. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+/** kind: kind of the screen @param {{ kind: import('../../ui/layout.js').Kind }} props */
 export function WhatIf({ kind }) {
   const session = useSession();
   const words = session.words.value;
@@ -41,7 +41,7 @@ export function WhatIf({ kind }) {
   );
 }
 
-/** The changes that are made less often. @param {{ children: import('preact').ComponentChildren }} props */
+/** A menu of the less common changes. @param {{ children: import('preact').ComponentChildren }} props */
 function Changes({ children }) {
   const session = useSession();
   const words = session.words.value;
@@ -77,7 +77,7 @@ function Reset() {
   );
 }
 
-/** The line of a model that cannot be changed: the reason. @param {{ about: About }} props */
+/** The what-if line for a model that cannot be changed. It says why. @param {{ about: About }} props */
 function Unchangeable({ about }) {
   const session = useSession();
   const words = session.words.value;

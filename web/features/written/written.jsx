@@ -1,4 +1,4 @@
-// The rows that the model has written, in the heatmap: below a dashed line; and the line that plays them back.
+// Marks the rows that the model has written with a dashed line above them in the heatmap, and plays them back.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -40,7 +40,10 @@ export function WrittenRows({ picture: { run, x, y, cell, matrixWidth, matrixHei
   );
 }
 
-/** Plays, pauses, goes one token on; at the end the model writes. @param {{ run: Run }} props */
+/**
+ * The controls that play the rows back, pause, and go one token on. At the last row the model continues to write.
+ * @param {{ run: Run }} props
+ */
 export function WrittenLine({ run }) {
   const session = useSession();
   const own = textsIn(session);

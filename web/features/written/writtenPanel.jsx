@@ -1,4 +1,5 @@
-// The reading column next to written words: each with its probability and the token that the head looked at most.
+// The reading column for written words. Each word has its probability, and the token to which the head attended most
+// when the word was written.
 
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';

@@ -1,4 +1,5 @@
-// The tokens that the model has written: how likely each was, and the token that the head looked at most before it.
+// The tokens that the model has written, with the probability of each, and the token to which the head attended most
+// before writing it.
 
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { writtenFrom } from '../prompt/written.js';
@@ -14,7 +15,7 @@ const TEXTS = { en: inEnglish, zh: inChinese };
 export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
 
 /**
- * The number of rows that are shown: all, unless they are played back.
+ * Returns the number of rows that are shown: all rows, unless they are being played back.
  * @param {Session} session @param {Run} run
  */
 export function shownRows({ playback, state }, { T }) {
@@ -23,7 +24,7 @@ export function shownRows({ playback, state }, { T }) {
 }
 
 /**
- * The token t was written by the row before it, which looked most at the key s.
+ * Returns the written tokens. The token t was written by the row before it, which attended most to the key s.
  * @param {Session} session @param {Run} run
  * @returns {WrittenWord[]}
  */
@@ -41,10 +42,10 @@ export function writtenWords(session, run) {
   });
 }
 
-/** Shows the first rows only. @param {Session} session @param {Run} run @param {number} rows @param {boolean} plays */
+/** Shows only the first rows. @param {Session} session @param {Run} run @param {number} rows @param {boolean} plays */
 export function showRows(session, { T }, rows, plays) {
   const shown = Math.min(Math.max(rows, 1), T);
-  // Once all are shown, rows that are added are shown too.
+  // If all rows are shown, playback ends, so that rows that are added later are shown too.
   session.setPlayback(shown === T ? null : { text: session.state.value.text, rows: shown, plays });
   if (session.state.value.cell) session.look({ cell: null });
   session.setHover(shown === T ? null : { t: shown - 1, s: -1 });
