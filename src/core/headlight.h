@@ -133,7 +133,7 @@ typedef struct hl_attention_args {
   uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended;
   uint32_t weights_mode; /* hl_weights */
   uint32_t scores_step;  /* hl_scores */
-  uint32_t causal;       /* 1: the query at position i sees keys 0..i */
+  uint32_t causal;       /* 1: the query at position i attends to keys 0..i only */
   int32_t window_left;   /* −1: no bound; otherwise keys from position i − left on */
   int32_t window_right;  /* −1: no bound; otherwise keys up to position i + right */
   uint32_t seed[2];      /* seed of the dropout mask, low word first */
@@ -315,7 +315,7 @@ typedef struct hl_multihead_args {
 
   const float *query, *key, *value;   /* (B,T,query_dim), (B,S−P,key_dim) and (B,S−P,value_dim), contiguous */
   const float *past_key, *past_value; /* (B,G,P,D) or NULL */
-  float *present_key, *present_value; /* (B,G,S,D), given if and only if the past is */
+  float *present_key, *present_value; /* (B,G,S,D) or NULL: the cache after this call; with past keys it is required */
   /* Packed weights: wq (H·D,query_dim), wk (G·D,key_dim), wv (G·D,value_dim), wo (C,H·D). If packed_wo is NULL, the
    * output is the heads, (B,T,H·D). Each of the other three may be NULL only if it has no rows. */
   const float *packed_wq, *packed_wk, *packed_wv, *packed_wo;

@@ -30,7 +30,7 @@
 enum { BLOCK_KEYS = 120, BACKWARD_PANELS = 12, BACKWARD_QUERIES = BACKWARD_PANELS * TILE_COLS };
 
 typedef struct {
-  attention_tile forward; /* the recomputed weights replace its scores */
+  attention_tile forward; /* its `scores` are replaced by the recomputed weights */
   const hl_attention_backward_args *args;
   /* Keys and values, packed once for each head: keys and values by rows, key_columns by columns. */
   float *keys, *values, *key_columns;

@@ -5,10 +5,10 @@
 #define SIGN 0x80000000u
 #define INFINITE 0x7F800000u
 
-/* Converts to float16, in the lower 16 bits of each lane. A result that is a normal number is computed from the bits of
- * x: adds half a unit of the last digit to them, minus one if that digit is 0 (ties to even), and subtracts the
- * difference of the exponent biases, 112. A smaller result is computed by adding ½, which leaves the rounded digits in
- * the lowest bits. */
+/* Converts to float16, in the lower 16 bits of each lane. If the result is a normal number, half a unit of the last
+ * digit is added to the bits, minus one if that digit is 0 (ties to even), and the difference of the exponent biases,
+ * 112, is subtracted. If the result is smaller, ½ is added to the number, which leaves the rounded digits in the lowest
+ * bits. */
 INLINE vec narrow(vec x) {
   const vec sign = bits_and(x, bits_splat(SIGN)), size = bits_xor(x, sign);
   const vec odd = bits_and(bits_shift_right(size, 13), bits_splat(1));
