@@ -13,9 +13,9 @@ const begin = said.indexOf('\n{') + 1;
 const { inner: declarations } = JSON.parse(said.slice(begin));
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
-/** `in` is a reserved word. */
+/** Returns the name of a parameter in JavaScript, where `in` is a reserved word. */
 const label = (name) => (name === 'in' ? 'in_' : camel(name));
-/** For example hl_attention_args → ATTENTION. */
+/** Returns the name of a struct or an enum in JavaScript, for example ATTENTION for hl_attention_args. */
 const title = (name) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
 const only = (kind) =>
   declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_') && node.storageClass !== 'static');
@@ -26,12 +26,15 @@ const fail = (what) => {
 /** The input of the fingerprint: types and values as in C. */
 const signature = [];
 
-/** The offsets of the fields of each struct in words, { ATTENTION: { output: 0, … }, … }, and its size. */
+/**
+ * Returns the offsets of the fields of each struct in words, { ATTENTION: { output: 0, … }, … }, and the sizes of the
+ * structs.
+ */
 function readStructs(layouts) {
   const structs = {};
   const sizes = {};
   for (const [, name, fields, size] of layouts.matchAll(/0 \| struct (hl_\w+)\n([^]*?)\[sizeof=(\d+)/g)) {
-    // An indentation of two spaces: only the struct's own fields, not those of nested structs.
+    // An indentation of two spaces selects the struct's own fields, not those of nested structs.
     const own = [...fields.matchAll(/^ *(\d+) \| {3}(\S.*?)(\w+)$/gm)];
     structs[title(name)] = Object.fromEntries(
       own.map(([, byte, type, field]) => {
@@ -46,7 +49,7 @@ function readStructs(layouts) {
   return { structs, sizes };
 }
 
-/** The values of each enum: { STATUS: { OK: 0, … }, … }. */
+/** Returns the values of each enum: { STATUS: { OK: 0, … }, … }. */
 function readEnums() {
   return Object.fromEntries(
     only('EnumDecl').map(({ name, inner }) => {
@@ -59,14 +62,16 @@ function readEnums() {
   );
 }
 
-/** The kind of a C type in JavaScript: Pointer, number or void. */
+/** Returns the kind of a C type in JavaScript: Pointer, number or void. */
 function kindOf(type, where) {
   if (type.endsWith('*')) return 'Pointer';
   if (/^(u?int32_t|float|double|hl_status)$/.test(type)) return 'number';
   return type === 'void' ? 'void' : fail(`${where}: a ${type} cannot be passed`);
 }
 
-/** Exported functions: name, parameters and result; entry: true if an argument struct is the only parameter. */
+/**
+ * Returns the exported functions: name, parameters and result; entry: true if an argument struct is the only parameter.
+ */
 function readFunctions() {
   return only('FunctionDecl').map(({ name, type: { qualType }, inner = [] }) => {
     if (!inner.some(({ kind }) => kind === 'UsedAttr')) fail(`${name} is declared without HL_EXPORT`);
@@ -92,7 +97,7 @@ const constants = { ...contract, BUILD: build };
 const hash = createHash('sha256')
   .update(JSON.stringify([signature, contract]))
   .digest();
-/** Never 0: a core that was built without a fingerprint returns 0. */
+/** Never 0, because a core that was built without a fingerprint returns 0. */
 const fingerprint = hash.readUInt32BE() || 1;
 const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part, 10));
 

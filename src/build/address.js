@@ -1,5 +1,5 @@
-// Writes the repository's address from package.json into the links of README: npm shows README on a page where relative
-// links do not work. As a program: changes README.md.
+// Writes the repository's address from package.json into the links of README, because npm shows README on a page where
+// relative links do not work. As a program, it changes README.md.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

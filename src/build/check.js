@@ -23,7 +23,7 @@ const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 
 /** Texts of the page: one per line for translators, without a limit of length. */
 const TEXTS = /^web\/.*\b(en|zh)\.js$/;
 
-/** Files that people write, relative to the root. */
+/** Returns the paths, relative to the root, of files that people write. */
 export function findFiles(folder = '') {
   return readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter(({ name }) => !FOREIGN.has(name))
@@ -33,12 +33,12 @@ export function findFiles(folder = '') {
     });
 }
 
-/** The numbers of the lines that are too long, counted from 1. */
+/** Returns the numbers of the lines that are too long, counted from 1. */
 export function longLines(text) {
   return text.split('\n').flatMap((line, i) => ([...line].length > WIDTH ? [i + 1] : []));
 }
 
-/** Runs a program in the root. Returns its output if it fails, otherwise ''. */
+/** Runs a program in the root. Returns the program's output if it fails, otherwise ''. */
 async function run(command, args) {
   try {
     await promisify(execFile)(command, args, { cwd: ROOT, maxBuffer: 2 ** 26 });
@@ -70,7 +70,10 @@ function checkWords() {
     .join('\n');
 }
 
-/** Subjects of the commits since the last tag, or since this check exists. Without Git there are no findings. */
+/**
+ * Checks the subjects of the commits since the last tag or, if there is no tag, since this check was added. Without Git
+ * there are no findings.
+ */
 async function checkCommits() {
   const git = async (/** @type {string[]} */ ...args) =>
     (await promisify(execFile)('git', args, { cwd: ROOT })).stdout.trim();
@@ -89,7 +92,7 @@ async function checkCommits() {
   }
 }
 
-/** Types of the module and the page, checked by the make rules that write the declarations. */
+/** Checks the types of the module and the page with the make rules that write their declarations. */
 const checkTypes = () =>
   run('make', ['-f', 'src/build/Makefile', '--no-print-directory', 'types', `NODE=${process.env.NODE ?? 'node'}`]);
 
@@ -97,7 +100,7 @@ const checkTypes = () =>
  * Checks each file separately, except those that have not changed since they last passed.
  * @param {string} name
  * @param {string[]} files
- * @param {string[]} files on which the result for each file depends
+ * @param {string[]} common files on which every result depends
  * @param {(path: string) => Promise<string>} check
  */
 async function checkChanged(name, files, common, check) {

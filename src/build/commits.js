@@ -1,5 +1,5 @@
-// The form of a commit's subject: `area: verb object`, imperative, at most 72 characters. As a program it checks the
-// message in the file that Git names: the hook `commit-msg` calls it.
+// Checks the form of a commit's subject: `area: verb object`, imperative, at most 72 characters. As a program, it
+// checks the message in the file that Git names when it runs the hook `commit-msg`.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,12 +8,12 @@ const MAX_LENGTH = 72;
 const FORM = /^[a-z][\w ./,-]*: ([a-z][\w-]*)( .*[^.\s])?$/;
 /** Subjects that Git itself writes. */
 const BY_GIT = /^(Merge|Revert|fixup!|squash!) /;
-/** Imperatives whose last letters look like those of another form of a verb. */
+/** Imperatives that end like another form of a verb, such as "compress" and "need". */
 const IMPERATIVES = new Set(
   'access address bring compress discuss embed express feed focus guess need pass press process shed speed'.split(' '),
 );
 
-/** Describes the fault of a subject; null if it is valid. @param {string} subject */
+/** Returns a description of the fault of a subject, or null if the subject is valid. @param {string} subject */
 export function wrongSubject(subject) {
   if (BY_GIT.test(subject)) return null;
   if (subject.length > MAX_LENGTH) return `${subject.length} characters, at most ${MAX_LENGTH}`;

@@ -1,6 +1,6 @@
-// Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript in Node and in
-// Chromium, in the built bundles too, and source maps lead back to the sources. A line counts as run if any part of it
-// was run. Arguments: the folder with V8's counts, and the export of llvm-cov.
+// Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript that is run in
+// Node and in Chromium. For the built bundles, source maps lead back to the sources. A line counts as run if any part
+// of it was run. Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -15,8 +15,7 @@ const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
 /**
- * The mappings of a script: [offset in the script, source, source line, source column], counted from
- * 0.
+ * Yields the mappings of a script: [offset in the script, source, source line, source column], counted from 0.
  * @param {string} text
  * @param {import('node:module').SourceMapPayload} payload
  */
@@ -34,7 +33,10 @@ export function* placesOf(text, payload) {
   }
 }
 
-/** Marks the characters of a script that were run. Where ranges are nested, the innermost one counts. */
+/**
+ * Returns an array with a 1 for each character of a script that was run. If ranges are nested, the innermost one
+ * counts.
+ */
 export function paint(length, functions) {
   const ran = new Uint8Array(length);
   const inOrder = functions
@@ -45,14 +47,14 @@ export function paint(length, functions) {
   return ran;
 }
 
-/** The offset of each line. */
+/** Returns the offset of each line. */
 function lineStarts(text) {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
   return starts;
 }
 
-/** Every script that V8 counted, with a 1 for each character that any process has run: { path: Uint8Array }. */
+/** Returns every script that V8 counted, with a 1 for each character that any process has run: { path: Uint8Array }. */
 function readCounts(folder) {
   const scripts = new Map();
   const prefix = pathToFileURL(ROOT).href;
@@ -71,7 +73,7 @@ function readCounts(folder) {
   return scripts;
 }
 
-/** The lines that were run, counted from 0, for each source: { path: Set }. */
+/** Returns the lines that were run, counted from 0, for each source: { path: Set }. */
 function linesRun(scripts) {
   const lines = new Map();
   const mark = (path, line) => {
@@ -96,7 +98,7 @@ function linesRun(scripts) {
 /** Imports and re-exports, which bundles do not contain. */
 const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\})(?: from .*)?;$/gm;
 
-/** Lines of a file that contain code. */
+/** Returns the numbers of the lines of a file that contain code, counted from 0. */
 export async function linesOf(path) {
   const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
   const { code, map } = await transform(source, { sourcemap: 'external' });
@@ -105,7 +107,8 @@ export async function linesOf(path) {
 }
 
 /**
- * Ranges of line numbers as text: 2, 3, 4, 8, counted from 0, give "3–5, 9". Lines without code do not separate ranges.
+ * Returns ranges of line numbers as text: 2, 3, 4, 8, counted from 0, give "3–5, 9". Lines without code do not separate
+ * ranges.
  */
 function ranges(missing, all) {
   const parts = [];
@@ -142,7 +145,7 @@ function report(title, rows, goal) {
   process.exitCode = 1;
 }
 
-/** Clang's counts for the core. */
+/** Reads Clang's counts for the core. */
 function coreRows(file) {
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   return data[0].files

@@ -1,5 +1,6 @@
-// A development server: Vite serves the unbundled modules and reloads the page when one of them changes. A change of
-// the core is compiled first. The documentation is served under /docs as ./build.sh docs built it. Arguments: --port N.
+// A development server. Vite serves the unbundled modules and reloads the page when one of them changes. If a file of
+// the core changes, the core is compiled first. The documentation is served under /docs as ./build.sh docs built it.
+// Arguments: --port N.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { makeHandler, readPort } from './server.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Files that are next to the scripts in the built page, and their paths in the sources. @type {[RegExp, string][]} */
+/**
+ * Paths of files that are next to the scripts in the built page, each with the path of the file in the sources.
+ * @type {[RegExp, string][]}
+ */
 const PLACES = [
   [/^\/$/, '/web/entries/index.html'],
   [/^.*\/whale\.safetensors$/, '/web/demo/whale.safetensors'],
@@ -23,7 +27,8 @@ const PLACES = [
 ];
 
 /**
- * The documentation, its reference and the module for its programs. The page links to them relative to its own path.
+ * Paths of the documentation, its reference and the module for its programs. The page links to them relative to its own
+ * path.
  */
 const DOCS = /^(\/web\/entries)?(\/(?:docs|reference|module)(?:\/.*)?)$/;
 
@@ -76,7 +81,8 @@ const sources = {
 };
 
 /**
- * @param {{ root?: string, port?: number }} [options] root: the folder that holds src, web and dist
+ * Starts the development server.
+ * @param {{ root?: string, port?: number }} [options] root: the folder that contains src, web and dist
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export async function develop({ root = ROOT, port = 8080 } = {}) {

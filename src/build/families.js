@@ -1,4 +1,4 @@
-// The table of model families in the documentation, from the table of families in the code.
+// Makes the table of model families in the documentation from the table of families in the code.
 // As a program: writes it into web/docs/families.md.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ const CONFIG = {
   ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
   ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8, no_rope_layer_interval: 2 },
 };
-/** Fields that mean something else in other families. @type {Record<string, object>} */
+/** Fields that have another meaning in other families, by family. @type {Record<string, object>} */
 const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 
@@ -107,7 +107,7 @@ const PLACES = {
   outputs: 'after each part',
 };
 
-/** Special features of a family's attention. @param {any} options */
+/** Lists the special features of a family's attention. @param {any} options */
 function attentionOf(options) {
   const list = [options.causal === false && !options.encoder ? 'both directions' : 'causal'];
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
@@ -126,18 +126,18 @@ const feedForwardOf = ({ activation = 'gelu-tanh', gated }) => `${gated ? 'gated
 const normOf = ({ norm = 'layer', normPlace = 'before' }) =>
   `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[/** @type {keyof typeof PLACES} */ (normPlace)]}`;
 
-/** The families in order, each with its values of model_type. @returns {Map<any, string[]>} */
+/** Returns the families in order, each with its values of model_type. @returns {Map<any, string[]>} */
 function typesByFamily() {
   const families = new Map();
   for (const [type, family] of FAMILIES) families.set(family, [...(families.get(family) ?? []), type]);
   return families;
 }
 
-/** The lines of the table in Markdown. */
+/** Returns the table in Markdown. */
 export function makeFamilyTable() {
   const rows = [...typesByFamily()].map(([family, names]) => {
     const all = names.map((type) => family.options({ ...CONFIG, ...OWN[type], model_type: type }, ALL));
-    // The last type has the most features: Mistral, which has windows, shares the table of Llama.
+    // The last type has the most features. For example Mistral, which has windows, shares the table of Llama.
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];
     const types = names.map((type) => `\`${type}\``).join(', ');

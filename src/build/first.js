@@ -1,4 +1,4 @@
-// Writes the worker's answer to the first request of the page: see web/store/firstAnswer.js.
+// Writes the worker's answer to the first request of the page into a file, for web/store/firstAnswer.js.
 // As a program: node src/build/first.js FILE; it reads the module and the model in the folder of that file.
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { foldAnswer } from '../../web/store/firstAnswer.js';
 import { initialState } from '../../web/store/state.js';
 import { createAnswerer } from '../../web/worker/requests.js';
 
-/** The fields of the answer that are shown; the others describe how it was computed. */
+/** The parts of the answer that the page shows. The other parts describe how the answer was computed. */
 const SHOWN = ['source', 'run', 'comparison', 'roles'];
 
 const file = process.argv[2];

@@ -1,6 +1,6 @@
-// Writes llms.txt, the list of the documentation's pages for language models: https://llmstxt.org. As a program:
-// node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or
-// node src/build/llms.js site FILE…, whose links are addresses of the site, relative to its root.
+// Writes llms.txt, a list of the documentation's pages for language models (https://llmstxt.org). As a program: either
+// node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or node
+// src/build/llms.js site FILE…, whose links are addresses of the site, relative to its root.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,10 @@ import { GUIDE, RECIPES, REFERENCE } from '../../web/docs/.vitepress/sidebar.js'
 const ROOT = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ path) => readFileSync(new URL(path, ROOT), 'utf8');
 
-/** The file of a page. @param {string} link as in the sidebar */
+/** Returns the name of a page's file. @param {string} link as in the sidebar */
 export const fileOf = (link) => `${link.replace(/^\//, '').replace(/(^|\/)$/, '$1index')}.md`;
 
-/** Title and description of a page. @param {string} text */
+/** Returns the fields of a page's front matter, such as title and description. @param {string} text */
 export function frontMatterOf(text) {
   const [, head = ''] = text.match(/^---\n([^]*?)\n---\n/) ?? [];
   return Object.fromEntries([...head.matchAll(/^(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]));

@@ -1,7 +1,7 @@
-// rolldown's configuration for the module. The code that load() needs is in a few files, not in one for each set of
-// entries that share it: `check` is all that a learning-rate schedule needs, `base` is shared by all entries, `core` is
-// attention, `layers` are layers, training and models. `threads` is what more than one thread needs. Code that is
-// needed later has its own files.
+// rolldown's configuration for the module. Without groups, rolldown would write a file for each set of entries that
+// share code. With them, the code that load() needs is in a few files: `check` is all that a learning-rate schedule
+// needs, `base` is shared by all entries, `core` is attention, `layers` is layers, training and models, and `threads`
+// is code for more than one thread. Code that is needed later has its own files.
 
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { minifySync } from 'rolldown/utils';
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
 
-/** The files that some files import, those included; not those that they load later. */
+/** Returns some files and all that they import, directly or through others; not the files that they load later. */
 function importedBy(...paths) {
   const found = new Set();
   const follow = (path) => {
@@ -23,8 +23,8 @@ function importedBy(...paths) {
 }
 
 /**
- * The first that has a file takes it. A bundler may include all of a file if a program uses one name of it: so learning
- * rate schedules are neither in `core` nor in `base`.
+ * The groups. A file belongs to the first group that lists it. A bundler may include all of a file if a program uses
+ * one name of it, so learning-rate schedules are neither in `core` nor in `base`.
  */
 const GROUPS = Object.entries({
   check: importedBy('ops/schedule.js'),
@@ -34,11 +34,11 @@ const GROUPS = Object.entries({
   threads: importedBy('load/threads.js', 'load/browserThread.js'),
 }).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 5 - i }));
 
-/** Addresses of files. The minifier writes strings as templates; many bundlers find a file only if it is in quotes. */
+/** Addresses of files, which the minifier writes as templates. Many bundlers find a file only if it is in quotes. */
 const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
 const MINIFY = { module: true, compress: { target: 'es2022' }, mangle: true, sourcemap: true };
 
-/** A plugin, because rolldown's own option minifies after all plugins. */
+/** Minifies a chunk. This is a plugin, because rolldown's own option minifies after all plugins. */
 const minify = {
   name: 'minify',
   renderChunk(code, { fileName }) {
@@ -48,7 +48,7 @@ const minify = {
   },
 };
 
-/** Copies rolldown's helper into the files that import it: in a file of its own it would be one more request. */
+/** Copies rolldown's helper into the files that import it. In a file of its own it would be one more request. */
 const inlineRuntime = {
   name: 'inline-runtime',
   generateBundle(_, files) {
@@ -91,7 +91,7 @@ export default {
     dir: 'dist',
     minify: false,
     format: 'esm',
-    // For `./build.sh coverage`: the package has none.
+    // For `./build.sh coverage`. The package has no source maps.
     sourcemap: 'hidden',
     chunkFileNames: 'parts/[name]-[hash].js',
     hashCharacters: 'hex',

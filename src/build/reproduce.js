@@ -1,5 +1,6 @@
-// Builds everything that is shipped twice, each time from a clean copy of the sources in a folder with another name,
-// and compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
+// Builds everything that is shipped twice, and compares the bytes of the npm package and of every file of the page.
+// Each time it builds from a clean copy of the sources, in a folder with another name. As a program: node
+// src/build/reproduce.js
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +30,10 @@ function copySources(to) {
 /** @param {Buffer} bytes */
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** Digests of a build's files, { path: digest }, without object files: these name their folder and are not shipped. */
+/**
+ * Returns digests of a build's files, { path: digest }. Object files are left out, because they contain the name of
+ * their folder and are not shipped.
+ */
 function digests(/** @type {string} */ folder) {
   const paths = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

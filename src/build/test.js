@@ -5,7 +5,8 @@
 //   --only-module    only tests of the core and the module
 //   --without TEXT   no file whose path contains it
 //   --flavour NAME   the only flavour of the core that the tests use
-//   --plan           print the files, --targets: print what make must build for them
+//   --plan           print the files instead of running them
+//   --targets        print what make must build for the files
 //   NAME…            only files whose path contains one of the names, of either tier
 // All files share one Chromium.
 
@@ -17,14 +18,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Time limit of a test file in milliseconds, for files that hang; slow machines do not reach it. */
+/** Time limit in milliseconds for a test file that hangs. Slow machines do not reach it. */
 const HANGS = 1_800_000;
 /**
- * Folders in the order in which their files are started: the longest tests first, so that no core is idle at the end.
+ * Folders in the order in which their files are started. The longest tests are first, so that no core is idle at the
+ * end.
  */
 const ORDER = ['tests/web/', 'tests/js/', 'tests/core/', 'tests/'];
 
-/** All test files, relative to the root, the longest first. */
+/** Returns the paths of all test files, relative to the root, the longest first. */
 export function findTests() {
   const rank = (path) => ORDER.findIndex((folder) => path.startsWith(folder));
   return readdirSync(join(ROOT, 'tests'), { recursive: true })
@@ -37,7 +39,7 @@ const isFull = (path) => path.endsWith('.full.test.js');
 const isOfModule = (path) => /^tests\/(core|js)\//.test(path);
 
 /**
- * Selects the files of a run.
+ * Selects the test files of a run.
  * @param {string[]} all
  * @param {{ tier?: string, onlyModule?: boolean, without?: string, names?: string[] }} choice
  */
@@ -49,18 +51,21 @@ export function chooseTests(all, { tier = 'default', onlyModule = false, without
     .filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
 }
 
-/** Files that open a browser, or run the programs in the documents. */
+/** True for a file that opens a browser, or runs the programs in the documents. */
 const usesPage = (path) =>
   /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path) ||
   /support\/(page|chromium)\.js/.test(textOf(path));
-/** Files that open the built documentation. */
+/** True for a file that opens the built documentation. */
 const usesDocs = (path) => /docs\.full\.test\.js$/.test(path);
-/** Tests that name a flavour of the core, threads or a built file need all flavours. */
+/**
+ * True for a file that needs all flavours of the core, because it contains the name of a flavour, of threads or of a
+ * built file.
+ */
 const usesAllFlavours = (path) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
 const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Targets of the Makefile that a list of test files needs. */
+/** Returns the targets of the Makefile that a list of test files needs. */
 export function targetsOf(files) {
   const targets = [];
   if (files.some((path) => path.includes('native'))) targets.push('native');
@@ -73,8 +78,8 @@ export function targetsOf(files) {
 }
 
 /**
- * Starts the browser that all files share. Starts none if no file needs it, or for coverage, where each file has its
- * own.
+ * Starts the browser that all files share. Returns null if no file needs a browser, or if coverage is measured, for
+ * which each file has its own browser.
  */
 async function startBrowser(files) {
   if (process.env.CHROMIUM_COVERAGE || !files.some(usesPage)) return null;
@@ -97,7 +102,8 @@ async function run(node, files, { tier, flavour }) {
     ...(browser && { HEADLIGHT_CHROMIUM: browser.wsEndpoint() }),
     ...(flavour && { HEADLIGHT_FLAVOUR: flavour }),
     HEADLIGHT_TIER: tier ?? 'default',
-    // Node compiles playwright-core once for all files. A compiled program from there has no exact coverage.
+    // Node stores compiled programs, so that playwright-core is compiled once for all files. Stored programs have no
+    // exact coverage.
     ...(!process.env.NODE_V8_COVERAGE && { NODE_COMPILE_CACHE: join(ROOT, 'dist/compiled') }),
   };
   const child = spawn(node, [...options, ...files], { cwd: ROOT, env, stdio: 'inherit' });

@@ -12,7 +12,7 @@ const NAMES = /\b(MOST|LEAST)_[A-Z]+/;
 const IS_COMMENT = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|#(?!!))\s?(.*?)(?:\*\/)?$/;
 const AFTER_CODE = /(?:^|\s)(?:\/\/|\/\*\*)\s(.*?)(?:\*\/)?$/;
 
-/** The comment on a line, null where there is none. @param {string} line @param {boolean} hashes */
+/** Returns the comment on a line, or null if there is none. @param {string} line @param {boolean} hashes */
 function commentOn(line, hashes) {
   const whole = IS_COMMENT.exec(line);
   if (whole) return /^\s*#/.test(line) && !hashes ? null : whole[1].trim();
@@ -26,9 +26,9 @@ function isHeadless(comment, begins) {
 }
 
 /**
- * The lines of a program that break the rules.
+ * Returns the lines of a program that break the rules.
  * @param {string} text
- * @param {{ hashes?: boolean }} [options] hashes: comments begin with #
+ * @param {{ hashes?: boolean }} [options] hashes: true if comments begin with #
  * @returns {{ line: number, reason: string }[]}
  */
 export function findWords(text, { hashes = false } = {}) {

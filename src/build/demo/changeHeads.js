@@ -1,8 +1,9 @@
-// Changes of the weights of heads before a stage of the training.
+// Functions that change the weights of heads before a stage of the training.
 
 /**
- * Multiplies the queries of heads by a small number, so that they look at all tokens nearly evenly. Returns a function
- * that gives their queries and keys these weights back, so that training cannot make them look at one token.
+ * Multiplies the query weights of heads by a small number, so that the heads attend to all tokens nearly evenly.
+ * Returns a function that restores these query weights and the key weights, so that training cannot make the heads
+ * attend to one token.
  * @param {any} model
  * @param {number[][]} heads [layer, head]
  * @param {number} scale 1 if the queries have been multiplied before
@@ -26,8 +27,8 @@ export function makeVague(model, heads, scale) {
 }
 
 /**
- * Multiplies the outputs of heads. A head that has learned what to say, but not yet loudly enough, would need many more
- * steps for it.
+ * Multiplies the outputs of heads. A head whose output has the right direction, but is still too small, would need many
+ * more steps to increase it.
  * @param {any} model
  * @param {number[][]} heads [layer, head]
  * @param {number} scale
@@ -43,7 +44,7 @@ export function makeLouder(model, heads, scale) {
 }
 
 /**
- * Multiplies the queries of heads, so that each row of their weights is closer to one key.
+ * Multiplies the query weights of heads, so that each row of their attention weights is more concentrated on one key.
  * @param {any} model
  * @param {number[][]} heads [layer, head]
  * @param {number} scale

@@ -1,4 +1,5 @@
-// How well a model copies: after the beginning of a passage occurs again, the rest of it is expected.
+// Measures how well a model copies. After the beginning of a passage has occurred again, the rest of the passage is
+// expected.
 
 import { repeating } from '../../../web/worker/run/repetition.js';
 
@@ -25,7 +26,7 @@ export const REPEATED = [
 ];
 
 /**
- * The probabilities of the next token.
+ * Returns the probabilities of the next token.
  * @param {any} hl @param {any} model @param {number[]} ids @param {Edit[]} edit
  */
 export const probabilities = (hl, model, ids, edit = []) =>
@@ -37,11 +38,12 @@ export const probabilities = (hl, model, ids, edit = []) =>
     return weights.map((x) => x / sum);
   });
 
-/** The likeliest id. @param {ArrayLike<number>} p */
+/** Returns the likeliest id. @param {ArrayLike<number>} p */
 export const likeliest = (p) => Array.from(p).reduce((best, x, id) => (x > p[best] ? id : best), 0);
 
 /**
- * The first guess, added to the text, again and again; without repetitions, as on the page.
+ * Continues a text with the likeliest token, `count` times. As on the page, a token is excluded if the last three
+ * tokens would then occur twice in the continuation.
  * @param {any} hl @param {any} model @param {number[]} ids @param {number} count @param {Edit[]} [edit]
  * @returns {Guess[]}
  */
@@ -57,8 +59,8 @@ export function writeOn(hl, model, ids, count, edit = []) {
 }
 
 /**
- * The place whose token is expected next: after the earlier occurrence of the longest end of the text. −1 if the last
- * token does not occur before.
+ * Returns the position of the token that is expected next: the token that followed the longest end of the text when
+ * this end occurred before. −1 if the last token does not occur before.
  * @param {ArrayLike<number>} ids
  */
 export function copiedFrom(ids) {
@@ -73,7 +75,7 @@ export function copiedFrom(ids) {
 }
 
 /**
- * The first guesses after a text, as far as they copy what came after the same tokens before.
+ * Returns the predictions after a text, and how many of them copy the tokens that followed the same text before.
  * @param {any} hl @param {any} model @param {number[]} ids @param {number} count
  */
 export function copies(hl, model, ids, count) {
@@ -84,7 +86,7 @@ export function copies(hl, model, ids, count) {
 }
 
 /**
- * A weight of a head.
+ * Returns the attention weight of a head for query t and key s.
  * @param {any} hl @param {any} model @param {number[]} ids @param {Head} place @param {number} t @param {number} s
  * @returns {number}
  */
@@ -95,14 +97,14 @@ export const weightOf = (hl, model, ids, { layer, head }, t, s) =>
     return data[(head * shape[2] + t) * shape[3] + s];
   });
 
-/** Words of a text that are several tokens, and tokens that are neither a word nor a usual sign. */
+/** Returns the tokens of a text that continue a word, and those that are neither a word nor a usual sign. */
 export function splitWords(/** @type {any} */ tokenizer, /** @type {string} */ text) {
   const pieces = [...tokenizer.encode(text).ids].map((id) => tokenizer.decode([id]));
   return pieces.filter((piece, i) => !/^( ?\p{L}+|[,;.!?])$/u.test(piece) || (i > 0 && /^\p{L}/u.test(piece)));
 }
 
 /**
- * The edit that removes the output of one head from the keys of another, and from nothing else.
+ * Returns the edit that removes the output of one head from the keys of another head, and from nothing else.
  * @param {any} hl @param {any} model @param {number[]} ids @param {Head} from @param {Head} to
  * @returns {Edit}
  */

@@ -20,7 +20,7 @@ import { START } from './vocabulary.js';
 /** @typedef {[what: string, wanted: string, measured: string, isMet: boolean]} Row */
 
 const WINDOW = 128;
-/** Beginnings that repeat nothing. */
+/** Beginnings of texts without a repetition. */
 const BEGINNINGS = ['The white', 'In the', 'The captain', 'He was', 'Then the ship', 'The sea', 'When I', 'My friend'];
 const WRITTEN = 20;
 const DRAWN = 300;
@@ -31,7 +31,8 @@ const least = (/** @type {number[]} */ list) => Math.min(...list);
 const spread = (texts) => texts.join('').replaceAll('\n', '/');
 
 /**
- * The number of tokens at which a text begins to repeat a phrase of up to six tokens for the third time in a row.
+ * Returns the number of tokens after which a text has a phrase of up to six tokens three times in a row; otherwise
+ * Infinity.
  * @param {number[]} ids
  */
 export function loopsAt(ids) {

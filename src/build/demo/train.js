@@ -19,7 +19,7 @@ import { windows } from './windows.js';
  * @property {number} batch windows per step
  * @property {number} window tokens per window
  * @property {number} rate the largest learning rate
- * @property {number} warmUp steps until that rate is reached; then it falls along half a cosine wave
+ * @property {number} warmUp steps until the largest rate is reached; then the rate falls along half a cosine wave
  * @property {number} weightDecay
  * @property {number} repeats see WindowOptions
  * @property {number} [drills]
@@ -33,13 +33,14 @@ import { windows } from './windows.js';
  */
 /**
  * @typedef {object} Surroundings
- * @property {string} folder in which the state is stored
- * @property {(step: number) => boolean} isEnough true if the training is to stop before a step and be continued later
+ * @property {string} folder the folder in which the state is stored
+ * @property {(step: number) => boolean} isEnough returns true if the training must stop before this step, to be
+ * continued later
  * @property {(text: string) => void} say
  */
 /** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
 /**
- * The initial state of a training; optimizer: null for a new one; seconds: training time so far.
+ * The initial state of a training. optimizer: null for a new optimizer; seconds: the training time so far.
  * @typedef {{ model: State, optimizer: State | null, seconds: number }} Before
  */
 
@@ -52,10 +53,12 @@ const SAVE_EVERY = 180;
 const NONE = -100;
 
 /**
- * The mean loss over held-out tokens, in nats: each is predicted once, from half a window or more.
+ * Returns the mean loss over held-out tokens, in nats, and the number of these tokens. Each token is predicted at most
+ * once and, except in the first window, from half a window of tokens or more.
  * @param {any} model
  * @param {Int32Array} tokens
- * @param {{ window: number, start: number, share?: number }} options start: a token that is never predicted
+ * @param {{ window: number, start: number, share?: number }} options start: a token that is never predicted; share:
+ *   fraction of the tokens that are predicted
  */
 export function judge(model, tokens, { window, start, share = 1 }) {
   let [sum, counted] = [0, 0];
@@ -129,7 +132,7 @@ function save(file, parts, metadata) {
 }
 
 /**
- * The state in a folder, if a training with the same settings has saved it.
+ * Returns the state in a folder, or null if no training with the same settings has saved it.
  * @param {string} folder
  * @param {Settings} settings
  */

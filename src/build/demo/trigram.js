@@ -1,26 +1,26 @@
-// An interpolated trigram model, the baseline for the transformer: the probability of a token after two tokens, one or
-// none.
+// An interpolated trigram model, the baseline for the transformer. The probability of a token is a weighted sum of its
+// frequencies after two tokens, after one token and without context.
 //
 //   p(w | u, v) = a₃ · count(u v w) / count(u v) + a₂ · count(v w) / count(v) + a₁ · count(w) / N + a₀ / V
 //
 // The weights a are learned by expectation maximization on chapters that were not counted (deleted interpolation),
 // separately for rare and frequent contexts. Jelinek and Mercer, 1980.
 
-/** @typedef {{ total: Map<number, number>, next: Map<number, number> }} Counts of contexts, and of what follows them */
-/** @typedef {Float64Array[]} Shares for each kind of context: of three tokens, two, one and none */
+/** @typedef {{ total: Map<number, number>, next: Map<number, number> }} Counts of contexts and of the next tokens */
+/** @typedef {Float64Array[]} Shares for each kind of context: the weights a₀ to a₃ */
 
 /** Fraction of the training chapters on which the weights a are learned. */
 const LEFT_OUT = 0.05;
 const ROUNDS = 30;
-/** The kind of a context by its count: 0, 1, 2 to 3, 4 to 7 … */
+/** Kinds of contexts by their count: 0, 1, 2 to 3, 4 to 7 … */
 const KINDS = 8;
 
 /** @param {Map<number, number>} map @param {number} key */
 const increase = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);
 
 /**
- * Every token of a chapter except the first, with the two before it. The first token marks the beginning of the
- * chapter.
+ * Yields every token of a chapter except the first, with the two tokens before it. The first token marks the beginning
+ * of the chapter.
  * @param {readonly ArrayLike<number>[]} chapters
  */
 function* tokensOf(chapters) {
@@ -41,7 +41,7 @@ function count(chapters, vocab) {
 }
 
 /**
- * The four terms of the sum, without their weights.
+ * Returns the four terms of the sum, without their weights, and the kind of the context.
  * @param {Counts[]} orders
  * @param {number} vocab
  * @param {number[]} three
@@ -65,7 +65,7 @@ function learnShares(orders, vocab, chapters) {
   let shares = Array.from({ length: KINDS * KINDS }, () => Float64Array.of(0.01, 0.19, 0.4, 0.4));
   const examples = Array.from(tokensOf(chapters), (three) => partsOf(orders, vocab, three));
   for (let round = 0; round < ROUNDS; round++) {
-    // The expected count of each term; initially a small number, for kinds that do not occur.
+    // The expected count of each term. It begins with a small number, for kinds that do not occur.
     const owed = shares.map((share) => share.map((value) => value * 1e-3));
     for (const { parts, kind } of examples) {
       const sum = mix(parts, shares[kind]);
@@ -86,12 +86,12 @@ export function trigram(train, vocab) {
   const kept = train.length - Math.ceil(LEFT_OUT * train.length);
   const shares = learnShares(count(train.slice(0, kept), vocab), vocab, train.slice(kept));
   const orders = count(train, vocab);
-  /** The probability of the third token after the other two. @param {number[]} three */
+  /** Returns the probability of the third token after the other two. @param {number[]} three */
   const probability = (three) => {
     const { parts, kind } = partsOf(orders, vocab, three);
     return mix(parts, shares[kind]);
   };
-  /** The mean loss in nats per token. @param {readonly ArrayLike<number>[]} chapters */
+  /** Returns the mean loss in nats per token. @param {readonly ArrayLike<number>[]} chapters */
   const judge = (chapters) => {
     let [sum, tokens] = [0, 0];
     for (const three of tokensOf(chapters)) {

@@ -1,5 +1,5 @@
-// A byte-level BPE vocabulary from texts: repeatedly, the most frequent pair of adjacent pieces becomes a new piece.
-// The same texts give the same vocabulary.
+// Learns a byte-level BPE vocabulary from texts. Repeatedly, the most frequent pair of adjacent pieces becomes a new
+// piece. The same texts give the same vocabulary.
 //
 // Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016; bytes as in GPT-2.
 
@@ -8,7 +8,7 @@ import { byteChars } from '../../js/text/bytelevel.js';
 import { Fields } from '../../js/text/fields.js';
 import { readSplitter } from '../../js/text/splitters.js';
 
-/** @typedef {{ signs: string[], count: number }} Word its pieces so far, and how often it was found */
+/** @typedef {{ signs: string[], count: number }} Word the pieces of a word so far, and its count */
 
 /** The token at the beginning of every chapter. */
 export const START = '<|endoftext|>';
@@ -24,7 +24,7 @@ function countWords(texts) {
   return Array.from(counts, ([word, count]) => ({ signs: [...word], count }));
 }
 
-/** The count of each pair, and the words that contain it. */
+/** The count of each pair of adjacent pieces, and the words that contain the pair. */
 class Pairs {
   /** @type {Map<string, number>} */
   #counts = new Map();
@@ -42,7 +42,7 @@ class Pairs {
     }
   }
 
-  /** The most frequent pair; of equally frequent pairs, the first in the order of their text. */
+  /** Returns the most frequent pair, or the first in the order of their text if several are equally frequent. */
   most() {
     let [best, most] = ['', 0];
     for (const [pair, count] of this.#counts)
@@ -101,7 +101,7 @@ export function learnMerges(texts, size) {
 }
 
 /**
- * The vocabulary as a tokenizer.json of Hugging Face: bytes, merges and the token before a chapter.
+ * Returns the vocabulary as a tokenizer.json of Hugging Face: bytes, merges and the token before a chapter.
  * @param {readonly string[]} merges
  */
 export function makeTokenizer(merges) {

@@ -1,5 +1,5 @@
-// Windows of a text's tokens for training. Some repeat a passage, so that a token is followed by the same token as
-// before, which trains induction heads. A text of this size has too few natural repetitions.
+// Windows of a text's tokens for training. Some windows repeat a passage, so that a token is followed by the same token
+// as before, which trains induction heads. A text of this size has too few natural repetitions.
 
 import { fillWindow } from './echoes.js';
 
@@ -10,7 +10,7 @@ import { fillWindow } from './echoes.js';
  * @property {Int32Array} train
  * @property {Int32Array} heldOut
  * @property {number} start the token at the beginning of every chapter
- * @property {Uint16Array} [whole] see wholeWords; windows with echoes need it, and the next two
+ * @property {Uint16Array} [whole] see wholeWords; windows with echoes need whole, words and vocabulary
  * @property {Int32Array} [words] all tokens that are whole words or signs
  * @property {Int32Array} [vocabulary] all tokens of the text
  */
@@ -22,7 +22,7 @@ import { fillWindow } from './echoes.js';
  * @property {number} [drills] fraction of the windows in which random tokens occur twice
  * @property {number} [echoes] fraction of the windows in which passages of whole words occur twice
  * @property {number} [stutters] fraction of the windows in which phrases occur several times in a row
- * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones: this
+ * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones, which
  * delays overfitting to a small text
  */
 
@@ -35,7 +35,7 @@ const NONE = -100;
 const below = (random, n) => Math.floor(random() * n);
 
 /**
- * A passage of the text, or as many tokens drawn from all of the text, which cannot be memorized.
+ * Returns a passage of the text, or as many tokens drawn from all of the text, which cannot be memorized.
  * @param {Int32Array} tokens
  * @param {Random} random
  */
@@ -64,7 +64,7 @@ export function windows(texts, { batch, window, repeats, drills = 0, echoes = 0,
       const from = below(random, said.length);
       for (let t = 0; t < window; t++) {
         labels[row + t] = said[(from + t) % said.length];
-        // The first occurrence of a passage cannot be predicted: it has no target.
+        // The first occurrence of a passage cannot be predicted, so it has no target.
         targets[row + t] = t + 1 < said.length ? NONE : said[(from + t + 1) % said.length];
       }
     } else if (part < repeats + drills + echoes + stutters) {

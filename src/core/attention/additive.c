@@ -11,7 +11,7 @@ static const float *packed_key(const attention_tile *t, size_t s) {
   return t->keys + (s - s % TILE_ROWS) * t->args->width + s % TILE_ROWS;
 }
 
-/* The queries are packed without the scale: it applies to the sums. */
+/* The queries are packed without the scale, because it applies to the sums. */
 static void pack_queries(const attention_tile *t) {
   gemm_pack_rows(t->query, TILE_COLS, tile_query_rows(t), t->args->query_stride.row, t->queries, t->args->width, 1);
 }
@@ -46,12 +46,14 @@ attention_path additive_path(const attention_path *packed) {
 
 /* ---- backward ---- */
 
-/* Sums for one element of D, over the queries of a panel and four keys. */
+/* Sums for one component of D. d_query is summed over the keys, for each query of the panel; d_additive over queries
+ * and keys. */
 typedef struct {
   vec d_query[2], d_additive;
 } sums;
 
-/* A score with gradient 0, such as that of a hidden key, contributes 0 even if the key is NaN. */
+/* Returns the gradient of q + k and adds to the gradient of the weight. A score with gradient 0, such as the score of a
+ * masked key, contributes 0 even if the key is NaN. */
 INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec weight, vec *d_additive) {
   const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_with(constants, sum);
   const vec slope = vec_sub(vec_splat(1), vec_mul(y, y));
@@ -59,7 +61,7 @@ INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec we
   return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
 }
 
-/* The gradients of four keys, each summed over the queries. */
+/* Adds the gradients of four keys for one component, each summed over the queries. */
 KERNEL static void four_keys(sums *s, float *d_key, const float *query, const float *const key[4],
                              const float *d_scores, float additive) {
   const exp_vecs constants = exp_load();

@@ -6,10 +6,11 @@
  *   weights·v        →         heads   (B,T,H·D)   weighted values    gemm
  *   heads ─Wo→                 out     (B,T,C)     output             gemm      (multihead.c)
  *
- * additive.c contains another kind of scores.
+ * Additive scores are in additive.c.
  *
- * This file contains the explicit computation, used if the caller requests scores or weights: whole rows of scores, for
- * one tile of queries at a time. Otherwise stream.c processes one block of keys at a time. */
+ * This file contains the explicit computation, which is used if scores or weights are requested or passed as an input.
+ * It processes whole rows of scores, for one tile of queries at a time. Otherwise stream.c processes one block of keys
+ * at a time. */
 #include "attention/attention.h"
 
 #include "attention/additive.h"
@@ -49,7 +50,7 @@ static void store_weights(const attention_tile *t, uint32_t panel, span keys) {
   else panel_store(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries);
 }
 
-/* Applies the scale to raw scores; otherwise the queries already include it. */
+/* Applies the scale if raw scores are requested. Otherwise the packed queries already include the scale. */
 static void scale_scores(const attention_tile *t, span keys) {
   if (t->args->scores_step != HL_SCORES_RAW) return;
   for (uint32_t p = 0; p < tile_panel_count(t); p++)
@@ -64,7 +65,7 @@ static void softmax_scores(const attention_tile *t, uint32_t panel, span keys) {
   tile_statistics(t, panel, state.max, inverse);
 }
 
-/* q·kᵀ·scale → scores. Stores them after the step that the caller has requested. */
+/* q·kᵀ·scale → scores. Stores the scores after the step that the caller has requested. */
 static void make_scores(const attention_tile *t, span keys) {
   t->path->scores(t, keys);
   store_scores(t, HL_SCORES_RAW);
@@ -76,8 +77,8 @@ static void make_scores(const attention_tile *t, span keys) {
   store_scores(t, HL_SCORES_MASKED);
 }
 
-/* Packs scores or weights given by the caller, (B,H,T,S+E), into the panels. Returns the span of keys to be processed:
- * `keys`, extended to every key that differs from `empty` for any query; it starts at a multiple of TILE_ROWS. */
+/* Packs the caller's scores or weights, (B,H,T,S+E), into the panels. Returns the span of keys to be processed: `keys`,
+ * extended to every key whose value differs from `empty` for any query. The span starts at a multiple of TILE_ROWS. */
 static span read_given(const attention_tile *t, const float *given, float empty, span keys) {
   const size_t width = total_keys(t->args);
   const float *rows = given + tile_row(t, 0, true) * width;
@@ -95,8 +96,8 @@ static span read_given(const attention_tile *t, const float *given, float empty,
   return keys;
 }
 
-/* Each step uses the same span of keys for any combination of requested and given tensors, so that the bits are
- * equal. */
+/* Computes the outputs of a tile from whole rows of scores. Each step uses the same span of keys whichever tensors are
+ * requested or passed as an input, so that the bits are equal. */
 static void attend_explicit(const attention_tile *original) {
   const hl_attention_args *a = original->args;
   attention_tile tile = *original, *t = &tile;
@@ -136,7 +137,7 @@ static size_t score_rows(const hl_attention_args *a) {
 
 /* The workspace of one thread. */
 typedef struct {
-  float *keys, *values; /* one head, packed as in packed_keys.h */
+  float *keys, *values; /* keys and values of one head, packed as in packed_keys.h */
   float *query;         /* [panel][D][8] */
   float *scores;        /* [panel][score_rows][8] */
   float *heads;         /* [panel][Dv][8] */
@@ -159,7 +160,8 @@ typedef struct {
   size_t thread_floats, score_rows;
 } job;
 
-/* Chooses the path for a group of heads and prepares its keys and values. Call it for the first head of the group. */
+/* Chooses the path for a group of query heads, and prepares their keys and values. To be called for the first head of
+ * the group. */
 static void choose_path(attention_tile *t, const job *j, size_t offset, uint32_t kv_head) {
   const hl_attention_args *a = j->args;
   float *keys = j->first.keys + offset, *values = j->first.values + offset;
@@ -180,7 +182,7 @@ static void choose_path(attention_tile *t, const job *j, size_t offset, uint32_t
   }
 }
 
-/* Computes some queries of each query head that uses one key/value head. */
+/* Computes the outputs of some queries, for each query head that uses one key/value head. */
 static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
   const job *j = arg;
   const hl_attention_args *a = j->args;
@@ -209,7 +211,7 @@ double attention_workspace(const hl_attention_args *args) {
   return assign_scratch(&buffers, args, NULL) * schedule_threads(&s, args);
 }
 
-/* Fewer queries take as long as this many, because they wait for the keys and values from memory. */
+/* Fewer queries take as long as MIN_WORK_QUERIES, because they wait for the keys and values from memory. */
 enum { MIN_WORK_QUERIES = 4 };
 
 void attention_forward(const hl_attention_args *args, float *workspace) {
@@ -223,7 +225,7 @@ void attention_forward(const hl_attention_args *args, float *workspace) {
                          2.0 * args->batch * args->heads * queries * total_keys(args) * widths);
 }
 
-/* True if there is nothing to write; then the other sizes may be too large for size_t arithmetic. */
+/* True if there is nothing to write. In this case the other sizes may be too large for size_t arithmetic. */
 static bool is_empty(const hl_attention_args *a) {
   return a->batch == 0 || a->queries == 0 ||
          (a->value_width == 0 && !a->statistics && (!is_explicit(a) || total_keys(a) == 0));

@@ -1,4 +1,4 @@
-/* Attention for the multi-head layer: the caller has validated the arguments and provides the workspace. */
+/* Attention for the multi-head layer. The caller has validated the arguments and provides the workspace. */
 #ifndef HL_ATTENTION_H
 #define HL_ATTENTION_H
 

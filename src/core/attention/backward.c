@@ -24,28 +24,30 @@
 #include "base/tensor.h"
 #include "kernels/softcap.h"
 
-/* Queries of a tile and keys of a block are the depths of the products over them: large enough that adding up the
- * results costs little, small enough that three panels of scores stay in the second-level cache. Blocks start at
- * multiples of BLOCK_KEYS, which is a multiple of both values of TILE_ROWS and of 8. */
+/* BLOCK_KEYS and BACKWARD_QUERIES are the depths of the products over keys and over queries. They are large enough that
+ * adding up the results costs little, and small enough that three panels of scores stay in the second-level cache.
+ * Blocks start at multiples of BLOCK_KEYS, which is a multiple of both values of TILE_ROWS and of 8. */
 enum { BLOCK_KEYS = 120, BACKWARD_PANELS = 12, BACKWARD_QUERIES = BACKWARD_PANELS * TILE_COLS };
 
 typedef struct {
-  attention_tile forward; /* the recomputed weights replace its scores */
+  attention_tile forward; /* its `scores` are replaced by the recomputed weights */
   const hl_attention_backward_args *args;
-  /* Packed once for each head: keys and values by rows, key_columns by columns. */
+  /* Keys and values, packed once for each head: keys and values by rows, key_columns by columns. */
   float *keys, *values, *key_columns;
-  /* Packed for the tile: query and d_output by rows, [panel][D][8]; the others by columns. */
+  /* Packed once for each tile: query and d_output by rows, [panel][D][8]; query_columns and d_output_columns by
+   * columns. */
   float *query, *query_columns, *d_output, *d_output_columns;
   float *scores, *d_scores; /* [panel][BLOCK_KEYS][8] */
-  float *transposed;        /* [⌈keys/8⌉][queries][8]; first the derivatives of the soft cap, [panel][BLOCK_KEYS][8] */
+  float *transposed;        /* [⌈keys/8⌉][queries][8]; earlier the soft cap's derivatives, [panel][BLOCK_KEYS][8] */
   float *d_query, *output;  /* d_query [panel][D][8]; output: one panel, [Dv][8] */
   float *d_key, *d_value;   /* panels as in kv_gradient.h */
-  float *d_additive;        /* (D), for this head and part */
+  float *d_additive;        /* (D), the sum for this head and part */
   float *d_sink;            /* sum for this batch entry, head and part; or NULL */
   float max[BACKWARD_PANELS][TILE_COLS], inverse[BACKWARD_PANELS][TILE_COLS], delta[BACKWARD_PANELS][TILE_COLS];
 } backward_tile;
 
-/* Assigns the workspace of one thread and returns its size in floats; without workspace it only computes the size. */
+/* Assigns the workspace of one thread and returns its size in floats. If workspace is NULL, it only computes the
+ * size. */
 static double assign_scratch(backward_tile *t, const hl_attention_args *a, float *workspace) {
   const size_t rows = round_up(total_keys(a), TILE_ROWS);
   const double queries = a->queries < BACKWARD_QUERIES ? (double)round_up(a->queries, TILE_COLS) : BACKWARD_QUERIES,
@@ -71,7 +73,7 @@ static float *panel_of(const backward_tile *t, float *panels, uint32_t panel) {
   return panels + (size_t)panel * t->forward.score_rows * TILE_COLS;
 }
 
-/* Recomputes the weights of a block before dropout; stores the derivatives of the soft cap in `transposed`. */
+/* Recomputes the weights of a block before dropout, and stores the derivatives of the soft cap in `transposed`. */
 static void recompute_weights(const backward_tile *t, span block) {
   const attention_tile *f = &t->forward;
   const hl_attention_args *a = f->args;
@@ -95,7 +97,8 @@ static void add_d_weights(const backward_tile *t, uint32_t panel, span block) {
                       mean ? 1 / (float)f->args->heads : 1);
 }
 
-/* The sink is a score of weight p without a value, so its gradient is p · (0 − delta). */
+/* Adds the gradient of the sink. The sink is a score of weight p without a value, so its gradient is p · (0 −
+ * delta). */
 static void add_d_sink(const backward_tile *t, uint32_t panel) {
   float weight[TILE_COLS], sum = 0;
   softmax_sink_weight(weight, t->forward.sink, t->forward.base, t->max[panel], t->inverse[panel]);
@@ -103,7 +106,7 @@ static void add_d_sink(const backward_tile *t, uint32_t panel) {
   *t->d_sink -= sum;
 }
 
-/* Packs the tile and computes what its rows need: max and 1/sum of their softmax, and delta. */
+/* Packs the tile and sets the max, the 1/sum and the delta of each query. */
 static void begin_tile(backward_tile *t, span all) {
   const attention_tile *f = &t->forward;
   const hl_attention_args *a = f->args;
@@ -228,8 +231,8 @@ static void tile_backward(backward_tile *t) {
 
 /* ---- around the tiles ---- */
 
-/* A key that is not finite gives NaN weights, and gradients, to all queries that see it. For the other queries it must
- * not enter a product, since 0 · NaN is NaN; so it is replaced by 0. */
+/* Replaces numbers that are not finite by 0. A key that is not finite gives NaN weights and gradients to all queries
+ * for which it is not masked. For the other queries it must not enter a product, because 0 · NaN is NaN. */
 static void replace_nonfinite(float *x, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (!__builtin_isfinite(x[i])) x[i] = 0;
@@ -255,14 +258,14 @@ static void pack_head(const backward_tile *t, const hl_attention_args *a, uint32
 
 typedef struct {
   const hl_attention_backward_args *args;
-  hl_attention_args forward; /* a copy that requests no scores */
+  hl_attention_args forward; /* a copy of args->attention that requests no scores */
   float *threads;            /* workspace of each thread */
   size_t thread_floats;
   kv_gradients kv_gradients;
   float *d_sinks, *d_additive; /* sinks [B][H][parts]; additive [B][H][parts][D] */
 } job;
 
-/* Computes the gradients for some queries of each query head that uses one key/value head. */
+/* Computes the gradients of some queries, for each query head that uses one key/value head. */
 static void head_backward(const void *arg, uint32_t thread, const head_part *h) {
   const job *j = arg;
   const hl_attention_args *a = &j->forward;

@@ -1,4 +1,4 @@
-/* The backward pass of attention for the multi-head layer: the caller has validated the arguments and provides the
+/* The backward pass of attention for the multi-head layer. The caller has validated the arguments and provides the
  * workspace. */
 #ifndef HL_BACKWARD_H
 #define HL_BACKWARD_H

@@ -5,7 +5,8 @@
 #include "base/float16.h"
 #include "kernels/rounding.h"
 
-/* The levels are −127..127, so that a number and its negative have the same magnitude. */
+/* Magnitude of the largest integer. The integers are −127..127, so that a number and its negative have the same
+ * magnitude. */
 #define LEVELS 127
 
 uint32_t hl_cache_row_size(uint32_t width, uint32_t type) {

@@ -1,5 +1,6 @@
-/* A row of a key/value cache: the numbers of one head of a token. Rows of float16 and int8 are padded with zeros to a
- * multiple of CACHE_GROUP numbers. A row of int8 begins with its scale, a float: NaN if a number is not finite. */
+/* A row of a key/value cache: the key or the value of one head of a token. Rows of float16 and int8 are padded with
+ * zeros to a multiple of CACHE_GROUP numbers. A row of int8 begins with its scale, a float, which is NaN if a number of
+ * the row is not finite. */
 #ifndef HL_CACHE_ROW_H
 #define HL_CACHE_ROW_H
 

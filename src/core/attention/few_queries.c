@@ -5,7 +5,7 @@
 /* At most FEW_QUERIES queries for any number of keys, or one tile of queries for at most FEW_KEYS keys. */
 enum { FEW_QUERIES = 8, FEW_KEYS = 64 };
 
-/* Checks all heads of the group: each may have its own bias or mask. */
+/* True if a key may be masked in any head of the group, since each head may have its own bias or mask. */
 static bool any_hides(const attention_tile *t) {
   const hl_attention_args *a = t->args;
   if (t->visible.none_hidden) return false;
@@ -72,12 +72,13 @@ static void scores(const attention_tile *t, span keys) {
   }
 }
 
-/* Rows of the next partial tile when `left` rows remain. */
+/* Returns the number of rows of the next partial tile, which has fewer than TILE_ROWS rows. */
 static size_t tile_rows(size_t remaining) { return remaining < TILE_ROWS ? remaining : 4; }
 
 static bool is_narrow(const attention_tile *t) { return t->args->value_width < TILE_COLS; }
 
-/* Narrow values (Dv < 8): their columns are the rows of a tile, and the queries are its columns. */
+/* Multiplies weights by narrow values (Dv < 8). The columns of the values are the rows of a tile, and the queries are
+ * its columns. */
 static void narrow_values(const attention_tile *t, uint32_t panel, const float *weights, const float *value,
                           size_t keys, bool add) {
   size_t width = t->args->value_width;
@@ -89,8 +90,8 @@ static void narrow_values(const attention_tile *t, uint32_t panel, const float *
   }
 }
 
-/* Wide values: eight columns at a time; the last tile overlaps the one before it. A product that is added to the output
- * is computed in a temporary tile. */
+/* Multiplies weights by wide values, eight columns at a time; the last tile overlaps the one before it. If the product
+ * is added to the output, it is computed in a temporary tile. */
 static void wide_values(const attention_tile *t, uint32_t panel, const float *weights, const float *value, size_t keys,
                         bool add) {
   size_t queries = panel_queries(t, panel), width = t->args->value_width, to = t->args->output_stride.row;
@@ -108,7 +109,7 @@ static void wide_values(const attention_tile *t, uint32_t panel, const float *we
   }
 }
 
-/* Multiplies the output of a panel by the factors; returns false if a number may be NaN or infinite. */
+/* Multiplies the output of a panel by the factors. Returns false if a number may be NaN or infinite. */
 static bool multiply_output(const attention_tile *t, uint32_t panel, const float factor[TILE_COLS]) {
   float *output = tile_output_rows(t, panel);
   vec seen = vec_splat(0);
@@ -149,7 +150,7 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
 
 static void no_queries(const attention_tile *t) { (void)t; }
 
-/* Wide values are in the output already. */
+/* Wide values have already been multiplied in the output, so only a factor remains. */
 static bool output(const attention_tile *t, uint32_t panel, const float *factor) {
   if (is_narrow(t)) return tile_output(t, panel, factor);
   return factor && multiply_output(t, panel, factor);

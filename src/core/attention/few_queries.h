@@ -1,5 +1,5 @@
-/* A path for few queries, for which packing keys and values does not pay: all tensors are read in place, and the output
- * is written in place, with the same bits as in the packed path. */
+/* The path for few queries, for which packing keys and values does not pay. All tensors are read in place, and the
+ * output is written in place, with the same bits as in the packed path. */
 #ifndef HL_FEW_QUERIES_H
 #define HL_FEW_QUERIES_H
 
@@ -7,8 +7,8 @@
 
 extern const attention_path few_queries_path;
 
-/* True if the queries are few enough, and no value is NaN or infinite while a key can be hidden. `first` is a tile of
- * the first head of a group, `value` the values of the group. */
+/* True if the queries are few enough, and no value is NaN or infinite if a key may be masked. `first` is a tile of the
+ * first head of a group of query heads, `value` the values of the group. */
 bool is_few_queries(const attention_tile *first, const float *value);
 
 #endif

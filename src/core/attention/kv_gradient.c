@@ -31,7 +31,7 @@ float *kv_gradient_begin(const kv_gradients *g, float *scratch, const head_part 
   return panels;
 }
 
-/* Stores the gradients of the appended keys of one head, to(E,width), from its panels. */
+/* Copies the gradients of the appended keys (or values) of one head from its panels to to(E,width). */
 static void store_appended(float *to, size_t stride, const float *panels, const hl_attention_args *a, size_t width) {
   for (size_t e = 0; e < a->appended; e++) {
     size_t key = a->keys + e, lane = key % TILE_COLS;

@@ -1,12 +1,13 @@
-/* The paths for keys and values in float16 or int8, one query at a time: they are widened in registers.
+/* The path for keys and values in float16 or int8, for one query at a time. Keys and values are converted to float32 in
+ * registers.
  *
- * float16: moving the bits of a float16 into their places in a float32 gives a number that is 2¹¹² too small, also a
- * denormal one. The query and the weights are 2⁵⁶ times too large instead, and so are the corrected sums: nothing
- * overflows.
+ * float16: moving the bits of a float16 into their places in a float32 gives a number that is too small by a factor of
+ * 2¹¹², also for a denormal number. To correct this, the query or the weights are multiplied by 2⁵⁶ before the product,
+ * and the sums by 2⁵⁶ after it, so that nothing overflows.
  *
- * int8: the scale of a key is a factor of its sum, and the scale of a value one of its weight.
+ * int8: each sum is multiplied by the scale of its key, and each weight by the scale of its value.
  *
- * Rows are padded with zeros (cache_row.h), and so is the query. */
+ * The rows are padded with zeros (cache_row.h), and so is the query. */
 #include "attention/cache_row.h"
 #include "attention/single_query.h"
 
@@ -14,7 +15,7 @@
 
 INLINE vec widen(vec words) { return bits_and(bits_shift_right_signed(words, 3), bits_splat(0x8fffffff)); }
 
-/* Eight numbers of a row, from number d on. */
+/* Loads eight numbers of a row, from number d on. */
 INLINE void load_eight(vec to[2], const float *row, size_t d, hl_keys type) {
   if (type == HL_KEYS_INT8) {
     const vec words = words_load_bytes((const int8_t *)(row + 1) + d);
@@ -77,7 +78,8 @@ static void scores(const attention_tile *t, span keys) {
                                                               keys.to - keys.from, t->args->width);
 }
 
-/* Keys whose values are added at a time, and vectors of columns that fit into the registers. */
+/* KEYS: number of keys whose values are added at a time. WIDE: number of vectors of columns that fit into the
+ * registers. */
 enum { KEYS = 16, WIDE = 8 };
 
 /* sum(8·pairs) += Σ weight · value(keys, 8·pairs) over the keys, from column j of the values on. */

@@ -70,8 +70,8 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
   }
 }
 
-/* 0 · NaN is NaN, so a value that is not finite would leak from a hidden key into the product. Hidden keys of weight 0
- * are therefore skipped. */
+/* Adds weights · v, one key at a time. 0 · NaN is NaN, so a value that is not finite would leak from a masked key into
+ * the product. Masked keys of weight 0 are therefore skipped. */
 static void add_values_one_by_one(const attention_tile *t, uint32_t panel, span keys) {
   const float *weights = panel_scores(t, panel);
   float *heads = panel_heads(t, panel);

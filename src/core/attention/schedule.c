@@ -2,8 +2,8 @@
 
 #include "base/pool.h"
 
-/* In the forward pass a part has at least MIN_PART_TILES tiles, because the keys are packed again for each part. There
- * should be THREAD_CHUNKS chunks for each thread. */
+/* In the forward pass a part has at least MIN_PART_TILES tiles, because the keys are packed again for each part. The
+ * aim is THREAD_CHUNKS chunks for each thread. */
 enum { MIN_PART_TILES = 4, THREAD_CHUNKS = 8 };
 
 static uint64_t divide_up(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
@@ -15,8 +15,9 @@ static schedule divide_queries(uint32_t batches, uint32_t heads, uint64_t querie
   return (schedule){batches, heads, (uint32_t)divide_up(queries, part), (uint32_t)part};
 }
 
-/* A single thread has one chunk. The mean of the weights is summed over the heads in order, so there a chunk contains
- * all heads. Otherwise a chunk is one head; the queries are divided if the heads alone would leave threads idle. */
+/* A single thread has one chunk. If the mean of the weights is requested, a chunk contains all heads, because the
+ * weights are added up in the order of the heads. Otherwise a chunk is one head. The queries are divided if the heads
+ * alone would leave threads idle. */
 schedule schedule_forward(const hl_attention_args *a, uint32_t tile) {
   const uint64_t threads = pool_size();
   if (threads == 1 && a->batch > 0) return (schedule){a->batch, a->kv_heads, 1, a->queries};

@@ -1,9 +1,9 @@
 #include "attention/single_query.h"
 
-/* The query uses column 0 of the panels; columns 1..3, which softmax processes in the same vector, are zeros. */
+/* The query uses column 0 of the panels. Columns 1..3, which softmax processes in the same vector, are zeros. */
 
-/* to[keys][8] = query (D) · key (keys,D), in the first column. Four keys at a time share each load of the query; each
- * product has two independent sums. */
+/* to[keys][8] = query (D) · key (keys,D), in the first column. Four keys at a time share each load of the query. Each
+ * product has two independent sums, to hide the latency of the additions. */
 KERNEL static void dots(float *to, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
   const size_t steps = width / 8 * 8, whole = width / 4 * 4;
   for (size_t s = 0; s < keys; s += 4, key += 4 * stride) {
@@ -49,8 +49,8 @@ static void scores(const attention_tile *t, span keys) {
        keys.to - keys.from, args->width);
 }
 
-/* Columns are summed over at most KEYS keys at a time, which stay in the first-level cache; WIDE vectors of columns fit
- * into the registers. */
+/* Columns are summed over at most KEYS keys at a time, whose values stay in the first-level cache. WIDE vectors of
+ * columns fit into the registers. */
 enum { KEYS = 16, WIDE = 8 };
 
 /* sum(4·vecs) += Σ weight · value(keys, 4·vecs) over the keys. */
@@ -81,12 +81,12 @@ KERNEL static void add_weighted(float *sum, const float *weights, const float *v
   }
 }
 
-/* False for a hidden key of weight 0: its value may be NaN and must be skipped. */
+/* False for a masked key of weight 0. Its value may be NaN, so it must be skipped. */
 INLINE bool is_needed(const attention_tile *t, span keys, uint32_t key) {
   return t->scores[(size_t)(key - keys.from) * TILE_COLS] != 0 || mask_is_visible(&t->visible, t->first, key);
 }
 
-/* True if the next four keys all have a weight other than 0, so that none must be skipped. */
+/* True if each of the next four keys has a weight other than 0, so that none must be skipped. */
 INLINE bool next_four_needed(const attention_tile *t, span keys, uint32_t key) {
   const float *w = t->scores + (size_t)(key - keys.from) * TILE_COLS;
   return keys.to - key >= 4 &&

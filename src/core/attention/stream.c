@@ -9,14 +9,14 @@ INLINE span block_at(const attention_tile *t, span all, uint32_t from) {
   return (span){from, all.to - from < rows ? all.to : from + rows};
 }
 
-/* The scores of a block as input of softmax. */
+/* Computes the scores of a block, which are the input of softmax. */
 static void block_scores(const attention_tile *t, span block) {
   t->path->scores(t, block);
   tile_softcap(t, block);
   tile_mask(t, block);
 }
 
-/* Recomputes the output of one query with known max and 1/sum: here the weights are normalised before they are
+/* Recomputes the output of one query, whose max and 1/sum are known. The weights are normalised before they are
  * multiplied by the values. */
 static void attend_normalised(const attention_tile *tile, uint32_t query, float max, float inverse) {
   const float maxima[TILE_COLS] = {max}, inverses[TILE_COLS] = {inverse}, ones[1][TILE_COLS] = {{1}};
@@ -35,13 +35,13 @@ static void attend_normalised(const attention_tile *tile, uint32_t query, float 
   t.path->output(&t, 0, NULL);
 }
 
-/* Recomputes rows that are not finite: for values near the largest float, Σ e^(score − max) · v may overflow though the
- * weighted mean of the values does not. */
+/* Recomputes rows that are not finite. For values near the largest float, Σ e^(score − max) · v may overflow although
+ * the weighted mean of the values does not. */
 static void recompute_overflow(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
                                const float inverse[TILE_COLS]) {
   for (uint32_t c = 0; c < panel_queries(t, panel); c++) {
     const float *row = tile_output_rows(t, panel) + c * t->args->output_stride.row;
-    /* The inverse is 0 if all keys were hidden, and NaN if a score was NaN. */
+    /* The inverse is 0 if all keys were masked, and NaN if a score was NaN. */
     if (inverse[c] > 0 && !panel_rows_finite(row, 0, 1, t->args->value_width))
       attend_normalised(t, panel * TILE_COLS + c, max[c], inverse[c]);
   }

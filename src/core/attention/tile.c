@@ -12,8 +12,8 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->fill = a->fill;
   v->none_hidden = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
                    a->window_right < 0 && !a->slopes;
-  /* The other fields are not read in this case, and setting them would take a measurable share of the time of a small
-   * head. */
+  /* If no key is masked, the other fields are not read. Setting them would take a measurable share of the time of a
+   * small head. */
   if (v->none_hidden) return;
   v->mask = has_keys && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
   v->bias = has_keys && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
@@ -31,8 +31,9 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->right = a->causal ? 0 : a->window_right;
 }
 
-/* Steps that read or change the scores before softmax need scores without the factor log₂ e. If weights are returned,
- * base e is used as well, so that the bits do not depend on whether scores are requested. */
+/* Returns the base of the softmax. Steps that read or change the scores before softmax need scores without the factor
+ * log₂ e. If weights are returned, base e is used as well, so that the bits do not depend on whether scores are
+ * requested. */
 static softmax_base base_of(const hl_attention_args *a) {
   bool read = a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias ||
               a->slopes || a->fill > -__builtin_inff();

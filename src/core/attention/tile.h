@@ -1,4 +1,4 @@
-/* A tile: some queries of one head with the keys and values of its key/value head; and the steps that all paths share.
+/* A tile: some queries of one head with the keys and values of its key/value head. Also the steps that all paths share.
  * Scores are stored transposed, panel[key][8 queries]. */
 #ifndef HL_TILE_H
 #define HL_TILE_H
@@ -12,20 +12,21 @@
 /* Up to three panels of eight queries share each pass over the keys. */
 enum { TILE_PANELS = 3, TILE_QUERIES = TILE_PANELS * TILE_COLS };
 
-/* Depth of one pass of the value product: half of it would cost 2% of the speed, twice as much would halve the
+/* Depth of one pass of the value product. Half of it would cost 2% of the speed; twice as much would halve the
  * accuracy. */
 enum { VALUE_DEPTH = 120 };
 
 typedef struct attention_tile attention_tile;
 
-/* A path is a way to read queries, keys and values; it is chosen once for each head. Its functions process a span of
- * keys that starts at a multiple of TILE_ROWS; score row 0 is the first key of the span. */
+/* A path is a way to read queries, keys and values; it is chosen once for each head. The functions of a path process a
+ * span of keys that starts at a multiple of TILE_ROWS. Row 0 of the scores is the first key of the span. */
 typedef struct attention_path {
   /* Packs the queries, if necessary. */
   void (*queries)(const attention_tile *t);
   /* scores = scale · q · kᵀ */
   void (*scores)(const attention_tile *t, span keys);
-  /* heads = weights · v; or, with a factor for every query of every panel, heads = heads · factor + weights · v. */
+  /* heads = weights · v. If `factor` is not NULL, heads = heads · factor + weights · v, with a factor for every query
+   * of every panel. */
   void (*values)(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]);
   /* output(queries, Dv) = heads · factor for one panel, with a factor for each query; NULL means 1. Returns false if a
    * number of the output may be NaN or infinite. */
@@ -44,7 +45,7 @@ struct attention_tile {
   const float *values; /* packed columns [⌈Dv/TILE_ROWS⌉][S+E][TILE_ROWS], or the caller's (S,Dv) */
   float *query;        /* packed rows [panel][D][8] */
   softmax_base base;   /* base 2 if the queries are scaled by log₂ e */
-  float sink;          /* scaled by log₂ e too for base 2; −∞: none */
+  float sink;          /* the sink, scaled by log₂ e if the base is 2; −∞: none */
   float *scores;       /* [panel][score_rows][8] */
   float *heads;        /* [panel][Dv][8]: Σ weight · value, transposed */
   size_t score_rows;
@@ -67,7 +68,7 @@ INLINE uint32_t panel_queries(const attention_tile *t, uint32_t panel) {
 /* Index of the first query of a panel among the queries of the head. */
 INLINE uint32_t panel_first(const attention_tile *t, uint32_t panel) { return t->first + panel * TILE_COLS; }
 
-/* Row of that query in a tensor (B,H,T,…), or (B,T,…) if not per_head. */
+/* Row of the first query of a panel in a tensor (B,H,T,…), or in a tensor (B,T,…) if per_head is false. */
 static inline size_t tile_row(const attention_tile *t, uint32_t panel, bool per_head) {
   size_t head = per_head ? (size_t)t->batch * t->args->heads + t->head : t->batch;
   return head * t->args->queries + panel_first(t, panel);
@@ -81,7 +82,8 @@ INLINE float *panel_heads(const attention_tile *t, uint32_t panel) {
   return t->heads + panel * t->args->value_width * TILE_COLS;
 }
 
-/* Address of the tile's queries in the caller's tensor, and of the output of a panel's first query. */
+/* tile_query_rows is the address of the tile's queries in the caller's tensor, tile_output_rows that of the output of a
+ * panel's first query. */
 static inline const float *tile_query_rows(const attention_tile *t) {
   const hl_stride *stride = &t->args->query_stride;
   return head_start(t->args->query, stride, t->batch, t->head) + (size_t)t->first * stride->row;
@@ -101,7 +103,7 @@ span tile_span(const attention_tile *t);
 /* Factor applied to the queries when they are packed. */
 float tile_scale(const attention_tile *t);
 
-/* The steps between scores and weights: soft cap and mask for all panels of the tile, dropout for one panel of
+/* The steps between scores and weights. Soft cap and mask apply to all panels of the tile, dropout to one panel of
  * weights. */
 void tile_softcap(const attention_tile *t, span keys);
 void tile_mask(const attention_tile *t, span keys);
@@ -111,7 +113,8 @@ void tile_dropout(const attention_tile *t, float *weights, uint32_t panel, span 
 void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
                      const float inverse[TILE_COLS]);
 
-/* Sets the heads of a panel to 0, or multiplies them by the factor; tile_output stores them as output. */
+/* tile_begin_heads sets the heads of a panel to 0 or, if `factor` is not NULL, multiplies them by the factor.
+ * tile_output multiplies the heads by the factor, if there is one, and stores them as output. */
 void tile_begin_heads(const attention_tile *t, uint32_t panel, const float *factor);
 bool tile_output(const attention_tile *t, uint32_t panel, const float *factor);
 

@@ -1,4 +1,4 @@
-/* Checks of sizes and pointers, made by every entry before it computes anything from the sizes.
+/* Checks of sizes and pointers. Every exported function makes them before it computes anything from the sizes.
  *
  * Sizes are multiplied in double precision, where no product wraps. A tensor that passes has at most 2³² bytes, so its
  * elements can be counted and addressed in 32 bits. */
@@ -10,14 +10,14 @@
 
 #include "headlight.h"
 
-/* True if `count` bytes, or floats or integers of 32 bits, fit into 4 GiB. */
+/* True if `count` bytes (fits_bytes), or `count` floats or integers of 32 bits (fits_floats), fit into 4 GiB. */
 static inline bool fits_bytes(double count) { return count <= 4294967296.0; }
 static inline bool fits_floats(double count) { return fits_bytes(count * sizeof(float)); }
 
-/* The same for a tensor, which may be NULL only if it is empty. */
+/* fits_floats for a tensor, which may be NULL only if it is empty. */
 static inline bool has_floats(const void *tensor, double count) { return fits_floats(count) && (tensor || count == 0); }
 
-/* The same for an optional tensor: NULL is accepted. */
+/* fits_floats for an optional tensor, which may be NULL. */
 static inline bool has_floats_or_null(const void *tensor, double count) { return !tensor || fits_floats(count); }
 
 /* Number of elements from the first to the last one of a strided tensor whose last axis has `width` contiguous
@@ -30,7 +30,7 @@ bool has_rows(const float *tensor, uint32_t batch, uint32_t heads, uint32_t rows
 /* True if 0 ≤ number < end for each number. */
 bool all_below(const int32_t *numbers, size_t count, uint32_t end);
 
-/* x − x is NaN for NaN and infinity. */
+/* False for NaN and infinity, for which x − x is NaN. */
 static inline bool is_finite(double x) { return x - x == 0; }
 
 #endif

@@ -15,13 +15,14 @@ typedef struct {
   void *context;
   float *to[3]; /* unused outputs are NULL */
   const float *from[4];
-  float fill; /* value of missing lanes of the inputs */
+  float fill; /* value of the inputs in the lanes after the end of a row */
 } elements;
 
 /* Applies the operation to the floats start..start + count − 1 of every input and output. */
 void elements_apply(const elements *e, size_t start, size_t count);
 
-/* Applies it to the first `count` floats, on all threads; `work` is that of parallel_for, per float. */
+/* Applies the operation to the first `count` floats, on all threads; `work` is the work of parallel_for for one
+ * float. */
 void elements_parallel(const elements *e, size_t count, double work);
 
 /* Σ (x − origin)² in double precision; the order of the additions depends on the count only. */
@@ -35,10 +36,11 @@ void elements_add(float *to, const float *a, const float *b, size_t count);
 typedef struct {
   float factor, plus;
 } affine;
-/* to = from · factor + plus; its context is an `affine`. */
+/* The operation to = from · factor + plus, whose context is an `affine`. */
 element_operation affine_operation;
 
-/* Calls a function for every row of a matrix, on all threads; rows must be independent of each other. */
+/* Calls a function for every row of a matrix, on all threads. Rows must be independent of each other; `work` is the
+ * work of parallel_for for one float. */
 typedef void row_function(const void *arg, size_t row);
 void elements_for_each_row(row_function *function, const void *arg, size_t rows, size_t width, double work);
 

@@ -8,9 +8,9 @@
 
 #include "base/simd.h"
 
-/* The constants are stored in memory that the compiler must assume can change. It therefore loads them once before a
- * loop and holds them in registers; each is stored four times to avoid a shuffle. Engines would build literal constants
- * again in each iteration, which costs more than the arithmetic. */
+/* The constants of exp, in memory that the compiler must assume can change. The compiler therefore loads the constants
+ * once before a loop and keeps them in registers. Engines would build literal constants again in each iteration, which
+ * costs more than the arithmetic. Each constant is stored four times to avoid a shuffle. */
 typedef struct {
   float shifter[4], q[5][4], one[4], min_power[4];
 } exp_table;
@@ -36,9 +36,9 @@ INLINE void exp_reduce(const exp_vecs *c, vec *x, vec *power) {
   *x = vec_sub(*x, vec_sub(*power, c->shifter));
 }
 
-/* 2ˣ for x ≤ 0, within 2.7 ulp; 0 for x < −80, which is negligible because the largest term of each softmax row is 1,
- * and avoids denormal products with the values. NaN gives NaN. The polynomial is split into three independent parts for
- * instruction-level parallelism. */
+/* 2ˣ for x ≤ 0, within 2.7 ulp. The result is 0 for x < −80. This is negligible because the largest term of each
+ * softmax row is 1, and avoids denormal products with the values. NaN gives NaN. The polynomial is split into three
+ * independent parts for instruction-level parallelism. */
 INLINE vec vec_exp2(const exp_vecs *c, vec x) {
   vec power;
   exp_reduce(c, &x, &power);

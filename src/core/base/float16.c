@@ -5,9 +5,10 @@
 #define SIGN 0x80000000u
 #define INFINITE 0x7F800000u
 
-/* Converts to float16, in the lower 16 bits of each lane. For results that are normal numbers: adds half a unit of the
- * last digit to the bits, minus one if that digit is 0 (ties to even), and subtracts the difference of the exponent
- * biases, 112. For smaller ones: adding ½ leaves the rounded digits in the lowest bits. */
+/* Converts to float16, in the lower 16 bits of each lane. If the result is a normal number, half a unit of the last
+ * digit is added to the bits, minus one if that digit is 0 (ties to even), and the difference of the exponent biases,
+ * 112, is subtracted. If the result is smaller, ½ is added to the number, which leaves the rounded digits in the lowest
+ * bits. */
 INLINE vec narrow(vec x) {
   const vec sign = bits_and(x, bits_splat(SIGN)), size = bits_xor(x, sign);
   const vec odd = bits_and(bits_shift_right(size, 13), bits_splat(1));
@@ -19,7 +20,7 @@ INLINE vec narrow(vec x) {
   return bits_or(result, bits_shift_right(sign, 16));
 }
 
-/* The multiplication by 2¹¹² corrects the exponent bias, for denormal numbers too. */
+/* Converts from float16. The multiplication by 2¹¹² corrects the exponent bias, for denormal numbers too. */
 INLINE vec widen(vec x) {
   const vec size = bits_shift_left(bits_and(x, bits_splat(0x7FFF)), 13);
   const vec number = vec_mul(size, vec_splat(0x1p112f));
@@ -32,7 +33,7 @@ static void store_eight(uint16_t *to, const float *from) {
   halves_store(to, halves_narrow(narrow(vec_load(from)), narrow(vec_load(from + 4))));
 }
 
-/* The bits of a bfloat16 are the upper half of those of a float32. */
+/* Converts eight numbers. The bits of a bfloat16 are the upper half of the bits of a float32. */
 static void load_eight(float *to, const uint16_t *from, bool bfloat) {
   const vec x = halves_load(from), zero = bits_splat(0);
   if (bfloat) {

@@ -4,8 +4,8 @@
 
 #include "base/simd.h"
 
-/* Rounds to nearest, ties to even. Values beyond the largest float16 become infinity; every NaN becomes one and the
- * same NaN. */
+/* float16_store rounds to nearest, ties to even. Values beyond the largest float16 become infinity, and every NaN
+ * becomes the same NaN. */
 void float16_store(uint16_t *to, const float *from, size_t count);
 void float16_load(float *to, const uint16_t *from, size_t count);
 

@@ -31,8 +31,8 @@ void panel_sum(float *panel, const float *other, size_t rows) {
     vec_store(panel + i, vec_add(vec_load(panel + i), vec_load(other + i)));
 }
 
-/* Loads a 4×4 square of the panel, transposed. Its loops are unrolled explicitly because this file is compiled for
- * size: otherwise the square would not stay in registers. */
+/* Loads a 4×4 square of the panel, transposed. The loops over a square are unrolled explicitly because this file is
+ * compiled for size: otherwise the square would not stay in registers. */
 INLINE void load_transposed(vec square[4], const float *panel) {
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + i * TILE_COLS);

@@ -1,4 +1,5 @@
-/* Operations on panels, panel[rows][8]: one column for each of eight queries. Also conversion to and from rows. */
+/* Operations on panels. A panel[rows][8] has one column for each of eight queries. Also conversion from and to rows of
+ * a tensor. */
 #ifndef HL_PANEL_H
 #define HL_PANEL_H
 
@@ -6,16 +7,16 @@
 
 #include "base/simd.h"
 
-/* panel = panel · factor, with one factor for all or one for each column. */
+/* panel = panel · factor. panel_multiply has one factor for all columns, panel_scale one for each column. */
 void panel_multiply(float *panel, size_t rows, float factor);
 void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]);
 
-/* The same; returns true if all results are finite. */
+/* Does the same as panel_scale, and returns true if all results are finite. */
 bool panel_scale_finite(float *panel, size_t rows, const float factor[TILE_COLS]);
 
 void panel_zero(float *panel, size_t rows);
 
-/* panel = panel + more */
+/* panel = panel + other */
 void panel_sum(float *panel, const float *other, size_t rows);
 
 /* to[column · stride + row] = panel[row][column], for the first `columns` columns. */
@@ -24,7 +25,7 @@ void panel_store(float *to, size_t stride, const float *panel, size_t rows, size
 /* to[column · stride + row] += panel[row][column] · factor. */
 void panel_add_to_rows(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor);
 
-/* The reverse: panel[row][column] += from[column · stride + row] · factor. */
+/* panel[row][column] += from[column · stride + row] · factor. */
 void panel_add_from_rows(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor);
 
 /* True if every number of from (rows,width) is finite; the rows are `stride` apart. */

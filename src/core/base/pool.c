@@ -18,19 +18,20 @@ void pool_recover(void) {}
 #else
 
 /* Jobs below MIN_PARALLEL_WORK multiplications and additions (about 15 µs) finish before a worker could start. Waking a
- * worker takes longer still: jobs below MIN_WAKE_WORK do not wake workers that sleep. */
+ * worker takes longer still, so jobs below MIN_WAKE_WORK do not wake sleeping workers. */
 #define MIN_PARALLEL_WORK 5e5
 #define MIN_WAKE_WORK 4e6
 
-/* Polls before a worker sleeps: about half a millisecond, so that workers stay awake between the calls of a loop.
- * Longer polling gains nothing, and takes processor time from other threads. */
+/* Polls before a worker sleeps. They take about half a millisecond, so that workers stay awake between the calls of a
+ * loop. Longer polling gains nothing, and takes processor time from other threads. */
 enum { SPIN_ROUNDS = 300000 };
 
-/* Polls between two calls of pool_watch, about 0.1 ms: the time of the call itself is negligible. */
+/* Polls between two calls of pool_watch. They take about 0.1 ms, so the time of the call itself is negligible. */
 enum { WATCH_ROUNDS = 1 << 16 };
 
-/* One atomic word, the ticket, holds everything that a claim needs: the serial number of the job, its number of chunks
- * and the next chunk to be claimed. A worker that arrives late finds no chunk left and touches nothing else. */
+/* One atomic word, the ticket, holds everything that a thread needs to claim a chunk: the serial number of the job, its
+ * number of chunks and the next chunk to be claimed. A worker that arrives late finds no chunk left and accesses
+ * nothing else. */
 enum { FIELD_BITS = 20 };
 #define FIELD_MASK ((1u << FIELD_BITS) - 1)
 
@@ -83,7 +84,7 @@ static bool run_chunks(uint32_t worker) {
   return any;
 }
 
-/* Waits until `chunks` chunks are done. If a worker has died they never are; then pool_watch throws. */
+/* Waits until `chunks` chunks are done. If a worker has died, its chunk is never done, and pool_watch throws. */
 static void join(uint32_t chunks, double work) {
   uint32_t done;
   for (uint64_t round = 1; (done = LOAD(pool.done)) < chunks; round++)
@@ -101,15 +102,15 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
   join(chunks, work / chunks);
 }
 
-/* Sets the job's number of chunks to 0, so that every further claim fails, and keeps its serial number. The caller's
- * own chunk, which trapped, will never be done. */
+/* Sets the job's number of chunks to 0, so that every further claim fails, and leaves its serial number unchanged. It
+ * waits for one chunk fewer than were claimed, because the caller's own chunk, which trapped, will never be done. */
 void pool_recover(void) {
   uint32_t claimed = __atomic_fetch_and(&pool.ticket, UINT64_MAX << 2 * FIELD_BITS, __ATOMIC_SEQ_CST) & FIELD_MASK;
   if (claimed) join(claimed - 1, 0);
 }
 
-/* A worker first adds itself to `sleepers` and then checks for work a last time. A job that is published in between
- * therefore either sees the sleeper or has already changed `wake`. */
+/* A worker first adds itself to `sleepers` and then checks for work a last time. Therefore the caller that publishes a
+ * job in between either finds the worker in `sleepers` or has already changed `wake`. */
 static void sleep_until_woken(void) {
   ADD(pool.sleepers, 1);
   uint32_t wake = LOAD(pool.wake);

@@ -1,4 +1,4 @@
-/* Fork and join: the chunks of a task run in any order and in parallel; each worker runs one chunk at a time. */
+/* Fork and join. The chunks of a task run in any order and in parallel; each worker runs one chunk at a time. */
 #ifndef HL_POOL_H
 #define HL_POOL_H
 
@@ -10,8 +10,8 @@ typedef void pool_task(void *arg, uint32_t chunk, uint32_t worker);
 uint32_t pool_size(void);
 
 /* Calls task(arg, chunk, worker) for every chunk and returns when all are done. `work` is the approximate number of
- * multiplications and additions of the whole task (or the number that would take as long); a task with little work is
- * run by the caller alone. */
+ * multiplications and additions of the whole task, or the number that would take as long as the task. The caller alone
+ * runs a task with little work. */
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 
 /* To be called after a parallel_for that trapped: no further chunk starts, and the function returns when the chunks
@@ -24,9 +24,9 @@ void pool_recover(void);
 #define HL_POOL
 #endif
 
-/* Functions that the pool needs from the system: sleep while a word has a value, wake all threads that sleep on that
- * word, and host.watch (see headlight.h). With HL_POOL_NATIVE the program defines them, and calls hl_pool_work on
- * threads of its own. */
+/* Functions that the pool needs from the system. pool_wait sleeps while a word has a value, pool_notify wakes all
+ * threads that sleep on that word, and pool_watch is host.watch (see headlight.h). With HL_POOL_NATIVE the program
+ * defines these functions, and calls hl_pool_work on its own threads. */
 #ifdef HL_POOL_NATIVE
 void pool_wait(uint32_t *word, uint32_t value);
 void pool_notify(uint32_t *word);

@@ -1,4 +1,5 @@
-/* Vector operations on four floats. This and simd_portable.h are the only files that name intrinsics or flavours. */
+/* Vector operations on four floats. Only this file and simd_portable.h use intrinsics and the compiler's macros for
+ * flavours. */
 #ifndef HL_SIMD_H
 #define HL_SIMD_H
 
@@ -19,7 +20,8 @@
 typedef v128_t vec;
 
 /* The register tile of the matrix kernel is TILE_ROWS × 8. In the relaxed flavour, six rows of two accumulators leave
- * one register for the splat; without a fused multiply-add the product needs one more register. */
+ * one register for the splat. Without a fused multiply-add the product needs another register, so there are five
+ * rows. */
 #ifdef __wasm_relaxed_simd__
 #define TILE_ROWS 6
 enum { HL_SIMD_RELAXED = 1, TILE_COLS = 8 };
@@ -29,7 +31,8 @@ enum { HL_SIMD_RELAXED = 0, TILE_COLS = 8 };
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
-/* A hot loop gets a function of its own: inlined into a larger one, it would run out of registers in the engine. */
+/* A hot loop has a function of its own, because the engine would run out of registers if it were part of a larger
+ * function. */
 #define KERNEL __attribute__((noinline))
 
 INLINE vec vec_splat(float x) { return wasm_f32x4_splat(x); }
@@ -49,11 +52,11 @@ INLINE vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
 INLINE vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
 INLINE vec vec_sqrt(vec a) { return wasm_f32x4_sqrt(a); }
 
-/* b if b is smaller (greater) than a, else a; if either is NaN, a. */
+/* vec_min (vec_max) returns b if b is smaller (greater) than a, else a; if either is NaN, a. */
 INLINE vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
 INLINE vec vec_max(vec a, vec b) { return wasm_f32x4_pmax(a, b); }
 
-/* a · b + c, rounded once or twice: depends on the flavour and the processor. */
+/* a · b + c. It is rounded once or twice, depending on the flavour and the processor. */
 INLINE vec vec_fma(vec a, vec b, vec c) {
 #ifdef __wasm_relaxed_simd__
   return wasm_f32x4_relaxed_madd(a, b, c);
@@ -62,8 +65,8 @@ INLINE vec vec_fma(vec a, vec b, vec c) {
 #endif
 }
 
-/* x · 0 is ±0 for every finite x and NaN otherwise. OR-ing the bits of these products shows whether any x was not
- * finite. */
+/* ORs the bits of x · 0 into `seen`. The product is ±0 for every finite x and NaN otherwise, so the bits show whether
+ * any x was not finite. */
 INLINE vec vec_nan_unless_finite(vec seen, vec x) { return wasm_v128_or(seen, wasm_f32x4_mul(x, vec_splat(0))); }
 
 /* Comparisons return all ones or all zeros in each lane. */
@@ -76,7 +79,8 @@ INLINE vec vec_copy_sign(vec x, vec sign) {
 }
 INLINE int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
 
-/* Two lanes of double precision, from the lower or the upper half of four floats; for sums that need the precision. */
+/* Converts the lower or the upper half of four floats to two lanes of double precision, for sums that need the
+ * precision. */
 INLINE vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
 INLINE vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
 INLINE vec doubles_narrow(vec low, vec high) {
@@ -103,19 +107,20 @@ INLINE void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
 /* Integers: four lanes of 32 bits, eight words of 16 bits or sixteen bytes. Conversions to narrower types saturate. */
 INLINE vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
-/* Nearest integer for |x| < 2²²: the unit of the last place of the sum is 1. */
+/* Nearest integer for |x| < 2²². The sum is so large that the unit of its last place is 1. */
 INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
 }
-/* Eight signed bytes as words, and four signed words as integers. */
+/* words_load_bytes loads eight signed bytes as words; words_widen_low and words_widen_high convert four signed words to
+ * integers. */
 INLINE vec words_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
 INLINE vec words_widen_low(vec words) { return wasm_i32x4_extend_low_i16x8(words); }
 INLINE vec words_widen_high(vec words) { return wasm_i32x4_extend_high_i16x8(words); }
 INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
 INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
-/* The same with unsigned results. */
+/* bytes_narrow with unsigned results. */
 INLINE vec bytes_narrow_unsigned(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 INLINE vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 INLINE void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
@@ -149,8 +154,8 @@ INLINE void halves_store(uint16_t *p, vec x) { wasm_v128_store(p, x); }
 /* Lane i = a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁, a and b vectors of words. */
 INLINE vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
 
-/* Lane i = sum + Σ x·w over its four bytes, x signed, w unsigned. For w > 127 the result depends on the processor. The
- * plain flavour has no instruction for it. */
+/* Lane i = sum + Σ x·w over the four bytes of the lane, x signed, w unsigned. For w > 127 the result depends on the
+ * processor. The plain flavour has no instruction for this product. */
 INLINE vec bytes_dot(vec x, vec w, vec sum) {
 #if defined(__wasm_relaxed_simd__) && defined(__wasm__)
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(x, w, sum);
@@ -161,8 +166,8 @@ INLINE vec bytes_dot(vec x, vec w, vec sum) {
 #endif
 }
 
-/* The same as words, each the sum of two products: for w ≤ 15 the same on every processor. And the sums of pairs of
- * words. Only the relaxed flavour has instructions for them. */
+/* bytes_dot_words returns words, each the sum of two products x·w; for w ≤ 15 the result is the same on every
+ * processor. words_add_pairs adds neighbouring words. Only the relaxed flavour has instructions for them. */
 #if defined(__wasm_relaxed_simd__) && defined(__wasm__)
 #define HL_SIMD_RELAXED_BYTES 1
 INLINE vec bytes_dot_words(vec x, vec w) { return wasm_i16x8_relaxed_dot_i8x16_i7x16(x, w); }

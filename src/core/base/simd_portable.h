@@ -1,4 +1,4 @@
-/* The subset of <wasm_simd128.h> that simd.h uses, for native code: written with the vector extensions of gcc and
+/* The subset of <wasm_simd128.h> that simd.h uses, for native code. It is written with the vector extensions of gcc and
  * clang, which work on every processor. Names and semantics are those of WebAssembly. */
 #ifndef HL_SIMD_PORTABLE_H
 #define HL_SIMD_PORTABLE_H
@@ -81,7 +81,7 @@ WASM v128_t wasm_f32x4_nearest(v128_t a) {
   return EACH_OF_FOUR(__builtin_rintf, x);
 }
 WASM float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-/* Rounds once, like every processor on which relaxed SIMD is worth using. */
+/* Rounds once, as every processor does on which relaxed SIMD is worth using. */
 WASM v128_t wasm_f32x4_relaxed_madd(v128_t a, v128_t b, v128_t c) {
   lanes_f32 x = (lanes_f32)a, y = (lanes_f32)b, z = (lanes_f32)c;
   return (v128_t)(lanes_f32){fused(x[0], y[0], z[0]), fused(x[1], y[1], z[1]), fused(x[2], y[2], z[2]),
@@ -168,7 +168,7 @@ WASM v128_t clamp_words(v128_t x, int16_t min, int16_t max) {
   x = wasm_v128_bitselect((v128_t)low, x, (v128_t)((lanes_i16)x < low));
   return wasm_v128_bitselect((v128_t)high, x, (v128_t)((lanes_i16)x > high));
 }
-/* The lower half of each lane of a, then of b. */
+/* Returns the lower half of each lane of a, then of each lane of b. */
 WASM v128_t lower_words(v128_t a, v128_t b) { return wasm_i16x8_shuffle(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
 WASM v128_t lower_bytes(v128_t a, v128_t b) {
   return wasm_i8x16_shuffle(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);

@@ -1,4 +1,4 @@
-/* Number types of files: float32, float16 and bfloat16. */
+/* Number types of the weights in files: float32, float16 and bfloat16. */
 #ifndef HL_STORED_TYPE_H
 #define HL_STORED_TYPE_H
 
@@ -10,7 +10,7 @@
 /* Bytes of one number. */
 static inline size_t stored_bytes(hl_stored stored) { return stored == HL_STORED_F32 ? 4 : 2; }
 
-/* Like has_floats, for numbers of a stored type. */
+/* has_floats (check.h) for numbers of a stored type. */
 bool has_stored(const void *numbers, hl_stored stored, double count);
 
 /* to(count) = from(count) as float32; from must be aligned to stored_bytes. */

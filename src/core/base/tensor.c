@@ -2,8 +2,8 @@
  *
  * Memory is divided into lines of 64 bytes. A block is a sequence of adjacent lines: a header of 16 bytes, then the
  * caller's data, which starts on a 64-byte boundary. Free blocks are in linked lists by size, eight size classes for
- * each power of two; a bitmap marks the lists that are not empty. A freed block is merged with free neighbours at once,
- * so two free blocks are never adjacent. */
+ * each power of two; a bitmap marks the lists that are not empty. A freed block is merged with its free neighbours at
+ * once, so two free blocks are never adjacent. */
 #include "base/tensor.h"
 
 #ifdef HL_OWN_MEMORY
@@ -70,7 +70,8 @@ static bool arena_grow(uint64_t pages) {
 static block *block_at(uint32_t line) { return (block *)(void *)(heap.base + (size_t)line * LINE); }
 static float *content(uint32_t line) { return (float *)(void *)(heap.base + (size_t)line * LINE + HEADER); }
 
-/* Sizes 1..8 have one list each; larger sizes have eight lists for each power of two. */
+/* Returns the list for blocks of this size. Each size below 16 lines has a list of its own; larger sizes have eight
+ * lists for each power of two. */
 static uint32_t list_index(uint32_t lines) {
   if (lines < SIZES) return lines;
   uint32_t power = 31 - (uint32_t)__builtin_clz(lines);
@@ -120,7 +121,8 @@ static void block_init(uint32_t line, uint32_t lines, uint32_t before) {
   else block_at(line + lines)->before = line;
 }
 
-/* Takes memory from the host until the last block of the heap has at least `lines` lines, and returns that block. */
+/* Grows the memory until the last block of the heap has at least `lines` lines, and returns that block; 0 if the memory
+ * cannot grow so far. */
 static uint32_t heap_extend(uint32_t lines) {
   if (!heap.base) {
     uintptr_t start = (uintptr_t)arena_start() + HEADER;
@@ -164,8 +166,8 @@ float *hl_tensor_alloc(double count) {
   return content(line);
 }
 
-/* The line of a live block, or 0. Reads only where a header can be, and checks it against the headers of the blocks
- * before and after it. */
+/* Returns the line of a live block, or 0 if the pointer is not a live block. It reads only where a header can be, and
+ * checks the header against those of the blocks before and after it. */
 static uint32_t find_live_block(const float *pointer) {
   uintptr_t address = (uintptr_t)pointer, first = (uintptr_t)heap.base + LINE + HEADER;
   if (!heap.base || address < first || (address - first) % LINE != 0) return 0;

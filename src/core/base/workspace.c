@@ -16,8 +16,8 @@ double block_parts(float *block, const part *parts, size_t count) {
   return total;
 }
 
-/* In a native program each thread may call the core, so each has a workspace. In the .wasm only the caller's thread
- * does: the threads of the pool run parts of its call. */
+/* In a native program several threads may call the core, so each thread has a workspace. In the .wasm only one thread
+ * calls the core, and the threads of the pool run parts of its call. */
 #ifdef HL_OWN_MEMORY
 #define PER_THREAD
 #else

@@ -2,7 +2,7 @@
 
 #include "base/simd.h"
 
-/* A bijection of 32-bit integers in which every input bit flips every output bit with a probability of about ½. The
+/* Maps 32-bit integers one to one, so that every input bit flips every output bit with a probability of about ½. The
  * constants were found by a search for the lowest bias. */
 static uint32_t mix(uint32_t x) {
   x = (x ^ x >> 16) * 0x21f0aaadu;

@@ -1,5 +1,5 @@
-/* Counter-based dropout of attention weights: whether a weight is dropped depends only on the seed and on its row and
- * column in the weights (B,H,T,S). The mask is therefore the same for any order of work and in the backward pass. */
+/* Counter-based dropout of attention weights. A weight is dropped depending only on the seed and on its row and column
+ * in the weights (B,H,T,S), so the mask is the same for any order of work and in the backward pass. */
 #ifndef HL_DROPOUT_H
 #define HL_DROPOUT_H
 
@@ -9,7 +9,7 @@
 typedef struct {
   float probability;   /* probability that a weight is dropped, in [0, 1] */
   uint32_t seed[2];    /* low word first */
-  const uint8_t *keep; /* (B,H,T,S+E), 0 drops the weight; used instead of the seed, or NULL */
+  const uint8_t *keep; /* (B,H,T,S+E), 0 drops the weight; replaces the seed; or NULL */
   size_t keys;         /* length of a row, S+E */
 } dropout;
 

@@ -1,8 +1,8 @@
 #include "kernels/gemm.h"
 
-/* PASS_DEPTH is the maximum depth of one pass over a panel: a right panel of this depth, 8 columns wide, stays in the
- * first-level cache. The sums of a pass are added to the total only at its end; twice the depth would halve the
- * accuracy. For accuracy, too, any sum longer than SHORT_DEPTH uses at least two passes. */
+/* PASS_DEPTH is the maximum depth of one pass over a panel. A right panel of this depth, 8 columns wide, stays in the
+ * first-level cache. The sums of a pass are added to the total only at the end of the pass; twice the depth would halve
+ * the accuracy. For accuracy, too, any sum longer than SHORT_DEPTH uses at least two passes. */
 enum { PASS_DEPTH = 192, SHORT_DEPTH = 100 };
 
 static size_t pass_depth(size_t in) {
@@ -11,7 +11,7 @@ static size_t pass_depth(size_t in) {
   return passes ? (in + passes - 1) / passes : 1;
 }
 
-/* Packs four rows of the source, or two, into as many lanes of the panel, four steps of depth at a time. */
+/* Packs four or two rows of the source into as many lanes of the panel, four steps of depth at a time. */
 INLINE void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t lanes, size_t depth,
                        float scale) {
   const vec factor = vec_splat(scale);
@@ -29,7 +29,7 @@ INLINE void pack_group(float *panel, size_t width, const float *source, size_t s
   }
 }
 
-/* Packs one row into one lane; zeros if source is NULL. */
+/* Packs one row into one lane, or zeros if source is NULL. */
 static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
 #pragma clang loop vectorize(disable) unroll(disable)
   for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
@@ -51,7 +51,8 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
   }
 }
 
-/* A row of the panel is stored as two overlapping vectors. */
+/* Packs TILE_ROWS columns. A row of the panel is stored as two overlapping vectors. Returns zeros if every number is
+ * finite. */
 INLINE vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
   vec sum[2] = {vec_splat(0), vec_splat(0)};
   for (size_t r = 0; r < rows; r++) {
@@ -66,7 +67,8 @@ INLINE vec pack_panel(float *panel, const float *source, size_t stride, size_t r
   return vec_add(sum[0], sum[1]);
 }
 
-/* Packs columns 0..lanes−1 of the rows into a panel; its other lanes are zeros. */
+/* Packs columns 0..lanes−1 of the rows into a panel, whose other lanes become zeros. Returns zeros if every number is
+ * finite. */
 static vec pack_last_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes) {
   vec sum = vec_splat(0);
   for (size_t r = 0; r < rows; r++) {
@@ -117,9 +119,10 @@ const float gemm_zeros[TILE_ROWS * TILE_COLS];
       size_t depth
 #define TILE_ARGUMENTS c, c_stride, before, a, width, b, b_stride, depth
 
-/* With this form of the loop, V8's register allocator produces no spills in any version: a guarded `for` that
- * ends when b does, sums that start at 0, and additions and stores in forward order. Every element is summed in the
- * order of depth for every shape of the tile, so a row has the same bits at any position in the matrix. */
+/* c(rows, 8) = a·b, or before + a·b if `add`. With this form of the loop, V8's register allocator produces no spills in
+ * any version: a guarded `for` that ends when b does, sums that start at 0, and additions and stores in forward order.
+ * Every element is summed in the order of depth for every shape of the tile, so a row has the same bits at any position
+ * in the matrix. */
 INLINE void multiply(int rows, bool add, TILE_PARAMETERS) {
   vec acc[TILE_ROWS][2];
   for (int r = 0; r < rows; r++) {
@@ -152,7 +155,7 @@ KERNEL void gemm_full_tile_overwrite(float *c, const float *a, const float *b, s
   multiply(TILE_ROWS, false, c, TILE_COLS, gemm_zeros, a, TILE_ROWS, b, TILE_COLS, depth);
 }
 
-/* A kernel for every smaller number of rows. */
+/* Defines a kernel for each number of rows below TILE_ROWS. */
 #define LOW_TILE(n)                                                                                                    \
   KERNEL static void low_tile_##n(TILE_PARAMETERS) { multiply(n, true, TILE_ARGUMENTS); }
 LOW_TILE(1)
@@ -179,7 +182,8 @@ void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, cons
   else gemm_partial_tile(rows, c, c_stride, before, a, width, b, TILE_COLS, depth);
 }
 
-/* A single row leaves registers free for four panels at a time, which are needed to hide the latency of the sums. */
+/* Panels that are multiplied by a single row at a time. A single row leaves registers free for four panels, which are
+ * needed to hide the latency of the sums. */
 enum { ROW_PANELS = 4 };
 
 KERNEL static void row_tile(float *c, const float *a, const float *b, size_t panel, size_t depth) {
@@ -212,8 +216,9 @@ size_t gemm_left_row_floats(size_t in) { return in; }
 /* Rows whose partial sums are buffered between passes, so that each row of y is written once. */
 enum { BUFFER_ROWS = 60 };
 
-/* Rows first..last−1 of y(rows, 8) = bias + x · b, where b is a panel of the weight and y points to row `first`. Each
- * pass adds to the sums of the previous one, the first pass to the bias; the last one writes to y. */
+/* Computes rows first..last−1 of y(rows, 8) = bias + x · b, where b is a panel of the weight and y points to row
+ * `first`. The first pass adds to the bias, and each later pass to the sums of the previous one. The last pass writes
+ * to y. */
 static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t first, size_t last, const float *b,
                            const float *bias) {
   const size_t max_depth = pass_depth(x->in);
@@ -234,8 +239,8 @@ static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t f
   }
 }
 
-/* Columns j..j+7 of these rows of the product, or fewer at the end. If there are fewer than eight, or the product is
- * added to y, it is computed in a temporary buffer. */
+/* Computes columns j..j+7 of these rows of the product, or fewer at the end. If there are fewer than eight, or the
+ * product is added to y, the columns are computed in a temporary buffer. */
 static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
   const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
   const float *b = p->weight + (j - p->first) * x->in;
@@ -261,7 +266,7 @@ static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t f
   }
 }
 
-/* A single row and ROW_PANELS panels at a time; the sums have the same order. */
+/* Computes a single row and ROW_PANELS panels. Sums have the same order as in multiply_panel. */
 static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
   const size_t max_depth = pass_depth(x->in);
   float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];

@@ -1,4 +1,4 @@
-/* The matrix product: operands are packed into panels and multiplied by one register-tiled kernel.
+/* The matrix product. Operands are packed into panels and multiplied by one register-tiled kernel.
  *
  * A panel holds `width` rows of a matrix side by side, panel[depth][width], so that the kernel reads both operands
  * sequentially. A left panel is up to TILE_ROWS wide, a right panel TILE_COLS. Missing rows of the last panel are
@@ -17,31 +17,32 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
                     float scale);
 
 /* panels[⌈columns/TILE_ROWS⌉][capacity][TILE_ROWS]: rows first..first+rows−1 of every panel = source(rows, columns),
- * whose rows are `stride` apart. Returns true if every number was finite. */
+ * whose rows are `stride` apart. Returns true if every number is finite. */
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride, size_t rows,
                        size_t columns);
 
-/* c(TILE_ROWS, 8) = a·b, a left and a right panel; c is contiguous. */
+/* c(TILE_ROWS, 8) = a·b, where a is a left panel and b a right panel; c is contiguous. */
 void gemm_full_tile_overwrite(float *c, const float *a, const float *b, size_t depth);
 
 /* c(TILE_ROWS, 8) = before + a·b. The rows of c are `c_stride` apart; `before` is contiguous and may be c. */
 void gemm_full_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
 extern const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
-/* The same for any number of rows up to TILE_ROWS, from a left panel that is `width` wide. */
+/* gemm_full_tile for any number of rows up to TILE_ROWS. The left panel a is `width` wide. */
 void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                const float *b, size_t depth);
 
-/* The same for fewer than TILE_ROWS rows, and for eight columns of a matrix b whose rows are `b_stride` apart. */
+/* gemm_tile for fewer than TILE_ROWS rows, and for eight columns of a matrix b whose rows are `b_stride` apart. */
 void gemm_partial_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                        const float *b, size_t b_stride, size_t depth);
 
-/* Floats of a packed weight (out, in), in panels of TILE_COLS outputs; and of a packed row of x. */
+/* gemm_packed_floats: floats of a packed weight (out, in), in panels of TILE_COLS outputs. gemm_left_row_floats: floats
+ * of a packed row of x. */
 double gemm_packed_floats(uint32_t out, uint32_t in);
 size_t gemm_left_row_floats(size_t in);
 
-/* Packs a right operand whose rows are the depth: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows,
- * columns). */
+/* Packs a right operand that has a row for each step of depth: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] =
+ * source(rows, columns). */
 void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns);
 
 /* y(rows, out) = x(rows, in) · weightᵀ + bias; y is contiguous. */

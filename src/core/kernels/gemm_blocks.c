@@ -9,7 +9,8 @@ INLINE void add_words(int rows, vec acc[][2], const float *x, const vec words[2]
   }
 }
 
-/* The codes of a step as words: inputs 0 and 2 in `even`, 1 and 3 in `odd`, each of columns 0 to 3 and 4 to 7. */
+/* Unpacks the codes of a step to words: inputs 0 and 2 to `even`, inputs 1 and 3 to `odd`. In both, vector 0 has
+ * columns 0 to 3 and vector 1 columns 4 to 7. */
 INLINE void codes_as_words(bool four_bits, vec even[2], vec odd[2], const uint8_t *codes) {
   if (four_bits) {
     const vec mask = bits_splat(0x000f000f), all = bytes_load(codes);
@@ -27,7 +28,7 @@ INLINE void codes_as_words(bool four_bits, vec even[2], vec odd[2], const uint8_
 
 INLINE size_t step_bytes(bool four_bits) { return four_bits ? VECTOR : 2 * VECTOR; }
 
-/* total += scale · x_scale · (start + acc). Each operation is rounded, because a fused one gives other bits. */
+/* total += scale · x_scale · (start + acc). Each operation is rounded, because a fused one would give other bits. */
 INLINE vec add_block(vec total, vec acc, vec start, const float *scales, vec x_scale) {
   return vec_add(total, vec_mul(vec_from_integers(bits_add(acc, start)), vec_mul(vec_load(scales), x_scale)));
 }
@@ -39,7 +40,7 @@ INLINE void clear(int rows, vec acc[][2]) {
   for (int r = 0; r < rows; r++) acc[r][0] = acc[r][1] = bits_splat(0);
 }
 
-/* sums(rows, 8) += a block. */
+/* sums(rows, 8) += the product of a block, from its integer sums `acc`. */
 INLINE void finish(int rows, float *sums, vec acc[][2], const float *head, size_t width, const float *scales) {
 #pragma clang loop unroll(full)
   for (int r = 0; r < rows; r++) {
@@ -87,11 +88,11 @@ TILE(bytes, 4)
 
 /* ---- a single row ---- */
 
-/* Two panels and one row: both panels are read as a stream of their own, which is faster than one stream. The second
- * begins `second` bytes after the first, and its sums follow those of the first. */
+/* Parameters of a kernel for one row and two panels. Each panel is read as a stream of its own, which is faster than
+ * one stream. The second panel begins `second` bytes after the first, and its sums follow those of the first. */
 #define ROW_ARGUMENTS float *sums, const float *x, const uint8_t *panel, size_t second, size_t in, size_t length
 
-/* total(2, 8) += the blocks of both panels. */
+/* total(2, 8) += the products of one block of each panel. */
 INLINE void add_blocks(vec total[4], vec acc[2][2], const uint8_t *block, size_t second, vec x_scale, vec start) {
   const float *scales = (const float *)(const void *)block, *others = (const float *)(const void *)(block + second);
 #pragma clang loop unroll(full)
@@ -191,7 +192,7 @@ KERNEL static void byte_inputs_row(ROW_ARGUMENTS) {
 }
 #else
 #define byte_inputs_4 nibbles_4
-#define byte_inputs_2 byte_inputs_4 /* not called: without lanes of bytes, no tile has two rows */
+#define byte_inputs_2 byte_inputs_4 /* not called, because no tile has two rows without lanes of bytes */
 #define byte_inputs_row nibbles_row
 #endif
 
@@ -224,13 +225,14 @@ typedef struct {
   const gemm_product *product;
   const gemm_left *x;
   block_form form;
-  size_t kernels; /* for codes of bytes, of nibbles, and of nibbles with inputs of bytes */
+  size_t kernels; /* index of the kernels: 0 bytes, 1 nibbles, 2 nibbles with inputs of bytes */
   size_t left_row, panel_bytes;
 } job;
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-/* One row and the columns from..to−1: panels of the first half together with those of the second. */
+/* Computes the columns from..to−1 of one row. Each panel of the first half is multiplied together with one of the
+ * second half. */
 static void row_range(const job *j, size_t r, size_t from, size_t to) {
   const gemm_product *p = j->product;
   const size_t in = j->x->in, panels = (to - from + TILE_COLS - 1) / TILE_COLS, half = (panels + 1) / 2;
@@ -251,7 +253,7 @@ static void row_range(const job *j, size_t r, size_t from, size_t to) {
   }
 }
 
-/* A tile of rows and a panel of weights. */
+/* Multiplies a tile of rows with a panel of the weight. */
 static void tile_at(const job *j, size_t first, size_t rows, size_t column, size_t columns) {
   static tile *const TILES[] = {bytes_4, nibbles_4, byte_inputs_4};
   const gemm_product *p = j->product;

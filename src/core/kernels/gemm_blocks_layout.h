@@ -7,16 +7,18 @@
 /* A packed weight is a header with its form, then panels of eight columns. A panel consists of blocks: the scales of
  * the eight columns, then steps of four inputs. The minimums of all blocks follow, eight floats each.
  *
- * A step of bytes is two vectors: four inputs of columns 0 to 3, and of columns 4 to 7. A step of four bits is one
- * vector with the codes of the former in the lower halves of its bytes and those of the latter in the upper halves. */
+ * A step of codes of eight bits is two vectors: four inputs of columns 0 to 3, then four inputs of columns 4 to 7. A
+ * step of codes of four bits is one vector, whose bytes have a code of columns 0 to 3 in the lower half and a code of
+ * columns 4 to 7 in the upper half. */
 enum { HEADER = 4, VECTOR = 16, SCALE_BYTES = 4 * TILE_COLS, STEP_INPUTS = 4, STEPS = BLOCK_INPUTS / STEP_INPUTS };
 
-/* Subtracted from codes of four bits without a minimum. */
+/* CODE_OFFSET is subtracted from codes of four bits without a minimum. BYTE_LEVELS and WORD_LEVELS are the largest
+ * integers to which x is rounded. */
 enum { CODE_OFFSET = 8, BYTE_LEVELS = 127, WORD_LEVELS = 32767 };
 
-/* A panel of x has for each 32 inputs: scales[width], the integers at which the sums start[width], the sum of each
- * half[2][width], then lanes[][width]. A step has one lane of four bytes, or two of two words: inputs 0 and 2, and
- * inputs 1 and 3. */
+/* A panel of x has for each 32 inputs: scales[width], the initial integers of the sums [width], the sum of x over each
+ * half [2][width], then lanes[][width]. A step has one lane of four bytes, or two lanes of two words: one of inputs 0
+ * and 2, and one of inputs 1 and 3. */
 enum { LEFT_HEAD = 4, MAX_LANES = 2 * STEPS };
 
 static inline bool has_byte_lanes(block_form form) { return HL_SIMD_RELAXED_BYTES && has_byte_inputs(form); }
@@ -32,7 +34,7 @@ static inline const uint8_t *panel_of(const float *packed, block_form form, size
   return (const uint8_t *)(packed + HEADER) + column / TILE_COLS * (size_t)panel_bytes(form, in);
 }
 
-/* The minimums of a panel, (in/length, 8). */
+/* Returns the minimums of a panel, (in/length, 8). */
 static inline const float *minimums_of(const uint8_t *panel, block_form form, size_t in) {
   return (const float *)(const void *)(panel + in / block_length(form) * block_bytes(form));
 }

@@ -13,7 +13,7 @@ void gemm_blocks_pack_start(float *packed, block_form form) {
 
 block_form gemm_blocks_packed_form(const float *packed) { return (block_form)packed[0]; }
 
-/* The byte of a code in the steps of its block, for column j and input k. */
+/* Returns the offset of the byte with the code of column j and input k, within the steps of a block. */
 static size_t byte_of(block_form form, size_t j, size_t k) {
   const size_t step = k / STEP_INPUTS, byte = j % 4 * STEP_INPUTS + k % STEP_INPUTS;
   return code_bits(form) == 4 ? step * VECTOR + byte : (2 * step + j / 4) * VECTOR + byte;
@@ -48,7 +48,7 @@ void gemm_blocks_pack_panel(float *packed, size_t first, const uint8_t *rows, si
   }
 }
 
-/* The value with the largest magnitude. */
+/* Returns the value with the largest magnitude. */
 static float largest_of(const float *x) {
   float largest = 0;
   for (size_t i = 0; i < BLOCK_INPUTS; i++) {
@@ -62,8 +62,8 @@ INLINE vec code_of(const float *x, vec inverse) {
                  vec_splat(CODE_OFFSET - 1));
 }
 
-/* For the codes c of x with this inverse of a scale: the scale with the least squared error is Σxc/Σc², and the error
- * is Σx² − (Σxc)²/Σc². Returns the last term. */
+/* Rounds x to codes c with the inverse of a scale. For these codes the scale with the least squared error is Σxc/Σc²,
+ * and its error is Σx² − (Σxc)²/Σc². Stores this scale in `scale`, and returns the last term. */
 static float explained_by(float *scale, const float *x, float inverse) {
   vec products = vec_splat(0), squares = vec_splat(0);
   for (size_t i = 0; i < BLOCK_INPUTS; i += 4) {
@@ -79,10 +79,11 @@ static float explained_by(float *scale, const float *x, float inverse) {
   return cc > 0 ? xc * xc / cc : 0;
 }
 
-/* The largest value becomes about −8: candidates between −6.7 and −8.9. */
+/* Number of scales that are tried. They map the largest value to numbers between −6.7 and −8.9, because −8 is the code
+ * of largest magnitude. */
 enum { CANDIDATES = 12 };
 
-/* Returns the scale. */
+/* Rounds a block to codes, and returns its scale. */
 static float quantize_block(uint8_t codes[BLOCK_INPUTS], const float *x) {
   const float largest = largest_of(x);
   float best = 0, scale = 0, best_inverse = 0;
@@ -127,7 +128,8 @@ void gemm_blocks_unpack_row(float *to, const float *packed, size_t row, size_t i
       const uint8_t byte = codes[byte_of(form, j, k)];
       const int32_t nibble = j < 4 ? byte & 15 : byte >> 4;
       const int32_t code = code_bits(form) == 8 ? (int8_t)byte : nibble - (has_minimums(form) ? 0 : CODE_OFFSET);
-      /* One rounding, as in the files that have minimums: the product is exact in double precision. */
+      /* The product is exact in double precision, so the result is rounded once, as it is in the files that have
+       * minimums. */
       *to++ = (float)((double)scale * code + minimum);
     }
   }
@@ -142,7 +144,7 @@ size_t gemm_blocks_tile_rows(size_t rows, block_form form) {
 
 size_t gemm_blocks_left_row_floats(size_t in) { return in / BLOCK_INPUTS * (LEFT_HEAD + MAX_LANES); }
 
-/* rounded(32) = x(32) · factor, as words. Returns the sum of each half. */
+/* rounded(32) = x(32) · factor, as words. Stores the sum of each half in `sums`. */
 static void round_block(int16_t rounded[BLOCK_INPUTS], int32_t sums[2], const float *x, float factor) {
   for (int half = 0; half < 2; half++) {
     vec words[2], sum = bits_splat(0);
@@ -161,7 +163,7 @@ static void round_block(int16_t rounded[BLOCK_INPUTS], int32_t sums[2], const fl
 
 static uint32_t word_pair(int16_t low, int16_t high) { return (uint16_t)low | (uint32_t)(uint16_t)high << 16; }
 
-/* One lane of a panel: 32 inputs of a row. */
+/* Packs 32 inputs of a row into one lane of a panel. */
 static void pack_block(uint32_t *panel, size_t width, const float *x, block_form form) {
   const float scale =
       rounding_step(largest_magnitude(x, BLOCK_INPUTS), has_byte_inputs(form) ? BYTE_LEVELS : WORD_LEVELS);

@@ -12,7 +12,7 @@ INLINE group group_at(const uint8_t *packed, size_t blocks) {
   return (group){bits, bytes, bytes + blocks * BLOCK_BYTES, blocks};
 }
 
-/* Groups of a panel that are multiplied at a time: unpacked, they take 8 KB of the first-level cache. */
+/* Number of groups of a panel that are multiplied at a time. Unpacked, they take 8 KB of the first-level cache. */
 enum { GROUPS = 4 };
 
 /* Weights of eight columns, packed and unpacked: words for pairs, the bytes of d for quads. */
@@ -32,7 +32,7 @@ INLINE void pair_words(vec words[2], vec bytes, vec *bits) {
   *bits = words_shift_right(*bits, 1);
 }
 
-/* d for a vector of c, for quads. */
+/* Returns d for a vector of c, in quads (see gemm_int8.h). The bits are shifted for the next vector. */
 INLINE vec quad_bytes(vec bytes, vec *bits) {
   const vec result = bytes_add(bytes, bits_and(*bits, bits_splat(0x01010101)));
   *bits = words_shift_right(*bits, 1);
@@ -64,7 +64,7 @@ KERNEL static void unpack_weights(weights *w, bool as_quads) {
   }
 }
 
-/* Steps of the kernels: integer sums over a group, for `rows` rows and eight columns. */
+/* Steps of the kernels, which compute integer sums over a group, for `rows` rows and eight columns. */
 INLINE void start(int rows, vec acc[][2], const float *starts) {
   for (int r = 0; r < rows; r++) acc[r][0] = acc[r][1] = vec_load_splat(starts + r);
 }
@@ -139,8 +139,8 @@ INLINE void pairs_packed(int rows, KERNEL_ARGUMENTS) {
   }
 }
 
-/* Computes both products in one loop, a · c and b · d: each sum depends on the previous one, and two rows alone have
- * too few independent sums. */
+/* Computes both products, a · c and b · d, in one loop. Each sum depends on the previous one, so one product of two
+ * rows has too few independent sums. */
 INLINE void quads_packed(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed;
   const float *scales = w->scales[0];
@@ -170,7 +170,7 @@ INLINE void quads_packed(int rows, KERNEL_ARGUMENTS) {
 }
 
 /* Computes one product after the other, because the sums of both would not fit into the registers. The first step is
- * before the loop: V8 keeps sums in memory if they enter a loop as copies of one another. */
+ * before the loop, because V8 keeps sums in memory if they enter a loop as copies of one another. */
 INLINE void quads_unpacked(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed, *unpacked = w->unpacked;
   const float *scales = w->scales[0];
@@ -213,7 +213,7 @@ typedef void tile(KERNEL_ARGUMENTS);
 TILES(pairs, packed, unpacked)
 TILES(quads, packed, unpacked)
 
-/* Minimum rows for which weights are unpacked. */
+/* Smallest number of rows for which weights are unpacked. */
 enum { UNPACK_MIN_ROWS = 3 };
 
 static void unpack_scales(weights *w, float unit) {
@@ -230,7 +230,7 @@ static void unpack_scales(weights *w, float unit) {
 /* Rows whose sums are buffered at a time. */
 enum { BUFFER_ROWS = 130 };
 
-/* sums(rows, 8) of the rows of x from `first` on. */
+/* Computes sums(rows, 8) for the rows of x from `first` on. */
 static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t rows, const uint8_t *panel,
                            bool as_quads) {
   const size_t left_row = gemm_int8_left_row_floats(x->in);
@@ -273,10 +273,10 @@ INLINE void add_scaled(vec total[2], const uint8_t *packed, const vec acc[2], fl
     total[i] = vec_fma(vec_from_integers(acc[i]), vec_mul(scales[i], vec_splat(factor)), total[i]);
 }
 
-/* Multiplies one row with `panels` panels, and with as many that begin `second_bytes` bytes after the first ones; the
- * sums of the latter are stored at an offset of `second_sums`. Panels are contiguous, so the weight is read as two
- * streams, which is faster than one. The sums of groups are added in the same order as in the tiles above, so the bits
- * are equal. */
+/* Parameters of a kernel that multiplies one row with `panels` panels, and with as many panels that begin
+ * `second_bytes` bytes after the first ones. The sums of the latter are stored at an offset of `second_sums`. Panels
+ * are contiguous, so the weight is read as two streams, which is faster than one. The sums of groups are added in the
+ * same order as in the tiles above, so the bits are equal. */
 #define ROW_ARGUMENTS                                                                                                  \
   float *sums, size_t second_sums, const float *x, const uint8_t *from, size_t second_bytes, size_t panels, size_t in
 

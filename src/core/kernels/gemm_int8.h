@@ -11,7 +11,7 @@
  * distributed weights, eight bits and one scale per channel give an error of up to 1.9% of the largest output; nine
  * bits in groups give up to 0.8%. Eight bits for x alone would give 1.5%.
  *
- * Several integers are multiplied by one instruction. The fastest form depends on the processor:
+ * One instruction multiplies several integers. The fastest form depends on the processor:
  *
  *   pairs   two at a time, as words of 16 bits. x has 32767 levels.
  *   quads   four at a time, as bytes, if the relaxed dot product is one instruction. Two products of bytes replace one
@@ -23,22 +23,23 @@
 #include "base/stored_type.h"
 #include "kernels/gemm.h"
 
-/* The relaxed dot product interprets the weights as signed or as unsigned numbers. */
+/* Form of the packed operands. The relaxed dot product interprets weights as signed or as unsigned numbers. */
 typedef enum { INT8_PAIRS = 0, INT8_SIGNED_QUADS = 1, INT8_UNSIGNED_QUADS = 2 } int8_form;
 
-/* Maximum rows of a tile: with more, the two accumulators per row spill, because the product needs a register before it
- * is added. */
+/* Maximum rows of a tile. With more rows, the two accumulators per row spill, because the product needs a register
+ * before it is added. */
 enum { INT8_TILE_ROWS = 5 };
 
-/* The fastest form on this processor. */
+/* Returns the fastest form on this processor. */
 int8_form gemm_int8_form(void);
 
-/* Floats of a packed weight (out, in), of any form; and of a packed row of x. */
+/* gemm_int8_packed_floats: floats of a packed weight (out, in), of any form. gemm_int8_left_row_floats: floats of a
+ * packed row of x. */
 uint64_t gemm_int8_packed_floats(uint32_t out, uint32_t in);
 size_t gemm_int8_left_row_floats(size_t in);
 
-/* A weight is packed in parts: first the header of the packed weight, then panels of `count` ≤ 8 rows (count, in), the
- * first of which is row `first` of the weight, a multiple of eight. */
+/* A weight is packed in parts. gemm_int8_pack_start writes the header. gemm_int8_pack_panel packs a panel of `count` ≤
+ * 8 rows (count, in), the first of which is row `first` of the weight, a multiple of eight. */
 void gemm_int8_pack_start(float *packed, int8_form form);
 void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
                           int8_form form);
@@ -50,7 +51,7 @@ void gemm_int8_unpack_row(float *to, const float *packed_weight, size_t row, siz
 /* Packs x(rows, in) into panels of `width` rows with their scales. The scale of a row that is not finite is NaN. */
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form);
 
-/* Like gemm_range. */
+/* gemm_range for a weight and an x that are packed by the functions above. */
 void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
 
 #endif

@@ -12,15 +12,17 @@ enum { GROUP = 128, BLOCK = 16, GROUP_BLOCKS = GROUP / BLOCK, VECTOR = 16, BLOCK
  * is at most 510 · 32767 · 128 < 2³¹. */
 enum { WEIGHT_LEVELS = 254, WORD_OFFSET = 256, BYTE_OFFSET = 128, PAIR_LEVELS = 32767 };
 
-/* x = HIGH · a + LOW · b, at most 15 · 120, so that the largest byte is 127. */
+/* x = HIGH · a + LOW · b. The magnitude of x is at most 15 · 120, so that a and b are at most 127. */
 enum { HIGH = 8, LOW = 7, QUAD_LEVELS = (HIGH + LOW) * 120 };
 
 /* A packed weight is a header with its form, then panels of eight columns. A panel consists of groups of inputs. A
- * group consists of the scales of its eight columns (the upper halves of floats), the ninth bits of its blocks, then
- * their bytes. The ninth bits of vector i of a block are bit i of the bytes of the bit vector.
+ * group consists of the scales of its eight columns (the upper halves of floats), then for each block a vector of ninth
+ * bits, then for each block eight vectors of bytes. Bit i of byte k of a block's bit vector is the ninth bit of byte k
+ * of the block's vector i.
  *
- * A panel of x is scales[width], then lanes[][width] for each group. In pairs: the initial value of the sums, which
- * cancels the offset of the weights, then the words. In quads: the same for a, then for b, in bytes. */
+ * A panel of x is scales[width], then lanes[][width] for each group. The lanes of pairs are the initial value of the
+ * sums, which cancels the offset of the weights, then the words. The lanes of quads are an initial value and the bytes
+ * of a, then an initial value and the bytes of b. */
 enum { HEADER = 4, SCALES = 2 * TILE_COLS };
 
 static inline uint64_t panel_bytes(uint64_t in) {

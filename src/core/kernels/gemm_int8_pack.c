@@ -3,8 +3,9 @@
 
 /* ---- choice of the form ------------------------------------------------------------------------------------- */
 
-/* The relaxed dot product is one instruction if it neither saturates intermediate results nor loses the eighth bit of
- * w; otherwise it is five, and pairs are as fast. A test product shows which behaviour the processor has. */
+/* True if bytes_dot gives the exact result for a test product, with w as unsigned or as signed numbers. If it does, the
+ * relaxed dot product is one instruction that neither saturates intermediate results nor loses the eighth bit of w.
+ * Otherwise it takes five instructions, and pairs are as fast. */
 static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) {
   int32_t got[4];
   bool same = true;
@@ -18,7 +19,7 @@ static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) 
 }
 
 int8_form gemm_int8_form(void) {
-  /* volatile: constant folding by the compiler may give another result than the processor. */
+  /* volatile, because constant folding by the compiler may give another result than the processor. */
   static volatile uint8_t w[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
   static volatile int8_t x[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
   uint8_t some_w[16];
@@ -35,7 +36,7 @@ int8_form gemm_int8_form(void) {
 
 /* ---- packing x ----------------------------------------------------------------------------------------------- */
 
-/* scaled = BLOCK numbers times the factor; those from n on are 0. */
+/* scaled = BLOCK numbers of x times the factor. Numbers from n on are 0. */
 INLINE void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
   float padded[BLOCK];
   if (n < BLOCK) {
@@ -80,7 +81,7 @@ static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n
   return to;
 }
 
-/* The same in quads. */
+/* Packs one lane of a group of n inputs, in quads. Returns the position of the next group. */
 static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n, vec factor, bool as_unsigned) {
   const size_t part = (1 + round_up(n, BLOCK) / 4) * width;
   const vec fifteenth = vec_splat(1.0f / (HIGH + LOW)), fifteen = bits_splat((HIGH + LOW) * 0x00010001);
@@ -138,7 +139,7 @@ uint64_t gemm_int8_packed_floats(uint32_t out, uint32_t in) {
 
 int8_form gemm_int8_packed_form(const float *packed_weight) { return (int8_form)packed_weight[0]; }
 
-/* The upper half (bfloat16) of the scale, rounded up; a NaN for NaN. */
+/* Returns the upper half (bfloat16) of the scale, rounded up; NaN for NaN. */
 static uint16_t round_up_to_half(float scale) {
   union {
     float number;
@@ -155,15 +156,15 @@ static float half_to_float(uint16_t half) {
   return x.number;
 }
 
-/* Offset of the weight of input k and column j in a block. Vectors of pairs hold two inputs of eight columns, vectors
- * of quads four inputs of four columns. */
+/* Returns the offset of the weight of input k and column j in a block. Vectors of pairs hold two inputs of eight
+ * columns, vectors of quads four inputs of four columns. */
 static size_t byte_in_block(size_t k, size_t j, int8_form form) {
   return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
 }
 
-/* Transposes the bytes of eight columns, sixteen inputs of each, into the vectors of a block. For pairs, `first` holds
- * the first eight inputs and `last` the others; for quads, `first` holds the first four columns and `last` the
- * others. */
+/* Transposes the bytes of eight columns, sixteen inputs of each, into the vectors of a block. For pairs, `first`
+ * receives the first eight inputs and `last` the others; for quads, `first` receives the first four columns and `last`
+ * the others. */
 static void transpose_block(vec first[4], vec last[4], const vec columns[TILE_COLS], bool pairs) {
   for (int i = 0; i < 4; i++) {
     first[i] = pairs ? words_interleave_low(columns[2 * i], columns[2 * i + 1]) : columns[i];
@@ -173,7 +174,7 @@ static void transpose_block(vec first[4], vec last[4], const vec columns[TILE_CO
   vec_transpose(last);
 }
 
-/* The ninth bit is the highest one in pairs and the lowest one in quads. */
+/* Packs a block of eight columns. The ninth bit is the highest bit of a weight in pairs and the lowest bit in quads. */
 static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const vec inverse[TILE_COLS], vec offset,
                        bool pairs) {
   const uint32_t byte_from = pairs ? 0 : 1, bit_from = pairs ? 8 : 0;

@@ -1,13 +1,14 @@
 #include "kernels/gemv.h"
 
-/* Two rows of the weight are read at a time, one from each half of a group: each number of x is loaded once for both,
- * and some processors (Xeon) read two streams faster than one. The streams must be long: with 24 KB each, others (EPYC)
- * read them at two thirds of the rate of one. Up to three rows of x are multiplied in one pass over the weight. More
- * rows need several passes, over groups so small that the weight is still in the cache. */
+/* Two rows of the weight are read at a time, one from each half of a group. Each number of x is loaded once for both,
+ * and some processors (Xeon) read two streams faster than one. The streams must be long, because other processors
+ * (EPYC) read two streams of 24 KB at two thirds of the rate of one. Up to three rows of x are multiplied in one pass
+ * over the weight. More rows need several passes, over groups so small that the weight is still in the cache. */
 enum { MAX_ROWS = 3, LANES = 4, GROUP = 128, CACHED_GROUP = 16 };
 
-/* sums[column][row][lane] for `columns` rows of the weight, and for as many rows that begin `second` rows after the
- * first: the lanes of each product, not yet added up. Each product is computed in `parts` independent sums. */
+/* Computes sums[column][row][lane], the lanes of each product, which are not yet added up. It does so for `columns`
+ * rows of the weight, and for as many rows that begin `second` rows after the first. Each product is computed in
+ * `parts` independent sums. */
 INLINE void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns,
                      size_t second, size_t in) {
   const size_t step = (size_t)parts * LANES, second_weight = second * in, second_sums = second * (size_t)rows * LANES;
@@ -53,7 +54,7 @@ INLINE void multiply(int rows, int parts, float *sums, const float *x, const flo
 
 typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t second, size_t in);
 
-/* With several rows, more parts would not fit into the registers. */
+/* Defines a kernel for n rows of x. With several rows, more parts would not fit into the registers. */
 #define ROWS(n, parts)                                                                                                 \
   KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t second,         \
                               size_t in) {                                                                             \
@@ -63,12 +64,12 @@ ROWS(1, 4)
 ROWS(2, 2)
 ROWS(3, 2)
 
-/* The same for a weight of 16-bit numbers, whose rows have a multiple of STEP elements. Each weight is converted once
+/* Kernels for a weight of 16-bit numbers, whose rows have a multiple of STEP elements. Each weight is converted once
  * for all rows of x. */
 enum { STEP = 8, MAX_HALVES_ROWS = 2 };
 
-/* Eight finite float16 as floats, divided by 2¹¹² because the exponent keeps its bias; denormal numbers too. The shift
- * copies the sign into three bits of the exponent, which are cleared. */
+/* Converts eight finite float16 to floats divided by 2¹¹², because the exponent keeps its bias; denormal numbers too.
+ * The shift copies the sign into three bits of the exponent, which are cleared. */
 INLINE void small_floats(vec *w, vec halves) {
   const vec upper = bits_and(words_shift_right_signed(halves, 3), bits_splat(0x8FFF8FFF));
   const vec lower = words_shift_left(halves, 13);
@@ -81,8 +82,8 @@ INLINE void load_halves(bool float16, vec *w, const uint16_t *from) {
   w[1] = words_interleave_high(bits_splat(0), halves);
   if (float16) small_floats(w, halves);
 }
-/* The product of both numbers is 2¹¹². Neither the numbers of x, which are multiplied by the first, nor their products,
- * which are multiplied by the second, leave the range of floats. */
+/* Factors that undo the division by 2¹¹², which is their product. x is multiplied by X_SCALE and the sums by SUM_SCALE,
+ * so that neither x nor the products leave the range of floats. */
 static const float X_SCALE = 0x1p84f, SUM_SCALE = 0x1p28f;
 
 INLINE void multiply_halves(bool float16, int rows, float *sums, const float *x, const uint16_t *weight, size_t columns,
@@ -130,7 +131,7 @@ static kernel *const kernels[][MAX_ROWS] = {
 
 bool gemv_supports(hl_stored stored, size_t in) { return stored == HL_STORED_F32 || in % STEP == 0; }
 
-/* Stores up to four columns of a row of y. Always adds up four sums, although fewer may be needed. */
+/* Stores up to four columns of a row of y. It always adds up the lanes of four sums, although fewer may be needed. */
 static void store_columns(float *y, const float *sums, size_t stride, size_t columns, const float *bias) {
   vec lanes[4];
   float row[4];

@@ -8,7 +8,7 @@ static uint32_t clamp(int64_t x, uint32_t max) { return x < 0 ? 0 : x > max ? ma
 
 static bool has_interval(const visibility *v) { return v->left >= 0 || v->right >= 0 || v->lengths; }
 
-/* The interval of keys that window and length leave visible to one query, without the appended keys. */
+/* Returns the interval of keys that the windows and the length do not mask for one query, without the appended keys. */
 static span interval(const visibility *v, uint32_t query) {
   int64_t position = query + v->offset, from = 0, to = v->keys;
   if (v->right >= 0 && to > position + v->right + 1) to = position + v->right + 1;
@@ -70,7 +70,7 @@ static void hide_where_zero(float *column, const uint8_t *sees, size_t step, siz
   }
 }
 
-/* Hidden scores are replaced instead of added to, so that NaN disappears too. */
+/* Replaces the scores of masked keys by `fill`. Adding −∞ instead would not remove NaN. */
 static void hide(float *column, const visibility *v, uint32_t query, uint32_t key, uint32_t keys, float fill) {
   if (v->mask) hide_where_zero(column, v->mask + query * v->mask_query + key * v->mask_key, v->mask_key, keys, fill);
   if (v->padding) hide_where_zero(column, v->padding + key * v->padding_key, v->padding_key, keys, fill);
@@ -79,7 +79,8 @@ static void hide(float *column, const visibility *v, uint32_t query, uint32_t ke
   for (uint32_t s = seen.to > key ? seen.to - key : 0; s < keys; s++) column[(size_t)s * TILE_COLS] = fill;
 }
 
-/* Forward: adds the bias of one query to its scores. Backward (hide_by_bias): sets gradients to 0 where it hides. */
+/* Adds the bias of one query to its scores. In the backward pass, hide_by_bias sets gradients to 0 where the bias masks
+ * a key. */
 static void add_bias(float *column, const float *bias, size_t step, size_t keys) {
   for (size_t s = 0; s < keys; s++) {
     const float b = bias[s * step];
@@ -106,7 +107,8 @@ static void for_each_query(float *panel, const visibility *v, uint32_t first, ui
   }
 }
 
-/* Adds the distance bias to all eight columns. Distances are below 2²⁴, where every integer is exact in float32. */
+/* Adds the bias of `slope`, −slope · distance, to all eight columns. Distances are below 2²⁴, where every integer is
+ * exact in float32. */
 static void add_distance(float *panel, const visibility *v, uint32_t first, uint32_t key, uint32_t keys) {
   static const float column[TILE_COLS] = {0, 1, 2, 3, 4, 5, 6, 7};
   const float from = (float)(first + v->offset - key);

@@ -13,11 +13,12 @@ INLINE vec softcap_derivative(vec capped, vec inverse_cap) {
   return vec_sub(vec_splat(1), vec_mul(x, x));
 }
 
-/* The same for panels[keys][8]. */
+/* softcap_floats and softcap_derivative for panel[keys][8]. */
 void softcap_panel(float *panel, size_t keys, float cap);
 void softcap_panel_derivative(float *slope, const float *capped, size_t keys, float cap);
 
-/* panel = panel · slope. 0 stays 0 even if the slope is NaN because of a hidden key. */
+/* panel = panel · slope, where `slope` is the derivative. 0 stays 0 even if the slope is NaN because of a masked
+ * key. */
 void softcap_backward(float *panel, const float *slope, size_t keys);
 
 #endif

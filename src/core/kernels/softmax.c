@@ -12,8 +12,8 @@ void softmax_begin(softmax_state *state, float sink) {
   }
 }
 
-/* The maximum of every column over this block and the previous ones. NaN may be ignored here: the weight of a NaN score
- * is NaN, and so are the sum and the whole column. */
+/* Raises `max` to the maximum of every column over this block and the previous ones. NaN may be ignored here, because
+ * the weight of a NaN score is NaN, and so are the sum and the whole column. */
 static void column_max(vec max[2], const float *panel, size_t keys) {
   vec largest[4] = {max[0], max[1], max[0], max[1]};
   for (; keys >= 2; keys -= 2) {
@@ -24,16 +24,18 @@ static void column_max(vec max[2], const float *panel, size_t keys) {
   for (int i = 0; i < 2; i++) max[i] = vec_max(largest[i], largest[i + 2]);
 }
 
-/* −∞ − −∞ would be NaN. As long as all scores of a column are −∞, 0 is subtracted instead: 2^(−∞ − 0) is 0. */
+/* Returns the number that is subtracted from the scores of a column: the maximum, or 0 as long as all scores are −∞. −∞
+ * − −∞ would be NaN, but 2^(−∞ − 0) is 0. */
 static vec column_origin(vec max) {
   return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max);
 }
 
-/* Rows of a partial sum. Partial sums are added to the total, so that small terms are not rounded away one by one next
- * to a large sum. */
+/* Rows of a partial sum. Partial sums are added to the total, because single small terms would be rounded away when
+ * they are added to a large sum. */
 enum { SUM_ROWS = 16 };
 
-/* Replaces the scores of four columns by weights and returns their sums. Half a panel fits into the registers. */
+/* Replaces the scores of four columns (half a panel, which fits into the registers) by weights, and returns their
+ * sums. */
 INLINE vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
   const exp_vecs constants = exp_load();
   const float *end = half + keys * TILE_COLS;
@@ -57,7 +59,8 @@ INLINE vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
  * million weights would be off by 1e−4. */
 enum { LONG_KEYS = 4096 };
 
-/* A loop for each base: the test of the base is outside of the loop. */
+/* Replaces the scores of four columns by weights, and returns their sums. Each base has a loop of its own, so that the
+ * base is not tested within the loop. */
 KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
   const bool is_long = keys > LONG_KEYS;
   vec low = vec_splat(0), high = vec_splat(0);
@@ -76,11 +79,11 @@ KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base
 
 /* ---- a single column ---- */
 
-/* Keys per vector: a column is processed four keys at a time. With one key in all four lanes, exp would take a third of
- * the time of a query. */
+/* Keys per vector. A single column is processed four keys at a time. With one key in all four lanes, exp would take a
+ * third of the time of a query. */
 enum { ROW_KEYS = 4 };
 
-/* Up to four keys; missing ones are −∞. */
+/* Loads up to four keys of a column; missing keys are −∞. */
 INLINE vec row_load(const float *column, size_t keys) {
   float lanes[ROW_KEYS];
   if (keys >= ROW_KEYS)
@@ -95,7 +98,7 @@ INLINE void row_store(float *column, vec x, size_t keys) {
   for (size_t i = 0; i < ROW_KEYS && i < keys; i++) column[i * TILE_COLS] = lanes[i];
 }
 
-/* The maximum of a column. */
+/* Returns the maximum of `largest` and the column. */
 KERNEL static float row_max(float largest, const float *column, size_t keys) {
   vec max = vec_splat(largest);
   float lanes[4];
@@ -106,7 +109,8 @@ KERNEL static float row_max(float largest, const float *column, size_t keys) {
   return largest;
 }
 
-/* Replaces the scores by weights and returns their sum. Partial sums, as above, are added in double precision. */
+/* Replaces the scores of a column by weights, and returns their sum. Partial sums, as in exp_half, are added in double
+ * precision. */
 KERNEL static float row_exp(float *column, size_t keys, vec origin, softmax_base base) {
   const exp_vecs constants = exp_load();
   const vec factor = vec_splat(base == SOFTMAX_OF_E ? LOG2_E : 1);

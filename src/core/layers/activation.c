@@ -16,11 +16,11 @@ static const float tail_q[8] = {0.119605035f,   0.121111257f, 0.09775581f,   0.1
 #define CUBE 0.044715f
 #define QUICK 1.702f
 
-/* Upper limit of |x|: beyond it 1 − Φ is 0 in every form, and clamping prevents overflow. */
+/* Upper limit of |x|. Beyond this limit 1 − Φ is 0 in every form, and clamping prevents overflow. */
 #define FAR 60
 
-/* Φ(x) and its derivative. Except for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)), where u is z, 1.702 z or 2
- * √(2/π) (z + 0.044715 z³); this equals ½ (1 − tanh u/2). */
+/* Computes Φ(x) and its derivative. Except for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)), where u is z,
+ * 1.702 z or 2 √(2/π) (z + 0.044715 z³); this equals ½ (1 − tanh u/2). */
 INLINE void distribution(vec x, uint32_t kind, vec *phi, vec *derivative) {
   const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
   vec inner = one, rate = one, tail;
@@ -63,8 +63,8 @@ INLINE void activate(vec x, uint32_t kind, vec *y, vec *derivative) {
   }
 }
 
-/* Inputs: x, the factor `up` of activation(x) or NULL, the gradient of the result. Without the gradient, to[0] is the
- * result; with it, to[0] and to[1] are the gradients of the first two inputs. */
+/* Computes activation(x) · up, or its gradients. Inputs: x; the factor `up`, or NULL for 1; the gradient of the result,
+ * or NULL. Without that gradient, to[0] is the result; with it, to[0] and to[1] are the gradients of x and `up`. */
 static void operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   const uint32_t kind = *(const uint32_t *)context;
   for (size_t i = 0; i < count; i += 4) {

@@ -1,4 +1,4 @@
-/* Weights in blocks: packing, rows and the linear layer. */
+/* Weights in blocks: packing, reading rows and the linear layer. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"

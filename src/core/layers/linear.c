@@ -8,10 +8,10 @@
 #include "kernels/gemm_int8.h"
 #include "kernels/gemv.h"
 
-/* Size of a chunk of the result: its rows of x stay in the second-level cache while the right panels pass through the
- * first-level cache. A chunk takes a few hundred microseconds at most, so that threads are loaded evenly. Chunks of
- * int8 weights have more rows, because each chunk unpacks its weights again, which takes a tenth of the time with 60
- * rows. */
+/* Size of a chunk of the result. The rows of x that it needs stay in the second-level cache while the right panels pass
+ * through the first-level cache. A chunk takes a few hundred microseconds at most, so that threads are loaded evenly.
+ * Chunks of int8 weights have more rows, because each chunk unpacks its weights again, which takes a tenth of the time
+ * with 60 rows. */
 enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192, INT8_CHUNK_ROWS = 130, INT8_CHUNK_COLUMNS = 64 };
 
 typedef struct {
@@ -28,7 +28,8 @@ typedef struct {
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Rows per tile for the smallest number of tiles, as even as possible: ten rows are five and five, not six and four. */
+/* Returns the rows per tile for the smallest number of tiles. The tiles are as even as possible: ten rows are divided
+ * into five and five, not six and four. */
 static size_t tile_width(size_t rows, size_t max_width) {
   size_t tiles = (rows + max_width - 1) / max_width;
   return tiles ? (rows + tiles - 1) / tiles : 1;
@@ -102,7 +103,7 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
 
 void linear(const gemm_product *products, uint32_t count, packed_form form, const float *x, size_t rows, size_t in,
             float *workspace) {
-  if (in == 0 || products->out == 0) form = PACKED_FLOATS; /* x has no scales, or the weight may be NULL */
+  if (in == 0 || products->out == 0) form = PACKED_FLOATS; /* because x has no scales, or the weight may be NULL */
   const size_t width = form == PACKED_BLOCKS ? gemm_blocks_tile_rows(rows, gemm_blocks_packed_form(products->weight))
                                              : tile_width(rows, form == PACKED_INT8 ? INT8_TILE_ROWS : TILE_ROWS);
   multiply(&(job){.products = products, .x = x, .rows = rows, .form = form}, count, width, in, workspace);
@@ -114,16 +115,16 @@ void linear_transposed(const gemm_product *product, const float *x, size_t rows,
 
 /* ---- a weight that is not packed, (out, in) ---- */
 
-/* Up to GEMV_MAX_ROWS rows use gemv; fewer than three take as long as three, since they wait for memory. For more rows,
- * STORED_COLUMNS columns of the weight are packed at a time and multiplied by STORED_ROWS rows of x, which stay in the
- * second-level cache. */
+/* Up to GEMV_MAX_ROWS rows use gemv. Fewer than MIN_WORK_ROWS rows take as long as MIN_WORK_ROWS, because they wait for
+ * memory. For more rows than gemv supports, STORED_COLUMNS columns of the weight are packed at a time and multiplied by
+ * STORED_ROWS rows of x, which stay in the second-level cache. */
 enum { GEMV_MAX_ROWS = 6, MIN_WORK_ROWS = 3, STORED_ROWS = 240, STORED_COLUMNS = 16 };
 
 static double scratch_floats(const job *j) {
   return (j->stored == HL_STORED_F32 ? 1.0 : 2.0) * STORED_COLUMNS * (double)j->left.in;
 }
 
-/* Columns from..from+columns−1 of the weight as float32: in place, or converted into the scratch buffer. */
+/* Returns columns from..from+columns−1 of the weight as float32, in place or converted into the scratch buffer. */
 static const float *columns_of(const job *j, size_t from, size_t columns, float *scratch) {
   const size_t in = j->left.in;
   if (j->stored == HL_STORED_F32) return j->products->weight + from * in;
@@ -131,7 +132,7 @@ static const float *columns_of(const job *j, size_t from, size_t columns, float 
   return scratch;
 }
 
-/* Columns of a gemv chunk: long streams from memory are faster, but several threads should finish at the same time. A
+/* Columns of a gemv chunk. Long streams from memory are faster, but several threads should finish at the same time. A
  * chunk reads about 200 KB, in a multiple of 16 columns, which gemv processes in pairs. */
 enum { GEMV_FLOATS = 49152, GEMV_COLUMNS = 128 };
 

@@ -31,7 +31,7 @@ static void pack_right(float *panels, const float *source, size_t rows, size_t c
                2.0 * (double)rows * (double)columns);
 }
 
-/* Partial sums of SUM_ROWS rows are added to the total, for accuracy; COLUMNS columns are summed at a time. */
+/* Partial sums of SUM_ROWS rows are added to the total, for accuracy. COLUMNS columns are summed at a time. */
 enum { SUM_ROWS = 32, COLUMNS = 16 };
 
 /* sum(width) += Σ y(rows, width) over the rows; a row has `columns` numbers. */
@@ -51,7 +51,7 @@ static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
   if (j < columns) add_columns(sum + j, y + j, rows, columns, columns - j);
 }
 
-/* The packed operands of one product; the products share them one after the other. */
+/* Buffers for the packed operands of one product. The products use the buffers one after the other. */
 typedef struct {
   float *right, *left; /* right: packed weight or x; left: packed dy or dyᵀ */
 } operands;

@@ -48,7 +48,7 @@ typedef struct {
   vec origin, sum;
 } powers;
 
-/* e^(x − origin) and the sum of these powers. */
+/* Computes e^(x − origin), and adds to the sum of these powers. */
 static void sum_powers(void *context, float *const to[3], const float *const from[4], size_t count) {
   powers *p = context;
   const exp_vecs constants = exp_load();
@@ -73,7 +73,7 @@ static void row_loss(const void *arg, size_t r) {
     return;
   }
   double smoothing = j->smoothing, class_count = (double)classes, target = (1 - smoothing) * x[label];
-  /* Skipped without smoothing: 0 · ∞ would be NaN. */
+  /* Skipped without smoothing, because 0 · ∞ would be NaN. */
   if (smoothing > 0) target += smoothing * (elements_sum(x, classes) / class_count);
   powers p = {vec_splat(max), vec_splat(0)};
   elements_apply(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
@@ -86,7 +86,8 @@ static void row_loss(const void *arg, size_t r) {
   d[label] -= (float)(share * (1 - smoothing));
 }
 
-/* Inputs: prediction and target. Context: the factor of the gradient. */
+/* Computes the gradient of the mean squared error. Inputs: prediction and target. Context: the factor of the
+ * gradient. */
 static void error_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   const vec factor = vec_splat(*(const float *)context);
   for (size_t i = 0; i < count; i += 4)

@@ -1,5 +1,5 @@
-/* The multi-head layer: project → split → attend → concat → project. Splitting into heads and concatenating them only
- * changes strides; nothing is copied. */
+/* The multi-head layer: project → split → attend → concat → project. Splitting into heads and concatenating heads only
+ * change strides; nothing is copied. */
 #include "layers/multihead.h"
 
 #include "attention/attention.h"
@@ -20,7 +20,7 @@ static void set_sizes(hl_attention_args *a, const hl_multihead_args *m) {
   a->additive = NULL;
 }
 
-/* True if a tensor fits into memory and, if `given`, is not NULL. */
+/* True if a tensor fits into memory and, if `given`, is not NULL unless it is empty. */
 static bool is_there(const void *tensor, double count, bool given) {
   return given ? has_floats(tensor, count) : fits_floats(count);
 }
@@ -112,7 +112,7 @@ void multihead_assign(layer *l, float *saved, float *workspace) {
   l->statistics = next_part(&block, f->statistics);
 }
 
-/* Projections of the same input share its packed form. */
+/* Computes the projections. Projections of the same input share the packed input. */
 static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
   const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width, false, 0},
@@ -127,7 +127,7 @@ static void project(const hl_multihead_args *m, const hl_attention_args *a, cons
   }
 }
 
-/* Appended keys: the learned key first, then the key of zeros. */
+/* Sets the appended keys and values: first the learned key and value, then the key and value of zeros. */
 static void append(const hl_multihead_args *m, const layer *l) {
   for (size_t i = 0; i < (size_t)l->appended_keys * l->kv_width; i++) {
     bool learned = m->bias_key && i < l->kv_width;
@@ -136,7 +136,7 @@ static void append(const hl_multihead_args *m, const layer *l) {
   }
 }
 
-/* Strides of the heads in a projection (rows, H·D) and in the cache (B,G,S,D). */
+/* packed_heads: strides of the heads in a projection (rows, H·D). cached_heads: strides in the cache (B,G,S,D). */
 static hl_stride packed_heads(uint32_t rows, uint32_t row, uint32_t width) {
   return (hl_stride){rows * row, width, row};
 }

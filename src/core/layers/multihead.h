@@ -12,7 +12,7 @@ typedef struct {
 } layer_floats;
 
 /* The layer's sizes and its intermediate tensors. If `save`, the tensors that backward needs are in the caller's
- * `saved`; otherwise all are in the workspace. */
+ * `saved`; otherwise all intermediate tensors are in the workspace. */
 typedef struct {
   uint32_t query_width, kv_width, fresh_keys, appended_keys; /* in this order: H·D, G·D, S−P, E */
   bool save;
@@ -25,8 +25,8 @@ typedef struct {
   float *shared;                        /* workspace of products and of attention */
 } layer;
 
-/* Validates sizes, numbers and enums and, if `given`, the tensors. Sets the arguments of attention, with the sizes that
- * the layer determines. */
+/* Validates sizes, numbers and enums and, if `given`, the tensors. Also sets the arguments of attention, with the sizes
+ * that the layer determines. */
 hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, bool given);
 /* Validates the contents of the position tensors; call it after all sizes have been validated. */
 hl_status multihead_validate_positions(const hl_multihead_args *m);
@@ -39,7 +39,8 @@ void multihead_assign(layer *l, float *saved, float *workspace);
 /* Splits the projections into heads with strides. */
 void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);
 
-/* Applies rotary positions to projected queries and fresh keys, in place; with `reverse`, to their gradients. */
+/* Applies rotary positions to projected queries and fresh keys, in place. With `reverse`, query and key are
+ * gradients. */
 void multihead_rotate(float *query, float *key, const hl_multihead_args *m, bool reverse);
 
 #endif

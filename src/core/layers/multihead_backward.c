@@ -1,5 +1,5 @@
-/* The backward pass of the layer: project ← split ← attend ← concat ← project. It uses the tensors that the forward
- * pass has saved instead of recomputing them. */
+/* The backward pass of the multi-head layer: project ← split ← attend ← concat ← project. It uses the tensors that the
+ * forward pass has saved instead of recomputing them. */
 #include "attention/backward.h"
 #include "attention/validate.h"
 #include "base/check.h"
@@ -37,7 +37,7 @@ static double assign_workspace(intermediate_gradients *d, const hl_multihead_arg
   return block_parts(workspace, parts, COUNT(parts));
 }
 
-/* The learned key is the first of the appended keys. */
+/* Adds the gradient of the first appended key or value (bias_key, bias_value) to the gradient of that parameter. */
 static void add_learned(float *to, const float *from, uint32_t width) {
   for (uint32_t i = 0; to && i < width; i++) to[i] += from[i];
 }
@@ -52,7 +52,7 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
     linear_backward(d->heads, false, g->d_wo, g->d_bo, g->d_output, l->heads, g->wo, queries, m->output_dim,
                     l->query_width, d->shared);
   }
-  /* heads = attention(query, key, value), the appended keys among them */
+  /* heads = attention(query, key, value), including the appended keys */
   attention_backward(attention, d->shared);
   add_learned(g->d_bias_key, d->appended_key, l->kv_width);
   add_learned(g->d_bias_value, d->appended_value, l->kv_width);

@@ -1,4 +1,4 @@
-/* Layer norm; without a mean it is RMS norm, the same steps with a mean of 0. */
+/* Layer norm and RMS norm. RMS norm, which has no tensor `mean`, has the same steps with a mean of 0. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"
@@ -13,7 +13,8 @@ typedef struct {
   double eps;
 } job;
 
-/* Mean and rstd of a row; for the backward pass also its two sums, later replaced by their means over the row. */
+/* Mean and rstd of a row. For the backward pass also the two sums of sum_row, which are later replaced by means over
+ * the row. */
 typedef struct {
   vec mean, rstd, sum, sum_normal;
 } row;
@@ -32,7 +33,7 @@ static void forward_row(const void *arg, size_t r) {
   const float *x = j->x + r * j->width;
   double width = (double)j->width;
   float mean = j->mean ? j->mean[r] = (float)(elements_sum(x, j->width) / width) : 0;
-  /* Computed around the mean: the mean of squares minus the square of the mean would cancel. */
+  /* The variance is computed around the mean, because the mean of squares minus the square of the mean would cancel. */
   j->rstd[r] = (float)(1 / __builtin_sqrt(elements_square_sum(x, j->width, mean) / width + j->eps));
   row n = {.mean = vec_splat(mean), .rstd = vec_splat(j->rstd[r])};
   elements_apply(&(elements){normalise, &n, {j->output + r * j->width}, {x, j->weight, j->bias}, 0}, 0, j->width);
@@ -83,8 +84,8 @@ static void add_gradients(void *context, float *const to[3], const float *const 
   }
 }
 
-/* A chunk is some columns of all rows. Partial sums of SUM_ROWS rows are added to the total, so that small terms are
- * not rounded away one by one next to a large sum. */
+/* A chunk is some columns of all rows. Partial sums of SUM_ROWS rows are added to the total, because single small terms
+ * would be rounded away when they are added to a large sum. */
 enum { CHUNK_COLUMNS = 64, SUM_ROWS = 32 };
 
 static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
