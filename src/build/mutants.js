@@ -46,11 +46,11 @@ const withoutComments = (line) =>
   line.replace(/\/\*.*?(\*\/|$)|(?<=\s)\/\/ .*$/g, (comment) => ' '.repeat(comment.length));
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
-/** Returns one random change: { path, line, before, after }. */
-function change(source, files) {
+/** Returns one random change of a copy of the project: { path, line, before, after }. */
+function change(source, folder, files) {
   for (;;) {
     const path = source.pick(files);
-    const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
+    const lines = readFileSync(join(folder, path), 'utf8').split('\n');
     const line = source.below(lines.length);
     if (!isCode(lines[line])) continue;
     const [pattern, instead] = source.pick(CHANGES);
@@ -65,8 +65,8 @@ function change(source, files) {
 }
 
 /** Repeats each path in proportion to the length of the file, so that all places are about equally likely. */
-function weighted(paths) {
-  return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(ROOT, path), 'utf8').length / 1000)).fill(path));
+function weighted(folder, paths) {
+  return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(folder, path), 'utf8').length / 1000)).fill(path));
 }
 
 /**
@@ -134,6 +134,7 @@ utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date
 if (existsSync(join(ROOT, 'dist'))) cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
 const source = makeSource(Number(seed));
 const files = weighted(
+  folder,
   git('ls-files')
     .split('\n')
     .filter((path) => MADE_OF.test(path) && !NOT.test(path)),
@@ -141,7 +142,7 @@ const files = weighted(
 const survivors = [];
 try {
   for (let i = 0; i < Number(count); ) {
-    const made = change(source, files);
+    const made = change(source, folder, files);
     const target = join(folder, made.path);
     const text = readFileSync(target, 'utf8');
     const lines = text.split('\n');
