@@ -12,7 +12,7 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
 const MAX_CONVERTED = 2 ** 21;
 
 /**
- * dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
+ * Returns dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
  * @param {Tape} tape
  * @param {readonly number[]} shape of x: (…,in)
  * @param {Tensor} dy (…,out)

@@ -7,7 +7,7 @@ import { quote } from '../../check/quote.js';
 /**
  * @typedef {object} GenerationDefaults
  * @property {readonly number[]} [stop] end tokens
- * @property {number} [temperature] like topK and topP, only if the file has do_sample: true
+ * @property {number} [temperature] temperature, topK and topP are set only if the file has do_sample: true
  * @property {number} [topK]
  * @property {number} [topP]
  * @property {number} [repetitionPenalty]
@@ -19,7 +19,7 @@ import { quote } from '../../check/quote.js';
  */
 /** @typedef {Record<string, any>} Fields */
 
-/** topK of files with do_sample: true and no top_k, as in transformers. */
+/** topK of files with do_sample: true and no top_k, as in the Python library transformers. */
 const DEFAULT_TOP_K = 50;
 
 /**
@@ -122,7 +122,7 @@ class Reader {
   }
 
   /**
-   * Pairs of an index and a token, without those whose token is null, which force nothing.
+   * Returns pairs of an index and a token, without pairs whose token is null, because these force nothing.
    * @param {string} name
    * @returns {[number, number][] | undefined}
    */

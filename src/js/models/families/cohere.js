@@ -13,13 +13,13 @@ function localRotation(c, rotary) {
   return { window, rotary: { ...rotary, layers: window.map((width) => width !== null) } };
 }
 
-/** Attention and feed-forward in parallel, after one norm without bias. @type {Family} */
+/** Computes attention and feed-forward in parallel, after one norm without bias. @type {Family} */
 export const cohere = {
   name: 'cohere',
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // These norms have other weights for each head.
+      // Such norms are not supported, because they have different weights for each head.
       expectField(c, 'use_qk_norm', false);
       const bias = !!c.attention_bias;
       const tied = c.tie_word_embeddings ?? true;
