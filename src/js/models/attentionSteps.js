@@ -134,8 +134,8 @@ function outputBackward(graph, call, weights, d) {
 }
 
 /**
- * Adds the gradients of queries and keys: dQ = scale · dScores · K, dK = scale · dScoresᵀ · Q. With a softcap, c ·
- * tanh(z / c), dScores is first multiplied by its slope, 1 − tanh²(z / c).
+ * Adds the gradients of queries and keys: dQ = scale · dScores · K, dK = scale · dScoresᵀ · Q. With a softcap, dScores
+ * is first multiplied by the slope of c · tanh(z / c), which is 1 − tanh²(z / c).
  * @param {Graph} graph
  * @param {AttentionCall} call
  * @param {Tensor} d (B,H,T,S)

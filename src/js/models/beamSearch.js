@@ -19,7 +19,7 @@ import { reorderRows } from './reorderRows.js';
 /** @typedef {Beam & { ended: Generated['ended'], score: number }} Ended */
 /** @typedef {{ parent: number, id: number, logProb: number, sum: number }} Candidate */
 
-/** Tokens after the prompt for which the cache allocates memory at first. */
+/** Number of tokens after the prompt for which the cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
 /** Replaces logits by log-probabilities, in place. @param {Float32Array} logits */
@@ -137,8 +137,8 @@ class Search {
   }
 
   /**
-   * True if the search goes on: fewer than `count` texts have ended or, unless earlyStopping is true, the best beam may
-   * still get a better score than the worst of them.
+   * True if the search goes on. It goes on until `count` texts have ended and, unless earlyStopping is true, the best
+   * beam cannot get a better score than the worst of them.
    * @param {Beam} best
    * @param {number} length
    */

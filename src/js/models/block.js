@@ -28,7 +28,7 @@ import { rarePart } from './rareParts.js';
 const fullNames = [];
 /**
  * Largest number of tokens of a call that reads a float16 or int8 cache as it is stored. Each token converts the cache
- * again, in registers; for more tokens the cache is converted to float32 once.
+ * again, in registers, so that for more tokens it is faster to convert the cache to float32 once.
  */
 const STORED_ROWS = 8;
 /**
@@ -110,7 +110,8 @@ function normed(run, name, x) {
 }
 
 /**
- * Returns the output of attention or feed-forward as it is added to the residual stream, that is normalized and scaled.
+ * Returns the output of attention or feed-forward as it is added to the residual stream: after its norm and its
+ * factors, if the model has them.
  * @param {Run} run
  * @param {(name: string) => string} at
  * @param {1 | 2} part 1: attention, 2: feed-forward

@@ -266,8 +266,8 @@ export class Cache {
   }
 
   /**
-   * Increases the capacity to this number of tokens, at least to its double. It copies block by block and loses no
-   * token if memory runs out.
+   * Makes room for this number of tokens. A capacity that is too small is at least doubled, block by block, so that no
+   * token is lost if memory runs out.
    * @param {string} caller
    * @param {number} tokens
    */
@@ -289,7 +289,7 @@ export class Cache {
   }
 
   /**
-   * @internal (B,keys), 0 = a token that is not counted in positions; undefined if all are counted.
+   * Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted. @internal
    * @param {number} keys
    */
   counted(keys) {
@@ -329,7 +329,7 @@ export class Cache {
   /**
    * Converts to float32.
    * @param {Tensor} stored
-   * @param {number} all tokens
+   * @param {number} all number of tokens
    * @returns {{ tensor: Tensor, stride: Stride }}
    */
   #widened(stored, all) {

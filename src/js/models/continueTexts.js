@@ -19,7 +19,7 @@ import { findRoom, readPrompt, readTokens } from './prompts.js';
  * @typedef {{ text: ContinuedText, encoder?: Tokens, padding: number }} Row
  */
 
-/** Tokens after the prompts for which the cache allocates memory at first. */
+/** Number of tokens after the prompts for which the cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
 /**

@@ -1,4 +1,4 @@
-// Gradients of a metric, or of named values, with respect to named values of one run.
+// Computes gradients of a metric, or of named values, with respect to named values of one run.
 
 import { readNumber, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';

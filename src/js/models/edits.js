@@ -25,7 +25,7 @@ import { readArray } from '../ops/state.js';
  * @property {'none' | (string & {}) | TensorLike} [mask] (…,T,S): 0 = masked key, in place of the model's masks; 'none'
  *   masks no key. With a cache, a mask whose shape does not fit the tokens of the call is for the first tokens of the
  *   whole sequence; for later tokens the model's masks apply
- * @property {number} [temperature]
+ * @property {number} [temperature] number by which the scores are divided
  * @property {readonly [number, number]} [window] the largest distance from the query to keys on its left and on its
  *   right; −1 = no limit
  * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
@@ -71,7 +71,10 @@ const POOL = /^pool(ed|\.(query|key|value|scores|weights|heads))$/;
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-/** Inputs that parts of the block read from the residual stream, before the norm. Each head has an input of its own. */
+/**
+ * Inputs that parts of the block read from the residual stream, before the norm. Each head has its own input of query,
+ * key and value.
+ */
 const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
 const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
 const OF_INPUT = /\.(query|key|value|mlp)\.in$/;

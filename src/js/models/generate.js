@@ -12,7 +12,7 @@ import { findRoom, isList, readPrompt } from './prompts.js';
 /** @import { Prompt } from './prompts.js' */
 /** @import { Transformer } from './transformer.js' */
 
-/** Tokens after the prompt for which a new cache allocates memory at first. */
+/** Number of tokens after the prompt for which a new cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
 /**

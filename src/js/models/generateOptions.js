@@ -44,7 +44,7 @@ import { checkCache } from './cache.js';
  * @property {AbortSignal} [signal] on abort the tokens so far are returned
  * @property {(token: GeneratedToken, index: number) => unknown} [onToken] called with each token and its text, and the
  *   index of the prompt in a list of prompts. If the token ends with a part of a character or of a stop text, it is
- *   held back until the next one or the end. The texts concatenated are the text of the result. A promise is awaited;
+ *   held back until the next token or the end. The texts concatenated are the text of the result. A promise is awaited;
  *   if it rejects, generate rejects
  */
 /** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */

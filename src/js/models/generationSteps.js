@@ -20,7 +20,7 @@ export class GenerationSteps {
   /** Tokens of the draft that are in the cache and may be chosen next, each with the logits after it.
    * @type {{ id: number, logits: Float32Array }[]} */
   #drafted = [];
-  /** Tokens of the draft that have been chosen. */
+  /** Number of tokens of the draft that have been chosen. */
   #chosen = 0;
 
   /**

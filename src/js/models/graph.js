@@ -194,7 +194,7 @@ export class Graph extends Tape {
    * Rotates pairs of elements of every head by the angles of its position.
    * @param {Tensor} x (B,T,heads·width)
    * @param {{ table: Tensor, positions: Int32Array, heads: number, width: number, rotated: number,
-   *   neighbours: boolean }} form table (count,2,rotated/2), positions (B,T)
+   *   neighbours: boolean }} form table (count,2,rotated/2): cosines and sines; positions (B,T)
    */
   rotate(x, { table, positions, heads, width, rotated, neighbours }) {
     const [batch, rows] = x.shape;

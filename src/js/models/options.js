@@ -19,7 +19,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
  * @property {boolean} [transform] the layer of headTransform; default true
- * @property {boolean} [pooler] a pooler 'linear'; default false. Other poolers always have a bias
+ * @property {boolean} [pooler] the pooler, if it is 'linear'; default false. Other poolers always have a bias
  * @property {boolean} [head]
  */
 /**
@@ -39,8 +39,8 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [normScale] true: norms multiply by a weight; default true
  * @property {'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs'} [normPlace] where the norms of attention
  *   and feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of
- *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output
- *   replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
+ *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and the output of the
+ *   norm replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
  * @property {boolean} [sharedBlocks] all blocks have the parameters of the first one; default false
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
@@ -60,7 +60,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none. In a
  *   page, hl.openModel must have opened such a model before
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
- * @property {boolean} [gated] activation(gate) · up; default false
+ * @property {boolean} [gated] true: the hidden layer of the feed-forward is activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
  *   true
  * @property {boolean} [tied] true: the head uses the embedding table; default false
@@ -73,7 +73,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [residualScale] factor of the outputs of attention and feed-forward, before they are added to the
  *   residual stream; default 1
  * @property {number} [logitScale] factor of the head's input; default 1
- * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
+ * @property {number} [softcap] limits scores to softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] softcap of logits; default 0, none
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
  * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: a norm of each
@@ -113,14 +113,15 @@ import { readRotary } from './rotaryOptions.js';
  *   'linear' has no bias and 'affine' has one, both without activation; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
  * @property {number} [endToken] id of the token for pool 'end'; default: the token with the largest id
- * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token; default: none
+ * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token, which is not pooled; default:
+ *   none
  * @property {number} [relationship] number of classes of a second head on the pooled token; default 0, no such head
  * @property {boolean} [cross] attention to an encoder; default true if there is one
- * @property {boolean} [sharedEmbedding] for an encoder: it uses the decoder's embedding table
+ * @property {boolean} [sharedEmbedding] for an encoder, true: it uses the decoder's embedding table
  * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the initial embeddings of
  *   different tokens are far apart
  * @property {number} [dropout] probability of dropping an attention weight in training; default 0
- * @property {number} [seed] of all initial parameters and of dropout; default 0
+ * @property {number} [seed] seed of all initial parameters and of dropout; default 0
  * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 

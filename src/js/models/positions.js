@@ -5,7 +5,7 @@
  * one distance, each of the others for a range of distances whose length grows exponentially.
  * @param {number} distance from the query to the key: negative for keys before the query
  * @param {number} count of buckets
- * @param {number} maxDistance from which on all distances share the last bucket
+ * @param {number} maxDistance distance from which on all distances share the last bucket
  * @param {boolean} bidirectional true if keys may come after the query
  */
 export function bucketOf(distance, count, maxDistance, bidirectional) {
@@ -23,7 +23,7 @@ export function bucketOf(distance, count, maxDistance, bidirectional) {
  * has a bucket of its own; the other buckets are for ranges of distances whose length grows exponentially.
  * @param {number} distance
  * @param {number} count of buckets in each direction
- * @param {number} maxDistance which is in the last bucket
+ * @param {number} maxDistance distance that is in the last bucket
  * @returns {number} with the sign of the distance
  */
 export function logBucketOf(distance, count, maxDistance) {
@@ -58,7 +58,8 @@ export function sinusoids(positions, width, order = 'pairs', offset = 0) {
 
 /**
  * Returns the position of each token, that is the number of counted tokens before it.
- * @param {{ batch: number, rows: number, past: number }} sizes past: tokens in the cache, before the rows
+ * @param {{ batch: number, rows: number, past: number }} sizes past: number of tokens in the cache, which come before
+ *   the rows
  * @param {Uint8Array | undefined} counted (B,past+T): 0 for tokens that are not counted
  * @param {boolean} skipped true: tokens that are not counted have the position −1, that of the padding token
  * @returns {Int32Array} (B,T)

@@ -1,4 +1,4 @@
-// The prompts of generate().
+// Reads the prompts of generate().
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { readNumbers, toLabels } from '../ops/labels.js';

@@ -8,7 +8,7 @@ import { rotaryTable } from '../ops/rotary.js';
 /** @import { anglesOf } from './rotaryOptions.js' */
 /** @import { Weight } from './weights.js' */
 
-/** Rows of the smallest table. */
+/** Number of rows of the smallest table. */
 const MIN_POSITIONS = 64;
 
 export class RotaryTables {

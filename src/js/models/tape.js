@@ -40,7 +40,7 @@ export class Tape {
     this.#waits = this.differentiates;
   }
 
-  /** Keeps a tensor beyond dispose(). @param {Tensor} tensor */
+  /** Keeps a tensor valid beyond dispose(). @param {Tensor} tensor */
   release(tensor) {
     this.#owned = this.#owned.filter((other) => other !== tensor);
     return tensor;

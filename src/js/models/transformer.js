@@ -1,4 +1,4 @@
-// A transformer: the public methods. run.js computes it, from the parts in block.js.
+// The public methods of a transformer. run.js computes the model from the parts in block.js.
 
 import { readBoolean, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -47,8 +47,8 @@ import { initialWeights, WeightStore } from './weights.js';
  * @property {readonly string[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
  * @property {readonly Edit[]} [edit] changes of values during the computation
  * @property {Cache} [cache] cache of the previous tokens; the tokens of this input are added to it
- * @property {boolean} [last] logits and hidden state of the last token only
- * @property {boolean} [train] save the values that backward() needs
+ * @property {boolean} [last] true: returns logits and hidden states of the last token only
+ * @property {boolean} [train] true: saves the values that backward() needs
  */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
@@ -414,8 +414,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the float32 values. The
-   * model cannot be trained any more.
+   * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the unrounded values.
+   * The model cannot be trained any more.
    * @param {'int8' | 'int4'} [storage] default 'int8'
    */
   quantize(storage = 'int8') {

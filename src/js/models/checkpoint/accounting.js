@@ -1,6 +1,6 @@
 // Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part of the model that
-// is not opened, and is listed. A checkpoint with an unknown tensor in the opened part is refused, because the results
-// would be wrong without this tensor.
+// is not opened. Tensors of such parts are listed. A checkpoint with an unknown tensor in the opened part is refused,
+// because the results would be wrong without this tensor.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';

@@ -1,5 +1,5 @@
-// The chat templates in the files of a model: chat_template.jinja, the field of tokenizer_config.json, or the metadata
-// of a GGUF file.
+// Reads the chat templates from the files of a model: chat_template.jinja, the field chat_template of
+// tokenizer_config.json, or the metadata of a GGUF file.
 
 import { readInner } from './innerFiles.js';
 

@@ -55,7 +55,7 @@ export async function openContainer(folder, storage) {
     const { openGguf } = await import('./gguf.js');
     return openGguf(folder, gguf, storage);
   }
-  // Without config.json the address is not that of a model, which this error says.
+  // readJson throws if config.json is missing as well, because then the address is not that of a model.
   await readJson(folder, 'config.json');
   const others = folder.names?.filter((name) => OTHERS.test(name)) ?? [];
   const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';

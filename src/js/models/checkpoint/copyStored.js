@@ -10,7 +10,7 @@ import { pointerOf, Staged } from '../../memory/tensor.js';
 /** @import { StoredType } from '../../memory/packed.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
 
-/** True if the core reads numbers of this type. @type {(type: string) => type is StoredType} */
+/** True if the core can read numbers of this type. @type {(type: string) => type is StoredType} */
 export const isStored = (type) => Object.hasOwn(STORED, type);
 
 const BYTES = { F32: 4, F16: 2, BF16: 2 };

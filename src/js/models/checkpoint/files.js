@@ -22,7 +22,7 @@ import { remoteFile, remoteFolder } from './remote.js';
  * the result to `buffer`, which has end − begin bytes.
  * @typedef {object} Folder
  * @property {readonly string[] | null} names names of the files; null if they cannot be listed
- * @property {string} [hint] added to the error about a missing file
+ * @property {string} [hint] text that is added to the error about a missing file
  * @property {HubOrigin} [origin] of a model on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read

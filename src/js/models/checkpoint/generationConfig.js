@@ -12,7 +12,7 @@ import { quote } from '../../check/quote.js';
  * @property {number} [topP]
  * @property {number} [repetitionPenalty]
  * @property {readonly number[]} [suppress] tokens that are never chosen
- * @property {readonly number[]} [suppressFirst] tokens that are not chosen first
+ * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token
  * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of the
  *   sequence
  * @property {number} [start] first token of a decoder with an encoder

@@ -32,7 +32,7 @@ const fail = (file, message, parameter, details) =>
 
 /**
  * @param {Folder} folder
- * @param {string} file any part, if there are several
+ * @param {string} file name of the file, or of any of its parts
  * @param {Storage} storage with 'stored', matrices in blocks of a few bits keep these blocks; with 'int4', only
  *   matrices in blocks of 4 bits
  * @returns {Promise<Container>}

@@ -31,7 +31,7 @@ const UNSUPPORTED = [
   'attention.temperature_scale',
 ];
 
-/** The metadata of one architecture. */
+/** The metadata of a GGUF file, read by the keys of its architecture. */
 export class ModelMetadata {
   /**
    * @param {string} file name of the file, for error messages

@@ -188,7 +188,7 @@ function checkStored(name, { shape: got, dtype }, source, shape, options, parame
   const expected = storedShape(source, shape, splitOf(options, parameter));
   const plain = !source.part && !source.transposed && source.form !== 'convolution';
   const rows = source.form === 'stacked' ? shape[0] : 1;
-  // Axes of a patch, or leading axes of length 1, do not change the order of the numbers.
+  // The axes of a patch, or leading axes of length 1, do not change the order of the numbers.
   const same =
     plain && got.length !== expected.length
       ? elementCount(got) * rows === elementCount(shape)

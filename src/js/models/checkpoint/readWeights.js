@@ -1,5 +1,5 @@
-// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows
-// of an int8 weight are rounded as they arrive, rows of 16 bits or in blocks keep their form.
+// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next pieces are read.
+// Rows of an int8 weight are rounded as they arrive; rows in 16 bits or in blocks keep their form.
 
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
@@ -44,7 +44,7 @@ const CHUNK = 2 ** 20;
 const AHEAD = 2;
 /** Number of rows that are packed together in int8 weights. */
 const PANEL = 8;
-/** The largest gap between two blocks of memory, in floats. */
+/** The largest gap between two allocations, in floats. */
 const MAX_GAP = 32;
 const CALLER = 'openModel';
 

@@ -182,7 +182,7 @@ function differences({ config, names }, options) {
 function chooseForm({ config: opened, storedNames: names, options }) {
   if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
   if (opened && names) {
-    // The file may have had a head of its own although its config.json says that it is tied.
+    // The opened file may have had a separate head although its config.json says that the head is tied.
     for (const config of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
       const form = { config: { ...config, torch_dtype: 'float32' }, names };
       if (differences(form, options).length === 0) return form;
@@ -241,7 +241,7 @@ function shapeIn({ storedShapes }, name, shape) {
 }
 
 /**
- * Returns the tensors that store the parameters, or other values for each parameter, by name.
+ * Returns the tensors that store the parameters, or the optimizer's state of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
  * @param {(parameter: string) => StateEntry['data']} dataOf
@@ -341,7 +341,7 @@ export function saveFolder(model, options = {}) {
   return {
     'config.json': json(form.config),
     ...(model.generationConfig && { 'generation_config.json': json(model.generationConfig) }),
-    // Libraries of Hugging Face require the format.
+    // Libraries of Hugging Face require the metadata `format`.
     'model.safetensors': writeSafetensors(
       tensorsOf(model, form, (name) => state[name].data, true),
       { format: 'pt' },

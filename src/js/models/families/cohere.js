@@ -6,7 +6,11 @@ import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
 /** @import { Config, Family } from './common.js' */
 
-/** In Cohere 2, only layers with a window rotate queries and keys. @param {Config} c @param {object} rotary */
+/**
+ * Returns the options of Cohere 2, in which only layers with a window rotate queries and keys.
+ * @param {Config} c
+ * @param {object} rotary
+ */
 function localRotation(c, rotary) {
   const every = c.sliding_window_pattern ?? c._sliding_window_pattern ?? 4;
   const window = windowsByLayer(c, (i) => (i + 1) % every !== 0);

@@ -21,7 +21,7 @@ const DEFAULTS = {
   sliding_window: 4096,
 };
 const PICTURES = ['vision_tower', 'multi_modal_projector', 'model.vision_tower', 'model.multi_modal_projector'];
-/** Tensors that every file with the parts for pictures has. */
+/** Tensors that show that a file has the parts for pictures. */
 const OF_PICTURES = ['vision_model.post_layernorm.weight', 'mm_input_projection_weight'];
 
 /**

@@ -1,4 +1,4 @@
-// Classifies a text, a pair of texts or a picture. The result are labels with their probabilities.
+// Classifies a text, a pair of texts or a picture. Returns labels with their probabilities.
 
 import { wordsOf } from './labels.js';
 import { onlyRow, runOnce, wrongModel } from './oneSequence.js';

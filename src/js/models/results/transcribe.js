@@ -13,12 +13,12 @@ import { rateOf, readSound } from './readSound.js';
 
 /**
  * @typedef {object} WhisperOptions
- * @property {string} [language] such as 'en'; default: the likeliest
+ * @property {string} [language] such as 'en'; default: the likeliest language
  * @property {'transcribe' | 'translate'} [task] 'translate': into English; default 'transcribe'
  * @property {AbortSignal} [signal] on abort the text so far is returned
  * @property {(token: GeneratedToken) => unknown} [onToken] called with each token and its text
  */
-/** @typedef {SoundInputOptions & WhisperOptions} TranscribeOptions only Whisper has WhisperOptions */
+/** @typedef {SoundInputOptions & WhisperOptions} TranscribeOptions only Whisper accepts WhisperOptions */
 /**
  * ids of letters or tokens, with their log-probabilities; seconds: the time at which each letter begins; language: set
  * by a Whisper model with several languages.

@@ -14,9 +14,9 @@ import { SIZE } from '../partOptions.js';
  * @property {readonly number[]} strides
  * @property {'first' | 'all'} [norm] norm after convolutions. 'first': of each channel over time, only after the first
  *   convolution; 'all': of all channels, after each convolution. Default 'first'
- * @property {boolean} [bias] of the convolutions; default false
+ * @property {boolean} [bias] true: the convolutions have a bias; default false
  * @property {boolean} [projectNorm] a norm before the projection to dModel; default true
- * @property {ActivationKind} [activation] after each convolution; default 'gelu'
+ * @property {ActivationKind} [activation] activation after each convolution; default 'gelu'
  * @property {{ kernel: number, groups: number }} positions convolution over frames, whose result is added to the frames
  */
 /** @typedef {Readonly<Required<SoundOptions>>} Sound */
