@@ -1,6 +1,6 @@
-// Pooling by attention, as in SigLIP: one more block, whose only query is learned and reads all rows.
+// Pooling by attention, as in SigLIP: one more block, whose only query is a learned vector that attends to all rows.
 //
-//   x = attention(probe; hidden), x + down(activation(up(norm(x))))
+//   x = attention(probe; hidden), pooled = x + down(activation(up(norm(x))))
 
 import { attendAcross, feed } from './block.js';
 import { pickRows } from './rowOperations.js';

@@ -1,13 +1,17 @@
-// Attention in steps, each with its own gradient: queries and keys to scores, scores to weights, weights and values to
-// the output. It is needed where scores or weights are edited, or gradients with respect to them are computed. The core
-// computes the values as in attention in one step, so that they have the same bits.
+// Computes attention in three steps, each with its own gradient: queries and keys to scores, scores to weights, weights
+// and values to the output. This is needed if a run computes gradients and its scores or weights are captured or
+// edited. The core computes the steps with the function that computes attention in one step, so that the results have
+// the same bits.
 
 import { sizeOf, viewOf } from '../memory/tensor.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { AttentionCall, Graph } from './graph.js' */
 
-/** Changes the scores or the weights of one step. @typedef {(x: Tensor) => Tensor} Change */
+/**
+ * A function that captures or edits the scores or the weights and returns the tensor for the next step.
+ * @typedef {(x: Tensor) => Tensor} Change
+ */
 
 /**
  * @param {Graph} graph
@@ -29,7 +33,12 @@ export function attendInSteps(graph, call, change) {
   return graph.record(output, (d) => outputBackward(graph, call, givenWeights, d));
 }
 
-/** A · (dA − Σ A·dA): the gradient of the scores. @param {Graph} graph @param {Tensor} weights @param {Tensor} d */
+/**
+ * Returns the gradient of the scores, A · (dA − Σ A·dA), where A are the attention weights.
+ * @param {Graph} graph
+ * @param {Tensor} weights
+ * @param {Tensor} d
+ */
 function softmaxBackward(graph, weights, d) {
   const keys = weights.shape[3];
   const dx = graph.make(weights.shape);
@@ -43,7 +52,7 @@ function softmaxBackward(graph, weights, d) {
 }
 
 /**
- * The parts of one head, copied to temporary tensors.
+ * Calls a function for each head of each sequence, with the places of the head's rows in the larger tensors.
  * @param {Graph} graph
  * @param {AttentionCall} call
  * @param {(head: HeadParts) => void} each
@@ -69,11 +78,13 @@ function forEachHead(graph, { sizes }, each) {
 }
 
 /**
- * Rows in a larger tensor.
+ * Place of rows in a larger tensor: `rows` rows of `width` numbers. The first begins at index `start`, each next one
+ * `step` numbers later.
  * @typedef {{ start: number, step: number, rows: number, width: number }} Part
  */
 /**
- * query: its rows in (B,T,H·D); key: those of its keys and values in (B,S,G·D); square: those in (B,H,T,S).
+ * query: rows of the head in (B,T,H·D); key: rows of the keys and values that it reads in (B,S,G·D); square: rows of
+ * the head's scores or weights in (B,H,T,S); make: returns a temporary tensor.
  * @typedef {{ query: Part, key: Part, square: Part, make: (rows: number, columns: number) => Tensor }} HeadParts
  */
 
@@ -99,7 +110,7 @@ function zeros(graph, shape) {
 }
 
 /**
- * dA = dOutput · Vᵀ, dV = Aᵀ · dOutput.
+ * Adds the gradients of weights and values: dA = dOutput · Vᵀ, dV = Aᵀ · dOutput.
  * @param {Graph} graph
  * @param {AttentionCall} call
  * @param {Tensor} weights (B,H,T,S)
@@ -123,7 +134,8 @@ function outputBackward(graph, call, weights, d) {
 }
 
 /**
- * dQ = scale · dScores · K, dK = scale · dScoresᵀ · Q. A softcap, c · tanh(z / c), has the slope 1 − tanh².
+ * Adds the gradients of queries and keys: dQ = scale · dScores · K, dK = scale · dScoresᵀ · Q. With a softcap, dScores
+ * is first multiplied by the slope of c · tanh(z / c), which is 1 − tanh²(z / c).
  * @param {Graph} graph
  * @param {AttentionCall} call
  * @param {Tensor} d (B,H,T,S)

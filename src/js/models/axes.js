@@ -1,4 +1,4 @@
-// Copies of a tensor's values with its axes in another order.
+// Functions that copy a tensor with its axes in another order.
 
 import { viewOf } from '../memory/tensor.js';
 
@@ -6,7 +6,7 @@ import { viewOf } from '../memory/tensor.js';
 /** @import { Tape } from './tape.js' */
 
 /**
- * (B,first,second,width) to (B,second,first,width).
+ * Copies (B,first,second,width) to (B,second,first,width).
  * @param {Float32Array} to
  * @param {Float32Array} from
  * @param {number} batch
@@ -24,7 +24,7 @@ export function swapAxes(to, from, batch, first, second, width) {
 }
 
 /**
- * (B,N,heads·D) to (B,heads,N,D).
+ * Returns (B,N,heads·D) as (B,heads,N,D).
  * @param {Tape} tape
  * @param {Tensor} x
  * @param {number} heads
@@ -39,7 +39,7 @@ export function splitHeads(tape, x, heads) {
 }
 
 /**
- * (B,heads,N,D) to (B,N,heads·D).
+ * Returns (B,heads,N,D) as (B,N,heads·D).
  * @param {Tape} tape
  * @param {Tensor} x
  * @returns {Tensor}

@@ -1,5 +1,5 @@
-// Beam search: continues several texts after one prompt, and keeps those of which the sum of the log-probabilities is
-// the greatest. The definition is that of transformers' `_beam_search`.
+// Beam search: continues several texts after one prompt and keeps those with the greatest sum of log-probabilities.
+// Follows `_beam_search` of the Python library transformers.
 
 import { findLikeliest } from '../text/sampling.js';
 import { fullEnd, limitOf, Pauses, restrictNext, textOf } from './continuedText.js';
@@ -13,16 +13,16 @@ import { reorderRows } from './reorderRows.js';
 /** @import { Transformer } from './transformer.js' */
 
 /**
- * A text; parent: the index of the beam that it continues.
+ * A text of the search. sum: the sum of its log-probabilities; parent: the index of the beam that it continues.
  * @typedef {{ ids: number[], logProbs: number[], sum: number, parent: number }} Beam
  */
 /** @typedef {Beam & { ended: Generated['ended'], score: number }} Ended */
 /** @typedef {{ parent: number, id: number, logProb: number, sum: number }} Candidate */
 
-/** Tokens after the prompt for which the cache allocates memory at first. */
+/** Number of tokens after the prompt for which the cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
-/** Logits to logarithms of probabilities, in place. @param {Float32Array} logits */
+/** Replaces logits by log-probabilities, in place. @param {Float32Array} logits */
 function logSoftmax(logits) {
   const most = logits[findLikeliest(logits)];
   let total = 0;
@@ -33,7 +33,8 @@ function logSoftmax(logits) {
 }
 
 /**
- * The continuations with the greatest sums, in order. The first of equal ones ranks higher.
+ * Returns the continuations with the greatest sums of log-probabilities, the greatest first. If two sums are equal, the
+ * earlier beam or smaller id ranks higher.
  * @param {readonly Beam[]} beams
  * @param {readonly Float32Array[]} scores (V) for each beam
  * @param {number} most
@@ -55,7 +56,7 @@ function findCandidates(beams, scores, most) {
   return best;
 }
 
-/** The number of equal ids at the beginning. @param {readonly number[]} a @param {readonly number[]} b */
+/** Returns how many ids at the beginning two texts share. @param {readonly number[]} a @param {readonly number[]} b */
 function countEqual(a, b) {
   let count = 0;
   while (count < a.length && a[count] === b[count]) count++;
@@ -63,7 +64,7 @@ function countEqual(a, b) {
 }
 
 class Search {
-  /** Texts that continue, the best first. @type {Beam[]} */
+  /** Texts that the search continues, the best first. @type {Beam[]} */
   beams = [{ ids: [], logProbs: [], sum: 0, parent: 0 }];
   /** Texts that have ended, the best first. @type {Ended[]} */
   #ended = [];
@@ -72,7 +73,12 @@ class Search {
   #start;
   #limit;
 
-  /** @param {Request} request @param {BeamOptions} options @param {number[]} start @param {number} limit of tokens */
+  /**
+   * @param {Request} request
+   * @param {BeamOptions} options
+   * @param {number[]} start
+   * @param {number} limit of generated tokens
+   */
   constructor(request, options, start, limit) {
     this.#request = request;
     this.#options = options;
@@ -86,13 +92,16 @@ class Search {
     return length === 0 ? 0 : sum / length ** this.#options.lengthPenalty;
   }
 
-  /** @param {readonly Float32Array[]} logits after each beam, which it changes */
+  /**
+   * Continues each beam by one token and keeps the best.
+   * @param {readonly Float32Array[]} logits after each beam, changed
+   */
   step(logits) {
     const { count } = this.#options;
     const { stop } = this.#request;
     const length = this.beams[0].ids.length + 1;
     for (const [i, { ids }] of this.beams.entries()) this.#restrict(logSoftmax(logits[i]), ids);
-    // So many that as many as beams do not end, whichever end tokens they have.
+    // At least `count` of this many candidates do not end, because each beam can end at most once with each end token.
     const candidates = findCandidates(this.beams, logits, Math.max(2, 1 + stop.ids.size) * count);
     if (candidates.length === 0) findLikeliest(logits[0]);
     /** @type {Beam[]} */
@@ -127,7 +136,12 @@ class Search {
     this.#ended.push({ ...beam, ended, score: this.#score(candidate.sum, length) });
   }
 
-  /** True if the best beam may become better than the worst ended text. @param {Beam} best @param {number} length */
+  /**
+   * True if the search goes on. It goes on until `count` texts have ended and, unless earlyStopping is true, the best
+   * beam cannot get a better score than the worst of them.
+   * @param {Beam} best
+   * @param {number} length
+   */
   #mayImprove({ sum }, length) {
     const { count, earlyStopping, lengthPenalty } = this.#options;
     if (this.#ended.length < count) return true;
@@ -144,7 +158,7 @@ class Search {
   }
 }
 
-/** The logits after each beam, with a cache of all of them. */
+/** Computes the logits after each beam, with one cache whose rows are the beams. */
 class BeamSteps {
   #model;
   #prompt;
@@ -158,7 +172,7 @@ class BeamSteps {
    * @param {Transformer} model
    * @param {Prompt} prompt
    * @param {{ length: number, beyond: number, edit?: readonly Edit[] }} given length: of the cache, in tokens; beyond:
-   *   the length of the sequence from which on all tokens are rotated by other angles
+   *   the length of a sequence above which all its tokens are rotated by other angles
    */
   constructor(model, prompt, { length, beyond, edit }) {
     this.#model = model;
@@ -186,7 +200,7 @@ class BeamSteps {
     return { ids: beams.map(({ ids }) => [...start, ...ids]) };
   }
 
-  /** Each row of the cache becomes that of the parent. @param {readonly Beam[]} beams */
+  /** Replaces each row of the cache by the row of the beam's parent. @param {readonly Beam[]} beams */
   #follow(beams) {
     const parents = beams.map(({ parent }) => parent);
     if (beams.length !== this.#beams.length) {

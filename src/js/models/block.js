@@ -1,4 +1,5 @@
-// The block of every transformer, from input to output. x is (B,T,C). Steps in brackets exist in some models only.
+// The block of every transformer, from input to output. x is (B,T,C). Steps in brackets exist in some models only. The
+// words before the colons are values of the option normPlace.
 //
 //   before, both, outputs:                                       after:  x = norm1(x + attention(x))
 //     x = x + [after1] attention([norm1] x)                              x = norm2(x + mlp(x))
@@ -9,7 +10,7 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
-//   Both end with [after1, after2] and [· scale1, · scale2], factors of channels.
+//   Both results pass through [the norms after1, after2] and [· scale1, · scale2], one factor for each channel.
 //
 // residualScale multiplies what attention and mlp add.
 
@@ -23,13 +24,16 @@ import { rarePart } from './rareParts.js';
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run, Strided } from './run.js' */
 
-/** For each block: full names by names within the block. @type {Map<string, string>[]} */
+/** Full names by names within the block, one map for each block. @type {Map<string, string>[]} */
 const fullNames = [];
-/** Up to this many tokens at once read a cache in float16 or int8 as it is stored: each converts it in registers. */
+/**
+ * Largest number of tokens of a call that reads a float16 or int8 cache as it is stored. Each token converts the cache
+ * again, in registers, so that for more tokens it is faster to convert the cache to float32 once.
+ */
 const STORED_ROWS = 8;
 /**
  * Returns a function from a name within block i to its full name. Each full name is made once, because a new string
- * must be hashed before it is looked up: this took a tenth of the time of a token of a small model.
+ * must be hashed before it is looked up, which took a tenth of the time of a token of a small model.
  * @param {number} i
  */
 function inBlock(i) {
@@ -95,16 +99,22 @@ function computeBlock(run, i, input) {
   return x;
 }
 
-/** The norm of x, or x if there is no such norm. @param {Run} run @param {string} name @param {Tensor} x (B,T,C) */
+/**
+ * Returns the norm of x, or x if the model has no such norm.
+ * @param {Run} run
+ * @param {string} name
+ * @param {Tensor} x (B,T,C)
+ */
 function normed(run, name, x) {
   return run.pass(name, run.norm(name, x), ROWS);
 }
 
 /**
- * An output as it is added to the residual stream.
+ * Returns the output of attention or feed-forward as it is added to the residual stream: after its norm and its
+ * factors, if the model has them.
  * @param {Run} run
  * @param {(name: string) => string} at
- * @param {1 | 2} part attention or feed-forward
+ * @param {1 | 2} part 1: attention, 2: feed-forward
  * @param {Tensor} x (B,T,C)
  */
 function toStream(run, at, part, x) {
@@ -119,9 +129,9 @@ function feedForward(run, i, x) {
 }
 
 /**
- * A feed-forward layer: (B,T,C).
+ * Computes a feed-forward layer and returns (B,T,C).
  * @param {Run} run
- * @param {(name: string) => string} at returns the full name of a name in the block
+ * @param {(name: string) => string} at returns the full name for a name within the block
  * @param {Tensor} x (B,T,C)
  */
 export function feed(run, at, x) {
@@ -133,18 +143,18 @@ export function feed(run, at, x) {
   return run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
 }
 
-/** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
+/** Returns rows as a strided view (B,heads,N,D). @param {Tensor} tensor (B,N,heads·D) @param {number} width */
 function headsOf(tensor, width) {
   const [, rows, channels] = shapeOf(tensor);
   return { tensor, stride: /** @type {const} */ ([rows * channels, width, channels]) };
 }
 
 /**
- * Self-attention.
+ * Computes self-attention.
  * @param {Run} run
  * @param {number} i
  * @param {Tensor} x (B,T,C)
- * @param {Tensor} stream (B,T,C), before the norm that gives x
+ * @param {Tensor} stream (B,T,C), the residual stream before the norm whose output is x
  * @returns {Tensor} (B,T,C)
  */
 function attend(run, i, x, stream) {
@@ -167,7 +177,7 @@ function attend(run, i, x, stream) {
   const v = project('value', kvHeads);
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
-  // Few queries read keys and values as they are stored; captures and edits need float32.
+  // A call with few tokens reads keys and values as they are stored. Captures, edits and gradients need float32.
   const asStored = run.rows <= STORED_ROWS && run.values.idle && !run.graph.records;
   const stored = cache?.store(i, k, v, asStored);
   if (i === options.layers - 1) run.narrow();
@@ -189,7 +199,7 @@ function attend(run, i, x, stream) {
   return run.pass(at('attention'), toStream(run, at, 1, out), ROWS);
 }
 
-/** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
+/** Computes attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
 function attendToEncoder(run, i, x) {
   const at = inBlock(i);
   const query = run.linear(at('cross.wq'), x, at('cross.bq'));
@@ -199,7 +209,7 @@ function attendToEncoder(run, i, x) {
 }
 
 /**
- * Attention to all rows of other keys and values: (B,T,H·D).
+ * Computes attention to all rows of keys and values that do not come from the block's input, and returns (B,T,H·D).
  * @param {Run} run
  * @param {string} at prefix of the names of values
  * @param {number} i
@@ -215,7 +225,7 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
     keys: shapeOf(key)[1],
     causal: false,
     window: [-1, -1],
-    // Windows of edits count from the positions of the queries.
+    // The window of an edit is measured from the position of the query in the whole sequence.
     offset: run.past,
     padding,
     bias: undefined,
@@ -224,14 +234,14 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
 }
 
 /**
- * query (B,T,H·D), key and value (B,G,S,D), keys: S. keyType: of key and value, KEYS.
+ * query (B,T,H·D), key and value (B,G,S,D), keys: S. keyType: the number type of key and value, one of KEYS.
  * @typedef {{ query: Tensor, key: Strided, value: Strided, keyType?: number, keys: number, causal: boolean,
  *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
  *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} AttentionInput
  */
 
 /**
- * softmax(q·kᵀ)·v: (B,T,H·D).
+ * Computes softmax(q·kᵀ)·v of all heads and returns (B,T,H·D).
  * @param {Run} run
  * @param {string} at prefix of the names of values
  * @param {number} i
@@ -250,7 +260,7 @@ function attendHeads(run, at, i, given) {
     key = headsOf(run.passHeads(`${at}key`, run.gather(key, kvHeads, keys), kvHeads, 0), width);
     value = headsOf(run.passHeads(`${at}value`, run.gather(value, kvHeads, keys), kvHeads, 0), width);
   }
-  // The core takes one stride for keys and values.
+  // The core accepts only one stride for both keys and values.
   if (key.stride.some((step, axis) => step !== value.stride[axis])) {
     key = headsOf(run.gather(key, kvHeads, keys), width);
     value = headsOf(run.gather(value, kvHeads, keys), width);

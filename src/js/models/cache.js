@@ -1,4 +1,5 @@
-// The keys and values of the previous tokens: (B,G,capacity,D) for each block. New ones are appended in place.
+// The KV cache: keys and values of the previous tokens, (B,G,capacity,D) for each block. Keys and values of new tokens
+// are appended in place.
 
 import { KEYS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
@@ -18,7 +19,8 @@ import { copyRows, TokenBits } from './tokenBits.js';
 /** @typedef {'float32' | 'float16' | 'int8'} CacheType */
 /** @typedef {{ length: number, batch?: number, type?: CacheType }} CacheOptions length: in tokens */
 /**
- * Each (B,G,capacity,R), R the floats of a row of D numbers; or, from the encoder, (B,S,G·D).
+ * Keys and values of one block. Each is (B,G,capacity,R), where R floats store a row of D numbers; keys and values of
+ * the encoder's output are (B,S,G·D).
  * @typedef {{ key: Tensor, value: Tensor }} Pair
  */
 
@@ -31,28 +33,28 @@ export class Cache {
   #memory;
   #options;
   #size;
-  /** One for each block. @type {Pair[]} */
+  /** Keys and values of each block. @type {Pair[]} */
   #blocks = [];
   /**
-   * Keys and values of the encoder's output, which are computed with the first tokens.
+   * Keys and values of the encoder's output. They are computed in the call with the first tokens.
    * @type {{ pairs: Pair[], padding?: Uint8Array } | undefined}
    */
   #fromEncoder;
-  /** 0 = padding. */
+  /** A bit for each token: 0 = padding. */
   #keep;
-  /** 0 = a token that the positions of later tokens do not count. */
+  /** A bit for each token: 0 = a token that is not counted in the positions of later tokens. */
   #counted;
   #length = 0;
-  /** Tokens for which memory is allocated: a growing cache begins with less than its length. */
+  /** Number of tokens for which memory is allocated. A growing cache begins with less than its length. */
   #capacity;
   /** The version of the weights with which the keys and values were computed. */
   #version = 0;
-  /** The function that has locked it. @type {string | undefined} */
+  /** Name of the public method that has locked the cache. @type {string | undefined} */
   #user;
   #disposed = false;
   /** False if a key or a value of a float16 cache may not be finite. */
   #isFinite = true;
-  /** @internal True if its keys are rotated as in long sequences. */
+  /** @internal True if the keys are rotated by the angles of long sequences. */
   far = false;
 
   /**
@@ -113,7 +115,7 @@ export class Cache {
   }
 
   /**
-   * Removes the tokens from this length on.
+   * Removes the last tokens, so that this number of tokens remains.
    * @param {number} length
    */
   rewind(length) {
@@ -127,14 +129,14 @@ export class Cache {
     return this;
   }
 
-  /** A copy with the same tokens. */
+  /** Returns a copy with the same tokens. */
   clone() {
     this.#checkAlive('clone');
     return this.takeRows(Array.from({ length: this.#size.batch }, (_, b) => b));
   }
 
   /**
-   * A copy of some sequences.
+   * Returns a copy of some of the sequences.
    * @internal
    * @param {number[]} rows their indices
    * @param {number} [dropped] tokens at the beginning that are left out, all of them padding
@@ -197,7 +199,7 @@ export class Cache {
       });
   }
 
-  /** Refuses all other users until unlock. @internal @param {string} user the public method that uses it */
+  /** Refuses all other users until unlock. @internal @param {string} user the public method that locks the cache */
   lock(user) {
     this.checkUsable(user);
     this.#user = user;
@@ -209,7 +211,7 @@ export class Cache {
   }
 
   /**
-   * Calls a function of the user that has locked the cache.
+   * Unlocks the cache for one call of a function, which the user that has locked the cache passes.
    * @internal
    * @template T
    * @param {() => T} fn
@@ -238,13 +240,13 @@ export class Cache {
   }
 
   /**
-   * Reserves memory for the tokens of a call.
+   * Reserves memory for the tokens of a call, and stores which of them are padding and which are counted in positions.
    * @internal
    * @param {string} caller
    * @param {number} batch
    * @param {number} rows
    * @param {Uint8Array | undefined} keep (B,rows): 0 = padding
-   * @param {Uint8Array | undefined} counted (B,rows): 0 = a token that positions do not count
+   * @param {Uint8Array | undefined} counted (B,rows): 0 = a token that is not counted in positions
    */
   admit(caller, batch, rows, keep, counted) {
     const { batch: expected, length } = this.#size;
@@ -264,7 +266,8 @@ export class Cache {
   }
 
   /**
-   * Doubles the capacity, block by block. If memory runs out, no token is lost.
+   * Makes room for this number of tokens. A capacity that is too small is at least doubled, block by block, so that no
+   * token is lost if memory runs out.
    * @param {string} caller
    * @param {number} tokens
    */
@@ -280,12 +283,15 @@ export class Cache {
     this.#capacity = capacity;
   }
 
-  /** @internal Keys and values of each block, and the tokens that positions count: see reorderRows.js. */
+  /** @internal Keys and values of each block, and which tokens are counted in positions, for reorderRows.js. */
   get stored() {
     return { blocks: this.#blocks, counted: this.#counted };
   }
 
-  /** @internal (B,keys): 0 = not counted by positions; undefined if all are. @param {number} keys */
+  /**
+   * Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted. @internal
+   * @param {number} keys
+   */
   counted(keys) {
     return this.#counted.read(keys);
   }
@@ -296,12 +302,14 @@ export class Cache {
   }
 
   /**
-   * Appends keys and values to a block. Returns all of them, strided: (B,G,past+T,D), and the type of their numbers.
+   * Appends keys and values to those of a block. Returns all keys and values of the block, as strided (B,G,past+T,D),
+   * and the type of their numbers.
    * @internal
    * @param {number} layer
    * @param {Tensor} key (B,T,G·D)
    * @param {Tensor} value (B,T,G·D)
-   * @param {boolean} asStored true: in the type of the cache, unless float16 may not be finite; otherwise float32
+   * @param {boolean} asStored true: the result has the type of the cache, unless a float16 number may not be finite;
+   *   otherwise the result is float32
    */
   store(layer, key, value, asStored) {
     const pair = this.#blocks[layer];
@@ -318,7 +326,12 @@ export class Cache {
     return { tensor: stored, stride: [heads * capacity * row, capacity * row, row] };
   }
 
-  /** @param {Tensor} stored not in float32 @param {number} all tokens @returns {{ tensor: Tensor, stride: Stride }} */
+  /**
+   * Converts to float32.
+   * @param {Tensor} stored
+   * @param {number} all number of tokens
+   * @returns {{ tensor: Tensor, stride: Stride }}
+   */
   #widened(stored, all) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, , capacity] = shapeOf(stored);
@@ -370,7 +383,7 @@ export class Cache {
    * @param {Uint8Array} [padding]
    */
   setFromEncoder(layer, pair, padding) {
-    // A call that failed may have set some.
+    // A previous call that failed may have set some pairs.
     if (layer === 0) this.#freeFromEncoder();
     this.#fromEncoder ??= { pairs: [], padding };
     this.#fromEncoder.pairs[layer] = pair;
@@ -443,7 +456,8 @@ function copyTokens(to, from, count, rows, dropped = 0) {
 }
 
 /**
- * Refuses models whose tokens see later ones: every new token would change the keys and values of all earlier ones.
+ * Refuses models that are not decoders of tokens. In a model that is not causal, every new token would change the keys
+ * and values of all earlier tokens.
  * @param {string} caller
  * @param {Resolved} options
  */

@@ -15,15 +15,15 @@ import { findRoom, readPrompt, readTokens } from './prompts.js';
 
 /** @typedef {{ ids: number[], keep?: readonly number[] }} Tokens */
 /**
- * padding: tokens before the text in the cache.
+ * A text and its row in the cache. padding: number of padding tokens before the text.
  * @typedef {{ text: ContinuedText, encoder?: Tokens, padding: number }} Row
  */
 
-/** Tokens after the prompts for which the cache allocates memory at first. */
+/** Number of tokens after the prompts for which the cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
 /**
- * The tokens of an encoder's input, which is refused if it has others.
+ * Returns the tokens of an encoder's input. Refuses inputs that are not tokens or have more than ids and keep.
  * @param {Resolved} options of the encoder
  * @param {unknown} input
  * @param {string} called
@@ -44,7 +44,7 @@ function readEncoder(options, input, called) {
 }
 
 /**
- * Rows of equal length.
+ * Returns rows of equal length, to which padding is added.
  * @param {readonly Tokens[]} tokens
  * @param {number} padToken
  * @param {'left' | 'right'} side of the padding
@@ -62,7 +62,7 @@ function pad(tokens, padToken, side) {
   };
 }
 
-/** The logits after each text, with a cache of all of them. */
+/** Computes the logits after each text, with one cache whose rows are the texts. */
 class TextSteps {
   #model;
   #size;
@@ -77,7 +77,7 @@ class TextSteps {
     this.#size = length;
   }
 
-  /** @param {Row[]} rows those of the call before, without texts that have ended @returns {Float32Array[]} */
+  /** @param {Row[]} rows of the previous call, without texts that have ended @returns {Float32Array[]} */
   after(rows) {
     const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
     const next = rows.map(({ text }) => text.next);
@@ -95,7 +95,7 @@ class TextSteps {
   }
 
   /**
-   * Removes the texts that have ended from the cache, and padding that all others have.
+   * Removes from the cache the texts that have ended, and the padding that all remaining texts share.
    * @param {Cache} cache
    * @param {Row[]} rows
    */
@@ -132,15 +132,15 @@ class TextSteps {
 }
 
 /**
- * Refuses texts that would need the angles of long sequences, which all rows of a call share.
+ * Refuses texts so long that they would need other rotary angles, because all rows of a call share the same angles.
  * @param {Request} request
- * @param {number} longest number of tokens of a text that enter the model
+ * @param {number} longest largest number of tokens of a text that enter the model
  * @param {number} beyond
  */
 function checkLong({ max }, longest, beyond) {
   if (longest <= beyond) return;
   const few = `so few that no text gets longer than ${beyond} tokens`;
-  throw argumentError(CALLER, 'max', max, `${few}: longer ones are rotated by other angles, continue them alone`);
+  throw argumentError(CALLER, 'max', max, `${few}: longer texts are rotated by other angles, continue them alone`);
 }
 
 /**

@@ -1,4 +1,4 @@
-// A text that generate() continues: its tokens, and the choice of the next one.
+// A text that generate() continues: its tokens, and the choice of the next token.
 
 import { uniformSource } from '../ops/random.js';
 import { restrict, sample } from '../text/sampling.js';
@@ -7,7 +7,7 @@ import { decodeStream, stopStream } from '../text/stream.js';
 /** @import { Generated, GeneratedToken, Request } from './generateOptions.js' */
 /** @import { Transformer } from './transformer.js' */
 
-/** Milliseconds after which the event loop runs: less than a frame of the screen. */
+/** Milliseconds of computation after which the event loop may run: less than one frame of the screen. */
 const YIELD_AFTER = 12;
 
 /** Lets the event loop run between tokens. */
@@ -21,7 +21,7 @@ export class Pauses {
   }
 }
 
-/** The generated tokens, and their text as far as it is certain. */
+/** The generated tokens and their text. Text is held back while it may be part of a character or of a stop text. */
 class Output {
   /** @type {number[]} */
   ids = [];
@@ -54,7 +54,7 @@ class Output {
     if (held) await this.#onToken?.({ ...held, text: held.text + rest });
   }
 
-  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true at a stop text */
+  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true if a stop text is complete */
   async add(id, logProb) {
     await this.#emitHeld();
     this.ids.push(id);
@@ -75,11 +75,12 @@ class Output {
 }
 
 /**
- * Changes the logits, or their logarithmic softmax, after a token as the options say.
+ * Changes the logits or log-probabilities of the next token as the options require: repetition penalty, suppressed and
+ * forced tokens.
  * @param {Float32Array} logits
  * @param {Request} request
- * @param {{ before: () => readonly number[], index: number, first: number }} at the ids before it, its index in the
- *   sequence, and the index of the first generated token
+ * @param {{ before: () => readonly number[], index: number, first: number }} at before: returns the ids before the next
+ *   token; index: index of the next token in the sequence; first: index of the first generated token
  */
 export function restrictNext(logits, request, { before, index, first }) {
   const { forced, suppress, suppressFirst, repetitionPenalty } = request;
@@ -92,11 +93,11 @@ export function restrictNext(logits, request, { before, index, first }) {
   });
 }
 
-/** The largest number of tokens. The last one does not enter the model, so that one more than `room` fits.
+/** Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits.
  * @param {Request} request @param {number} room */
 export const limitOf = ({ max }, room) => Math.min(max, room + 1);
 
-/** The end of a text that has as many tokens as it may. @param {Request} request @param {number} count */
+/** Returns why a text with the largest number of tokens has ended. @param {Request} request @param {number} count */
 export const fullEnd = ({ max }, count) => (count < max ? 'context' : 'max');
 
 export class ContinuedText {
@@ -112,8 +113,9 @@ export class ContinuedText {
   /**
    * @param {Transformer} model
    * @param {Request} request
-   * @param {{ start: number[], past?: number, room: number, index?: number }} given start: the prompt; past: tokens
-   *   in the cache before it; room: tokens that fit after it; index: in a list of prompts
+   * @param {{ start: number[], past?: number, room: number, index?: number }} given start: the prompt; past: number of
+   *   tokens in the cache before the prompt; room: number of tokens that fit after it; index: index of the prompt in a
+   *   list of prompts
    */
   constructor(model, request, { start, past = 0, room, index = 0 }) {
     this.#request = request;
@@ -131,7 +133,7 @@ export class ContinuedText {
     return [...this.#start, ...this.#output.ids];
   }
 
-  /** The tokens that enter the model next: the prompt, then one each time. */
+  /** The tokens that enter the model next: at first the prompt, then the last generated token. */
   get next() {
     const { ids } = this.#output;
     return ids.length > 0 ? ids.slice(-1) : this.#start;
@@ -142,7 +144,10 @@ export class ContinuedText {
     if (length >= this.#limit) this.ended = fullEnd(this.#request, length);
   }
 
-  /** Chooses the next token by the logits of the last one, which it changes. @param {Float32Array} logits */
+  /**
+   * Chooses the next token by the logits after the last token, and changes these logits.
+   * @param {Float32Array} logits
+   */
   async choose(logits) {
     const output = this.#output;
     const index = this.#first + output.ids.length;
@@ -170,7 +175,7 @@ export class ContinuedText {
   }
 }
 
-/** The text of all tokens. @param {Transformer} model @param {number[]} ids */
+/** Returns the text of all tokens. @param {Transformer} model @param {number[]} ids */
 export async function textOf(model, ids) {
   const output = new Output(model, []);
   for (const id of ids) await output.add(id, 0);

@@ -1,4 +1,4 @@
-// Gradients of a metric, or of named values, with respect to named values of one run.
+// Computes gradients of a metric, or of named values, with respect to named values of one run.
 
 import { readNumber, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -21,8 +21,9 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
  */
 /**
  * @typedef {object} DifferentiateOptions
- * @property {DifferentiableMetric | Readonly<Record<string, TensorLike>>} of what is differentiated: a metric with a
- *   gradient, or the sum of cotangent · value over named values. A cotangent broadcasts to the shape of its value
+ * @property {DifferentiableMetric | Readonly<Record<string, TensorLike>>} of the quantity to differentiate: a metric
+ *   with a gradient, or the sum of cotangent · value over named values. A cotangent broadcasts to the shape of its
+ *   value
  * @property {readonly string[]} at the values to differentiate with respect to: 'embed', 'blocks.*.heads' …
  * @property {readonly Edit[]} [edit] changes of values; gradients are those of the edited values
  * @property {number} [straight] index of a block that passes the gradient of its output to its input unchanged: all
@@ -36,7 +37,7 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
  * @property {string[]} capture
  * @property {readonly Edit[] | undefined} edit
  * @property {number} [straight]
- * @property {number} [blocks] number of blocks that are needed; default: all, and the head
+ * @property {number} [blocks] number of blocks that must be computed; default: all blocks and the head
  */
 
 /**
@@ -73,7 +74,7 @@ export function readDifferentiate(caller, options, given, memory) {
       readName(caller, 'of', name, options);
       if (name.includes('*')) throw argumentError(caller, 'of', name, 'names without *');
       if (straight !== undefined && new RegExp(`^blocks\\.${straight}\\.(?!in$|out$)`).test(name))
-        throw argumentError(caller, 'of', name, `no value inside block ${straight}, which straight names`);
+        throw argumentError(caller, 'of', name, `no value inside block ${straight}, which the option straight skips`);
       cotangents.set(name, readArray(caller, parameter, value, memory));
     }
   const capture = [...at, ...cotangents.keys()];
@@ -82,7 +83,7 @@ export function readDifferentiate(caller, options, given, memory) {
 }
 
 /**
- * The number of blocks before which all named values are computed; undefined if one of them is after the last block.
+ * Returns the number of blocks that must be computed for all named values, or undefined if the head is needed too.
  * @param {readonly unknown[]} names
  * @param {number} layers
  */
@@ -105,9 +106,9 @@ export class Differentiated {
    * @param {{ value: number, logits: Tensor }} [measured]
    */
   constructor(captured, gradients, measured) {
-    /** The metric. @type {number | undefined} */
+    /** The value of the metric. @type {number | undefined} */
     this.value = measured?.value;
-    /** The logits of a model of which a metric is differentiated. @type {Tensor | undefined} */
+    /** The logits of the run, if a metric is differentiated. @type {Tensor | undefined} */
     this.logits = measured?.logits;
     /** The values by name. @type {Record<string, Tensor>} */
     this.captured = captured;
@@ -143,7 +144,8 @@ export function gradientsOf(caller, tape, result, { metric, cotangents, at }) {
     outputs.push([value, cotangentOf(caller, tape, `of.${name}`, numbers, value)]);
   }
   tape.backward(outputs);
-  // Gradients are copied, because several values may have the same one; each value has a tensor of its own.
+  // Several values may share one gradient tensor, so each gradient is copied. Each captured value has a tensor of its
+  // own.
   return tape.memory.scope(() => {
     /** @type {Record<string, Tensor>[]} */
     const [captured, gradients] = [{}, {}];
@@ -160,7 +162,10 @@ export function gradientsOf(caller, tape, result, { metric, cotangents, at }) {
   });
 }
 
-/** A copy that the caller owns; zeros in place of a missing tensor. @param {Tape} tape @param {Tensor | undefined} x
+/**
+ * Returns a copy that the caller owns, or zeros if there is no tensor.
+ * @param {Tape} tape
+ * @param {Tensor | undefined} x
  * @param {readonly number[]} shape
  */
 function copyOf({ memory, caller }, x, shape) {
@@ -179,7 +184,7 @@ function copyOf({ memory, caller }, x, shape) {
 function measure(caller, tape, result, metric) {
   const { logits } = result;
   if (!logits)
-    throw new HeadlightError('ARGUMENT', `${caller}: this model has no logits, of which a metric has a gradient`, {
+    throw new HeadlightError('ARGUMENT', `${caller}: this model has no logits, so a metric cannot be differentiated`, {
       parameter: 'of',
     });
   const value = readNumber(caller, 'the value of of', metric(result));
@@ -190,7 +195,7 @@ function measure(caller, tape, result, metric) {
 }
 
 /**
- * A cotangent in the shape of its value. It is 0 for the score of a hidden key, which is −∞.
+ * Returns the cotangent, broadcast to the shape of its value. It is 0 at the score of a masked key, which is −∞.
  * @param {string} caller
  * @param {Tape} tape
  * @param {string} parameter

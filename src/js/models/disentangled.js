@@ -1,5 +1,5 @@
-// Disentangled attention (He et al. 2021): besides q·k, a score has products of the query and of the key with the row
-// of a table for their relative position. Key t − s has the row R(t − s), which the projections of the block read:
+// Disentangled attention (He et al. 2021): besides q·k, the score of query t and key s has products of the query and of
+// the key with R(t − s), the row of a table for their relative position, projected by the weights of the block:
 //
 //   score(t,s) = scale · (q(t)·k(s) + q(t)·Wk·R(t − s) + k(s)·Wq·R(t − s))
 
@@ -12,19 +12,20 @@ import { logBucketOf } from './positions.js';
 /** @import { Run } from './run.js' */
 
 /**
- * The rows of the table that a run needs: (U,C), and the row of each relative position: (T+S−1), by s − t + T − 1.
+ * rows (U,C): the rows of the table that a run needs. index (T+S−1): for each relative position s − t, the index of its
+ * row in rows. The relative position s − t has the index s − t + T − 1.
  * @typedef {{ rows: Tensor, index: Int32Array }} RelativeRows
  */
 /**
- * A product of the rows of x with the rows of a table, which is added to the scores. axis: which rows of the scores
- * those of x are.
+ * A product of the rows of x with the rows of a table, which is added to the scores. axis: 'query' if the rows of x are
+ * queries, 'key' if they are keys.
  * @typedef {{ x: Tensor, table: Tensor, axis: 'query' | 'key' }} Term x (B,N,H·D), table (U,H·D)
  */
 /** @typedef {{ batch: number, heads: number, queries: number, keys: number, width: number }} Sizes */
 
 /**
- * The row of a relative position in the table.
- * @param {number} distance from the key to the query
+ * Returns the index of the table's row for a relative position.
+ * @param {number} distance position of the query minus position of the key
  * @param {NonNullable<Resolved['disentangled']>} options
  */
 export function relativeRow(distance, { buckets, distance: most }) {
@@ -47,9 +48,9 @@ export function relativeRows(run, disentangled) {
 }
 
 /**
- * The terms of relative positions in the scores of a block.
+ * Computes the part of a block's scores that depends on relative positions, as a bias (B,H,T,S) for attention.
  * @param {Run} run
- * @param {string} at name of the attention
+ * @param {string} at prefix of the names of the attention's weights
  * @param {RelativeRows} relative
  * @param {{ query: Tensor, key: Tensor, sizes: Sizes, scale: number }} call
  */
@@ -70,7 +71,7 @@ export function relativeScores(run, at, { rows, index }, { query, key, sizes, sc
 const stridesOf = ({ heads, queries, keys }) => [heads * queries * keys, queries * keys, keys, 1];
 
 /**
- * scale · the sum of all terms: (B,H,T,S).
+ * Returns scale · the sum of all terms, (B,H,T,S).
  * @param {Graph} graph
  * @param {Term[]} terms
  * @param {Int32Array} index
@@ -115,11 +116,12 @@ function zeros(graph, like) {
 }
 
 /**
- * Calls a function with the index of each cell (t,s) of the scores of a head and the index of its product.
+ * Calls a function for each query t and key s of a head, with the index of their score and the index of the product
+ * that is added to this score.
  * @param {Term} term
  * @param {Int32Array} index
  * @param {Sizes} sizes
- * @param {number} columns U
+ * @param {number} columns U, the rows of the table
  * @param {(cell: number, at: number) => void} each
  */
 function forEachCell({ axis }, index, { queries, keys }, columns, each) {
@@ -129,8 +131,8 @@ function forEachCell({ axis }, index, { queries, keys }, columns, each) {
 }
 
 /**
- * The parts of one head, copied to temporary tensors: x (N,D), table (U,D), and their products (N,U). square: where the
- * scores of the head begin.
+ * The parts of one head, copied to temporary tensors: x (N,D), table (U,D), and their products (N,U). square: index of
+ * the head's first score; make: returns a temporary tensor; add: adds a part to the head's place in a whole tensor.
  * @typedef {{ x: Tensor, table: Tensor, products: Tensor, square: number, make: (rows: number) => Tensor,
  *   add: (whole: Tensor, part: Tensor, of: 'x' | 'table') => void }} HeadTerm
  */

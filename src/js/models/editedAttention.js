@@ -1,5 +1,5 @@
-// Attention with captured or edited scores or weights. Edited values are passed to the same function of the core, so
-// that an edit that sets a value to itself changes no bit.
+// Attention with captured or edited scores or weights. Edited values are passed to the function of the core that also
+// computes attention without edits, so that an edit that sets a value to itself changes no bit.
 
 import { broadcastStrides } from '../check/shape.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
@@ -47,8 +47,8 @@ function captureScores({ graph, values, prefix }, at, scores) {
 }
 
 /**
- * Changes the gradients with respect to the scores, and to the scores of all keys, from those after an edit to those
- * before it.
+ * Turns the gradients after an edit into the gradients before it, in place. dScores: with respect to the scores; dAll:
+ * with respect to the scores of all keys, computed without masks.
  * @typedef {(dScores: Float32Array, dAll: Float32Array) => void} Undo
  */
 
@@ -56,7 +56,7 @@ function captureScores({ graph, values, prefix }, at, scores) {
  * @param {Run} run
  * @param {string} at
  * @param {AttentionCall} call
- * @param {Tensor} [given] the scores, which are not changed; default: they are computed here
+ * @param {Tensor} [given] the scores, of which a copy is edited; default: the scores are computed here
  * @returns {Tensor} (B,H,T,S)
  */
 function editScores(run, at, call, given) {
@@ -73,7 +73,7 @@ function editScores(run, at, call, given) {
   for (const edit of edits) {
     const undo = visibility?.apply(edit);
     if (undo) undos.push(undo);
-    // A later edit may show keys that are hidden now: their scores are edited as well.
+    // The scores of masked keys are edited as well, because a later edit may unmask them.
     const reverse = changeScores(run, edit, scores);
     const reverseAll = visibility && changeScores(run, edit, visibility.allScores);
     undos.push((dScores, dAll) => {
@@ -85,7 +85,7 @@ function editScores(run, at, call, given) {
     graph.record(scores, (d) => {
       const [dx, dAll] = [graph.duplicate(d), new Float32Array(sizeOf(d))];
       for (const undo of undos.reverse()) undo(viewOf(dx), dAll);
-      // The scores of hidden keys depend on queries and keys in the same way as the others.
+      // The scores computed without masks depend on queries and keys in the same way, so their gradients are added.
       viewOf(dx).forEach((value, i, all) => void (all[i] = value + dAll[i]));
       graph.accumulate(given, dx);
     });
@@ -107,12 +107,15 @@ function changeScores({ caller, past }, edit, scores) {
   };
 }
 
-/** Applies edits that change which keys are visible. It has the scores of all keys, also of those that are hidden. */
+/** Applies edits that change which keys are masked. It has the scores of all keys, including masked keys. */
 class Visibility {
   #run;
   #call;
   #scores;
-  /** (B,H,T,S): 1 = visible, without regard to windows. Later keys of causal models and padding are hidden at first. */
+  /**
+   * (B,H,T,S): 0 = masked, 1 = visible; windows are ignored. At first, later keys in causal models and padding are
+   * masked.
+   */
   #visible;
 
   /**
@@ -165,19 +168,19 @@ class Visibility {
 }
 
 /**
- * Returns a function from an index (b,h,t,s) to the value of a mask, undefined outside the mask. With a cache the mask
- * may be for the first tokens of the whole sequence.
+ * Returns a function from an index (b,h,t,s) to the value of a mask, undefined outside the mask. With a cache, the mask
+ * may cover the first tokens of the whole sequence instead of the tokens of the call.
  * @param {string} caller
  * @param {string} parameter
  * @param {Numbers} mask
  * @param {readonly number[]} shape of the scores
- * @param {number | undefined} past with a cache
+ * @param {number | undefined} past tokens in the cache; undefined without a cache
  * @returns {(index: readonly number[]) => number | undefined}
  */
 function readMask(caller, parameter, mask, shape, past) {
   if (past === undefined || broadcastStrides([...mask.shape], [...shape]))
     return readOperand(caller, parameter, mask, shape);
-  // An axis of length 1 among the last two is repeated; any other has positions in the sequence.
+  // Each of the last two axes is repeated if its length is 1; otherwise its indices are positions in the sequence.
   const [rows, columns] = [mask.shape.at(-2) ?? 1, mask.shape.at(-1) ?? 1];
   const at = readOperand(caller, parameter, mask, [shape[0], shape[1], rows, columns]);
   return ([batch, head, query, key]) => {

@@ -1,4 +1,4 @@
-// The values of a transformer's computation by name: which are captured, and which are edited.
+// Captures and edits of named values in the computation of a transformer.
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
@@ -12,8 +12,9 @@ import { readArray } from '../ops/state.js';
 /** @import { Tape } from './tape.js' */
 
 /**
- * A change of one value. mask, temperature and window, which only 'blocks.L.scores' has, are applied first, then set,
- * then scale, then add. The score of a hidden key is −Infinity. Only a mask, a window, 'zero' or a tensor change it.
+ * A change of one value. mask, temperature and window, which only 'blocks.L.scores' accepts, are applied first, then
+ * set, then scale, then add. The score of a masked key is −Infinity. Only mask, window, and set with 'zero' or a tensor
+ * change it.
  * @typedef {object} Edit
  * @property {string} at the name of a value; * matches any block
  * @property {number | readonly number[]} [head] default: all heads
@@ -21,13 +22,14 @@ import { readArray } from '../ops/state.js';
  * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is the mean over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
- * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of the model's
- *   masks. With a cache, if its shape is not that of the call's tokens, its rows and columns are the first tokens of
- *   the whole sequence, and scores outside it are as without the mask
- * @property {number} [temperature]
- * @property {readonly [number, number]} [window] the largest distance of keys to the left and right; −1 = no bound
+ * @property {'none' | (string & {}) | TensorLike} [mask] (…,T,S): 0 = masked key, in place of the model's masks; 'none'
+ *   masks no key. With a cache, a mask whose shape does not fit the tokens of the call is for the first tokens of the
+ *   whole sequence; for later tokens the model's masks apply
+ * @property {number} [temperature] number by which the scores are divided
+ * @property {readonly [number, number]} [window] the largest distance from the query to keys on its left and on its
+ *   right; −1 = no limit
  * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
- *   nothing to keep it. It is called during the run, and stands alone
+ *   nothing to keep it. It is called during the run. An edit with change has no other changes
  */
 /**
  * @typedef {(value: { data: Float32Array, shape: number[] }, name: string) => TensorLike | undefined | void} Change
@@ -41,8 +43,8 @@ import { readArray } from '../ops/state.js';
 /** The axes of heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
 /**
- * The name of a value, of one block or of every block, and its number of heads. Names with '*' for the block are keys
- * of the same maps as exact names: a look-up takes the same time for any number of edits.
+ * The name of a value in one block or, with '*', in every block, and the number of its heads. Maps have both exact
+ * names and names with '*' as keys, so that a look-up takes the same time for any number of edits.
  * @typedef {{ key: string, heads?: number }} ReadName
  */
 
@@ -64,12 +66,15 @@ const BLOCK_VALUES = [
   'mlp',
   'out',
 ];
-/** The pooled rows, and values of the attention that pools them. */
+/** Names of the pooled rows and of values in the attention that pools them. */
 const POOL = /^pool(ed|\.(query|key|value|scores|weights|heads))$/;
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-/** Parts of the block as they read the residual stream, before the norm: each head has an input of its own. */
+/**
+ * Inputs that parts of the block read from the residual stream, before the norm. Each head has its own input of query,
+ * key and value.
+ */
 const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
 const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
 const OF_INPUT = /\.(query|key|value|mlp)\.in$/;
@@ -97,7 +102,7 @@ export function readName(caller, parameter, name, options, whole = false) {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
   if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();
   const inEncoder = name.startsWith('encoder.');
-  if (inEncoder && !options.encoder) throw fail('a name without encoder: this model has none');
+  if (inEncoder && !options.encoder) throw fail('a name without encoder: this model has no encoder');
   const stack = inEncoder && options.encoder ? options.encoder : options;
   const own = inEncoder ? name.slice('encoder.'.length) : name;
   if (MODEL_VALUES.includes(own)) {
@@ -121,7 +126,8 @@ function headsOf(value, { numHeads, kvHeads }) {
 }
 
 /**
- * The keys that match the name of a value. 'blocks.0.*' does not match the inputs of parts, which are large.
+ * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match the inputs of parts
+ * ('query.in' …), because they are large.
  * @param {string} name
  */
 export function keysOf(name) {
@@ -156,13 +162,19 @@ export function readValues(caller, options, capture = [], edit = [], memory) {
   return new Values(caller, captures, edits);
 }
 
-/** The input of a part is before its norm, so that an edit of the norm would not reach the part. @param {string} caller
+/** Refuses edits of norm1 if the input of a part ('query.in' …) is captured or edited. The part then computes its norm
+ * from this input, so an edit of norm1 would not reach it. @param {string} caller
  * @param {ReadEdit[]} edits
  */
 function refuseNorm(caller, edits) {
   const found = edits.find(({ at }) => at.endsWith('.norm1'));
   if (found)
-    throw argumentError(caller, `${found.parameter}.at`, found.at, 'another value, as the input of a part is named');
+    throw argumentError(
+      caller,
+      `${found.parameter}.at`,
+      found.at,
+      'another value, because the input of a part is captured or edited',
+    );
 }
 
 /**
@@ -225,7 +237,7 @@ function readChange(caller, parameter, change, edit) {
   if (typeof change !== 'function')
     throw argumentError(caller, parameter, change, 'a function of a value and its name');
   const { at } = /** @type {Edit} */ (edit);
-  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none: scores have other changes');
+  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none: scores accept only other changes');
   const others = Object.entries(/** @type {Edit} */ (edit)).filter(([, value]) => value !== undefined);
   if (others.length > 2) throw argumentError(caller, parameter, change, 'no other change of the same edit');
   return /** @type {Change} */ (change);
@@ -238,13 +250,13 @@ function readWindow(caller, parameter, window) {
   return [left, right];
 }
 
-/** The values that are captured and the edits of one call. */
+/** The captures and edits of one call. */
 export class Values {
   #caller;
   #captures;
-  /** By the key of their name. @type {Map<string, { index: number, edit: ReadEdit }[]>} */
+  /** The edits of each name. @type {Map<string, { index: number, edit: ReadEdit }[]>} */
   #edits = new Map();
-  /** Keys by name: each name is parsed once. @type {Map<string, string[]>} */
+  /** Results of keysOf() by name, so that each name is parsed once. @type {Map<string, string[]>} */
   #keys = new Map();
   /** @type {Record<string, Tensor>} */
   captured = {};
@@ -338,7 +350,12 @@ export class Values {
   }
 }
 
-/** The gradient before edits, from that after them. @param {Tape} tape @param {Tensor} d @param {Reverse[]} reverses */
+/**
+ * Returns the gradient before edits, given the gradient after them.
+ * @param {Tape} tape
+ * @param {Tensor} d
+ * @param {Reverse[]} reverses
+ */
 function reversed(tape, d, reverses) {
   const dx = tape.duplicate(d);
   for (const reverse of reverses.reverse()) reverse(viewOf(dx));
@@ -391,7 +408,10 @@ export function readOperand(caller, parameter, numbers, shape) {
   };
 }
 
-/** Changes the gradient after an edit to that before it. @typedef {(gradient: Float32Array) => void} Reverse */
+/**
+ * Turns the gradient after an edit into the gradient before it, in place.
+ * @typedef {(gradient: Float32Array) => void} Reverse
+ */
 
 /**
  * @param {string} caller
@@ -406,7 +426,7 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
   const { set, scale = 1, add, token, parameter } = edit;
   if (token && axes.token === undefined)
     throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
-  // With a cache, later calls may have none of these tokens. The operand need not fit their shape.
+  // With a cache, a call may have none of these tokens. Then the operand need not fit the shape of the call.
   if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return () => {};
   const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>
     readOperand(caller, `${parameter}.${part}`, numbers, shape);
@@ -432,7 +452,7 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
 }
 
 /**
- * The mean over batch and tokens at the index of an element, without scores of hidden keys, and its gradient.
+ * Computes the means over batch and tokens, without the scores of masked keys, and the gradients of the means.
  * @param {Float32Array} data
  * @param {readonly number[]} shape
  * @param {Axes} axes
@@ -453,12 +473,12 @@ function meanOver(data, shape, { token }) {
   return {
     at: (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)],
 
-    /** Adds the gradient of an element that is the mean. */
+    /** Adds the gradient of an element that was set to a mean to the gradient of this mean. */
     collect(/** @type {number} */ at, /** @type {readonly number[]} */ index, /** @type {number} */ d) {
       if (visible[at]) gradients[meanAt(index)] += d;
     },
 
-    /** Adds the gradients of the means to those of the elements that they are means of. */
+    /** Adds to the gradient of each element its share of the gradient of the mean. */
     spread(/** @type {Float32Array} */ gradient) {
       forEachElement({}, shape, {}, 0, (at, index) => {
         if (visible[at]) gradient[at] += gradients[meanAt(index)] / counts[meanAt(index)];

@@ -62,7 +62,7 @@ function embedTokens(run, labels) {
 }
 
 /**
- * The factor of each row of tokenDropout: (B,T).
+ * Returns the factor (B,T) by which tokenDropout multiplies each embedding.
  * @param {Run} run
  * @param {Int32Array} labels (B,T)
  * @param {NonNullable<Resolved['tokenDropout']>} options
@@ -81,7 +81,7 @@ function keptShares({ batch, rows, input }, labels, { token, share }) {
 }
 
 /**
- * A convolution whose stride is its size is a linear layer of patches.
+ * Embeds the patches of pictures. A convolution whose stride equals its size is a linear layer over patches.
  * @param {Run} run
  * @returns (B,N+classTokens,C)
  */
@@ -107,7 +107,7 @@ function embedPatches(run) {
 }
 
 /**
- * Two convolutions of width 3. The second has stride 2 and halves the number of frames.
+ * Applies two convolutions of width 3 to audio features. The second has stride 2 and halves the number of frames.
  * @param {Run} run
  * @returns (B,⌈N/2⌉,C)
  */

@@ -12,7 +12,7 @@ import { findRoom, isList, readPrompt } from './prompts.js';
 /** @import { Prompt } from './prompts.js' */
 /** @import { Transformer } from './transformer.js' */
 
-/** Tokens after the prompt for which a new cache allocates memory at first. */
+/** Number of tokens after the prompt for which a new cache allocates memory at first. */
 const INITIAL_ROOM = 64;
 
 /**
@@ -66,14 +66,14 @@ async function generateOne(model, prompt, request) {
  * @param {Transformer} model
  * @param {ModelInput | readonly ModelInput[]} prompt
  * @param {GenerateOptions} options
- * @param {boolean} iterates true if the tokens are iterated
+ * @param {boolean} iterates true if the caller iterates over the tokens
  * @returns {Promise<Generated | Generated[]>}
  */
 export async function generate(model, prompt, options, iterates) {
   if (!isList(prompt))
     return generateOne(model, /** @type {ModelInput} */ (prompt), readGenerateOptions(model, options, false));
   if (iterates)
-    throw new HeadlightError('STATE', `${CALLER}: several texts are no iterator of tokens: use onToken`, {
+    throw new HeadlightError('STATE', `${CALLER}: the tokens of several texts cannot be iterated over: use onToken`, {
       parameter: 'prompt',
     });
   const request = readGenerateOptions(model, options, true);

@@ -10,43 +10,47 @@ import { checkCache } from './cache.js';
 /** @import { Transformer } from './transformer.js' */
 
 /**
- * Defaults come from the model's generation_config.json, in `model.generation`, else they are as described here.
+ * Defaults come from the model's generation_config.json, in `model.generation`. Without it they are as described here.
  * @typedef {object} GenerateOptions
- * @property {number} [max] largest number of tokens; default: until an end token, or the end of the context or the
- *   cache
+ * @property {number} [max] largest number of generated tokens; default: until an end token, or until the context or the
+ *   cache is full
  * @property {number} [temperature] 0, the default, chooses the most probable token
  * @property {number} [topK] number of the most probable tokens that may be chosen
  * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
  * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
  *   by it, negative ones multiplied; default 1
  * @property {readonly number[]} [suppress] tokens that are never chosen
- * @property {readonly number[]} [suppressFirst] tokens that are not chosen first, or first after forced tokens
+ * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token, or as the
+ *   first token after forced tokens
  * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of
  *   the sequence
  * @property {number} [seed] default 0; each of several texts has a random source of its own with this seed
- * @property {readonly (number | string)[]} [stop] tokens or texts that end it; default: the end tokens of the model
- * @property {Cache} [cache] its tokens come before the prompt; it cannot be used otherwise until the end
- * @property {readonly Edit[]} [edit] applied to every token
- * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three are a draft,
- *   which one run checks: a text that repeats itself takes less time. Another token can only be chosen where two are
- *   almost equally likely, as the logits of several rows may differ in their last digits. Default false; no effect with
- *   edits
- * @property {number} [beams] number of texts that a beam search continues at the same time; default 1: no search.
- *   `num_beams` in the files of a model is not applied. Nothing is sampled
+ * @property {readonly (number | string)[]} [stop] tokens or texts that end the generated text; default: the end tokens
+ *   of the model
+ * @property {Cache} [cache] a cache whose tokens come before the prompt; nothing else can use it until generate ends
+ * @property {readonly Edit[]} [edit] edits that are applied in every run
+ * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three tokens are
+ *   drafted, and one run checks the draft, so that a text that repeats itself takes less time. The result can differ
+ *   only where two tokens are almost equally likely, because logits that are computed for several rows may differ in
+ *   their last digits. Default false; no effect with edits
+ * @property {number} [beams] number of texts that a beam search continues at the same time; default 1, without a
+ *   search. `num_beams` in the files of a model is ignored. A beam search samples nothing
  * @property {number} [lengthPenalty] with beams: a text of n tokens, its end token included, has the score
  *   `sum of logProbs / n ** lengthPenalty`; default 1
- * @property {boolean | 'never'} [earlyStopping] with beams: true ends the search when as many texts as beams have
- *   ended; false, the default, when the best open text would not have a better score than the worst of these if it
- *   ended now; 'never', when it would not at its greatest length
+ * @property {boolean | 'never'} [earlyStopping] with beams: the search needs as many ended texts as beams. true: it
+ *   ends as soon as it has them; false, the default: it also waits until the best text that has not ended would not
+ *   have a better score than the worst of them if it ended now; 'never': as false, with the score that this text would
+ *   have at its greatest length
  * @property {AbortSignal} [signal] on abort the tokens so far are returned
  * @property {(token: GeneratedToken, index: number) => unknown} [onToken] called with each token and its text, and the
  *   index of the prompt in a list of prompts. If the token ends with a part of a character or of a stop text, it is
- *   held back until the next one or the end. The texts concatenated are the text of the result. A promise is awaited;
+ *   held back until the next token or the end. The texts concatenated are the text of the result. A promise is awaited;
  *   if it rejects, generate rejects
  */
 /** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */
 /**
- * ended: 'context' if the context or the cache has no room for another token. score: that of a search with beams.
+ * logProbs: the log-probability of each token. ended: 'context' if the context or the cache has no room for another
+ * token. score: the score of the text in a beam search.
  * @typedef {{ ids: number[], text: string, logProbs: number[], ended: 'max' | 'context' | 'stop' | 'signal',
  *   score?: number }} Generated
  */
@@ -75,7 +79,7 @@ const OPTIONS = [
 ];
 export const CALLER = 'generate';
 const COUNT = { integer: true, least: 0 };
-/** Options that several texts and beams do not have, and the value that is expected in their place. */
+/** Options that several texts, or beams, do not accept, and the value that errors say is expected. */
 const NOT_WITH_SEVERAL = { cache: 'none', edit: 'none', lookup: 'false', beams: '1' };
 const NOT_WITH_BEAMS = { cache: 'none', lookup: 'false', temperature: '0', onToken: 'none' };
 
@@ -135,7 +139,7 @@ function readBeams(given) {
   }
   refuse(given, NOT_WITH_BEAMS, 'beams');
   const text = given.stop?.find((entry) => typeof entry === 'string');
-  if (text !== undefined) throw argumentError(CALLER, 'stop', given.stop, 'tokens alone with beams');
+  if (text !== undefined) throw argumentError(CALLER, 'stop', given.stop, 'only tokens with beams, no texts');
   if (earlyStopping !== true && earlyStopping !== false && earlyStopping !== 'never')
     throw argumentError(CALLER, 'earlyStopping', earlyStopping, "true, false or 'never'");
   return {
@@ -146,7 +150,7 @@ function readBeams(given) {
 }
 
 /**
- * The options with their defaults.
+ * Returns the options with their defaults.
  * @param {Transformer} model
  * @param {GenerateOptions} options
  * @param {boolean} several true for a list of prompts
@@ -178,7 +182,8 @@ export function readGenerateOptions(model, options, several) {
       topP: readOptional('topP', given.topP, { least: 0, most: 1 }),
     },
     seed: readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }),
-    // A sampling of the model's files does not hinder a search, a temperature that is passed does.
+    // Only the options of the call are checked, because a temperature from the model's files must not refuse a beam
+    // search.
     beams: readBeams(own),
   };
 }

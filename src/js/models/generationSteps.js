@@ -1,5 +1,5 @@
-// The logits after each token of a text that is generated. With a lookup, those of drafted tokens are computed together
-// with those of the token before them.
+// Computes the logits after each token of a generated text. With the option lookup, drafted tokens are computed in one
+// run with the token before them.
 
 import { shapeOf, viewOf } from '../memory/tensor.js';
 import { CALLER } from './generateOptions.js';
@@ -20,27 +20,27 @@ export class GenerationSteps {
   /** Tokens of the draft that are in the cache and may be chosen next, each with the logits after it.
    * @type {{ id: number, logits: Float32Array }[]} */
   #drafted = [];
-  /** Tokens of the draft that have been chosen. */
+  /** Number of tokens of the draft that have been chosen. */
   #chosen = 0;
 
   /**
    * @param {Transformer} model
    * @param {Cache} cache which the caller has locked
    * @param {{ encoder?: PlainInput, edit?: readonly Edit[], beyond: number, lookup: boolean }} given beyond: the length
-   *   from which on all tokens are rotated by other angles
+   *   of a sequence above which all its tokens are rotated by other angles
    */
   constructor(model, cache, given) {
     this.#model = model;
     this.#cache = cache;
     this.#given = given;
-    // An edit may name rows of the input.
+    // The result of an edit may depend on which tokens a run has, so there is no draft with edits.
     if (given.lookup && !given.edit) this.#lookup = new PromptLookup();
   }
 
   /**
-   * The logits after the tokens `next`.
+   * Returns the logits after the tokens `next`.
    * @param {number[]} next the prompt, then one token each time
-   * @param {() => number[]} all tokens so far, those included
+   * @param {() => number[]} all returns all tokens so far, including next
    * @returns {Float32Array}
    */
   after(next, all) {
@@ -59,7 +59,10 @@ export class GenerationSteps {
     });
   }
 
-  /** The logits after a drafted token, if it was chosen. @param {number} id */
+  /**
+   * Returns the logits after the next drafted token if this token was chosen; otherwise drops the draft.
+   * @param {number} id
+   */
   #chooseDrafted(id) {
     const drafted = this.#drafted[0];
     if (!drafted) return undefined;

@@ -1,4 +1,4 @@
-// The operations that models consist of. The core computes them and their gradients.
+// The operations that models consist of. The core computes most of them and of their gradients.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD, KEYS, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { loadRows, PACKED } from '../memory/packed.js';
@@ -12,7 +12,7 @@ import { Tape } from './tape.js';
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { Weight } from './weights.js' */
 
-/** @typedef {readonly [batch: number, head: number, row: number]} Stride in numbers */
+/** @typedef {readonly [batch: number, head: number, row: number]} Stride distance in numbers */
 /**
  * @typedef {object} AttentionCall
  * @property {Tensor} query (B,T,H·D)
@@ -20,7 +20,7 @@ import { Tape } from './tape.js';
  * @property {Tensor} value (B,G,S,D), with keyStride
  * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number }} sizes
  * @property {Stride} keyStride
- * @property {number} [keyType] type of key and value, KEYS; default float32
+ * @property {number} [keyType] number type of key and value, one of KEYS; default float32
  * @property {number} scale
  * @property {number} softcap
  * @property {boolean} causal
@@ -40,7 +40,7 @@ import { Tape } from './tape.js';
 
 export class Graph extends Tape {
   /**
-   * x · weightᵀ + bias: (…,out).
+   * Returns x · weightᵀ + bias, (…,out).
    * @param {Tensor} x (…,in)
    * @param {Weight} weight (out,in)
    * @param {Weight} [bias] (out)
@@ -97,7 +97,7 @@ export class Graph extends Tape {
     });
   }
 
-  /** activation(gate) · up @param {Tensor} gate @param {Tensor} up @param {ActivationKind} name */
+  /** Returns activation(gate) · up. @param {Tensor} gate @param {Tensor} up @param {ActivationKind} name */
   gated(gate, up, name) {
     const [y, kind, size] = [this.make(up.shape), ACTIVATIONS[name], sizeOf(up)];
     this.call('hl_gated_forward', y, gate, up, size, kind);
@@ -131,7 +131,7 @@ export class Graph extends Tape {
     return this.record(multiply(x), (d) => this.accumulate(x, multiply(d)));
   }
 
-  /** x · weight, for every row. @param {Tensor} x (…,C) @param {Weight} weight (C) */
+  /** Returns x · weight for every row. @param {Tensor} x (…,C) @param {Weight} weight (C) */
   scaleChannels(x, weight) {
     const [width] = weight.shape;
     const multiply = (/** @type {Tensor} */ from) => {
@@ -152,7 +152,7 @@ export class Graph extends Tape {
     });
   }
 
-  /** cap · tanh(x / cap) @param {Tensor} x @param {number} cap */
+  /** Returns cap · tanh(x / cap). @param {Tensor} x @param {number} cap */
   softcap(x, cap) {
     const y = this.make(x.shape);
     this.call('hl_softcap_forward', y, x, sizeOf(x), cap);
@@ -164,7 +164,7 @@ export class Graph extends Tape {
   }
 
   /**
-   * Rows of a table: (…,width).
+   * Returns rows of a table, (…,width).
    * @param {Weight} table (count,width)
    * @param {Int32Array} labels
    * @param {readonly number[]} shape of the labels: (…)
@@ -194,7 +194,7 @@ export class Graph extends Tape {
    * Rotates pairs of elements of every head by the angles of its position.
    * @param {Tensor} x (B,T,heads·width)
    * @param {{ table: Tensor, positions: Int32Array, heads: number, width: number, rotated: number,
-   *   neighbours: boolean }} form table (count,2,rotated/2), positions (B,T)
+   *   neighbours: boolean }} form table (count,2,rotated/2): cosines and sines; positions (B,T)
    */
   rotate(x, { table, positions, heads, width, rotated, neighbours }) {
     const [batch, rows] = x.shape;
@@ -213,7 +213,7 @@ export class Graph extends Tape {
   }
 
   /**
-   * The bias of relative positions: (H,T,S).
+   * Returns the bias of relative positions, (H,T,S).
    * @param {Weight} table (buckets,H)
    * @param {Int32Array} bucket (T+S−1): the bucket of key s and query t has the index s − t + T − 1
    * @param {number} queries
@@ -247,7 +247,7 @@ export class Graph extends Tape {
     return { output, weights, scores };
   }
 
-  /** Like attention, without its gradient. @param {AttentionCall} call @returns {AttentionPoints} */
+  /** Computes attention without recording its gradient. @param {AttentionCall} call @returns {AttentionPoints} */
   attend(call) {
     const { batch, heads, queries, keys, width } = call.sizes;
     const output = this.make([batch, queries, heads * width]);

@@ -1,4 +1,4 @@
-// The gradient of a linear layer whose weight is stored in 16 bits.
+// Computes the gradient of a linear layer whose weight is stored in 16 bits.
 
 import { loadRows } from '../memory/packed.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
@@ -8,11 +8,11 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
 /** @import { Tape } from './tape.js' */
 /** @import { Weight } from './weights.js' */
 
-/** Floats that are converted at once: 8 MiB, so that no large matrix is in memory a second time. */
+/** Maximum number of floats that are converted at once: 8 MiB, so that no large matrix is in memory a second time. */
 const MAX_CONVERTED = 2 ** 21;
 
 /**
- * dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
+ * Returns dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
  * @param {Tape} tape
  * @param {readonly number[]} shape of x: (…,in)
  * @param {Tensor} dy (…,out)

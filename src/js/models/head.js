@@ -31,7 +31,7 @@ export function computeHead(run, hidden, selected) {
   return { logits: run.pass('logits', logits, ROWS, run.past + run.rows - x.shape[1]), pooled, relationship };
 }
 
-/** The layers before the last linear layer. @param {Run} run @param {Tensor} x (…,C) */
+/** Applies the layers of the head before the last linear layer. @param {Run} run @param {Tensor} x (…,C) */
 function transform(run, x) {
   const { headTransform, headActivation } = run.options;
   if (headTransform !== 'none')
@@ -39,17 +39,21 @@ function transform(run, x) {
   return run.weight('head.project.weight') ? run.linear('head.project', x) : x;
 }
 
-/** The logits (B,classes) of the second token. @param {Run} run @param {Tensor} hidden (B,T,C) */
+/** Returns the logits (B,classes) of the second token. @param {Run} run @param {Tensor} hidden (B,T,C) */
 const distilledLogits = (run, hidden) =>
   run.linear('taught', pickRows(run.graph, hidden, new Array(run.batch).fill(1)));
 
-/** The mean (B,C) of all tokens but the first. @param {Run} run @param {Tensor} hidden (B,T,C) */
+/** Returns the mean (B,C) of all tokens but the first. @param {Run} run @param {Tensor} hidden (B,T,C) */
 function meanOfOthers({ graph, input, rows }, hidden) {
   const keep = input.keep?.filter((_, i) => i % rows > 0);
   return meanRows(graph, sliceRows(graph, hidden, 1, rows - 1), keep);
 }
 
-/** (B,C), (B,2·C), or (B,poolDim) with a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
+/**
+ * Returns the pooled hidden states: (B,C), (B,2·C), or (B,poolDim) with a pooler.
+ * @param {Run} run
+ * @param {Tensor} hidden (B,T,C)
+ */
 function poolTokens(run, hidden) {
   const { graph } = run;
   const { pool, pooler } = run.options;
@@ -60,7 +64,7 @@ function poolTokens(run, hidden) {
   return run.pass('pooled', pooler === 'linear' || pooler === 'affine' ? y : graph.activation(y, pooler), {});
 }
 
-/** The same before a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
+/** Returns the pooled hidden states before the pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
 function poolRows(run, hidden) {
   const { graph, input } = run;
   const { pool } = run.options;
@@ -70,7 +74,7 @@ function poolRows(run, hidden) {
   return pool === 'first-mean' ? joinColumns(graph, token, meanOfOthers(run, hidden)) : token;
 }
 
-/** The index of the pooled token of each sequence: (B). @param {Run} run */
+/** Returns the index of the pooled token in each sequence, (B). @param {Run} run */
 function pooledTokens({ options, input, batch, rows }) {
   const { pool, endToken, poolSkip } = options;
   const { labels, keep } = input;

@@ -1,4 +1,4 @@
-// Queries, keys and values of which each head reads an input of its own. By default all inputs are the residual stream;
+// Computes queries, keys or values with a separate input for each head. Each input is a copy of the residual stream;
 // edits may change the input of one head.
 
 import { HeadlightError } from '../check/errors.js';
@@ -13,9 +13,9 @@ import { HEADS } from './edits.js';
 /** @import { Weight } from './weights.js' */
 
 /**
- * The queries, keys or values, before their norm and rotation.
+ * Returns the queries, keys or values before their norm and rotation.
  * @param {Run} run
- * @param {(name: string) => string} at returns the full name of a name in the block
+ * @param {(name: string) => string} at returns the full name for a name within the block
  * @param {'query' | 'key' | 'value'} name
  * @param {Tensor} stream (B,T,C)
  * @param {number} heads
@@ -33,7 +33,7 @@ export function projectInputs(run, at, name, stream, heads) {
   );
 }
 
-/** (B,T,C) to (B,heads,T,C). @param {Graph} graph @param {Tensor} x @param {number} heads */
+/** Repeats (B,T,C) for each head: (B,heads,T,C). @param {Graph} graph @param {Tensor} x @param {number} heads */
 function repeat(graph, x, heads) {
   const [batch, rows, width] = x.shape;
   const size = rows * width;
@@ -51,7 +51,7 @@ function repeat(graph, x, heads) {
 }
 
 /**
- * A linear layer of which each head has an input of its own.
+ * Computes a linear layer in which each head has an input of its own.
  * @param {Graph} graph
  * @param {Tensor} x (B,heads,T,C)
  * @param {Weight} weight (heads·D,C)
@@ -87,7 +87,8 @@ function linearByHead(graph, x, weight, bias) {
 }
 
 /**
- * Calls a function for each head of each batch entry, with the index of both, and the rows (D,C) of the weight.
+ * Calls a function for each head of each sequence, with the index of the head in the sequence and in the batch, and the
+ * head's rows (D,C) of the weight.
  * @param {Graph} graph
  * @param {readonly number[]} shape (B,heads,T,C)
  * @param {Weight} weight (heads·D,C)

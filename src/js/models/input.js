@@ -9,7 +9,7 @@ import { rarePart } from './rareParts.js';
 /** @import { Resolved } from './options.js' */
 
 /**
- * The same inputs under the names of other libraries.
+ * The inputs of PlainInput under the names that other libraries use.
  * @typedef {{ input_ids: TensorLike, attention_mask?: TensorLike, token_type_ids?: TensorLike,
  *   position_ids?: TensorLike } | { pixel_values: TensorLike } | { input_features: TensorLike } |
  *   { input_values: TensorLike, attention_mask?: TensorLike }} ForeignInput
@@ -24,12 +24,12 @@ import { rarePart } from './rareParts.js';
  *   ModelInput
  */
 /**
- * An input of tokens has labels, which are ids; any other has numbers.
+ * A checked input. Ids of tokens are in labels; pixels, features and samples are in numbers.
  * @typedef {object} ReadInput
- * @property {string} called its name in the caller's input
+ * @property {string} called name of the input in the caller's argument
  * @property {boolean} batched
  * @property {number} batch
- * @property {number} rows tokens, patches or frames as given
+ * @property {number} rows number of tokens, patches or frames in the input
  * @property {Int32Array} [labels]
  * @property {Uint8Array} [keep]
  * @property {Int32Array} [typeIds]
@@ -38,7 +38,7 @@ import { rarePart } from './rareParts.js';
  * @property {ReadInput} [encoder]
  */
 
-/** Names of other libraries by our names. */
+/** The names of other libraries by the names of this module. */
 const FOREIGN = /** @type {const} */ ({
   ids: 'input_ids',
   keep: 'attention_mask',
@@ -50,12 +50,12 @@ const FOREIGN = /** @type {const} */ ({
 });
 const FORMS = [...Object.keys(FOREIGN), 'encoder', ...Object.values(FOREIGN)];
 const MAX_INT = 2 ** 31 - 1;
-/** Bounds the time for sequences without tokens. */
+/** Largest batch. It bounds the time for a batch of sequences without tokens. */
 const MAX_BATCH = 2 ** 24;
 const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features', sound: 'samples' });
 
 /**
- * called: the caller's names by our names.
+ * An input under the names of this module. called: the caller's names by the names of this module.
  * @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput
  */
 
@@ -64,7 +64,7 @@ const isNamed = (input) =>
   typeof input === 'object' && input !== null && FORMS.some((name) => Object.hasOwn(input, name));
 
 /**
- * Converts the names of an input to our names.
+ * Converts the names of an input to the names of this module.
  * @param {string} caller
  * @param {unknown} input
  * @returns {NamedInput}
@@ -138,7 +138,7 @@ function readLabels(caller, { given, called: names }, { vocab, tokenTypes, conte
   const batched = shape.length === 2;
   const [batch, rows] = batched ? shape : [1, shape[0]];
   if (batch > MAX_BATCH) throw shapeError(caller, called, shape, `a batch of at most ${MAX_BATCH}`);
-  /** An input of the same shape as the ids. @param {string} part @param {number} below */
+  /** Reads an input that has the same shape as the ids. @param {string} part @param {number} below */
   const readPart = (part, below) => {
     if (given[part] === undefined) return undefined;
     const name = names[part] ?? part;

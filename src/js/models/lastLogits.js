@@ -1,4 +1,4 @@
-// The logits of the last token of each row.
+// Computes the logits of the last token of each row.
 
 import { shapeOf, viewOf } from '../memory/tensor.js';
 import { CALLER } from './generateOptions.js';

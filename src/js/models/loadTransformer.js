@@ -22,13 +22,17 @@ import { allocateWeights } from './weights.js';
  */
 
 const CALLER = 'loadTransformer';
-/** Missing names that an error lists at most. */
+/** Maximum number of missing names that an error lists. */
 const MAX_MISSING = 8;
 
-/** The options that save() has written. @param {Record<string, string>} metadata @returns {TransformerOptions} */
+/**
+ * Returns the options that save() has written.
+ * @param {Record<string, string>} metadata
+ * @returns {TransformerOptions}
+ */
 function readSavedOptions({ headlight }) {
   const fail = (/** @type {string} */ reason) =>
-    new HeadlightError('FORMAT', `${CALLER}: the file does not say which transformer it is of: ${reason}`, {
+    new HeadlightError('FORMAT', `${CALLER}: cannot read the options of the transformer from the file: ${reason}`, {
       parameter: 'headlight',
       got: headlight,
     });
@@ -55,7 +59,7 @@ function checkTensors(options, tensors) {
     const tensor = tensors[name];
     if (Array.isArray(tensor?.shape) && !sameShape(tensor.shape, shape))
       throw shapeError(CALLER, name, tensor.shape, formatShape(shape));
-    // The options may claim a million layers: the loop ends after the first missing names.
+    // The options may specify a million layers, so the loop ends after the first missing names.
     if (expected.length > got.length + MAX_MISSING) {
       const missing = expected.filter((other) => !(other in tensors)).slice(0, MAX_MISSING);
       const details = { parameter: missing[0], expected, got };
@@ -66,7 +70,8 @@ function checkTensors(options, tensors) {
 }
 
 /**
- * The options in the file determine how much memory is allocated: they are compared with the tensors first.
+ * Loads a transformer. The options in the file determine how much memory is allocated, so they are first compared with
+ * the tensors.
  * @param {Memory} memory
  * @param {ArrayBuffer | ArrayBufferView | SavedTransformer} saved
  * @returns {Transformer}
@@ -83,7 +88,7 @@ export function loadTransformer(memory, saved) {
   checkTensors(options, ranges);
   const step = Number(metadata['headlight.step'] ?? 0);
   const tensors = isParsed(saved) ? ranges : readSafetensors(saved).tensors;
-  // Random initial values would only be overwritten.
+  // The weights get no random initial values, because these would only be overwritten.
   const model = new Transformer(memory, options, allocateWeights(memory, options), step);
   try {
     return model.loadStateDict(/** @type {Record<string, StateEntry>} */ (tensors));

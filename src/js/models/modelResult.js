@@ -21,7 +21,7 @@ export class ModelResult {
     this.hidden = hidden;
     /** (B,C), (B,2·C) with pool 'first-mean', or (B,poolDim) @type {Tensor | undefined} */
     this.pooled = pooled;
-    /** (B,2), for models with such a head. @type {Tensor | undefined} */
+    /** (B,2): logits of the head that the option relationship adds, if the model has it. @type {Tensor | undefined} */
     this.relationship = relationship;
     /** The captured values by name. @type {Record<string, Tensor>} */
     this.captured = captured;

@@ -15,11 +15,11 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [query]
  * @property {boolean} [key]
  * @property {boolean} [value]
- * @property {boolean} [out] of attention
+ * @property {boolean} [out] output projection of attention
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
  * @property {boolean} [transform] the layer of headTransform; default true
- * @property {boolean} [pooler] a linear one; default false. Others have a bias
+ * @property {boolean} [pooler] the pooler, if it is 'linear'; default false. Other poolers always have a bias
  * @property {boolean} [head]
  */
 /**
@@ -39,27 +39,28 @@ import { readRotary } from './rotaryOptions.js';
  * @property {boolean} [normScale] true: norms multiply by a weight; default true
  * @property {'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs'} [normPlace] where the norms of attention
  *   and feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of
- *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output
- *   replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
+ *   them; 'parallel': before both, which are computed in parallel; 'stream': before each of them, and the output of the
+ *   norm replaces the residual stream; 'outputs': after each of them, before the sum. Default 'before'
  * @property {boolean} [sharedBlocks] all blocks have the parameters of the first one; default false
  * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
  * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
- * @property {'pairs' | 'halves' | 'inclusive'} [sinusoids] with positions 'sinusoidal': pairs of a sine and its cosine,
- *   or all sines before all cosines; 'inclusive': these, and the longest wave is 10000 times the shortest. Default
- *   'pairs'
- * @property {number} [positionOffset] rows of the table of positions before position 0; default 0
- * @property {number} [padToken] id of the padding token: positions, learned or sinusoidal, do not count it, and it has
- *   the row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
+ * @property {'pairs' | 'halves' | 'inclusive'} [sinusoids] with positions 'sinusoidal'. 'pairs': each sine is followed
+ *   by its cosine; 'halves': all sines before all cosines; 'inclusive': as 'halves', and the longest wave is exactly
+ *   10000 times the shortest. Default 'pairs'
+ * @property {number} [positionOffset] number of rows before position 0 in the table of positions; default 0
+ * @property {number} [padToken] id of the padding token. Learned or sinusoidal positions do not count it. It gets the
+ *   row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
- * @property {{ count?: number, distance?: number }} [buckets] of relative positions, which have a bias each:
- *   with positions 'buckets', or besides other positions if given; default 32, distances to 128
+ * @property {{ count?: number, distance?: number }} [buckets] buckets of relative positions, each with a learned bias.
+ *   They are used with positions 'buckets', or in addition to other positions; default: 32 buckets for distances up to
+ *   128
  * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none. In a
  *   page, hl.openModel must have opened such a model before
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
- * @property {boolean} [gated] activation(gate) · up; default false
+ * @property {boolean} [gated] true: the hidden layer of the feed-forward is activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
  *   true
  * @property {boolean} [tied] true: the head uses the embedding table; default false
@@ -67,56 +68,60 @@ import { readRotary } from './rotaryOptions.js';
  *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
  * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] factor of embeddings; default 1
- * @property {{ token: number, share: number }} [tokenDropout] embeddings of this token are 0, and the others of its
- *   sequence are multiplied by (1 − share) / (1 − its share of the sequence); default: none
+ * @property {{ token: number, share: number }} [tokenDropout] the embeddings of this token are 0, and all other
+ *   embeddings are multiplied by (1 − share) / (1 − the share of this token in the sequence); default: none
  * @property {number} [residualScale] factor of the outputs of attention and feed-forward, before they are added to the
  *   residual stream; default 1
  * @property {number} [logitScale] factor of the head's input; default 1
- * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
- * @property {number} [logitSoftcap] the same for logits
+ * @property {number} [softcap] limits scores to softcap · tanh(score / softcap); default 0, none
+ * @property {number} [logitSoftcap] softcap of logits; default 0, none
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
- * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: of each head on
- *   its own, with the same weights for all heads; 'all': of all heads together, before they are split, so that the
- *   query of a head depends on the others. Default false
+ * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: a norm of each
+ *   head, with the same weights for all heads; 'all': one norm of all heads together, before they are split, so that
+ *   the query of a head depends on the other heads. Default false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio' | 'sound'} [input] 'audio' is a spectrogram, 'sound' are samples; default
  *   'tokens'
  * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
- * @property {'tokens' | 'sum'} [embedProject] what is projected: the embeddings of tokens, without a bias; or, with a
- *   bias, their sum with positions and types, after its norm. These have the width embedDim then. Default 'tokens'
+ * @property {'tokens' | 'sum'} [embedProject] what is projected from embedDim to dModel. 'tokens': the embeddings of
+ *   tokens, without a bias; 'sum': the sum of the embeddings of tokens, positions and types, after its norm, with a
+ *   bias. Default 'tokens'
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number,
  *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
- *   classTokens is 1, and their linear layer has a bias
+ *   classTokens is 1, and the linear layer of patches has a bias
  * @property {number} [channels] number of audio features of a frame
  * @property {SoundOptions} [sound] convolutions over samples. In a page, hl.openModel must have opened such a model
  *   before
  * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
- * @property {number} [classes] of a pooled head; or, if its logits are not those of vocab, of the head of every token
- * @property {boolean} [taught] with a pooled head: a second head, of a distillation token, which is the second one; the
- *   logits are the mean of both heads. Default false
+ * @property {number} [classes] number of classes of a pooled head, or of a head of every token whose logits are not for
+ *   the tokens of vocab
+ * @property {boolean} [taught] with a pooled head: a second head reads the distillation token, which is the second
+ *   token; the logits are the mean of both heads. Default false
  * @property {number} [headWidth] width of the input of a head for logits, to which dModel is projected; default dModel.
- *   If tied, it is embedDim
+ *   If the head is tied, it is embedDim
  * @property {'none' | 'norm' | 'plain'} [headTransform] a linear layer, an activation and, with 'norm', a norm before
  *   the head; default 'none'
- * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
- *   activation
+ * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] activation of headTransform;
+ *   default: the option activation
  * @property {'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none'} [pool] which token
- *   represents the input: the first, the last that is not padding, the first with endToken, the mean of all that are
- *   not padding, the first followed by the mean of the others (2·C), the last even if it is padding, or with
- *   'attention' the output of one more block whose only query is learned; default 'none', with a pooled head 'first'
+ *   represents the input. 'first': the first; 'last': the last that is not padding; 'end': the first with endToken;
+ *   'mean': the mean of all that are not padding; 'first-mean': the first followed by the mean of the others (2·C);
+ *   'last-row': the last, even if it is padding; 'attention': the output of one more block whose only query is learned.
+ *   Default 'none', with a pooled head 'first'
  * @property {'tanh' | 'linear' | 'affine' | 'relu' | 'none'} [pooler] linear layer and activation after pooling;
  *   'linear' has no bias and 'affine' has one, both without activation; default 'none'
  * @property {number} [poolDim] width of the pooler; default dModel
- * @property {number} [endToken] with pool 'end'; default: the token with the largest id
- * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token; default: none
- * @property {number} [relationship] classes of a second head on the pooled token; default 0
+ * @property {number} [endToken] id of the token for pool 'end'; default: the token with the largest id
+ * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token, which is not pooled; default:
+ *   none
+ * @property {number} [relationship] number of classes of a second head on the pooled token; default 0, no such head
  * @property {boolean} [cross] attention to an encoder; default true if there is one
- * @property {boolean} [sharedEmbedding] for an encoder: it uses the decoder's embedding table
+ * @property {boolean} [sharedEmbedding] for an encoder, true: it uses the decoder's embedding table
  * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the initial embeddings of
  *   different tokens are far apart
- * @property {number} [dropout] of attention weights in training; default 0
- * @property {number} [seed] of all initial parameters and of dropout; default 0
+ * @property {number} [dropout] probability of dropping an attention weight in training; default 0
+ * @property {number} [seed] seed of all initial parameters and of dropout; default 0
  * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 
@@ -159,7 +164,7 @@ const WORDS = {
  * }>} Resolved
  */
 
-/** Reads options of the same kind, each with its default. */
+/** Checks options. It has a method for each kind of option, which returns the option or its default. */
 class OptionReader {
   /** @param {string} caller @param {TransformerOptions} given */
   constructor(caller, given) {
@@ -329,7 +334,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
   };
 }
 
-/** The names of all options, which every model has. @type {string[] | undefined} */
+/** The names of all options. Any resolved options have all of them. @type {string[] | undefined} */
 let names;
 
 /**
@@ -400,7 +405,7 @@ function readScale(caller, scale, layers) {
 /** True if the outputs of attention and feed-forward are normalized. @param {{ normPlace?: string }} options */
 export const normsOutputs = ({ normPlace }) => normPlace === 'both' || normPlace === 'outputs';
 
-/** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
+/** Returns the factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */

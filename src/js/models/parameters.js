@@ -1,4 +1,4 @@
-// The parameters of a transformer by its options: their names, shapes and initial values.
+// The parameters of a transformer with given options: names, shapes and initial values.
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 import { normsOutputs } from './options.js';
@@ -128,7 +128,12 @@ function* block(options, i) {
   yield* scale('scale2');
 }
 
-/** Layers before the head. @param {Resolved} options @param {number} out @param {number} inside */
+/**
+ * Returns the layers of the head before the last linear layer.
+ * @param {Resolved} options
+ * @param {number} out
+ * @param {number} inside
+ */
 function transform(options, out, inside) {
   const { headTransform, bias } = options;
   if (headTransform === 'none') return out === inside ? [] : [linear('head.project', out, inside, false)];
@@ -136,7 +141,11 @@ function transform(options, out, inside) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
-/** The block whose only query is learned. @param {Resolved} options @returns {Generator<LayerShape>} */
+/**
+ * Yields the layers of attention pooling, a block whose only query is learned.
+ * @param {Resolved} options
+ * @returns {Generator<LayerShape>}
+ */
 function* attentionPool(options) {
   yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
   yield attention('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
@@ -145,10 +154,10 @@ function* attentionPool(options) {
   yield* feedForward('pool', options);
 }
 
-/** The width of the token that represents the input, before a pooler. @param {Resolved} options */
+/** Returns the width of the pooled hidden states before the pooler. @param {Resolved} options */
 const tokenWidth = ({ pool, dModel }) => (pool === 'first-mean' ? 2 * dModel : dModel);
 
-/** The width of the pooled values. @param {Resolved} options */
+/** Returns the width of the pooled hidden states. @param {Resolved} options */
 export const pooledWidth = (options) => (options.pooler === 'none' ? tokenWidth(options) : options.poolDim);
 
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
@@ -170,7 +179,7 @@ function* head(options) {
 }
 
 /**
- * The layers in the order of the computation. Names of an encoder's layers begin with `encoder.`.
+ * Yields the layers in the order of the computation. Names of an encoder's layers begin with `encoder.`.
  * @param {Resolved} options
  * @returns {Generator<LayerShape>}
  */
@@ -197,14 +206,14 @@ export function* layerShapes(options) {
 }
 
 /**
- * The name of a parameter of a block. If all blocks have the same parameters, it is that of the first block.
+ * Returns the name of a block's parameter. If all blocks share their parameters, it is the name for the first block.
  * @param {{ sharedBlocks?: boolean }} options
  * @param {string} name without the prefix of an encoder
  */
 export const parameterName = ({ sharedBlocks }, name) =>
   sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
 
-/** The widths of norms without weights, by the names that their weights would have. @param {Resolved} options */
+/** Returns the widths of norms without weights, by the names that the weights would have. @param {Resolved} options */
 export const plainNorms = (options) =>
   new Map(
     options.normScale && (options.encoder?.normScale ?? true)

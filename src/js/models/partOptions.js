@@ -7,10 +7,11 @@ import { argumentError } from '../check/errors.js';
 
 /**
  * @typedef {object} DisentangledOptions
- * @property {number} distance the largest relative position that is told apart
- * @property {number} [buckets] of relative positions in each direction; default: one for each
- * @property {readonly ('query' | 'key')[]} [terms] which products with positions are added: that of the query with the
- *   projected position as a key, and that of the key with the position as a query; default: both
+ * @property {number} distance largest relative position that is distinguished from larger ones
+ * @property {number} [buckets] number of buckets of relative positions in each direction; default: one for each
+ *   position
+ * @property {readonly ('query' | 'key')[]} [terms] products that are added to a score. 'query': of the query and the
+ *   position projected as a key; 'key': of the key and the position projected as a query; default: both
  * @property {boolean} [norm] a norm of the table of positions; default true
  */
 

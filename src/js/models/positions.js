@@ -1,11 +1,11 @@
 // The formulas of positions: sinusoids, buckets of relative positions.
 
 /**
- * The bucket of a relative position in T5 (Raffel et al. 2020). The first half of the buckets have one distance each,
- * the others have ranges whose length grows exponentially.
+ * Returns the bucket of a relative position in T5 (Raffel et al. 2020). Each of the first half of the buckets is for
+ * one distance, each of the others for a range of distances whose length grows exponentially.
  * @param {number} distance from the query to the key: negative for keys before the query
  * @param {number} count of buckets
- * @param {number} maxDistance from which on all distances share the last bucket
+ * @param {number} maxDistance distance from which on all distances share the last bucket
  * @param {boolean} bidirectional true if keys may come after the query
  */
 export function bucketOf(distance, count, maxDistance, bidirectional) {
@@ -19,11 +19,11 @@ export function bucketOf(distance, count, maxDistance, bidirectional) {
 }
 
 /**
- * The bucket of a relative position in DeBERTa (He et al. 2021). The distances up to half of the buckets have one each,
- * the others have ranges whose length grows exponentially.
+ * Returns the bucket of a relative position in DeBERTa (He et al. 2021). Each distance up to half the number of buckets
+ * has a bucket of its own; the other buckets are for ranges of distances whose length grows exponentially.
  * @param {number} distance
  * @param {number} count of buckets in each direction
- * @param {number} maxDistance which is in the last bucket
+ * @param {number} maxDistance distance that is in the last bucket
  * @returns {number} with the sign of the distance
  */
 export function logBucketOf(distance, count, maxDistance) {
@@ -34,11 +34,11 @@ export function logBucketOf(distance, count, maxDistance) {
 }
 
 /**
- * A sine and a cosine for each frequency (Vaswani et al. 2017): (T,width). The row of a negative position is 0.
+ * Returns a sine and a cosine for each frequency (Vaswani et al. 2017), (T,width). The row of a negative position is 0.
  * @param {Int32Array} positions (T)
  * @param {number} width
- * @param {'pairs' | 'halves' | 'inclusive'} [order] pairs of a sine and its cosine, or all sines before all cosines
- * @param {number} [offset] is added to the positions
+ * @param {'pairs' | 'halves' | 'inclusive'} [order] as the option sinusoids
+ * @param {number} [offset] number that is added to the positions
  */
 export function sinusoids(positions, width, order = 'pairs', offset = 0) {
   const data = new Float32Array(positions.length * width);
@@ -57,8 +57,9 @@ export function sinusoids(positions, width, order = 'pairs', offset = 0) {
 }
 
 /**
- * The position of each token: the number of counted tokens before it.
- * @param {{ batch: number, rows: number, past: number }} sizes past: tokens in the cache, before the rows
+ * Returns the position of each token, that is the number of counted tokens before it.
+ * @param {{ batch: number, rows: number, past: number }} sizes past: number of tokens in the cache, which come before
+ *   the rows
  * @param {Uint8Array | undefined} counted (B,past+T): 0 for tokens that are not counted
  * @param {boolean} skipped true: tokens that are not counted have the position −1, that of the padding token
  * @returns {Int32Array} (B,T)

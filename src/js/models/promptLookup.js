@@ -1,11 +1,14 @@
-// Drafts of the next tokens: those that followed an earlier occurrence of the last ones. An induction head does the
-// same within a model.
+// Drafts the next tokens of a text: the tokens that followed the previous occurrence of its last three tokens. An
+// induction head does the same within a model.
 
-/** Tokens that must have occurred before. */
+/** Number of last tokens that must have occurred before. */
 const MATCH = 3;
-/** Drafted tokens: at first, and at most. */
+/** Number of drafted tokens, at first and at most. */
 const [FEW, MOST] = [3, 7];
-/** Tokens without a draft after one that was refused; twice as many after the next one. */
+/**
+ * Number of tokens without a draft after a draft of which no token was chosen. It doubles with each such draft, up to a
+ * maximum.
+ */
 const [PAUSE, MAX_PAUSE] = [4, 256];
 
 export class PromptLookup {
@@ -15,10 +18,10 @@ export class PromptLookup {
   #after = new Map();
   #count = FEW;
   #pause = PAUSE;
-  /** Tokens until the next draft. */
+  /** Number of tokens until the next draft. */
   #wait = 0;
 
-  /** The index after the occurrence of the last tokens before this one. @type {number | undefined} */
+  /** The index after the previous occurrence of the last MATCH tokens. @type {number | undefined} */
   #found;
 
   /** @param {number} id */
@@ -39,18 +42,22 @@ export class PromptLookup {
     const { length } = this.#ids;
     for (let i = 0; i < Math.min(this.#count, most); i++) {
       const at = this.#found + i;
-      // A text that repeats itself with a short period is continued with the draft.
+      // If a text repeats itself with a short period, the draft reaches the end of the text and continues with its own
+      // tokens.
       draft.push(at < length ? this.#ids[at] : draft[at - length]);
     }
     return draft;
   }
 
-  /** All tokens of a draft were chosen. */
+  /** Lengthens the next draft, because all tokens of a draft were chosen. */
   accept() {
     [this.#count, this.#pause] = [Math.min(2 * this.#count + 1, MOST), PAUSE];
   }
 
-  /** A token of a draft was not chosen. @param {number} chosen tokens before it that were */
+  /**
+   * Shortens the next draft, because a token was not chosen.
+   * @param {number} chosen number of chosen tokens before it
+   */
   refuse(chosen) {
     this.#count = Math.max(chosen, 1);
     if (chosen > 0) return;

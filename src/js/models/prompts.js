@@ -1,4 +1,4 @@
-// The prompts of generate().
+// Reads the prompts of generate().
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { readNumbers, toLabels } from '../ops/labels.js';
@@ -15,15 +15,19 @@ import { encodePrompt } from './results/encodePrompt.js';
 /** A prompt that may be in a list. @typedef {Exclude<ModelInput, number | boolean | bigint>} PromptInput */
 /** @typedef {{ ids: number[], encoder?: PlainInput }} Prompt */
 
-/** True for several prompts: an array of numbers is one. @param {unknown} prompt @returns {prompt is PromptInput[]} */
+/**
+ * True for a list of prompts. An array of numbers is one prompt.
+ * @param {unknown} prompt
+ * @returns {prompt is PromptInput[]}
+ */
 export const isList = (prompt) =>
   Array.isArray(prompt) && prompt.length > 0 && !['number', 'bigint', 'boolean'].includes(typeof prompt[0]);
 
 /**
- * The first ids, and the input of an encoder.
+ * Returns the first ids of the sequence and, in a model with an encoder, the input of the encoder.
  * @param {Transformer} model
  * @param {ModelInput} prompt
- * @param {string} [called] its name in errors
+ * @param {string} [called] name of the prompt in errors
  * @returns {Prompt}
  */
 export function readPrompt(model, prompt, called = 'prompt') {
@@ -47,7 +51,7 @@ export function readPrompt(model, prompt, called = 'prompt') {
 }
 
 /**
- * One sequence of tokens, and its padding.
+ * Reads one sequence of tokens and its padding.
  * @param {string} called
  * @param {unknown} input
  * @param {Pick<Resolved, 'vocab'>} options
@@ -69,7 +73,7 @@ export function readTokens(called, input, options, why) {
 }
 
 /**
- * One sequence: (T) or (1,T).
+ * Reads one sequence: (T) or (1,T).
  * @param {string} parameter
  * @param {any} given
  * @param {Pick<Resolved, 'vocab'>} options
@@ -83,16 +87,16 @@ function readLabels(parameter, given, { vocab }) {
 }
 
 /**
- * room: how many tokens fit after the prompt. beyond: the length of the sequence from which on all tokens are rotated
- * by other angles.
+ * Returns room, the number of tokens that fit after the prompt, and beyond, the length of a sequence above which all
+ * its tokens are rotated by other angles.
  * @param {Resolved} options
  * @param {Cache | undefined} cache
  * @param {number} start tokens of the prompt
  * @param {string} [called]
  */
 export function findRoom({ context, rotary }, cache, start, called = 'prompt') {
-  // From `beyond` on, all tokens must be computed again, which is impossible for the tokens of a given cache: their ids
-  // are unknown.
+  // When a sequence becomes longer than `beyond`, all its tokens must be computed again. This is impossible for the
+  // tokens in the caller's cache, because their ids are unknown.
   const beyond = rotary?.long?.beyond ?? Infinity;
   const limit = cache && cache.length > 0 && !cache.far ? beyond : Infinity;
   const room = Math.min(context, cache?.capacity ?? context, limit) - (cache?.length ?? 0) - start;

@@ -1,5 +1,5 @@
-// Parts of the module for mechanisms that few models have: see loadRareParts.js. In Node they are there from the
-// beginning.
+// Parts of the module for mechanisms that few models have. loadRareParts.js loads them when a model needs them. In Node
+// they are loaded from the beginning.
 
 import { HeadlightError } from '../check/errors.js';
 

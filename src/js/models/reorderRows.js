@@ -1,14 +1,15 @@
-// Copies the tokens of some sequences of a cache over those of others.
+// Replaces sequences in a cache by copies of other sequences in the cache.
 
 import { shapeOf, viewOf } from '../memory/tensor.js';
 
 /** @import { Cache } from './cache.js' */
 
 /**
- * Each sequence becomes a copy of another one. The keys and values of an encoder's output are the same for all.
+ * Replaces each sequence by a copy of another one. Keys and values of an encoder's output are not copied, because they
+ * are the same for all sequences.
  * @param {Cache} cache
- * @param {readonly number[]} rows the other one of each
- * @param {readonly number[]} since the first token in which the two differ
+ * @param {readonly number[]} rows for each sequence, the index of the sequence that it becomes a copy of
+ * @param {readonly number[]} since for each sequence, the first token in which the two differ
  */
 export function reorderRows(cache, rows, since) {
   const { blocks, counted } = cache.stored;
@@ -23,7 +24,7 @@ export function reorderRows(cache, rows, since) {
       return /** @type {const} */ ([(at + first) * width, (at + length) * width]);
     };
     for (let head = 0; head < heads; head++) {
-      // All are read before one is written.
+      // All sequences are read before the first one is written, because a sequence may be both source and target.
       const read = moved.map(({ row, first }) => view.slice(...rangeOf(row, head, first)));
       for (const [i, { b, first }] of moved.entries()) view.set(read[i], rangeOf(b, head, first)[0]);
     }

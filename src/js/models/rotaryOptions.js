@@ -9,8 +9,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
 /**
  * @typedef {object} RotaryOptions
  * @property {number} [theta] default 10000
- * @property {number} [localTheta] another theta of layers with a window, whose angles are not scaled: `scaling` and
- *   `long` are for the other layers. Default: theta, with the scaling of all layers
+ * @property {number} [localTheta] theta of layers with a window. The angles of these layers are not scaled; `scaling`
+ *   and `long` are for the other layers. Default: layers with a window have the theta and the scaling of the other
+ *   layers
  * @property {number} [width] number of elements of a head that are rotated; default headDim
  * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
  *   2n + 1; default 'halves'
@@ -19,7 +20,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
  */
 /**
- * The options with their defaults; the last four have none.
+ * The options with their defaults. The last four options have no defaults.
  * @typedef {Readonly<Required<Omit<RotaryOptions, 'localTheta' | 'layers' | 'scaling' | 'long'>>
  *   & Pick<RotaryOptions, 'localTheta' | 'layers' | 'scaling' | 'long'>>} ResolvedRotary
  */
@@ -55,7 +56,7 @@ export function readRotary(caller, options, { headDim, layers }) {
 }
 
 /**
- * Undefined if it makes no difference: files that older versions have saved name it.
+ * Returns undefined if localTheta makes no difference, because files that older versions have saved always contain it.
  * @param {string} caller @param {RotaryOptions} given @param {number} theta
  */
 function readLocalTheta(caller, { localTheta, scaling, long }, theta) {
@@ -85,7 +86,7 @@ function readLong(caller, options, scalingOf) {
 }
 
 /**
- * The angles of rotary positions in a layer.
+ * Returns the options for the angles of rotary positions in a layer.
  * @param {{ rotary: ResolvedRotary | undefined, window: readonly (number | null)[] | null }} options of a transformer
  * @param {number} layer
  * @returns {Pick<RotaryOptions, 'scaling' | 'long'> & { theta: number } | undefined} undefined: nothing is rotated

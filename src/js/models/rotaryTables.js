@@ -8,7 +8,7 @@ import { rotaryTable } from '../ops/rotary.js';
 /** @import { anglesOf } from './rotaryOptions.js' */
 /** @import { Weight } from './weights.js' */
 
-/** Rows of the smallest table. */
+/** Number of rows of the smallest table. */
 const MIN_POSITIONS = 64;
 
 export class RotaryTables {
@@ -17,18 +17,21 @@ export class RotaryTables {
   /** @type {Map<string, Tensor>} */
   #tables = new Map();
 
-  /** @param {Memory} memory @param {ReadonlyMap<string, Weight>} weights the first one owns the tables */
+  /**
+   * @param {Memory} memory
+   * @param {ReadonlyMap<string, Weight>} weights of the model; the first weight owns the tables
+   */
   constructor(memory, weights) {
     this.#memory = memory;
     this.#weights = weights;
   }
 
   /**
-   * A table with at least this number of positions. It is computed again only if a longer one is needed.
+   * Returns a table with at least this number of positions. It is computed again only if a longer one is needed.
    * @param {number} width number of elements of a head that are rotated
    * @param {NonNullable<ReturnType<typeof anglesOf>>} angles
    * @param {number} positions
-   * @param {boolean} far true: with the scaling of long sequences
+   * @param {boolean} far true: the table has the scaling of long sequences
    * @returns {Tensor} (positions,2,width/2)
    */
   get(width, { theta, scaling: near, long }, positions, far) {
@@ -45,7 +48,7 @@ export class RotaryTables {
     return table;
   }
 
-  /** Forgets the tables: those whose owner was freed are gone. */
+  /** Forgets the tables, which were freed if the weight that owned them was freed. */
   clear() {
     this.#tables.clear();
   }

@@ -1,5 +1,5 @@
-// Operations that copy, select or average rows of a tensor, with their gradients. They run in JavaScript: each is used
-// a few times for an input, not in the blocks.
+// Operations that copy, select or average rows of a tensor, with their gradients. They run in JavaScript, because each
+// is used a few times for an input, not in the blocks.
 
 import { viewOf } from '../memory/tensor.js';
 
@@ -8,7 +8,7 @@ import { viewOf } from '../memory/tensor.js';
 /** @import { Weight } from './weights.js' */
 
 /**
- * Rows from..from+count−1 of every sequence: (B,count,C).
+ * Returns rows from..from+count−1 of every sequence, (B,count,C).
  * @param {Tape} tape
  * @param {Tensor} x (B,T,C)
  * @param {number} from
@@ -34,7 +34,7 @@ export function sliceRows(tape, x, from, count) {
 }
 
 /**
- * One row of every sequence: (B,C).
+ * Returns one row of every sequence, (B,C).
  * @param {Tape} tape
  * @param {Tensor} x (B,T,C)
  * @param {ArrayLike<number>} indices (B)
@@ -53,7 +53,7 @@ export function pickRows(tape, x, indices) {
 }
 
 /**
- * The mean of the rows of every sequence, without padding: (B,C).
+ * Returns the mean of the rows of every sequence, without padding, (B,C).
  * @param {Tape} tape
  * @param {Tensor} x (B,T,C)
  * @param {Uint8Array} [keep] (B,T): 0 = padding
@@ -80,7 +80,7 @@ export function meanRows(tape, x, keep) {
 }
 
 /**
- * The columns of a and of b, side by side: (B,2·C).
+ * Returns the columns of a and b side by side, (B,2·C).
  * @param {Tape} tape
  * @param {Tensor} a (B,C)
  * @param {Tensor} b (B,C)
@@ -101,7 +101,7 @@ export function joinColumns(tape, a, b) {
 }
 
 /**
- * Each row times its factor: (B,T,C).
+ * Multiplies each row by its factor and returns (B,T,C).
  * @param {Tape} tape
  * @param {Tensor} x (B,T,C)
  * @param {Float32Array} factors (B,T)
@@ -144,8 +144,8 @@ export function prependRows(tape, first, x) {
 }
 
 /**
- * Windows of three consecutive rows, (B,⌊(N−1)/stride⌋+1,3·C), with rows of zeros outside the sequence: a convolution
- * of width 3 is a linear layer of these.
+ * Returns windows of three consecutive rows, (B,⌊(N−1)/stride⌋+1,3·C), with rows of zeros outside the sequence. A
+ * convolution of width 3 is a linear layer over these windows.
  * @param {Tape} tape
  * @param {Tensor} x (B,N,C)
  * @param {number} stride

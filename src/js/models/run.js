@@ -37,15 +37,15 @@ import { sliceRows } from './rowOperations.js';
  * @property {ReadonlyMap<string, number>} plainNorms widths of norms without weights, by the name of the missing weight
  * @property {RotaryTables} rotaryTables
  * @property {Values} values
- * @property {number} step of training, for the seed of dropout
+ * @property {number} step number of the training step, for the seed of dropout
  * @property {number} [straight] index of the block through which gradients pass unchanged
- * @property {number} [blocks] number of blocks that are computed; default: all, and the head
+ * @property {number} [blocks] number of blocks that are computed; default: all blocks and the head
  */
 
 export class Run {
   /** @type {{ tensor: Tensor, stride: readonly number[] } | undefined} */
   #bias;
-  /** The rows of disentangled attention. @type {RelativeRows | undefined} */
+  /** Rows for the relative positions of disentangled attention. @type {RelativeRows | undefined} */
   relative;
   /** @type {Encoded | undefined} */
   #encoded;
@@ -57,7 +57,7 @@ export class Run {
   /**
    * @param {Shared} shared
    * @param {Resolved} options
-   * @param {string} prefix of its parameters and values
+   * @param {string} prefix of the names of its parameters and values
    * @param {ReadInput} input
    * @param {{ cache?: Cache, encoded?: Encoded, last?: boolean }} more last: only the last token's results are needed
    */
@@ -73,7 +73,7 @@ export class Run {
     this.values = prefixed(shared.values, prefix);
     this.batch = input.batch;
     this.rows = input.rows + (options.patch?.classTokens ?? 0);
-    /** Number of tokens in the cache, before the rows. */
+    /** Number of tokens in the cache, which come before the rows of this run. */
     this.past = cache ? cache.length : 0;
     this.#checkLength(last);
     if (cache) cache.admit(this.caller, this.batch, this.rows, input.keep, this.#notPadToken);
@@ -85,7 +85,10 @@ export class Run {
     const needsAll =
       !this.values.idle || shared.graph.records || options.buckets !== undefined || options.pool !== 'none';
     this.#narrows = last && cache !== undefined && !needsAll;
-    /** True if keys are rotated as in long sequences: the keys in a cache are rotated already. */
+    /**
+     * True if keys are rotated by the angles of long sequences. The keys in a cache determine it, because they are
+     * rotated already.
+     */
     this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
   }
 
@@ -119,10 +122,10 @@ export class Run {
   }
 
   /**
-   * Called when the last block has its keys and values. If only the last token's results are needed, everything after
-   * that is computed for this token alone, which saves a fifteenth of the time of a prompt with twelve blocks. Products
-   * of one row have another order of summation. Without a cache, or with edits, all rows are computed, so that an edit
-   * that sets a value to itself changes no bit.
+   * Restricts the run to the last token, if only its results are needed. block.js calls it when the last block has its
+   * keys and values, which saves a fifteenth of the time of a prompt with twelve blocks. Without a cache, or with
+   * captures or edits, all rows are computed, because products of one row sum in another order, and an edit that sets a
+   * value to itself must change no bit.
    */
   narrow() {
     if (!this.#narrows) return;
@@ -132,7 +135,7 @@ export class Run {
     this.rows = 1;
   }
 
-  /** The rows that are still computed after narrow(). @param {Tensor} x (B,T,C) */
+  /** Returns the rows that are still computed after narrow(). @param {Tensor} x (B,T,C) */
   narrowed(x) {
     return sliceRows(this.graph, x, shapeOf(x)[1] - this.rows, this.rows);
   }
@@ -142,7 +145,7 @@ export class Run {
     return patch ? Math.max(context, this.rows) : context;
   }
 
-  /** (B,T): 0 for the padding token, if positions do not count it. */
+  /** (B,T): 0 for the padding token, if positions do not count this token. */
   get #notPadToken() {
     const { padToken } = this.options;
     const { labels } = this.input;
@@ -152,8 +155,8 @@ export class Run {
   }
 
   /**
-   * (B,S): 0 for tokens that positions do not count. Padding is counted if every token sees every other one and the
-   * model does not say otherwise.
+   * (B,S): 0 for tokens that positions do not count; undefined if they count all. Padding is counted in models that are
+   * not causal and have neither padToken nor positionOffset.
    */
   get #countedTokens() {
     const { padToken, causal, positionOffset } = this.options;
@@ -179,7 +182,7 @@ export class Run {
   /**
    * @param {string} name of a layer, or of a weight
    * @param {Tensor} x (…,in)
-   * @param {string} [bias] its name, if it is not that of the layer
+   * @param {string} [bias] name of the bias; default: the bias of the layer
    * @returns {Tensor} (…,out)
    */
   linear(name, x, bias) {
@@ -187,7 +190,7 @@ export class Run {
     return this.graph.linear(x, /** @type {Weight} */ (layer.weight), layer.bias);
   }
 
-  /** Weight and bias of a layer; each layer is looked up once. @param {string} name @param {string} [bias] */
+  /** Returns weight and bias of a layer. Each layer is looked up once. @param {string} name @param {string} [bias] */
   #layer(name, bias) {
     const { layers } = this.#shared;
     const full = this.prefix + name;
@@ -200,26 +203,30 @@ export class Run {
     return found;
   }
 
-  /** Returns x itself if there is no such norm. @param {string} name @param {Tensor} x (…,C) */
+  /** Normalizes x, or returns x itself if the model has no such norm. @param {string} name @param {Tensor} x (…,C) */
   norm(name, x) {
     const { weight = this.#ones(`${name}.weight`), bias } = this.#layer(name);
     const { norm, normEps } = this.options;
     return weight ? this.graph.norm(x, weight, bias, norm === 'layer', normEps) : x;
   }
 
-  /** The implicit weight of ones of a norm without weights. @param {string} name @returns {Weight | undefined} */
+  /** Returns a weight of ones for a norm without weights. @param {string} name @returns {Weight | undefined} */
   #ones(name) {
     const width = this.#shared.plainNorms.get(this.prefix + parameterName(this.options, name));
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 
-  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Tensor} x (…,C) */
+  /**
+   * Multiplies each channel by its factor, if the model has such factors.
+   * @param {string} name
+   * @param {Tensor} x (…,C)
+   */
   scaled(name, x) {
     return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
   }
 
   /**
-   * RMS norm of each head, or of all together.
+   * Applies an RMS norm to each head, or to all heads together.
    * @param {Tensor} x (B,T,heads·D)
    * @param {Weight} weight (D), or (heads·D)
    */
@@ -241,7 +248,7 @@ export class Run {
   }
 
   /**
-   * Like pass, for values of heads. They are captured and edited as (B,heads,N,D).
+   * Captures and edits a value of heads, as (B,heads,N,D), and returns the value with which the computation continues.
    * @param {string} name
    * @param {Tensor} tensor (B,N,heads·D)
    * @param {number} heads
@@ -302,8 +309,8 @@ export class Run {
   }
 
   /**
-   * The bias of relative positions (H,T,S), which all blocks share. The first call must be outside the scope of a
-   * block, because the tensor is freed with the scope in which it is made.
+   * Returns the bias of relative positions (H,T,S), which all blocks share. The first call must be outside the scope of
+   * a block, because the tensor is freed with the scope in which it is made.
    */
   positionBias() {
     this.#bias ??= this.#makeBias();
@@ -322,9 +329,9 @@ export class Run {
   }
 
   /**
-   * Keys and values (B,S,G·D) of the encoder's output. With a cache they are computed once.
+   * Returns keys and values (B,S,G·D) of the encoder's output. With a cache they are computed once.
    * @param {number} layer
-   * @param {string} at the name of the attention
+   * @param {string} at prefix of the names of the attention's weights
    */
   crossKeysValues(layer, at) {
     const cached = this.#encoded ? undefined : this.cache?.fromEncoder;
@@ -347,7 +354,10 @@ export class Run {
     return { p, seed: /** @type {const} */ ([low, this.#shared.step | 0]) };
   }
 
-  /** The hidden states after the final norm. @returns {Tensor} (B,T,C) */
+  /**
+   * Computes the hidden states after the final norm. If not all blocks are needed, computes no norm.
+   * @returns {Tensor} (B,T,C)
+   */
   hidden() {
     let x = embedInput(this);
     this.positionBias();
@@ -362,7 +372,8 @@ export class Run {
   }
 
   /**
-   * Unless operations are recorded, frees the values of a block when it ends, except its output and captured values.
+   * Computes a block and then frees its values, except its output and captured values. If operations are recorded,
+   * frees nothing.
    * @param {() => Tensor} fn
    * @param {Tensor} input of the block, which is freed as well
    */
@@ -376,7 +387,7 @@ export class Run {
 }
 
 /**
- * The values of an encoder, whose names have a prefix.
+ * Returns the values of an encoder, to whose names a prefix is added.
  * @param {Values} values
  * @param {string} prefix
  */

@@ -8,15 +8,18 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
 /** @import { Weight } from './weights.js' */
 
 /**
- * infer: values only. train: also the gradients of parameters, with dropout. differentiate: the gradients of values,
- * not of parameters, without dropout.
+ * infer: computes values only. train: also computes the gradients of parameters, and applies dropout. differentiate:
+ * computes the gradients of values, not of parameters, without dropout.
  * @typedef {'infer' | 'train' | 'differentiate'} Mode
  */
 
 export class Tape {
   /** @type {{ output: Tensor, reverse: (gradient: Tensor) => void }[]} */
   #records = [];
-  /** True until the first value is captured of which a gradient is needed: nothing before it depends on it. */
+  /**
+   * True until the first value is captured whose gradient is needed. Operations before it are not recorded, because
+   * they do not depend on this value.
+   */
   #waits;
   #paused = false;
   /** Tensors that dispose() frees. @type {Tensor[]} */
@@ -24,7 +27,7 @@ export class Tape {
   /** @type {Map<Tensor, Tensor>} */
   #gradients = new Map();
 
-  /** @param {Memory} memory @param {string} caller the public method that errors name @param {Mode} [mode] */
+  /** @param {Memory} memory @param {string} caller the public method, for error messages @param {Mode} [mode] */
   constructor(memory, caller, mode = 'infer') {
     this.memory = memory;
     this.caller = caller;
@@ -37,13 +40,13 @@ export class Tape {
     this.#waits = this.differentiates;
   }
 
-  /** Keeps a tensor beyond dispose(). @param {Tensor} tensor */
+  /** Keeps a tensor valid beyond dispose(). @param {Tensor} tensor */
   release(tensor) {
     this.#owned = this.#owned.filter((other) => other !== tensor);
     return tensor;
   }
 
-  /** A tensor that is valid until dispose() if operations are recorded, else until its scope ends.
+  /** Returns a tensor that is valid until dispose() if operations are recorded, else until its scope ends.
    * @param {readonly number[]} shape
    */
   make(shape) {
@@ -80,7 +83,8 @@ export class Tape {
   }
 
   /**
-   * The gradient of a parameter, to which an operation adds; undefined if only gradients of values are computed.
+   * Returns the gradient of a parameter, to which an operation adds, or undefined if only gradients of values are
+   * computed.
    * @param {Weight} [weight]
    */
   gradientOf(weight) {
@@ -88,22 +92,23 @@ export class Tape {
   }
 
   /**
-   * Notes how the gradient of an operation is computed, unless nothing is recorded.
+   * Records how the gradient of an operation is computed, if operations are recorded.
    * @param {Tensor} output of the operation
-   * @param {(gradient: Tensor) => void} reverse accumulates the gradients of its inputs from the gradient of its output
+   * @param {(gradient: Tensor) => void} reverse adds the gradients of the operation's inputs, computed from the
+   *   gradient of its output
    */
   record(output, reverse) {
     if (this.records && !this.#waits && !this.#paused) this.#records.push({ output, reverse });
     return output;
   }
 
-  /** Records from now on. */
+  /** Starts to record operations. */
   start() {
     this.#waits = false;
   }
 
   /**
-   * The value of fn, through which the gradient passes unchanged to x. The operations of fn are not recorded.
+   * Returns the result of fn, whose gradient is passed unchanged to x. The operations of fn are not recorded.
    * @param {Tensor} x
    * @param {() => Tensor} fn
    */
@@ -115,7 +120,7 @@ export class Tape {
   }
 
   /**
-   * A copy of x, possibly with another shape of the same size, with its gradient.
+   * Returns a copy of x, possibly with another shape of the same size, and records its gradient.
    * @param {Tensor} x
    * @param {readonly number[]} [shape]
    */
@@ -123,14 +128,14 @@ export class Tape {
     return this.record(this.duplicate(x, shape), (d) => this.accumulate(x, this.duplicate(d, x.shape)));
   }
 
-  /** A copy of x without a gradient. @param {Tensor} x @param {readonly number[]} [shape] */
+  /** Returns a copy of x without recording its gradient. @param {Tensor} x @param {readonly number[]} [shape] */
   duplicate(x, shape = x.shape) {
     const y = this.make(shape);
     viewOf(y).set(viewOf(x));
     return y;
   }
 
-  /** Adds dx to the gradient of x. dx is not changed: it may be shared. @param {Tensor} x @param {Tensor} dx */
+  /** Adds dx to the gradient of x. dx may be shared, so it is not changed. @param {Tensor} x @param {Tensor} dx */
   accumulate(x, dx) {
     const before = this.#gradients.get(x);
     if (before) {
@@ -140,13 +145,13 @@ export class Tape {
     } else this.#gradients.set(x, dx);
   }
 
-  /** The gradient of a tensor after backward(); undefined if the outputs do not depend on it. @param {Tensor} x */
+  /** Returns the gradient of x after backward(), or undefined if no output depends on x. @param {Tensor} x */
   gradient(x) {
     return this.#gradients.get(x);
   }
 
   /**
-   * Computes the gradients of all tensors from those of results, and adds the gradients of the parameters.
+   * Computes the gradients of all recorded tensors from the gradients of outputs, and adds the gradients of parameters.
    * @param {[Tensor, Tensor][]} outputs
    */
   backward(outputs) {

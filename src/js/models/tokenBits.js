@@ -1,7 +1,7 @@
 // A bit for each token of a cache.
 
 /**
- * Copies rows of numbers (B,N), without the first of each.
+ * Copies rows of numbers (B,N), without the first `dropped` numbers of each row.
  * @template {Uint8Array | Float32Array} A
  * @param {A} to
  * @param {A} from

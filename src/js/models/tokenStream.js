@@ -1,4 +1,4 @@
-// The tokens of generate() as an async iterator. The next token is computed when the one before has been taken.
+// The tokens of generate() as an async iterator. The next token is computed when the iterator is asked for it.
 
 /** @import { Generated, GeneratedToken, GenerateOptions } from './generateOptions.js' */
 
@@ -18,7 +18,7 @@ export function iterable(options, generate) {
   const promise = Promise.resolve().then(() => generate(stream?.wrap(options) ?? options, stream !== undefined));
   const iterator = () => {
     stream ??= new TokenStream(promise);
-    // The iteration reports the failure.
+    // next() reports a failure, so a rejection of the promise itself is ignored.
     promise.catch(() => {});
     return stream;
   };
@@ -29,9 +29,9 @@ export function iterable(options, generate) {
 class TokenStream {
   #finished;
   #control = new AbortController();
-  /** The token that has been computed and not taken. @type {GeneratedToken | undefined} */
+  /** The token that has been computed and that next() has not returned yet. @type {GeneratedToken | undefined} */
   #token;
-  /** Called when there is another token, and when the token has been taken. */
+  /** Called when there is another token (#arrived), and when the iterator is asked for the next one (#taken). */
   #arrived = () => {};
   #taken = () => {};
 
@@ -76,7 +76,10 @@ class TokenStream {
     return token ? { done: false, value: token } : { done: true, value: undefined };
   }
 
-  /** Ends the generation: the loop has been left. @returns {Promise<IteratorResult<GeneratedToken, undefined>>} */
+  /**
+   * Ends the generation, because the loop over the tokens has been left.
+   * @returns {Promise<IteratorResult<GeneratedToken, undefined>>}
+   */
   async return() {
     this.#control.abort();
     this.#taken();

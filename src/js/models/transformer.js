@@ -1,4 +1,4 @@
-// A transformer: the public methods. run.js computes it, from the parts in block.js.
+// The public methods of a transformer. run.js computes the model from the parts in block.js.
 
 import { readBoolean, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -46,9 +46,9 @@ import { initialWeights, WeightStore } from './weights.js';
  * @typedef {object} ForwardModelOptions
  * @property {readonly string[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
  * @property {readonly Edit[]} [edit] changes of values during the computation
- * @property {Cache} [cache] of the previous tokens; the tokens of this input are added to it
- * @property {boolean} [last] logits and hidden state of the last token only
- * @property {boolean} [train] save the values that backward() needs
+ * @property {Cache} [cache] cache of the previous tokens; the tokens of this input are added to it
+ * @property {boolean} [last] true: returns logits and hidden states of the last token only
+ * @property {boolean} [train] true: saves the values that backward() needs
  */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
@@ -116,12 +116,12 @@ export class Transformer extends TextMethods {
     this.#rotaryTables = new RotaryTables(memory, this.weights);
   }
 
-  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … Only those in float32. */
+  /** The parameters that are in float32, by name: `blocks.0.attention.wq`, `embedding.table` … */
   get parameters() {
     return this.#store.tensors;
   }
 
-  /** The gradients of all parameters, under the same names. */
+  /** The gradients of all parameters, by the same names. */
   get gradients() {
     this.#store.checkTrainable('gradients');
     this.#store.allocateGradients('gradients');
@@ -140,7 +140,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Like forward, for another public method, which errors name as the caller.
+   * Computes forward for another public method, which error messages mention as the caller.
    * @internal
    * @param {string} caller
    * @param {ModelInput} input
@@ -202,7 +202,7 @@ export class Transformer extends TextMethods {
         if (options.head === 'logits' && tensors.logits)
           tensors.logits = this.#dropBatchAxis(graph, values.captured, tensors.logits);
       }
-      // Last, because nothing can fail after it: a call that fails must not add tokens to the cache.
+      // This comes last, when nothing can fail any more, because a call that fails must not add tokens to the cache.
       cache?.advance(rows, run.far, version);
       return new ModelResult(tensors, values.captured);
     };
@@ -227,7 +227,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * (1,T,C) as (T,C), for inputs without a batch axis.
+   * Returns (1,T,C) as (T,C), for inputs without a batch axis.
    * @param {Graph} graph
    * @param {Record<string, Tensor>} captured
    * @param {Tensor} x
@@ -238,7 +238,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * A cache for the keys and values of so many tokens, for forward and generate.
+   * Returns a cache for the keys and values of `length` tokens, for forward and generate.
    * @param {CacheOptions} options
    */
   cache(options) {
@@ -246,7 +246,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * A cache that grows up to its length.
+   * Returns a cache whose memory grows up to its length.
    * @internal
    * @param {CacheOptions} options
    * @param {number} [capacity] number of tokens for which memory is allocated now; default: length
@@ -257,8 +257,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Continues a text, token by token: a promise of the whole text, and an async iterator of the tokens. A list of
-   * prompts gives a promise of a list of results, each with the tokens that it has alone.
+   * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
+   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
    * @template {ModelInput | readonly PromptInput[]} P
    * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
    * @param {import('./generateOptions.js').GenerateOptions} [options]
@@ -273,7 +273,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Forward, loss and backward. The gradients are added to `gradients`.
+   * Runs forward, computes the loss, and runs backward, which adds the gradients to `gradients`.
    * @param {ModelInput} input ids (B,T), or another input of forward
    * @param {TensorLike} targets (B,T): the next id after each token; −100 is ignored
    * @param {LearnOptions} [options]
@@ -301,8 +301,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Gradients of a metric, or of named values, with respect to named values. It applies no dropout and does not change
-   * `gradients`. The weights may be stored in 16 bits.
+   * Computes gradients of a metric, or of named values, with respect to named values. Applies no dropout and does not
+   * change `gradients`. The weights may be stored in 16 bits.
    * @param {ModelInput} input
    * @param {import('./differentiate.js').DifferentiateOptions} options
    */
@@ -328,7 +328,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * The loss without gradients and without dropout.
+   * Computes the loss without gradients and without dropout.
    * @param {ModelInput} input
    * @param {TensorLike} targets (B,T)
    * @returns {StepResult}
@@ -387,7 +387,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Copies of all parameters in float32; int8 weights with their rounded values.
+   * Returns copies of all parameters in float32. Quantized weights have their rounded values.
    * @returns {Record<string, StateEntry>}
    */
   stateDict() {
@@ -395,7 +395,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * A copy of one parameter, as in stateDict.
+   * Returns a copy of one parameter, as in stateDict.
    * @internal
    * @param {string} name
    * @param {string} caller
@@ -405,7 +405,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Checks every name and shape before it writes anything.
+   * Replaces all parameters. Checks every name and shape before it writes anything.
    * @param {Record<string, TensorLike>} dict
    */
   loadStateDict(dict) {
@@ -414,8 +414,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the other values. The
-   * model cannot be trained any more.
+   * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the unrounded values.
+   * The model cannot be trained any more.
    * @param {'int8' | 'int4'} [storage] default 'int8'
    */
   quantize(storage = 'int8') {
@@ -432,7 +432,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * The parameters as a safetensors file. Its metadata contains the options and the number of learn() calls.
+   * Returns the parameters as a safetensors file. Its metadata contains the options and the number of learn() calls.
    * @param {Record<string, string>} [metadata] more metadata
    */
   save(metadata = {}) {
@@ -441,9 +441,9 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * The files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where there
-   * is a tokenizer, tokenizer.json. openModel accepts them. The family is the one that the model was opened from, or
-   * one that has a model with these options.
+   * Returns the files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where
+   * there is a tokenizer, tokenizer.json. openModel accepts them. The family is the one that the model was opened from,
+   * or one that has a model with these options.
    * @param {import('./checkpoint/saveFolder.js').SaveFolderOptions} [options]
    * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */
@@ -454,8 +454,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * The model as one GGUF file, which llama.cpp and openModel open, with its tokenizer and its chat template. Families:
-   * Llama and Mistral, GPT-2, Qwen 2 and 3, Gemma 1 to 3.
+   * Returns the model as one GGUF file, which llama.cpp and openModel open, with its tokenizer and its chat template.
+   * Families: Llama and Mistral, GPT-2, Qwen 2 and 3, Gemma 1 to 3.
    * @param {import('./checkpoint/saveGguf.js').SaveGgufOptions} [options]
    * @returns {Promise<Uint8Array<ArrayBuffer>>}
    */
@@ -466,7 +466,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * The model in ONNX, as files by name: model.onnx and its external data. It computes the same as forward.
+   * Returns the model in ONNX, as files by name: model.onnx and its external data. It computes the same as forward.
    * @param {import('../onnx/model.js').OnnxModelOptions} [options]
    * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */

@@ -25,7 +25,7 @@ import { parameterShapes, startParameters } from './parameters.js';
 /** @import { Resolved } from './options.js' */
 
 /**
- * A parameter: float32 in `tensor`, or `packed`, and then without a gradient.
+ * A parameter, either in float32 in `tensor`, or packed in `packed` and without a gradient.
  * @typedef {{ shape: readonly number[], tensor?: Tensor, packed?: Packed, gradient?: Tensor }} Weight
  */
 
@@ -47,7 +47,7 @@ export function allocateWeights(memory, options) {
   return weights;
 }
 
-/** Weights with their random initial values. @param {Memory} memory @param {Resolved} options */
+/** Returns weights with random initial values. @param {Memory} memory @param {Resolved} options */
 export function initialWeights(memory, options) {
   const weights = allocateWeights(memory, options);
   startParameters(options, (name) => viewOf(/** @type {Tensor} */ (weights.get(name)?.tensor)));
@@ -69,13 +69,16 @@ export function freeWeight({ tensor, packed }) {
 export const isProduct = (name, shape) =>
   shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table|pool\.probe)$/.test(name);
 
-/** The kinds that describe a model with several of them, the first one that it has. @type {PackedKind[]} */
+/**
+ * Kinds of packed weights in order of priority. The first kind that a model has describes its storage.
+ * @type {PackedKind[]}
+ */
 const KINDS_BY_WEIGHT = ['int8', 'blocks', 'F16', 'BF16'];
 
 export class WeightStore {
   #memory;
   #weights;
-  /** Versions of weights that have been freed, and calls of `quantize`. */
+  /** The part of `version` that counts the versions of freed weights and the calls of `quantize`. */
   #freedVersions = 0;
   disposed = false;
 
@@ -153,7 +156,7 @@ export class WeightStore {
   }
 
   /**
-   * A copy of a weight in float32; a packed weight has its rounded values.
+   * Returns a copy of a weight in float32. A packed weight has its rounded values.
    * @param {string} name
    * @param {string} caller
    */
@@ -180,7 +183,7 @@ export class WeightStore {
   }
 
   /**
-   * Checks every name and shape before it writes anything.
+   * Replaces all weights. Checks every name and shape before it writes anything.
    * @param {string} caller
    * @param {Record<string, TensorLike>} dict
    */
@@ -198,7 +201,7 @@ export class WeightStore {
       if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
       return floats;
     });
-    // Reading the arrays may run code of the caller.
+    // Reading the arrays may run code of the caller, which may dispose the model.
     this.checkAlive(caller);
     names.forEach((name, i) => {
       viewOf(tensors[name]).set(sources[i]);

@@ -198,7 +198,7 @@ test('several texts refuse by name what they do not have', async () => {
   };
   await assert.rejects(over, {
     name: 'HeadlightError',
-    message: /several texts are no iterator of tokens: use onToken/,
+    message: /the tokens of several texts cannot be iterated over: use onToken/,
   });
   assert.equal(hl.info.memory.used, used);
   model.dispose();

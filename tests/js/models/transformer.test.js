@@ -223,7 +223,7 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
     (entries, options = metadata.headlight) =>
     () =>
       hl.loadTransformer(writeSafetensors(entries, options === null ? {} : { headlight: options }));
-  refuses(wrong(tensors, null), 'FORMAT', 'headlight', /does not say which transformer/);
+  refuses(wrong(tensors, null), 'FORMAT', 'headlight', /cannot read the options of the transformer/);
   refuses(wrong(tensors, '{'), 'FORMAT', 'headlight', /not JSON/);
   refuses(wrong(tensors, 'null'), 'ARGUMENT', 'options', /options is null/);
   refuses(wrong(tensors, '{"layers":1}'), 'ARGUMENT', 'dModel', /dModel is undefined/);

@@ -1,6 +1,6 @@
-// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part that is not
-// opened, which is listed. If an unknown tensor belongs to the opened part, the checkpoint is refused: without it the
-// results would be wrong.
+// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part of the model that
+// is not opened. Tensors of such parts are listed. A checkpoint with an unknown tensor in the opened part is refused,
+// because the results would be wrong without this tensor.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -8,11 +8,12 @@ import { quoteNames } from '../../check/quote.js';
 /** @import { Family } from '../families/common.js' */
 
 /**
- * The number of blocks of a stack, as config.json says and as opened.
+ * Numbers of blocks of a stack, the encoder or the decoder. configured: in config.json; opened: blocks that are opened.
  * @typedef {{ configured: number, opened: number }} Blocks
  */
 /**
- * The tensors of a parameter, by their names in the files: the first `stored` of them are read.
+ * A parameter, the names of its tensors in the files, and the tensors that are read, which have the first of these
+ * names.
  * @typedef {{ name: string, names: readonly string[], stored: readonly unknown[] }} Read
  */
 
@@ -33,7 +34,7 @@ const CONSTANTS = new Set([
 /** @param {string} name */
 const parentOf = (name) => name.slice(0, Math.max(name.lastIndexOf('.'), 0));
 
-/** The parents of a name: a.b and a for a.b.c. @param {string} name */
+/** Yields the parents of a name: a.b and a for a.b.c. @param {string} name */
 function* parentsOf(name) {
   for (let at = parentOf(name); at !== ''; at = parentOf(at)) yield at;
 }
@@ -41,7 +42,7 @@ function* parentsOf(name) {
 /** @param {string} name */
 const withoutNumber = (name) => name.replace(/\.\d+\./, '.L.');
 
-/** The names of a family's table that are within the base model. @param {Family} family */
+/** Returns the names in a family's table that are relative to the base model. @param {Family} family */
 const namesInside = ({ names }) =>
   Object.entries(names).flatMap(([key, source]) => {
     const { from, also = [] } = typeof source === 'string' ? { from: source } : source;
@@ -91,12 +92,12 @@ function insideFinder(family, prefix, known) {
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {Read[]} found
- * @param {Iterable<string>} tensors the names of all
+ * @param {Iterable<string>} tensors names of all tensors
  * @param {ReadonlyMap<string, Blocks>} blocks by stack: '' and 'encoder.'
  * @returns {string[]} the tensors of parts that are not opened
  */
 export function account(family, prefix, found, tensors, blocks) {
-  // Other names of the embedding are copies of it.
+  // Tensors with other names of the embedding are copies of it.
   const known = new Set(
     found.flatMap(({ name, names, stored }) => (name === 'embedding.table' ? names : names.slice(0, stored.length))),
   );

@@ -1,5 +1,5 @@
-// The chat templates in the files of a model: chat_template.jinja, the field of tokenizer_config.json, or the metadata
-// of a GGUF file.
+// Reads the chat templates from the files of a model: chat_template.jinja, the field chat_template of
+// tokenizer_config.json, or the metadata of a GGUF file.
 
 import { readInner } from './innerFiles.js';
 
@@ -27,7 +27,11 @@ export async function readChatSource(folder) {
   return { templates, specials };
 }
 
-/** One template, or a list of templates with names. @param {unknown} given @returns {Record<string, string>} */
+/**
+ * Returns templates by name, given one template or a list of named templates.
+ * @param {unknown} given
+ * @returns {Record<string, string>}
+ */
 function templatesOf(given) {
   if (typeof given === 'string') return { default: given };
   if (!Array.isArray(given)) return {};
@@ -37,7 +41,7 @@ function templatesOf(given) {
 }
 
 /**
- * The same of a GGUF file.
+ * Returns the chat templates in the metadata of a GGUF file.
  * @param {Readonly<Record<string, unknown>>} metadata
  * @returns {ChatSource | undefined}
  */

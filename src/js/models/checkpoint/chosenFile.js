@@ -1,4 +1,4 @@
-// One file of a folder that is chosen by its own path or URL.
+// Opens one file of a folder by its own path or URL.
 
 import { isGguf, oneGguf } from './ggufParts.js';
 import { isTorch, oneTorch } from './torchNames.js';
@@ -6,7 +6,7 @@ import { isTorch, oneTorch } from './torchNames.js';
 /** @import { Folder } from './files.js' */
 
 /**
- * The folder and the name of a GGUF file or a file of torch.save, if the address is of one.
+ * Returns folder and name of the file if the address is that of a GGUF file or a file of torch.save.
  * @param {string} address a path or a URL
  */
 export function fileOf(address) {
@@ -28,7 +28,7 @@ function decodeName(name) {
 }
 
 /**
- * A folder without the weights in other files.
+ * Returns the folder with this file as its only file of weights.
  * @param {Folder} folder
  * @param {string} file
  */

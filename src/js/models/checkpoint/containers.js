@@ -1,6 +1,6 @@
-// The format of a checkpoint's files: it is chosen by the names in the folder. A container describes the model and
-// gives its tensors under the names of Hugging Face, in types of safetensors. A format with other names, types or
-// orders gives a folder of its own, whose `read` and `stream` convert.
+// Opens a checkpoint in the format that the names of the files in its folder indicate. The result, a container,
+// describes the model and its tensors, with the names of Hugging Face and types of safetensors. If a format has other
+// names, types or orders, the container has a folder of its own, whose `read` and `stream` convert.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -21,18 +21,18 @@ import { chooseTorch } from './torchNames.js';
 /**
  * @typedef {object} Container
  * @property {'safetensors' | 'gguf' | 'torch'} format
- * @property {Folder} folder the tensors are read from it: by whole rows, except when two tensors are compared
+ * @property {Folder} folder folder from which the tensors are read, by whole rows except when two tensors are compared
  * @property {Config} config in the form of config.json
  * @property {Config} [generationConfig] in the form of generation_config.json
  * @property {Map<string, Stored>} tensors by name
- * @property {string[]} files with the tensors
+ * @property {string[]} files names of the files with the tensors
  * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array,
  *   keys?: Record<string, GgufValue> } | undefined>} openTokenizer
- *   fixed: the length of all texts; file: tokenizer.json
+ *   fixed: the length that all texts get; file: tokenizer.json
  * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
- * @property {Family} [family] that reads the tensors; default: that of config.model_type
- * @property {string} [describedBy] the origin of the config, in errors; default: config.json
- * @property {(name: string) => string} [nameOf] the name of a tensor in the files, in errors
+ * @property {Family} [family] family that reads the tensors; default: the family of config.model_type
+ * @property {string} [describedBy] origin of the config, for error messages; default: config.json
+ * @property {(name: string) => string} [nameOf] returns the name of a tensor in the files, for error messages
  */
 
 const CALLER = 'openModel';
@@ -55,7 +55,7 @@ export async function openContainer(folder, storage) {
     const { openGguf } = await import('./gguf.js');
     return openGguf(folder, gguf, storage);
   }
-  // An address without this file is not the address of a model.
+  // readJson throws if config.json is missing as well, because then the address is not that of a model.
   await readJson(folder, 'config.json');
   const others = folder.names?.filter((name) => OTHERS.test(name)) ?? [];
   const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';

@@ -1,4 +1,4 @@
-// Copies numbers in the formats of files into linear memory: the core decodes or quantizes them.
+// Copies numbers in the formats of files into linear memory, where the core decodes or quantizes them.
 
 import { STORED } from '../../../../dist/abi/abi.js';
 import { HeadlightError } from '../../check/errors.js';
@@ -10,13 +10,13 @@ import { pointerOf, Staged } from '../../memory/tensor.js';
 /** @import { StoredType } from '../../memory/packed.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
 
-/** True if the core reads numbers of this type. @type {(type: string) => type is StoredType} */
+/** True if the core can read numbers of this type. @type {(type: string) => type is StoredType} */
 export const isStored = (type) => Object.hasOwn(STORED, type);
 
 const BYTES = { F32: 4, F16: 2, BF16: 2 };
 
 /**
- * Decodes numbers into a tensor, from its element `at`.
+ * Decodes numbers into a tensor, from element `at` on.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} tensor
@@ -51,7 +51,7 @@ export function withStored(memory, caller, bytes, type, fn) {
 }
 
 /**
- * A view of the 16-bit codes, to be written to.
+ * Returns a view of the tensor's 16-bit codes, through which they are written.
  * @param {Memory} memory
  * @param {Tensor} tensor
  * @param {number} count
@@ -59,8 +59,8 @@ export function withStored(memory, caller, bytes, type, fn) {
 export const halvesOf = (memory, tensor, count) => new Uint16Array(memory.buffer, pointerOf(tensor), count);
 
 /**
- * Grows memory once for the following allocations: each growth takes 1–2 ms. If it cannot grow that much, the
- * allocation that does not fit will throw.
+ * Grows memory once for the following allocations, because each growth takes 1–2 ms. It does not throw if memory cannot
+ * grow that much; the allocation that does not fit will throw.
  * @param {Memory} memory
  * @param {string} caller
  * @param {number} floats
@@ -74,7 +74,7 @@ export function reserve(memory, caller, floats) {
 }
 
 /**
- * Quantizes rows of a weight, from `first`, into its packed form.
+ * Quantizes rows of a weight, from row `first` on, into its packed form.
  * @param {Memory} memory
  * @param {string} caller
  * @param {'int8' | 'int4'} storage
@@ -92,13 +92,13 @@ export function quantizeStored(memory, caller, storage, packed, shape, first, by
 }
 
 /**
- * Packs rows of a weight in blocks; the first rows come first.
+ * Packs rows of a weight in blocks. The call with first = 0 must be the first one.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} packed
  * @param {BlockForm} form
  * @param {readonly number[]} shape (out, in)
- * @param {Uint8Array} rows as toBlockRows makes them
+ * @param {Uint8Array} rows as toBlockRows returns them
  * @param {number} first a multiple of eight
  * @param {number} count a multiple of eight, or up to the last row
  */

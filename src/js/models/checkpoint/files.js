@@ -1,5 +1,5 @@
-// The files of a model: of a folder on disk, behind a URL or on the Hugging Face Hub, or files that a user has chosen
-// or dropped. All are read in ranges.
+// Opens the files of a model: a folder on disk, at a URL or on the Hugging Face Hub, or files that a user has chosen or
+// dropped. All files are read by ranges of bytes.
 
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -21,19 +21,19 @@ import { remoteFile, remoteFolder } from './remote.js';
  * ambiguous response of a server is an error, not null. read: returns fewer bytes if the file ends before. It may write
  * the result to `buffer`, which has end − begin bytes.
  * @typedef {object} Folder
- * @property {readonly string[] | null} names null if they cannot be listed
- * @property {string} [hint] added to the error about a missing file
+ * @property {readonly string[] | null} names names of the files; null if they cannot be listed
+ * @property {string} [hint] text that is added to the error about a missing file
  * @property {HubOrigin} [origin] of a model on the Hub
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
  * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
- * @property {(path: string, most: number) => Promise<Uint8Array | null>} [readInner] a whole file of at most this
- *   many bytes, which may be in a folder inside; null if there is none
+ * @property {(path: string, most: number) => Promise<Uint8Array | null>} [readInner] returns a file, which may be in a
+ *   subfolder, or its first `most` bytes if it is larger; null if there is none
  * @property {(ranges: { file: string, begin: number, end: number }[]) => Promise<void>} [plan] announces all reads of
  *   weights in their order, so that few requests are sent
- * @property {() => Promise<void>} [complete] all reads have succeeded: checks the files, completes them in the
- *   cache
- * @property {(name: string, begin: number, end: number) => Stream} [stream] the same bytes in sequence, where that is
- *   faster
+ * @property {() => Promise<void>} [complete] called after all reads have succeeded: checks the files and completes them
+ *   in the cache
+ * @property {(name: string, begin: number, end: number) => Stream} [stream] opens the same bytes as a sequence, if this
+ *   is faster
  * @property {() => Promise<void>} close
  */
 /**
@@ -42,7 +42,7 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @typedef {{ id: string, revision: string, renamedFrom?: string, cached: boolean, cacheNote?: string }} HubOrigin
  */
 /**
- * The options for the Hub, and its parts for this platform; default: those for a page.
+ * The options for the Hub, and the code for the Hub on this platform; default: the code for a page.
  * @typedef {{ options?: HubOptions, platform?: () => Promise<HubPlatform> }} Hub
  */
 /**
@@ -105,7 +105,7 @@ async function openOnHub(caller, address, hub, signal) {
 }
 
 /**
- * A single file, as the file of a folder.
+ * Opens a single file, as the file of a folder.
  * @param {string} caller
  * @param {string | URL | Blob} file
  * @param {OpenPath} [openPath]
@@ -126,7 +126,7 @@ export async function openFile(caller, file, openPath, hub) {
   return { folder: await openPath(caller, at < 0 ? '.' : text.slice(0, at + 1)), name: text.slice(at + 1) };
 }
 
-/** The address of a folder. @param {string} caller @param {string} text @param {string} [base] */
+/** Checks the address of a folder. @param {string} caller @param {string} text @param {string} [base] */
 function readAddress(caller, text, base) {
   const url = readUrl(caller, 'files', text, base);
   if (!/^https?:$/.test(url.protocol)) throw argumentError(caller, 'files', text, 'a URL of a folder, with https:');
@@ -166,7 +166,8 @@ async function handleFolder(caller, folder) {
 }
 
 /**
- * A folder of files in memory, by their base names. If two have the same name, the one nearer to the root is used.
+ * Returns a folder of files in memory, by their base names. If two files have the same name, the one nearer to the root
+ * is used.
  * @param {string} caller
  * @param {[string, unknown][]} files by path
  * @returns {Folder}
@@ -177,7 +178,7 @@ function memoryFolder(caller, files) {
     .sort((a, b) => b.parts.length - a.parts.length);
   /** @type {Map<string, Blob | Uint8Array>} */
   const known = new Map();
-  /** The folder of config.json, to which paths of folders inside are relative. */
+  /** The folder of config.json. Paths with subfolders are relative to it. */
   const root =
     split
       .filter(({ parts }) => parts.at(-1) === 'config.json')
@@ -217,5 +218,8 @@ function readFile(caller, path, file) {
   return readBytes(`${caller}: ${quote(path)}`, file);
 }
 
-/** instanceof fails for objects of another realm; the tag does not. @param {unknown} value */
+/**
+ * Returns the tag of a value. instanceof fails for objects of another realm; the tag does not.
+ * @param {unknown} value
+ */
 const tagOf = (value) => Object.prototype.toString.call(value);

@@ -7,19 +7,19 @@ import { quote } from '../../check/quote.js';
 /**
  * @typedef {object} GenerationDefaults
  * @property {readonly number[]} [stop] end tokens
- * @property {number} [temperature] like topK and topP, only if the file has do_sample: true
+ * @property {number} [temperature] temperature, topK and topP are set only if the file has do_sample: true
  * @property {number} [topK]
  * @property {number} [topP]
  * @property {number} [repetitionPenalty]
  * @property {readonly number[]} [suppress] tokens that are never chosen
- * @property {readonly number[]} [suppressFirst] tokens that are not chosen first
+ * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token
  * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of the
  *   sequence
  * @property {number} [start] first token of a decoder with an encoder
  */
 /** @typedef {Record<string, any>} Fields */
 
-/** topK of files with do_sample: true and no top_k, as in transformers. */
+/** topK of files with do_sample: true and no top_k, as in the Python library transformers. */
 const DEFAULT_TOP_K = 50;
 
 /**
@@ -122,7 +122,7 @@ class Reader {
   }
 
   /**
-   * Pairs of an index and a token, without those whose token is null, which force nothing.
+   * Returns pairs of an index and a token, without pairs whose token is null, because these force nothing.
    * @param {string} name
    * @returns {[number, number][] | undefined}
    */

@@ -1,5 +1,5 @@
-// A checkpoint in a GGUF file, or in the parts of one. Its metadata describes the model. Its tensors get the names that
-// Hugging Face gives them, so that the tables of families hold for them too.
+// Opens a checkpoint in a GGUF file, or in the parts of one. The metadata describes the model. The tensors get the
+// names that Hugging Face gives them, so that the tables of families apply to them too.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -23,7 +23,7 @@ import { makeViews, viewFolder } from './ggufTensors.js';
 /** @import { Storage } from './readWeights.js' */
 
 const CALLER = 'openModel';
-/** Factors of rotary frequencies: one for each pair of a head's elements. */
+/** Maximum number of factors of rotary frequencies, one for each pair of a head's elements. */
 const MAX_FACTORS = 2 ** 16;
 
 /** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
@@ -32,15 +32,17 @@ const fail = (file, message, parameter, details) =>
 
 /**
  * @param {Folder} folder
- * @param {string} file any part, if there are several
- * @param {Storage} storage with 'stored', matrices in blocks of a few bits stay in them; with 'int4', those of 4 bits
+ * @param {string} file name of the file, or of any of its parts
+ * @param {Storage} storage with 'stored', matrices in blocks of a few bits keep these blocks; with 'int4', only
+ *   matrices in blocks of 4 bits
  * @returns {Promise<Container>}
  */
 export async function openGguf(folder, file, storage) {
   const files = partNames(file);
   const first = await readHeader(folder, files[0]);
   const { metadata } = first;
-  // Before other parts are requested, so that the name of a file alone does not cause thousands of requests.
+  // This part is checked before other parts are requested, so that the name of a file alone does not cause thousands of
+  // requests.
   checkPart(files, 0, metadata);
   const others = await Promise.all(files.slice(1).map((name) => readHeader(folder, name)));
   const located = mergeParts(files, [first, ...others]);
@@ -72,7 +74,7 @@ async function readHeader(folder, file) {
 }
 
 /**
- * The tensors of all parts, by name.
+ * Returns the tensors of all parts, by name.
  * @param {string[]} files
  * @param {GgufHeader[]} headers
  */
@@ -109,7 +111,7 @@ function checkPart(files, i, metadata) {
   if (Number(number) !== i) throw wrong('split.no', number, i);
 }
 
-/** The numbers of a small tensor. @param {Folder} folder @param {Located | undefined} tensor */
+/** Reads the numbers of a small tensor. @param {Folder} folder @param {Located | undefined} tensor */
 async function readNumbers(folder, tensor) {
   if (!tensor) return undefined;
   const { file, name, shape, begin, end } = tensor;
@@ -124,7 +126,7 @@ async function readNumbers(folder, tensor) {
 }
 
 /**
- * The tokenizer that the metadata describes.
+ * Opens the tokenizer that the metadata describes.
  * @param {GgufHeader['metadata']} metadata
  * @returns {ReturnType<Container['openTokenizer']>}
  */

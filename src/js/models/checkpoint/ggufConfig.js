@@ -1,4 +1,4 @@
-// A config.json of Hugging Face, made from the metadata of a GGUF file and the shapes of its tensors.
+// Makes a config.json of Hugging Face from the metadata of a GGUF file and the shapes of its tensors.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -16,9 +16,12 @@ import { ARCHITECTURES } from './ggufNames.js';
 const CALLER = 'openModel';
 /** The largest number of blocks, as in options.js. */
 const MAX_LAYERS = 2 ** 20;
-/** Blocks of the models of 27B, whose scores are not scaled by the width of a head, as in llama.cpp. */
+/**
+ * Number of blocks of the models with 27B parameters, by which they are recognized, as in llama.cpp. The scale of their
+ * scores does not depend on the width of a head.
+ */
 const GEMMA_27B = { gemma2: 46, gemma3: 62 };
-/** Keys of mechanisms that the families do not have, unless they are 0 or 1. */
+/** Keys of mechanisms that no family has. With the values 0 and 1 such a key has no effect. */
 const UNSUPPORTED = [
   'expert_count',
   'logit_scale',
@@ -28,10 +31,10 @@ const UNSUPPORTED = [
   'attention.temperature_scale',
 ];
 
-/** The metadata of one architecture. */
+/** The metadata of a GGUF file, read by the keys of its architecture. */
 export class ModelMetadata {
   /**
-   * @param {string} file in errors
+   * @param {string} file name of the file, for error messages
    * @param {Record<string, GgufValue>} values
    */
   constructor(file, values) {
@@ -50,7 +53,7 @@ export class ModelMetadata {
     });
   }
 
-  /** The full name of a key of this architecture. @param {string} key */
+  /** Returns the full name of a key of this architecture. @param {string} key */
   keyOf(key) {
     return `${this.architecture}.${key}`;
   }
@@ -61,7 +64,7 @@ export class ModelMetadata {
   }
 
   /**
-   * The value of a key. A list with a value for each block must have equal values.
+   * Returns the value of a key. A list with a value for each block must have equal values.
    * @param {string} key of the architecture
    */
   #get(key) {
@@ -101,7 +104,7 @@ export class ModelMetadata {
     throw this.fail(this.keyOf(key), this.#is(value, 'true or false'), 'true or false');
   }
 
-  /** The number of a token, or undefined. @param {string} key */
+  /** Returns the id of a token, or undefined. @param {string} key */
   token(key) {
     const value = this.values[`tokenizer.ggml.${key}`];
     return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
@@ -113,7 +116,10 @@ export class ModelMetadata {
   }
 }
 
-/** The shortest decimal number with this float32: 1e-5, not 0.000009999999747378752. @param {number} value */
+/**
+ * Returns the shortest decimal number that rounds to this float32: 1e-5, not 0.000009999999747378752.
+ * @param {number} value
+ */
 function shortest(value) {
   for (let digits = 1; digits <= 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -153,7 +159,7 @@ export function makeConfig(meta, tensors, frequencies) {
   return Object.fromEntries(defined);
 }
 
-/** The width of a head. @param {ModelMetadata} meta */
+/** Returns the width of a head. @param {ModelMetadata} meta */
 function headDimOf(meta) {
   const key = 'attention.head_count';
   const [width, heads] = [meta.integer('embedding_length'), meta.integer(key)];
@@ -199,7 +205,7 @@ class Source {
       throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`, headDim);
   }
 
-  /** Refuses a factor of scores that is not the usual one. */
+  /** Refuses a factor of scores that is not the usual one, 1/√headDim. */
   usualScale() {
     const { meta, headDim } = this;
     const key = 'attention.scale';
@@ -213,7 +219,11 @@ class Source {
     return this.tensors.has(name);
   }
 
-  /** Rows of a tensor. @param {string} name @param {string} key of the metadata, if there is no such tensor */
+  /**
+   * Returns the number of rows of a tensor.
+   * @param {string} name
+   * @param {string} key used if there is no such tensor
+   */
   rows(name, key) {
     const shape = this.tensors.get(name)?.shape;
     return shape === undefined ? this.meta.integer(key) : shape.length < 2 ? 1 : shape[0];
@@ -227,7 +237,7 @@ class Source {
     return this.meta.integer('context_length');
   }
 
-  /** Fields that decoders with rotary positions have. */
+  /** Returns the fields that decoders with rotary positions have. */
   decoder() {
     if (!Object.hasOwn(GEMMA_27B, String(this.meta.architecture))) this.usualScale();
     return {
@@ -304,12 +314,12 @@ class Source {
       original_max_position_embeddings: this.#original(),
       beta_fast: meta.number('rope.scaling.yarn_beta_fast', 32),
       beta_slow: meta.number('rope.scaling.yarn_beta_slow', 1),
-      // llama.cpp multiplies the usual factor by its own.
+      // llama.cpp multiplies the usual factor by this one.
       ...(attention !== 1 && { attention_factor: attention * (factor > 1 ? 0.1 * Math.log(factor) + 1 : 1) }),
     };
   }
 
-  /** The type of each block's attention, if the metadata says it. @returns {Config} */
+  /** Returns the window and, if the metadata has it, the type of each block's attention. @returns {Config} */
   windows() {
     const { meta, layers } = this;
     const key = meta.keyOf('attention.sliding_window_pattern');
@@ -334,7 +344,11 @@ class Source {
   }
 }
 
-/** A share of a head's elements: Math.floor(of · share) is width. @param {number} width @param {number} of */
+/**
+ * Returns the share of a head's elements such that Math.floor(of · share) is width.
+ * @param {number} width
+ * @param {number} of
+ */
 function shareOf(width, of) {
   const share = width / of;
   return Math.floor(of * share) === width ? share : share * (1 + Number.EPSILON);
@@ -347,7 +361,7 @@ const llamaConfig = (s) => ({
   attention_bias: s.has('blk.0.attn_q.bias') || s.has('blk.0.attn_qkv.bias'),
 });
 
-/** The number whose inverse square root is the factor of scores. @param {Source} s */
+/** Returns the number whose inverse square root is the factor of scores. @param {Source} s */
 function gemmaScalar({ meta, layers, width, heads, headDim }) {
   const scale = meta.number('attention.scale', 0);
   if (scale > 0) return scale ** -2;
@@ -355,7 +369,7 @@ function gemmaScalar({ meta, layers, width, heads, headDim }) {
   return layers === largest ? width / heads : headDim;
 }
 
-/** By model_type. @type {Record<string, (s: Source) => Config>} */
+/** Functions that make a config, by model_type. @type {Record<string, (s: Source) => Config>} */
 const CONFIGS = {
   llama: (s) => {
     const { meta, headDim } = s;
@@ -366,7 +380,7 @@ const CONFIGS = {
     return {
       ...llamaConfig(s),
       mlp_bias: s.has('blk.0.ffn_up.bias'),
-      // Hugging Face has windows in Mistral only, which is the same otherwise.
+      // In Hugging Face's files only Mistral has windows. Otherwise it is the same as Llama.
       ...(window > 0 && { model_type: 'mistral', sliding_window: window }),
     };
   },

@@ -1,13 +1,13 @@
-// The family of a GGUF file: that of Hugging Face's files without their conversions. In GGUF matrices are (out, in),
-// norms contain their offset, and q, k and v follow each other.
+// Adapts the family of Hugging Face's files to a GGUF file, which needs fewer conversions. In GGUF, matrices are (out,
+// in), the weights of norms contain their offset, and the rows of q, k and v are one after the other.
 
 /** @import { Family, Names } from '../families/common.js' */
 /** @import { ModelMetadata } from './ggufConfig.js' */
 
-/** By pooling_type: the vector of a text. @type {Record<number, 'mean' | 'first' | 'last'>} */
+/** How the vector of a text is pooled, by pooling_type. @type {Record<number, 'mean' | 'first' | 'last'>} */
 const POOLING = { 1: 'mean', 2: 'first', 3: 'last' };
 
-/** The sources of the parameters in GGUF. @param {Names} sources @returns {Names} */
+/** Returns the sources of the parameters in GGUF. @param {Names} sources @returns {Names} */
 export function ggufSources(sources) {
   /** @type {Names} */
   const names = {};
@@ -24,7 +24,7 @@ export function ggufSources(sources) {
 }
 
 /**
- * Biases are those in the file.
+ * Returns the family for a GGUF file, with the biases that the file has.
  * @param {Family} family
  * @param {{ has: (name: string) => boolean }} tensors by GGUF's names
  * @param {ModelMetadata} meta

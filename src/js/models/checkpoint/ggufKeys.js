@@ -1,5 +1,5 @@
-// The metadata of a GGUF file that describes a model: the inverse of ggufConfig.js, which reads it again. Keys that
-// llama.cpp does not need are left out where they have their usual value.
+// Makes the metadata of a GGUF file that describes a model. This is the inverse of ggufConfig.js, which reads it. Keys
+// that llama.cpp does not need are left out if they have their usual value.
 
 import { frequencies } from '../../ops/rotary.js';
 
@@ -29,7 +29,7 @@ const sizes = (o) => ({
 });
 
 /**
- * The divisors of the angles of rotary positions, if the file has them as a tensor.
+ * Returns the divisors of the angles of rotary positions, if the file has them as a tensor.
  * @param {Resolved} o
  */
 export function divisorsOf({ rotary, headDim }) {
@@ -75,7 +75,7 @@ const decoder = (o) => ({
   ...scalingKeys(o.rotary?.scaling),
 });
 
-/** The window of all layers; 0 without one. @param {Resolved} o */
+/** Returns the window of the layers that have one; 0 if there is none. @param {Resolved} o */
 const widthOf = ({ window }) => window?.find((width) => width !== null) ?? 0;
 
 /** @param {Resolved} o @returns {Keys} */
@@ -91,7 +91,11 @@ function windowKeys(o) {
   };
 }
 
-/** Which layers have the window is the architecture's. @param {Resolved} o @returns {Keys} */
+/**
+ * Returns the keys of Gemma 2, whose architecture determines which layers have the window.
+ * @param {Resolved} o
+ * @returns {Keys}
+ */
 const gemma2 = (o) => ({
   ...decoder(o),
   'attention.sliding_window': u32(widthOf(o)),
@@ -99,7 +103,7 @@ const gemma2 = (o) => ({
   final_logit_softcapping: o.logitSoftcap === 0 ? undefined : f32(o.logitSoftcap),
 });
 
-/** By general.architecture. @type {Record<string, (o: Resolved) => Keys>} */
+/** Functions that make the keys, by general.architecture. @type {Record<string, (o: Resolved) => Keys>} */
 export const KEYS = {
   llama: (o) => ({ ...decoder(o), ...windowKeys(o) }),
   gpt2: (o) => ({ ...sizes(o), 'attention.layer_norm_epsilon': f32(o.normEps) }),

@@ -3,11 +3,12 @@
 /**
  * @typedef {object} Architecture
  * @property {string} type model_type in Hugging Face's config.json
- * @property {Record<string, string>} names of Hugging Face by those of GGUF, both without .weight and .bias; L is the
- *   number of a block
+ * @property {Record<string, string>} names names of Hugging Face by names of GGUF, both without .weight and .bias; L is
+ *   the number of a block
  * @property {string | readonly [q: string, k: string, v: string]} [qkv] Hugging Face's name of the fused projection, or
  *   the names of the three; undefined if they are in `names`
- * @property {boolean} [neighbours] rows of q and k are in the order for rotation of neighbours
+ * @property {boolean} [neighbours] true: rows of q and k are in the order in which neighbouring elements are rotated
+ *   together
  * @property {readonly string[]} [others] names of tensors that are not opened
  */
 
@@ -161,10 +162,10 @@ const BY_NAME = {
   t5encoder: T5,
 };
 
-/** By general.architecture. @type {ReadonlyMap<unknown, Architecture>} */
+/** The architectures by general.architecture. @type {ReadonlyMap<unknown, Architecture>} */
 export const ARCHITECTURES = new Map(Object.entries(BY_NAME));
 
-/** Tensors with factors of rotary frequencies: part of the config. */
+/** Tensors with factors of rotary frequencies, which become part of the config. */
 export const FREQUENCIES = ['rope_freqs.weight', 'rope_factors_long.weight', 'rope_factors_short.weight'];
 
 /**
@@ -185,13 +186,13 @@ export function parseName(name) {
 export const fillName = (base, { suffix, number }) => base.replace('.L.', `.${number}.`) + suffix;
 
 /**
- * The name of one of the projections q, k and v in GGUF: 0, 1 or 2; 3 for a tensor with all of them.
+ * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all of them; −1 for others.
  * @param {string} base
  */
 export const projectionOf = (base) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);
 
 /**
- * GGUF's name of a tensor, for errors.
+ * Returns GGUF's name of a tensor, or the name itself if GGUF has none.
  * @param {Architecture} architecture
  * @param {string} name of Hugging Face
  */

@@ -13,7 +13,7 @@ const PROJECTOR = /mmproj/i;
 export const isGguf = (name) => /\.gguf$/i.test(name);
 
 /**
- * The names of all parts.
+ * Returns the names of all parts.
  * @param {string} file the whole file, or one of its parts
  * @returns {string[]}
  */
@@ -24,7 +24,7 @@ export function partNames(file) {
 }
 
 /**
- * The GGUF file of a folder; its first part if it is split. Undefined if there is none.
+ * Returns the GGUF file of a folder, or its first part if it is split; undefined if there is none.
  * @param {readonly string[]} names of the files in the folder
  */
 export function chooseGguf(names) {
@@ -40,7 +40,7 @@ export function chooseGguf(names) {
 }
 
 /**
- * A folder with only this file, or with the parts of it.
+ * Returns the folder with only this file or its parts.
  * @param {Folder} folder
  * @param {string} file
  * @returns {Folder}

@@ -1,6 +1,6 @@
-// Tensors of GGUF files under the names of Hugging Face. Each is a view: rows of one or several stored tensors, in
-// another order for some, decoded when they are read. Views follow each other in a range of numbers, as if they were in
-// a file.
+// Tensors of GGUF files under the names of Hugging Face. Each is a view of rows of one or several stored tensors. When
+// rows are read, they are decoded and, in some views, reordered. The views have consecutive ranges of bytes, as if they
+// were in one file.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -22,16 +22,22 @@ import { FREQUENCIES, fillName, parseName, projectionOf } from './ggufNames.js';
 
 /** @typedef {GgufRange & { name: string, file: string }} Located a tensor in one of the files */
 /**
- * Rows of a stored tensor. headDim: the rows of each head are interleaved, n and n + headDim/2 next to each other.
+ * Rows of a stored tensor. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
+ * other.
  * @typedef {{ tensor: Located, type: GgufType, first: number, count: number, rowBytes: number, headDim?: number }} Part
  */
-/** @typedef {Stored & { parts: Part[], rowBytes: number }} View rowBytes: of a decoded row */
+/** @typedef {Stored & { parts: Part[], rowBytes: number }} View rowBytes: size of a decoded row */
 /** @typedef {{ heads: number, kvHeads: number, headDim: number, layers: number }} Heads */
 
 const CALLER = 'openModel';
-/** Bytes that are read at once from a stored tensor, since its rows are shorter than those of the view. */
+/**
+ * Bytes that are read at once from a stored tensor. A piece of the view has fewer bytes in the file, because stored
+ * rows are shorter than decoded rows.
+ */
 const WINDOW = 2 ** 20;
-/** Windows that are remembered: readWeights reads three pieces at once, and a piece may be in two windows. */
+/**
+ * Number of windows that are kept, because readWeights reads three pieces at once, and a piece may be in two windows.
+ */
 const MAX_WINDOWS = 6;
 
 /** @param {string} file @param {string} message @param {string} parameter @param {object} [details] */
@@ -39,7 +45,7 @@ const fail = (file, message, parameter, details) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter, ...details });
 
 /**
- * All rows of a tensor. Rows of a vector are its elements, unless they are in blocks.
+ * Returns all rows of a tensor. The rows of a vector are its elements, unless it is stored in blocks.
  * @param {Located} tensor
  * @returns {Part & { width: number }}
  */
@@ -61,14 +67,14 @@ export class Views {
   #list = [];
   #end = 0;
 
-  /** @param {Storage} storage with 'stored' or 'int4', matrices that are stored in blocks may stay in them */
+  /** @param {Storage} storage with 'stored' or 'int4', matrices that are stored in blocks may keep their blocks */
   constructor(storage) {
     this.#storage = storage;
   }
 
   /**
    * @param {string} name of Hugging Face
-   * @param {Located} like a stored tensor
+   * @param {Located} like stored tensor that has the shape of the view, except for the number of rows
    * @param {(Part & { width: number })[]} parts
    */
   add(name, like, parts) {
@@ -90,8 +96,8 @@ export class Views {
   }
 
   /**
-   * The type of the rows of a view. With 'stored', matrices keep the form of their blocks; if the parts have several
-   * types, they become float16. With 'int4', blocks of 4 bits keep their form.
+   * Returns the type of the rows of a view. With 'stored', matrices keep the form of their blocks; if the parts have
+   * several types, they become float16. With 'int4', blocks of 4 bits keep their form.
    * @param {Located} like
    * @param {Part[]} parts
    * @returns {{ dtype: KnownDType, form?: BlockForm }}
@@ -107,7 +113,7 @@ export class Views {
     return keeps ? { dtype: 'F32', form: { ...form, hasByteInputs: true } } : { dtype: 'F32' };
   }
 
-  /** The view that contains this byte. @param {number} at */
+  /** Returns the view that contains this byte. @param {number} at */
   find(at) {
     let [low, high] = [0, this.#list.length - 1];
     while (low < high) {
@@ -186,7 +192,7 @@ function joined(group) {
 }
 
 /**
- * A projection, with its rows in Hugging Face's order.
+ * Returns the rows of a projection, in Hugging Face's order.
  * @param {Located} tensor
  * @param {number} projection
  * @param {Heads} heads
@@ -201,7 +207,7 @@ function ordered(tensor, projection, heads, neighbours) {
 }
 
 /**
- * A projection of a fused tensor.
+ * Returns the rows of one projection in a fused tensor, in Hugging Face's order.
  * @param {Located} tensor
  * @param {number} projection
  * @param {Heads} heads
@@ -217,7 +223,7 @@ function slice(tensor, projection, heads, neighbours) {
   return neighbours && projection < 2 ? { ...part, headDim: heads.headDim } : part;
 }
 
-/** Rows of q, k and v. @param {Heads} heads */
+/** Returns the numbers of rows of q, k and v. @param {Heads} heads */
 const rowsOf = ({ heads, kvHeads, headDim }) => [heads * headDim, kvHeads * headDim, kvHeads * headDim];
 
 /** @param {Located} tensor @param {number} got @param {number} expected */
@@ -227,7 +233,7 @@ function wrongRows({ file, name, shape }, got, expected) {
 }
 
 /**
- * A folder whose files are the views.
+ * Returns a folder from which the views are read.
  * @param {Folder} folder
  * @param {Views} views
  * @returns {Folder}
@@ -253,7 +259,7 @@ export function viewFolder(folder, views) {
 }
 
 /**
- * The decoded rows of a view.
+ * Reads and decodes rows of a view.
  * @param {Windows} raw
  * @param {View} view
  * @param {number} first
@@ -273,7 +279,7 @@ async function readRows(raw, { dtype, form, parts, rowBytes }, first, last) {
   return all;
 }
 
-/** Rows in blocks, as the core packs them. @param {Uint8Array} bytes @param {Part} part */
+/** Converts rows in blocks to the form that the core packs. @param {Uint8Array} bytes @param {Part} part */
 const toRows = (bytes, { type, rowBytes }) =>
   toBlockRows(CALLER, bytes, /** @type {BlockType} */ (type), (rowBytes / type.bytes) * type.values);
 
@@ -285,7 +291,7 @@ function convert(bytes, type, dtype) {
 }
 
 /**
- * Rows from..to−1 in the order for rotation of halves.
+ * Reads rows from..to−1 in the order in which element n is rotated with element n + headDim/2.
  * @param {Windows} raw
  * @param {Part} part
  * @param {number} headDim
@@ -313,7 +319,7 @@ async function readHeads(raw, part, headDim, from, to) {
 /** Reads stored tensors in windows, so that small reads do not become many requests. */
 class Windows {
   #folder;
-  /** The bytes of each window, the latest last. @type {Map<string, Promise<Uint8Array>>} */
+  /** The bytes of each window, the last used one last. @type {Map<string, Promise<Uint8Array>>} */
   #windows = new Map();
 
   /** @param {Folder} folder */

@@ -1,4 +1,4 @@
-// The tokenizer and the chat templates of a model as metadata of a GGUF file.
+// Converts the tokenizer and the chat templates of a model to metadata of a GGUF file.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -46,7 +46,7 @@ function chatKeys({ chatTemplates }) {
 const isId = (id) => Number.isInteger(id);
 
 /**
- * The keys of a tokenizer.json. It is opened again, and must give the same ids.
+ * Returns the keys for a tokenizer.json. A tokenizer that is opened from these keys must give the same ids.
  * @param {Transformer} model
  * @param {Uint8Array} file
  * @returns {Record<string, Value>}
@@ -74,7 +74,8 @@ function fromFile({ options, generation, config = {} }, file) {
 
 /**
  * @param {Transformer} model
- * @param {Uint8Array | null | undefined} given tokenizer.json; null: no tokenizer; undefined: that of the model
+ * @param {Uint8Array | null | undefined} given tokenizer.json; null: no tokenizer; undefined: the tokenizer of the
+ *   model
  * @returns {Record<string, Value>}
  */
 export function textKeys(model, given) {

@@ -1,4 +1,4 @@
-// Small files of a checkpoint that only some models have, also in folders inside.
+// Reads small files of a checkpoint that only some models have. The files may be in subfolders.
 
 import { HeadlightError } from '../../check/errors.js';
 import { parseJson } from '../../io/json.js';
@@ -8,7 +8,7 @@ import { parseJson } from '../../io/json.js';
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * A file as JSON or as text, undefined if there is none.
+ * Returns a file as JSON or as text, or undefined if there is none.
  * @param {Folder} folder
  * @param {string} path
  * @param {'json' | 'text'} [form]

@@ -1,4 +1,4 @@
-// Reads the letters of a model of speech from vocab.json and the files next to it.
+// Reads the letters that a speech model writes, from vocab.json and the files next to it.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -12,7 +12,7 @@ import { readInner } from './innerFiles.js';
 const fail = (name, reason) => new HeadlightError('FORMAT', `openModel: ${name}: ${reason}`, { parameter: name });
 
 /**
- * Undefined if there is no vocab.json.
+ * Returns undefined if there is no vocab.json.
  * @param {Folder} folder
  * @param {Config} config
  */

@@ -7,7 +7,7 @@
 const PROJECTION = /^(.*)\.(w|b)([qkvo])$/;
 
 /**
- * The name of the layer in the table, and the name of the tensor in this layer.
+ * Splits the name of a parameter into the name of the layer in the table and the name of the tensor in this layer.
  * @param {string} name of a parameter
  * @returns {[string, string]}
  */
@@ -34,7 +34,7 @@ function storedNames(from, part, prefix, number) {
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {string} name of a parameter
- * @returns {{ source: TensorSource | undefined, names: string[] }} names its tensor may have, the usual one first
+ * @returns {{ source: TensorSource | undefined, names: string[] }} names that its tensor may have, the usual name first
  */
 export function sourceOf(family, prefix, name) {
   const [layer, part] = splitName(name);

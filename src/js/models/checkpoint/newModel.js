@@ -1,4 +1,4 @@
-// A transformer whose weights have been read, with everything else that its files contain.
+// Makes a transformer from weights that have been read, and adds everything else that its files contain.
 
 import { completePreprocessor, configOfTower, PAIRS } from '../families/pairs.js';
 import { Transformer } from '../transformer.js';
@@ -30,7 +30,7 @@ export function newModel(memory, { family, options, found, unread }, weights) {
 }
 
 /**
- * Adds its config, its tokenizer and its settings.
+ * Adds to a model its config, its tokenizer and its settings.
  * @param {Transformer} model
  * @param {Folder} folder
  * @param {Container} container
@@ -55,7 +55,7 @@ export async function completeModel(model, folder, container, plan, storage) {
 }
 
 /**
- * That of the opened tower, if the file describes two.
+ * Returns the config of the model. If config.json describes two towers, it is the part for the opened tower.
  * @param {Container} container
  * @param {Plan} plan
  * @returns {Config}
@@ -67,7 +67,7 @@ function configOf({ config }, { family, options }) {
 }
 
 /**
- * preprocessor_config.json. That of a tower of CLIP or SigLIP may leave out fields.
+ * Reads preprocessor_config.json. For a tower of CLIP or SigLIP, adds the fields that the file leaves out.
  * @param {Folder} folder
  * @param {Container} container
  * @param {Resolved} options
@@ -101,14 +101,14 @@ async function addTokenizer(model, folder, container, { family, options }) {
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
 }
 
-/** The letters of a model of speech. @param {Folder} folder @param {Config} config */
+/** Opens the letters of a speech model. @param {Folder} folder @param {Config} config */
 async function openLettersOf(folder, config) {
   const { openLetters } = await import('./lettersFiles.js');
   return openLetters(folder, config);
 }
 
 /**
- * The chat templates of a decoder, if its files have one.
+ * Opens the chat templates, if the files have any.
  * @param {Container} container
  * @returns {Promise<ChatTemplates | undefined>}
  */

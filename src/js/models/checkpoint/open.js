@@ -24,17 +24,18 @@ import { readAll } from './smallFiles.js';
 
 /**
  * @typedef {object} OpenOptions
- * @property {'float32' | 'stored' | 'int8' | 'int4'} [weights] default 'float32'. With 'stored', matrices that the file
- *   stores as float16 or bfloat16 stay in this type: half the memory, the same results. Matrices that a GGUF file
- *   stores in blocks of fewer bits stay in them, and the inputs of their products are rounded to 16 bits. With 'int8',
- *   matrices are rounded to nine bits, 29% of the memory; with 'int4' to four bits in blocks of 32, 16%, and inputs to
- *   8 bits. Only models with float32 weights can be trained
+ * @property {'float32' | 'stored' | 'int8' | 'int4'} [weights] type of the weights in memory; default 'float32'. With
+ *   'stored', matrices that the file stores as float16 or bfloat16 keep this type, which takes half the memory and
+ *   gives the same results. Matrices that a GGUF file stores in blocks of fewer bits keep these blocks, and the inputs
+ *   of their products are rounded to 16 bits. With 'int8', matrices are rounded to nine bits and take 29% of the
+ *   memory; with 'int4', they are rounded to four bits in blocks of 32 and take 16%, and the inputs of their products
+ *   are rounded to 8 bits. Only models with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
- * @property {Tower | 'both'} [tower] of a model for texts and pictures, opens one tower alone, or requires both.
+ * @property {Tower | 'both'} [tower] for a model for texts and pictures: opens one tower alone, or requires both.
  *   Default: both towers if the file has both. Other models are opened whole
  * @property {AbortSignal} [signal]
- * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
- *   have been read, all bytes, and the current tensor. A promise is awaited; if it rejects, openModel rejects
+ * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] read: bytes that have
+ *   been read; total: all bytes; name: the current tensor. A promise is awaited; if it rejects, openModel rejects
  * @property {HubOptions} [hub] for a model on the Hugging Face Hub
  */
 /**
@@ -59,7 +60,7 @@ const CHOICES = /** @type {const} */ (['both', ...TOWERS]);
  * @typedef {object} Environment
  * @property {string} [module] the address of the module; the files of the demo are in the same folder
  * @property {OpenPath} [openPath] opens a folder on disk; only in Node
- * @property {() => Promise<HubPlatform>} [hub] the parts for models on the Hub; only in Node
+ * @property {() => Promise<HubPlatform>} [hub] the code for models on the Hub; only in Node
  */
 
 /**
@@ -115,8 +116,8 @@ export async function openModel(memory, files, options, environment) {
 }
 
 /**
- * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, hf://owner/name, or its
- *   bytes
+ * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, hf://owner/name, or the
+ *   bytes of the file
  * @param {Environment} environment
  */
 export async function openTokenizerFile(file, environment) {

@@ -77,7 +77,12 @@ function checkWidths({ text, vision }, { projected }) {
     throw fail(`vectors of texts have ${widths[0]} numbers, but those of pictures ${widths[1]}`, 'config.json');
 }
 
-/** A number in a tensor of its own. @param {string} name @param {Container} container @returns {Found} */
+/**
+ * Returns the tensor of a parameter that is a single number.
+ * @param {string} name
+ * @param {Container} container
+ * @returns {Found}
+ */
 function factorOf(name, { tensors }) {
   const stored = tensors.get(name);
   if (!stored) throw fail(`${name} is missing`, name);

@@ -1,5 +1,5 @@
-// How a checkpoint is read: its family, the options of the model, and the tensors of each parameter. Everything is
-// checked before anything is allocated.
+// Plans how a checkpoint is read: finds its family, the options of the model, and the tensors of each parameter.
+// Everything is checked before anything is allocated.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote, quoteNames } from '../../check/quote.js';
@@ -22,11 +22,11 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 
 /** The tensors of a parameter, with their names in the files. @typedef {Found & { names: string[] }} Located */
 /**
- * unread: the tensors of other parts.
+ * How a checkpoint is read. unread: names of the tensors of parts that are not opened.
  * @typedef {{ family: Family, options: Resolved, found: Located[], unread: string[] }} Plan
  */
 
-/** The search for missing tensors ends after so many. */
+/** Number of missing tensors after which the search for more of them ends. */
 const MAX_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
@@ -37,8 +37,9 @@ const fail = (message, parameter, more = {}) =>
 
 /**
  * @param {Container} container
- * @param {{ layers?: number, signal?: AbortSignal }} how layers: the first of them; default: all
- * @param {Family} [part] the family of a part of the model; default: that of the container
+ * @param {{ layers?: number, signal?: AbortSignal }} how layers: number of layers that are opened, from the first;
+ *   default: all
+ * @param {Family} [part] the family of a part of the model; default: the family of the container
  * @returns {Promise<Plan>}
  */
 export async function planModel(container, { layers, signal }, part) {
@@ -54,7 +55,7 @@ export async function planModel(container, { layers, signal }, part) {
 }
 
 /**
- * The family, and the prefix of the tensors of its base model in these files.
+ * Returns the family, and the prefix of the tensors of its base model in these files.
  * @param {Container} container
  * @param {Family} [part]
  */
@@ -94,7 +95,7 @@ function readConfig(family, prefix, container) {
 /**
  * @param {Family} family
  * @param {TransformerOptions} options
- * @param {number | undefined} layers the first of them
+ * @param {number | undefined} layers number of layers that are opened, from the first
  * @param {Container} container
  */
 function resolve(family, options, layers, container) {
@@ -103,7 +104,7 @@ function resolve(family, options, layers, container) {
 }
 
 /**
- * The number of blocks in config.json, and of those that are opened.
+ * Returns for both stacks the number of blocks in config.json and the number of opened blocks.
  * @param {TransformerOptions} described
  * @param {Resolved} opened
  */
@@ -151,7 +152,7 @@ function locate(family, prefix, options, { tensors, describedBy = 'its config.js
   /** @type {Located[]} */
   const found = [];
   for (const [name, shape] of parameterShapes(options)) {
-    // A config.json may claim a million layers: the loop ends after the first missing tensors.
+    // A config.json may specify a million layers, so the loop ends after the first missing tensors.
     if (missing.length > MAX_MISSING) break;
     const { source = { from: '' }, names } = sourceOf(family, prefix, name);
     // A tied embedding may be stored under the name of the head.
@@ -187,7 +188,7 @@ function checkStored(name, { shape: got, dtype }, source, shape, options, parame
   const expected = storedShape(source, shape, splitOf(options, parameter));
   const plain = !source.part && !source.transposed && source.form !== 'convolution';
   const rows = source.form === 'stacked' ? shape[0] : 1;
-  // Axes of a patch, or leading axes of length 1, do not change the order of the numbers.
+  // The axes of a patch, or leading axes of length 1, do not change the order of the numbers.
   const same =
     plain && got.length !== expected.length
       ? elementCount(got) * rows === elementCount(shape)

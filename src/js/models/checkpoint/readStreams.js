@@ -1,14 +1,17 @@
-// Reads the pieces of files as streams: one response for many pieces that follow each other. Over HTTP this is several
-// times as fast as a request for each piece, and as fast as the download of the file.
+// Reads the pieces of files as streams, with one response for many consecutive pieces. Over HTTP this is several times
+// as fast as a request for each piece, and as fast as the download of the file.
 
 /** @import { Folder, Stream } from './files.js' */
 /** @import { Piece } from './readWeights.js' */
 
-/** @typedef {{ file: string, begin: number, end: number, pieces: Piece[] }} Run */
+/** Pieces in one response. @typedef {{ file: string, begin: number, end: number, pieces: Piece[] }} Run */
 
-/** Bytes between two pieces that are received and dropped: they take less time than another request. */
+/**
+ * Maximum number of bytes between two pieces of a run. They are received and dropped, which takes less time than
+ * another request.
+ */
 const MAX_GAP = 2 ** 13;
-/** Runs that are requested while another one is read. Their bytes wait in the buffers of the platform. */
+/** Number of runs that are requested while another run is read. Their bytes wait in the buffers of the platform. */
 const AHEAD = 1;
 
 /**

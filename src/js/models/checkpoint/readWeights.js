@@ -1,5 +1,5 @@
-// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows
-// of an int8 weight are rounded as they arrive, rows of 16 bits or in blocks keep their form.
+// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next pieces are read.
+// Rows of an int8 weight are rounded as they arrive; rows in 16 bits or in blocks keep their form.
 
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
@@ -24,27 +24,27 @@ import { layoutOf } from './tensorLayout.js';
 /** @import { Layout, Split } from './tensorLayout.js' */
 
 /**
- * A tensor in one of the files. form: its rows are in blocks, and `dtype` is that of their values.
+ * A tensor in one of the files. form: set if its rows are in blocks; `dtype` is then the type of the decoded values.
  * @typedef {TensorRange & { file: string, form?: BlockForm }} Stored
  */
 /**
- * A parameter and its tensors: several if it is stacked.
+ * A parameter and the tensors that store it, which are several if it is stacked.
  * @typedef {{ name: string, shape: readonly number[], source: TensorSource, stored: Stored[], split: Split }} Found
  */
 /** @typedef {(bytes: Uint8Array, first: number, last: number) => void} Write writes rows first..last−1 */
 /**
- * Rows that are read at once, for all parameters that are parts of them.
+ * Rows that are read at once. writes: functions that write the rows to all parameters that are stored in them.
  * @typedef {{ stored: Stored, begin: number, end: number, first: number, last: number, name: string, writes: Write[] }}
  *   Piece
  */
 
-/** Bytes of a piece: smaller ones have more overhead, larger ones do not fit into the processor's cache. */
+/** Bytes of a piece. Smaller pieces have more overhead, larger pieces do not fit into the processor's cache. */
 const CHUNK = 2 ** 20;
-/** Pieces that are read while another one is written. */
+/** Number of pieces that are read while another piece is written. */
 const AHEAD = 2;
-/** Rows that int8 weights pack together. */
+/** Number of rows that are packed together in int8 weights. */
 const PANEL = 8;
-/** The largest gap between two blocks of memory, in floats. */
+/** The largest gap between two allocations, in floats. */
 const MAX_GAP = 32;
 const CALLER = 'openModel';
 
@@ -53,7 +53,8 @@ const truncated = (file, end) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file} ends before byte ${end}: it is truncated`, { parameter: file });
 
 /**
- * Allocates everything before it reads the first byte, so that a model that does not fit is refused at once.
+ * Reads the weights. Allocates everything before it reads the first byte, so that a model that does not fit is refused
+ * at once.
  * @param {Memory} memory
  * @param {Folder} folder
  * @param {Found[]} found
@@ -108,7 +109,7 @@ function formOf({ name, shape, source, stored, split }, storage) {
 /** True if the weight is rounded as it is read. @param {Form} form @returns {form is 'int8' | 'int4'} */
 const isQuantized = (form) => form === 'int8' || form === 'int4';
 
-/** Floats of a parameter. @param {Memory} memory @param {Found} found @param {Form} form */
+/** Returns the size of a parameter in floats. @param {Memory} memory @param {Found} found @param {Form} form */
 function sizeOf(memory, { shape, stored }, form) {
   if (isQuantized(form)) return QUANTIZED[form].size(memory, CALLER, shape);
   if (form === 'blocks') return blocksSize(memory, CALLER, /** @type {BlockForm} */ (stored[0].form), shape);
@@ -122,7 +123,7 @@ function sizeOf(memory, { shape, stored }, form) {
  * @param {Memory} memory
  * @param {Found} found
  * @param {Form} form
- * @param {Map<string, Weight>} weights the parameter is added to it
+ * @param {Map<string, Weight>} weights map to which the parameter is added
  * @returns {Writer[]}
  */
 function writersOf(memory, found, form, weights) {
@@ -228,7 +229,11 @@ function copyHalves(memory, name, { shape, packed }, offset, { contiguous, from,
   else write(target, rows, first, last);
 }
 
-/** The core cannot multiply by float16 infinities and NaN. @param {string} name @param {Uint16Array} numbers */
+/**
+ * Refuses float16 infinities and NaN, because the core cannot multiply by them.
+ * @param {string} name
+ * @param {Uint16Array} numbers
+ */
 function checkFinite(name, numbers) {
   let maxExponent = 0;
   for (let i = 0; i < numbers.length; i++) maxExponent = Math.max(maxExponent, numbers[i] & 0x7c00);
@@ -249,8 +254,8 @@ function roundWhole(memory, storage, weight, tensor) {
 }
 
 /**
- * The pieces in the order of the file, so that one response of a server contains many of them. Rows that contain parts
- * of several parameters are read once.
+ * Returns the pieces in the order of the files, so that one response of a server contains many of them. Rows that
+ * contain parts of several parameters are read once.
  * @param {Writer[]} writers
  * @returns {Piece[]}
  */
@@ -309,7 +314,8 @@ async function* readAhead(folder, pieces) {
     const piece = pieces[next];
     const { stored, begin, end } = piece;
     const bytes = folder.read(stored.file, begin, end, buffers[next % buffers.length].subarray(0, end - begin));
-    // The error is thrown where the promise is awaited. If it is never awaited, it must not be reported as unhandled.
+    // A failure is thrown where the promise is awaited. If it is never awaited, the failure must not be reported as
+    // unhandled.
     bytes.catch(() => {});
     started.push({ piece, bytes });
     next++;

@@ -1,5 +1,5 @@
-// A folder behind a URL, and its files, read in ranges. The query of the folder's address is used for each file,
-// because it contains the key of a signed address. fetch follows redirects, also to other origins.
+// A folder at a URL, whose files are read by ranges of bytes. The query of the folder's address is added to the address
+// of each file, because it may contain the key of a signed address. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.js';
 import { fetchRange, openRange } from '../../io/fetchRange.js';
@@ -8,15 +8,18 @@ import { fetchRange, openRange } from '../../io/fetchRange.js';
 /** @import { RangeBody, WholeBody } from '../../io/responseBody.js' */
 /** @import { Folder, Stream } from './files.js' */
 
-/** Bytes of the first request for a file: the whole of a small file, and most headers of safetensors files. */
+/**
+ * Number of bytes of the first request for a file: enough for a whole small file, and for most headers of safetensors
+ * files.
+ */
 const FIRST_BYTES = 2 ** 14;
-/** Statuses for a missing file. */
+/** HTTP statuses for a missing file. */
 const MISSING = [404, 410];
 const HTML = 'text/html';
 /** Responses that may mean a missing file: some hosts forbid access to it, others send a web page. */
 const MAYBE_MISSING = [403, HTML];
 
-/** The address of a file in a folder. @param {string} folder @param {string} name */
+/** Returns the address of a file in a folder. @param {string} folder @param {string} name */
 export function fileUrl(folder, name) {
   const url = new URL(folder);
   url.hash = '';
@@ -25,7 +28,7 @@ export function fileUrl(folder, name) {
   return url;
 }
 
-/** An address without its query, for errors: a query may contain a key. @param {URL} url */
+/** Returns an address for error messages, without its query, which may contain a key. @param {URL} url */
 function shownUrl({ protocol, host, pathname }) {
   return protocol === 'data:' ? 'a data: URL' : `${protocol}${host ? `//${host}` : ''}${pathname}`;
 }
@@ -39,7 +42,12 @@ function shownUrl({ protocol, host, pathname }) {
 export const remoteFolder = (caller, address, { signal, hint = '' } = {}) =>
   folderOf((name) => new RemoteFile(caller, fileUrl(address, name), signal), hint);
 
-/** A folder that returns the same file for every name. @param {string} caller @param {URL} url @returns {Folder} */
+/**
+ * Returns a folder that has the same file under every name.
+ * @param {string} caller
+ * @param {URL} url
+ * @returns {Folder}
+ */
 export const remoteFile = (caller, url) => folderOf(() => new RemoteFile(caller, url));
 
 /** @param {(name: string) => RemoteFile} make @param {string} [hint] @returns {Folder} */
@@ -63,7 +71,7 @@ function folderOf(make, hint) {
   };
 }
 
-/** A file behind a URL. The first request reads its beginning and its length. */
+/** A file at a URL. The first request reads the beginning of the file and its length. */
 export class RemoteFile {
   /** @type {RemoteSource} */
   #source;
@@ -127,7 +135,7 @@ export class RemoteFile {
   }
 
   /**
-   * The same bytes in one response.
+   * Returns the bytes from begin to end as a stream, from one response.
    * @param {number} begin
    * @param {number} end
    * @returns {Stream}
@@ -135,7 +143,7 @@ export class RemoteFile {
   stream(begin, end) {
     let at = begin;
     const body = this.#openBody(begin, end);
-    // The error is thrown where the stream is read.
+    // A failure is thrown where the stream is read.
     body.catch(() => {});
     return {
       read: async (target) => {
@@ -155,7 +163,11 @@ export class RemoteFile {
     };
   }
 
-  /** Bytes after those of the first request; none if the file has no more. @param {number} begin @param {number} end */
+  /**
+   * Opens the bytes after those of the first request; null if there are none.
+   * @param {number} begin
+   * @param {number} end
+   */
   async #openBody(begin, end) {
     await this.#open();
     const from = Math.max(begin, this.#start.length);

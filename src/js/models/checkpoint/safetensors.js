@@ -1,4 +1,4 @@
-// A checkpoint in safetensors files: the tensors, by model.safetensors.index.json if there are several files.
+// Opens a checkpoint in safetensors files. If there are several, model.safetensors.index.json lists their tensors.
 
 import { HeadlightError } from '../../check/errors.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safetensors.js';
@@ -32,7 +32,7 @@ export async function openSafetensors(folder, file) {
 }
 
 /**
- * The tensors of all files, by name.
+ * Returns the tensors of all files, by name.
  * @param {Folder} folder
  * @param {string[]} files
  * @param {Map<string, string>} map
@@ -45,10 +45,10 @@ async function readHeaders(folder, files, map) {
   return tensors;
 }
 
-/** The byte ranges of the tensors in a file. @param {Folder} folder @param {string} file */
+/** Returns the byte ranges of the tensors in a file. @param {Folder} folder @param {string} file */
 async function readRanges(folder, file) {
   const size = await folder.size(file, true);
-  if (size === null) throw fail(`${file} is missing: ${INDEX} names it`, file);
+  if (size === null) throw fail(`${file} is missing, but ${INDEX} lists it`, file);
   const start = await folder.read(file, 0, Math.min(8 + 1, size));
   const end = inFile(file, () => readSafetensorsHeaderEnd(start, size));
   const header = await folder.read(file, 0, end);

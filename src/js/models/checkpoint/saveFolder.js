@@ -26,11 +26,12 @@ import trainProgram from './train.py' with { type: 'text' };
 /**
  * @typedef {object} SaveFolderOptions
  * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
- * @property {Adam | Sgd} [optimizer] of this model: its state is written too, so that train.py continues with it
+ * @property {Adam | Sgd} [optimizer] optimizer of this model, whose state is written too, so that train.py continues
+ *   with it
  */
 
 const CALLER = 'saveFolder';
-/** Options that do not change the results of inference: a config.json need not contain them. */
+/** Options that do not change the results of inference, so that a config.json need not contain them. */
 const TRAINING_ONLY = new Set(['std', 'seed', 'dropout']);
 /** @type {Record<string, string>} */
 const ACTIVATIONS = {
@@ -91,11 +92,14 @@ const rmsDecoder = (o) => ({
   attention_dropout: o.dropout,
 });
 
-/** The window of the first layer. If others differ, the family is not suitable. @param {Resolved} o */
+/**
+ * Returns the window of the first layer. If other layers have other windows, the family is not suitable.
+ * @param {Resolved} o
+ */
 const windowOf = ({ window }) => window?.[0] ?? null;
 
 /**
- * The config.json of a model that was created by Headlight, by model_type.
+ * Functions that make the config.json of a model that was created by Headlight, by model_type.
  * @type {Record<string, (o: Resolved) => Config>}
  */
 const CONFIGS = {
@@ -123,7 +127,7 @@ const windowOfQwen = ({ window }) => ({
   ...(window && { layer_types: window.map((width) => (width === null ? 'full_attention' : 'sliding_attention')) }),
 });
 
-/** The fields that every family has. @param {Resolved} o */
+/** Returns the fields that every family has. @param {Resolved} o */
 const shared = ({ vocab, tied }) => ({
   vocab_size: vocab,
   tie_word_embeddings: tied,
@@ -151,7 +155,7 @@ function familyIn({ model_type: type }) {
 }
 
 /**
- * The names of the options for which a config.json gives other values.
+ * Returns the names of the options for which config.json gives other values.
  * @param {Form} form
  * @param {Resolved} options
  * @returns {string[]}
@@ -174,11 +178,11 @@ function differences({ config, names }, options) {
   });
 }
 
-/** The form from which openModel reads the same options. @param {Transformer} model @returns {Form} */
+/** Returns the form from which openModel reads the same options. @param {Transformer} model @returns {Form} */
 function chooseForm({ config: opened, storedNames: names, options }) {
   if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
   if (opened && names) {
-    // The file may have had a head of its own although its config.json says that it is tied.
+    // The opened file may have had a separate head although its config.json says that the head is tied.
     for (const config of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
       const form = { config: { ...config, torch_dtype: 'float32' }, names };
       if (differences(form, options).length === 0) return form;
@@ -205,7 +209,7 @@ const refused = (parameter, got, reason, expected) =>
   new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() can write every model`, { parameter, got, expected });
 
 /**
- * Writes a parameter into the tensor that stores it, and that may store others as well.
+ * Writes a parameter into the tensor that stores it, which may store other parameters as well.
  * @param {Float32Array} target
  * @param {TensorSource} source
  * @param {readonly number[]} stored shape of the tensor
@@ -216,7 +220,7 @@ function writeParameter(target, source, stored, { data, shape }, split) {
   const { offset = 0 } = source;
   const { width, from, to, contiguous, write } = layoutOf({ ...source, offset: 0 }, stored, shape, split);
   if (contiguous && offset === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
-  // The layout is applied to indices: it gives the index in the tensor of each number of the parameter.
+  // The layout is applied to indices, which gives the index in the tensor of each number of the parameter.
   const indices = new Float64Array(data.length);
   const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
   write(/** @type {any} */ (indices), /** @type {any} */ (rows), from, to);
@@ -224,7 +228,8 @@ function writeParameter(target, source, stored, { data, shape }, split) {
 }
 
 /**
- * The shape of a tensor: that of the file from which it was opened, which may have other axes of length 1.
+ * Returns the shape of a tensor. In a model that was opened, it is the shape in the file, which may have other axes of
+ * length 1.
  * @param {Transformer} model
  * @param {string} name
  * @param {number[]} shape
@@ -236,7 +241,7 @@ function shapeIn({ storedShapes }, name, shape) {
 }
 
 /**
- * The tensors that store values of the parameters, by name.
+ * Returns the tensors that store the parameters, or the optimizer's state of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
  * @param {(parameter: string) => StateEntry['data']} dataOf
@@ -264,7 +269,8 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
 }
 
 /**
- * The state of an optimizer, under the names of the tensors; its options are metadata.
+ * Returns a file with the state of an optimizer, under the names of the tensors. Its metadata contains the options of
+ * the optimizer.
  * @param {Transformer} model
  * @param {Form} form
  * @param {Adam | Sgd} optimizer
@@ -335,7 +341,7 @@ export function saveFolder(model, options = {}) {
   return {
     'config.json': json(form.config),
     ...(model.generationConfig && { 'generation_config.json': json(model.generationConfig) }),
-    // Libraries of Hugging Face require the format.
+    // Libraries of Hugging Face require the metadata `format`.
     'model.safetensors': writeSafetensors(
       tensorsOf(model, form, (name) => state[name].data, true),
       { format: 'pt' },

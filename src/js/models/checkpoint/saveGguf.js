@@ -26,16 +26,17 @@ import { sourceOf } from './naming.js';
 
 /**
  * @typedef {object} SaveGgufOptions
- * @property {WrittenType} [type] of the matrices; default 'F16'. Other tensors are F32, matrices whose rows are no
- *   multiple of 32 numbers are F16 instead of Q8_0 and Q4_0, and with Q4_0 the matrix of the head is Q8_0
+ * @property {WrittenType} [type] type of the matrices; default 'F16'. Other tensors are F32. With Q8_0 and Q4_0,
+ *   matrices whose rows are not a multiple of 32 numbers are F16. With Q4_0, the matrix of the head is Q8_0
  * @property {string | Uint8Array | null} [tokenizer] tokenizer.json; default: the one that the model was opened with;
  *   null: none
- * @property {string} [name] of the model, in the metadata; default: the name of the family
+ * @property {string} [name] name of the model in the metadata; default: the architecture
  */
-/** @typedef {{ name: string, index: number }} Parameter index: among those of its tensor */
+/** @typedef {{ name: string, index: number }} Parameter index: place among the parameters of its tensor */
 /**
- * A tensor of the file, and the parameters whose rows follow each other in it. hf: its name in Hugging Face's files.
- * headDim: the rows of each head are interleaved, n and n + headDim/2 next to each other.
+ * A tensor of the file, and the parameters whose rows it contains one after the other. hf: name of the tensor in
+ * Hugging Face's files. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
+ * other.
  * @typedef {{ name: string, hf: string, shape: number[], parameters: Parameter[], headDim?: number }} Planned
  */
 /** @typedef {{ architecture: string, keys: Map<string, Value>, tensors: Map<string, Planned>, wrong: string[],
@@ -44,16 +45,16 @@ import { sourceOf } from './naming.js';
 const CALLER = 'saveGguf';
 /** Options that do not change the results of inference. */
 const TRAINING_ONLY = new Set(['std', 'seed', 'dropout']);
-/** general.file_type. @type {Record<WrittenType, number>} */
+/** Values of general.file_type. @type {Record<WrittenType, number>} */
 const FILE_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7, BF16: 32 };
 const QUANTIZATION_VERSION = 2;
-/** Numbers that are converted at once. */
+/** Number of values that are converted at once. */
 const CHUNK = 2 ** 20;
-/** The metadata holds numbers as float32. */
+/** Maximum relative error of a number in the metadata, which contains float32. */
 const ROUNDED = 2 ** -23;
 
 /**
- * Tensors by GGUF's names, and the parameters without such a name.
+ * Returns the tensors by GGUF's names, and the parameters for which GGUF has no name.
  * @param {Architecture} architecture
  * @param {Family} family
  * @param {Resolved} options
@@ -82,14 +83,17 @@ function planTensors(architecture, family, options) {
   return { tensors, unnamed };
 }
 
-/** True for equal options, except for the rounding of numbers. @param {any} a @param {any} b @returns {boolean} */
+/** True if options are equal up to the rounding of numbers. @param {any} a @param {any} b @returns {boolean} */
 function isSame(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return a === b || Math.abs(a - b) <= ROUNDED * Math.abs(a);
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]));
 }
 
-/** The options as a GGUF file describes them: factors of frequencies, and yarn with all fields. @param {Resolved} o */
+/**
+ * Returns the options as they are read from a GGUF file, with factors of frequencies, or yarn with all fields.
+ * @param {Resolved} o
+ */
 function describedBy(o) {
   const { rotary } = o;
   const divisors = divisorsOf(o);
@@ -103,8 +107,8 @@ function describedBy(o) {
 }
 
 /**
- * The names of the options for which other values are read from the metadata. distance: how many, or Infinity if the
- * metadata cannot be read.
+ * Returns the names of the options for which other values are read from the metadata. distance: number of these
+ * options, or Infinity if the metadata cannot be read.
  * @param {ReadonlyMap<string, Value>} keys
  * @param {ReadonlyMap<string, Planned>} tensors
  * @param {Family} family
@@ -150,7 +154,7 @@ const valueIn = (options, name) => /** @type {Record<string, unknown>} */ (optio
 /** @param {string} architecture */
 const familyOf = (architecture) => FAMILIES.get(ARCHITECTURES.get(architecture)?.type)?.name;
 
-/** The form from which openModel reads the same options. @param {Transformer} model */
+/** Returns the form from which openModel reads the same options. @param {Transformer} model */
 function chooseForm({ family, options }) {
   const all = Object.keys(KEYS);
   const names = all.filter((name) => family === undefined || familyOf(name) === family);
@@ -176,7 +180,7 @@ const refused = (parameter, got, reason, expected) =>
   });
 
 /**
- * The type of a tensor.
+ * Returns the type of a tensor.
  * @param {Planned} tensor
  * @param {WrittenType} type that the caller wants
  * @param {boolean} tied
@@ -189,7 +193,11 @@ function typeOf({ name, shape }, type, tied) {
   return name === (tied ? 'token_embd.weight' : 'output.weight') ? 'Q8_0' : type;
 }
 
-/** The row in a parameter that is stored as this row of a tensor. @param {number} row @param {number} [headDim] */
+/**
+ * Returns the row of a parameter that is stored in this row of a tensor.
+ * @param {number} row
+ * @param {number} [headDim]
+ */
 function rowAt(row, headDim) {
   if (headDim === undefined) return row;
   const within = row % headDim;

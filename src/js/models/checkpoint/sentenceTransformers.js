@@ -1,5 +1,5 @@
-// The settings of a sentence encoder in the files of sentence-transformers: modules.json lists the steps after the
-// model.
+// Reads the settings of a sentence encoder from the files of the library sentence-transformers. modules.json lists the
+// steps after the model.
 
 import { quote } from '../../check/quote.js';
 import { readInner } from './innerFiles.js';
@@ -9,14 +9,14 @@ import { readInner } from './innerFiles.js';
 
 /** @typedef {Record<string, any>} Fields */
 
-/** The ways of pooling in 1_Pooling/config.json. @type {Record<string, Pooling>} */
+/** The ways of pooling, by the fields of 1_Pooling/config.json. @type {Record<string, Pooling>} */
 const POOLINGS = {
   pooling_mode_mean_tokens: 'mean',
   pooling_mode_cls_token: 'first',
   pooling_mode_lasttoken: 'last',
   pooling_mode_max_tokens: 'max',
 };
-/** The same in newer files, which have one field. @type {Record<string, Pooling>} */
+/** The ways of pooling, by the value of pooling_mode, the only field in newer files. @type {Record<string, Pooling>} */
 const POOLING_MODES = { mean: 'mean', cls: 'first', lasttoken: 'last', max: 'max' };
 
 /**

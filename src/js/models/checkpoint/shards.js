@@ -1,4 +1,4 @@
-// The files that contain the tensors of a checkpoint, by their index.
+// Reads the index that lists in which file each tensor of a checkpoint is.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -12,11 +12,11 @@ const fail = (caller, message, parameter, details) =>
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * The file of each tensor. These names come from the author of a model and are requested: each must be the name of a
- * file in the same folder.
+ * Returns the file of each tensor. These names come from the author of a model, and the files are requested, so each
+ * must be the name of a file in the same folder.
  * @param {string} caller
  * @param {Record<string, any>} content of the index
- * @param {string} [index] its name
+ * @param {string} [index] name of the index
  * @returns {Map<string, string>}
  */
 export function readWeightMap(caller, { weight_map: map }, index = INDEX) {
@@ -40,9 +40,10 @@ const isFileName = (name) =>
  * @param {string} caller
  * @param {Map<string, Stored>} tensors
  * @param {string} file
- * @param {Record<string, Omit<Stored, 'file'> & { file?: string }>} ranges a file of their own may be given
+ * @param {Record<string, Omit<Stored, 'file'> & { file?: string }>} ranges ranges of the tensors; a range may have
+ *   another file
  * @param {Map<string, string>} map
- * @param {string} [index] its name
+ * @param {string} [index] name of the index
  */
 export function addShard(caller, tensors, file, ranges, map, index = INDEX) {
   for (const [name, range] of Object.entries(ranges)) {
@@ -55,11 +56,11 @@ export function addShard(caller, tensors, file, ranges, map, index = INDEX) {
 }
 
 /**
- * Every tensor that the index names must be in a file.
+ * Checks that every tensor that the index lists is in a file.
  * @param {string} caller
  * @param {Map<string, Stored>} tensors
  * @param {Map<string, string>} map
- * @param {string} [index] its name
+ * @param {string} [index] name of the index
  */
 export function checkShards(caller, tensors, map, index = INDEX) {
   for (const [name, file] of map)

@@ -1,4 +1,4 @@
-// Whole files of a checkpoint that are small: JSON, tokenizers.
+// Reads small files of a checkpoint as a whole: JSON and tokenizers.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -39,14 +39,14 @@ export async function readJson(folder, name) {
   return value;
 }
 
-/** generation_config.json, if there is one. @param {Folder} folder */
+/** Reads generation_config.json, if there is one. @param {Folder} folder */
 export async function readGenerationJson(folder) {
   const name = 'generation_config.json';
   return (await folder.size(name)) === null ? undefined : readJson(folder, name);
 }
 
 /**
- * The tokenizer of tokenizer.json, if there is one, and the bytes of the file.
+ * Opens the tokenizer of tokenizer.json, if there is one, and returns it with the bytes of the file.
  * @param {Folder} folder
  * @param {FixedLength} [fixed]
  * @returns {Promise<{ tokenizer: Tokenizer, file: Uint8Array } | undefined>}

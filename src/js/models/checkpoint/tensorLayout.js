@@ -10,11 +10,11 @@
  *   write: (target: Numbers, rows: Numbers, first: number, last: number) => void }} Layout
  */
 /** @typedef {Float32Array | Uint16Array} Numbers 16-bit numbers are copied without conversion */
-/** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: rows of q, k and v */
+/** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: numbers of rows of q, k and v */
 
 const product = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Floats in a cache line: a transposition writes whole lines. */
+/** Number of floats in a cache line. A transposition writes whole lines. */
 const LINE = 16;
 
 /**
@@ -27,7 +27,7 @@ const eachRow = (width, write) => (target, rows, first, last) => {
 };
 
 /**
- * The shape that the stored tensor must have.
+ * Returns the shape that the stored tensor must have.
  * @param {TensorSource} source
  * @param {readonly number[]} shape of the parameter
  * @param {Split} split
@@ -56,7 +56,7 @@ export function layoutOf({ part, transposed, form, offset = 0 }, stored, shape, 
   if (transposed && shape.length === 2) return transposedLayout(stored[1], shape, first);
   const width = shape.length === 1 ? 1 : product(shape) / out;
   const whole = shape.length === 1 && !part;
-  // Each key head has the rows of its queries, then those of its key and of its value.
+  // With 'heads', the tensor has for each key head the rows of its queries, then the rows of its key and of its value.
   const rowsOfGroup = [(sizes[0] / sizes[1]) * headDim, headDim, headDim];
   const starts = [0, rowsOfGroup[0], rowsOfGroup[0] + headDim];
   const groupSize = rowsOfGroup[0] + 2 * headDim;
@@ -81,7 +81,7 @@ export function layoutOf({ part, transposed, form, offset = 0 }, stored, shape, 
 }
 
 /**
- * (out, channels, 3) is stored, (out, 3·channels) is the parameter.
+ * Returns the layout for a stored tensor (out, channels, 3) and a parameter (out, 3·channels).
  * @param {readonly number[]} shape of the parameter
  * @returns {Layout}
  */
@@ -99,10 +99,10 @@ function convolutionLayout([out, inside]) {
 }
 
 /**
- * (in, width) is stored, (out, in) is the parameter.
+ * Returns the layout for a stored tensor (in, width) and a parameter (out, in).
  * @param {number} width
  * @param {readonly number[]} shape of the parameter
- * @param {number} column the first of its columns
+ * @param {number} column first column of the stored tensor that belongs to the parameter
  * @returns {Layout}
  */
 const transposedLayout = (width, [out, inside], column) => ({

@@ -1,5 +1,5 @@
-// A checkpoint in files of torch.save: pytorch_model.bin, its parts by their index, or a checkpoint of a training run.
-// Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+// Opens a checkpoint in files of torch.save: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
+// training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote, quoteNames } from '../../check/quote.js';
@@ -23,9 +23,9 @@ const CALLER = 'openModel';
 const DICTS = ['model', 'state_dict', 'model_state_dict', 'module'];
 /** The prefix of names after torch.compile. */
 const COMPILED = /^_orig_mod\./;
-/** A file without a known length is read up to here, to find its end. */
+/** A file whose length is unknown is read up to this byte, to find its end. */
 const MAX_UNKNOWN = 2 ** 33;
-/** Small ranges within so many bytes are read together, and so many at a time. */
+/** Small ranges within TOGETHER bytes are read in one request. AT_ONCE requests are sent at the same time. */
 const TOGETHER = 2 ** 16;
 const AT_ONCE = 16;
 
@@ -68,10 +68,10 @@ export async function openTorch(folder, file) {
 }
 
 /**
- * The tensors of one file, and the options of its training program.
+ * Returns the tensors of one file, and the options of its training program.
  * @param {Folder} folder
  * @param {string} file
- * @param {string} [index] that names the file
+ * @param {string} [index] index that lists the file
  */
 async function openPart(folder, file, index) {
   const caller = `${CALLER}: ${file}`;
@@ -85,7 +85,7 @@ async function openPart(folder, file, index) {
 /** @param {Folder} folder @param {string} file @param {string} [index] */
 async function findSize(folder, file, index) {
   const size = await folder.size(file, true);
-  if (size === null) throw fail(file, index ? `it is missing: ${index} names it` : 'there is no such file');
+  if (size === null) throw fail(file, index ? `it is missing, but ${index} lists it` : 'there is no such file');
   if (size < Infinity) return size;
   await folder.read(file, MAX_UNKNOWN, MAX_UNKNOWN + 1);
   const found = await folder.size(file, true);
@@ -136,7 +136,7 @@ async function readRanges(folder, file, ranges) {
 }
 
 /**
- * The dict of the weights, and model_args of nanoGPT.
+ * Returns the dict of the weights, and model_args of nanoGPT.
  * @param {string} file
  * @param {unknown} value that was saved
  */
@@ -155,7 +155,8 @@ function findDict(file, value) {
 /**
  * @param {string} file
  * @param {Map<string, TorchRange>} ranges
- * @param {Map<string, Strided>} strided tensors that are not contiguous are added, under the name of a file
+ * @param {Map<string, Strided>} strided map to which tensors that are not contiguous are added, each as a file with a
+ *   name of its own
  */
 function toStored(file, ranges, strided) {
   /** @type {Record<string, Stored>} */
@@ -166,7 +167,7 @@ function toStored(file, ranges, strided) {
     if (name in stored) throw fail(file, `there are two tensors ${quote(name)}`, name);
     stored[name] = { dtype, shape, begin, end, file };
     if (contiguous) continue;
-    // No file in a folder has a name with a slash.
+    // No other file has this name, because the names of files in a folder have no slash.
     const own = `${file}/${name}`;
     strided.set(own, { file, range });
     stored[name] = { dtype, shape, begin: 0, end: elementCount(shape) * sizeOf(dtype), file: own };
@@ -175,8 +176,8 @@ function toStored(file, ranges, strided) {
 }
 
 /**
- * A folder in which tensors that are not contiguous are files with their elements in row-major order. One of them is
- * in memory at a time.
+ * Returns a folder in which tensors that are not contiguous are files with their elements in row-major order. One of
+ * these files is in memory at a time.
  * @param {Folder} folder
  * @param {ReadonlyMap<string, Strided>} strided
  * @returns {Folder}

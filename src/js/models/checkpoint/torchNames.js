@@ -1,4 +1,4 @@
-// The names of files of torch.save, and which of a folder's files has the weights of the model.
+// Recognizes files of torch.save by their names, and finds the file of a folder that has the weights of the model.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -6,7 +6,7 @@ import { quoteNames } from '../../check/quote.js';
 /** @import { Folder } from './files.js' */
 
 const TORCH_INDEX = 'pytorch_model.bin.index.json';
-/** The usual names, of Hugging Face and of nanoGPT. */
+/** The usual names of files with weights, of Hugging Face and of nanoGPT. */
 const USUAL = ['pytorch_model.bin', TORCH_INDEX, 'ckpt.pt'];
 const TORCH = /\.(bin|pt|pth|ckpt)$/i;
 const PART = /-\d{5}-of-\d{5}\.bin$/i;
@@ -18,7 +18,7 @@ const WEIGHTS = /\.(bin|pt|pth|ckpt|safetensors|gguf)(\.index\.json)?$/i;
 export const isTorch = (name) => TORCH.test(name);
 
 /**
- * The file with the weights, or the index of such files. Undefined if there is none.
+ * Returns the file with the weights, or the index of such files; undefined if there is none.
  * @param {Folder} folder
  */
 export async function chooseTorch(folder) {
@@ -33,7 +33,7 @@ export async function chooseTorch(folder) {
 }
 
 /**
- * A folder without the weights in other files; with all parts, if the file is a part.
+ * Returns the folder without the weights in other files. If the file is a part, the other parts remain.
  * @param {Folder} folder
  * @param {string} file
  * @returns {Folder}

@@ -83,7 +83,7 @@ def activation(name):
 
 
 class Decoder(nn.Module):
-    """Has the parameters under their names in the file."""
+    """Holds the parameters under their names in the file."""
 
     def __init__(self, config, tensors, dropout):
         super().__init__()
@@ -289,7 +289,7 @@ def read_rows(path, length):
 
 
 def batches(count, size, seed):
-    """Indices of rows, without end. Every process generates the same ones."""
+    """Yields batches of row indices without end. Every process yields the same batches."""
     random = torch.Generator().manual_seed(seed or 0)
     waiting = []
     while True:
@@ -358,7 +358,7 @@ def main():
         logits = shared(tokens[chosen[mine]].to(device))
         loss = F.cross_entropy(logits.flatten(0, 1), wanted[mine].flatten().to(device), reduction="sum") / counted
         optimizer.zero_grad()
-        # DistributedDataParallel averages gradients: multiplying by the number of processes gives their sum.
+        # DistributedDataParallel averages gradients, so multiplying by the number of processes gives their sum.
         (loss * world).backward()
         if args.clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), args.clip)

@@ -1,5 +1,5 @@
 // Checks if a tied model's files contain a head with the same values as the embedding. Only a few ranges of large
-// tensors are compared: a head that was trained separately differs in every row.
+// tensors are compared, because a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
@@ -8,13 +8,13 @@ import { sourceOf } from './naming.js';
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
 
-/** Bytes of a range, and the number of ranges. Tensors of up to 4 MB are compared completely. */
+/** Number of bytes of a range, and number of ranges. Tensors of up to 4 MB are compared completely. */
 const RANGE = 2 ** 18;
 const RANGES = 16;
 
 /**
- * The names under which the files contain a tied head. A classification head that some families have under one of these
- * names has another shape.
+ * Returns the names under which the files contain a tied head. A classification head that some families have under one
+ * of these names has another shape.
  * @param {Family} family
  * @param {string} prefix
  * @param {ReadonlyMap<string, Stored>} tensors

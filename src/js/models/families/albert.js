@@ -1,4 +1,4 @@
-// ALBERT, whose blocks have the same parameters.
+// ALBERT, whose blocks share their parameters.
 
 import { bertOptions } from './bert.js';
 import { ALL_BIASES, expectField, projections, readActivation } from './common.js';

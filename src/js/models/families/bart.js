@@ -22,7 +22,7 @@ const NAMES = {
  * @returns {TransformerOptions}
  */
 function stacks(c, positions) {
-  // mBART and other relatives set these fields.
+  // mBART and other relatives, which are not supported, set these fields.
   for (const field of ['normalize_before', 'add_final_layer_norm', 'add_bias_logits', 'extra_layer_norm'])
     expectField(c, field, false);
   expectField(c, 'tie_word_embeddings', true);
@@ -53,7 +53,7 @@ export const bart = {
     return stacks(c, { positions: 'learned', positionOffset: 2, embedNorm: true });
   },
   names: NAMES,
-  // The classifier of an entailment model reads the last token of the decoder.
+  // The classifier of an entailment model, which is not opened, reads the last token of the decoder.
   others: ['/classification_head.dense', '/classification_head.out_proj'],
 };
 

@@ -1,4 +1,4 @@
-// The two stacks of BART and its relatives, with the same fields of config.json and nearly the same names.
+// The two stacks of BART and of related models, which have the same fields of config.json and nearly the same names.
 
 import { prefixKeys, projections } from './common.js';
 
@@ -30,7 +30,7 @@ export const bartStacks = (c, shared) => ({
 });
 
 /**
- * The names of both stacks.
+ * Returns the names of both stacks.
  * @param {(stack: string) => Names} namesOf names of a stack besides its projections
  * @returns {Names}
  */

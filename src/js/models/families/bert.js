@@ -47,7 +47,7 @@ export const bert = {
   name: 'bert',
   prefixes: ['bert.', ''],
   options: (c, has) => {
-    // Some files contain only a part of this head, which cannot be used.
+    // Some files contain only a part of the head for masked tokens, which cannot be used.
     const part = (/** @type {string} */ name) => has(`/cls.predictions.${name}`);
     const masked =
       part('transform.dense.weight') && part('transform.dense.bias') && (part('bias') || part('decoder.bias'));

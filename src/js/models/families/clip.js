@@ -17,7 +17,7 @@ export const clip = {
       vocab: c.vocab_size ?? 49408,
       context: c.max_position_embeddings ?? 77,
       pool: 'end',
-      // In configs with the value 2 the end token is the largest id of the text.
+      // If eos_token_id is 2, the end token is the largest id of the text.
       ...(c.eos_token_id !== 2 && { endToken: c.eos_token_id ?? 49407 }),
       ...(has('/text_projection.weight') && projectedTo(config, c)),
     };

@@ -6,20 +6,24 @@ import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
 /** @import { Config, Family } from './common.js' */
 
-/** In Cohere 2, only layers with a window rotate queries and keys. @param {Config} c @param {object} rotary */
+/**
+ * Returns the options of Cohere 2, in which only layers with a window rotate queries and keys.
+ * @param {Config} c
+ * @param {object} rotary
+ */
 function localRotation(c, rotary) {
   const every = c.sliding_window_pattern ?? c._sliding_window_pattern ?? 4;
   const window = windowsByLayer(c, (i) => (i + 1) % every !== 0);
   return { window, rotary: { ...rotary, layers: window.map((width) => width !== null) } };
 }
 
-/** Attention and feed-forward in parallel, after one norm without bias. @type {Family} */
+/** Computes attention and feed-forward in parallel, after one norm without bias. @type {Family} */
 export const cohere = {
   name: 'cohere',
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // These norms have other weights for each head.
+      // Such norms are not supported, because they have different weights for each head.
       expectField(c, 'use_qk_norm', false);
       const bias = !!c.attention_bias;
       const tied = c.tie_word_embeddings ?? true;

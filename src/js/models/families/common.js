@@ -16,12 +16,13 @@ import { quote } from '../../check/quote.js';
  * @typedef {object} TensorSource
  * @property {string} from the name of the layer or tensor
  * @property {string | readonly string[]} [also] other names that some files use for it
- * @property {['rows' | 'heads' | 'halves', number]} [part] set if the tensor stores several parameters: 'rows' of
- *   q, k and v one after the other; 'heads', for each key head its
- *   queries, its key and its value; 'halves', two of equal size
- * @property {boolean} [transposed] stored as (in, out)
+ * @property {['rows' | 'heads' | 'halves', number]} [part] set if the tensor stores several parameters, with the index
+ *   of the parameter. 'rows': the rows of q, of k and of v; 'heads': for each key head the rows of its queries, its key
+ *   and its value; 'halves': two parameters of equal size
+ * @property {boolean} [transposed] true: stored as (in, out)
  * @property {number} [offset] number that is added to the stored values
- * @property {'convolution' | 'stacked'} [form] 'stacked': one row of the parameter in each tensor, from and also
+ * @property {'convolution' | 'stacked'} [form] 'convolution': stored as (out, channels, 3); 'stacked': the parameter
+ *   has two rows, which are the tensors `from` and `also`
  */
 /** @typedef {Record<string, string | TensorSource>} Names */
 /**
@@ -31,11 +32,12 @@ import { quote } from '../../check/quote.js';
  * @property {(config: Config, has: HasTensor) => TransformerOptions} options
  * @property {Names} names
  * @property {readonly string[]} [constants] tensors that some files contain and that are not weights of their own:
- *   masks, copies. accounting.js lists those that many families have
+ *   masks, copies. accounting.js has the names of constants of many families
  * @property {readonly string[]} [others] layers and tensors of the base model that a file may contain and that are not
  *   always read
  * @property {boolean} [fixedLength] true: every text is lower-cased, and cut or padded to the length of the context
- * @property {{ without: string, family: Family }} [encoderOnly] the family of files that lack this tensor
+ * @property {{ without: string, family: Family }} [encoderOnly] the family of files in which the tensor `without` is
+ *   missing
  */
 
 /** The context of a model whose weights do not limit it. */
@@ -43,7 +45,7 @@ export const ANY_LENGTH = 2 ** 20;
 /** The largest number of blocks, as in options.js. */
 const MAX_LAYERS = 2 ** 20;
 export const ALL_BIASES = { query: true, key: true, value: true, out: true, mlp: true, norm: true, head: true };
-/** The same for all four projections of attention. @param {boolean} bias */
+/** Returns the same option for the biases of all four projections of attention. @param {boolean} bias */
 export const attentionBias = (bias) => ({ query: bias, key: bias, value: bias, out: bias });
 /** @type {Record<string, TransformerOptions['activation']>} */
 const ACTIVATIONS = {
@@ -58,7 +60,7 @@ const ACTIVATIONS = {
   swish: 'silu',
 };
 
-/** A field of config.json has a value that Headlight does not support. */
+/** The error about a field of config.json whose value Headlight does not support. */
 export class UnsupportedField extends Error {
   /** @param {string} field @param {unknown} value @param {string} expected */
   constructor(field, value, expected) {
@@ -74,16 +76,21 @@ export function readActivation(field, value) {
   return known;
 }
 
-/** Refuses other values of a field. @param {Config} config @param {string} field @param {unknown[]} allowed */
+/**
+ * Refuses a value of a field that is not allowed.
+ * @param {Config} config
+ * @param {string} field
+ * @param {unknown[]} allowed
+ */
 export function expectField(config, field, ...allowed) {
   if (config[field] !== undefined && config[field] !== null && !allowed.includes(config[field]))
     throw new UnsupportedField(field, config[field], allowed.map((value) => quote(value)).join(' or '));
 }
 
 /**
- * The sources of the four projections of attention.
- * @param {string} at the attention in the transformer
- * @param {string} stem what the stored names begin with
+ * Returns the sources of the four projections of attention.
+ * @param {string} at name of the attention in the transformer
+ * @param {string} stem beginning of the stored names
  * @param {readonly [q: string, k: string, v: string, o: string]} ends of the stored names
  * @returns {Names}
  */
@@ -91,8 +98,8 @@ export const projections = (at, stem, ends) =>
   Object.fromEntries(['q', 'k', 'v', 'o'].map((name, i) => [`${at}.${name}`, `${stem}.${ends[i]}`]));
 
 /**
- * The sources of q, k and v that are stored in one tensor.
- * @param {string} at the attention in the transformer
+ * Returns the sources of q, k and v that are stored in one tensor.
+ * @param {string} at name of the attention in the transformer
  * @param {'rows' | 'heads'} kind
  * @param {string} from
  * @param {{ transposed?: boolean }} [more]
@@ -106,15 +113,15 @@ export const prefixKeys = (prefix, names) =>
   Object.fromEntries(Object.entries(names).map(([name, source]) => [`${prefix}.${name}`, source]));
 
 /**
- * A list with an entry for each layer.
+ * Returns a list with an entry for each layer.
  * @template T
- * @param {number} layers of config.json. A larger number than a model may have is refused later, by options.js
+ * @param {number} layers number in config.json. options.js refuses a number that is too large
  * @param {(layer: number) => T} of
  */
 export const perLayer = (layers, of) => Array.from({ length: Math.min(layers, MAX_LAYERS) }, (_, i) => of(i));
 
 /**
- * The attention window of each layer; null for layers with full attention.
+ * Returns the attention window of each layer; null for layers with full attention.
  * @param {Config} c
  * @param {(layer: number) => boolean} isLocal used if config.json has no layer_types
  */

@@ -38,7 +38,7 @@ function readPositions(c) {
 /** @param {Config} c @param {HasTensor} has @returns {Partial<TransformerOptions>} */
 function debertaHead(c, has) {
   const old = has('/cls.predictions.transform.dense.weight');
-  // The other head is in files of pre-training too. Only with this field the model reads it.
+  // Files of pre-training contain the head lm_predictions too, but the model reads it only with legacy: false.
   if (old || (c.legacy === false && has('/lm_predictions.lm_head.dense.weight'))) return maskedHead(c);
   const pooled = has('/pooler.dense.weight') && has('/classifier.weight') && !isFor(c, 'TokenClassification');
   if (!pooled) return classHead(c, has, false);
@@ -87,6 +87,6 @@ export const debertaV2 = {
     },
   },
   constants: ['/cls.predictions.bias', '/cls.predictions.decoder.bias'],
-  // A table that only pre-training uses, unless config.json says position_biased_input.
+  // Only pre-training uses this table, unless config.json has position_biased_input.
   others: ['embeddings.position_embeddings'],
 };

@@ -7,9 +7,10 @@ import { countClasses, isFor } from './heads.js';
 /** @import { TransformerOptions } from '../options.js' */
 
 /**
- * The options of a decoder. config.json may leave out fields that have their default value, and null is a value.
+ * Returns a function that reads the options of a decoder. A field that config.json leaves out has its default value,
+ * but a field that is null does not.
  * @param {Family['options']} options
- * @param {Record<string, Config>} [defaults] of Hugging Face, by model_type
+ * @param {Record<string, Config>} [defaults] default values of Hugging Face, by model_type
  * @returns {Family['options']}
  */
 export const decoder =
@@ -23,11 +24,15 @@ export const decoder =
 /** Classification heads of causal models. */
 const CAUSAL_CLASS_HEADS = ['score', 'classifier', 'qa_outputs'];
 
-/** The head of a causal model, of either kind. @param {string} lmHead @returns {TensorSource} */
+/**
+ * Returns the source of a causal model's head, which predicts tokens or classifies.
+ * @param {string} lmHead
+ * @returns {TensorSource}
+ */
 export const causalHead = (lmHead) => ({ from: lmHead, also: CAUSAL_CLASS_HEADS.map((name) => `/${name}`) });
 
 /**
- * 'none' if the file is of the base model, or has a classification head.
+ * Returns 'none' if the file contains only the base model, or a classification head.
  * @param {HasTensor} has
  * @param {boolean} tied
  * @param {string} [lmHead]

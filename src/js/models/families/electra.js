@@ -1,4 +1,4 @@
-// ELECTRA: the discriminator, which says of every token whether it was replaced, and the generator.
+// ELECTRA: the discriminator, which predicts for every token whether it was replaced, and the generator.
 
 import { BERT_LAYER, bertOptions } from './bert.js';
 import { ALL_BIASES, expectField, readActivation } from './common.js';

@@ -6,7 +6,7 @@ import { ROBERTA_HEAD, robertaHead } from './roberta.js';
 
 /** @import { Family } from './common.js' */
 
-/** The share of tokens that were masked in training: of 15%, 80% became the mask. */
+/** The share of tokens that were masked in training: 15% were selected, and 80% of these became the mask. */
 const MASKED = 0.15 * 0.8;
 
 /** @type {Family} */

@@ -7,7 +7,7 @@ import { readRotary } from './rope.js';
 /** @import { Config, Family } from './common.js' */
 
 /**
- * The places of the norms. In the new architecture attention and feed-forward have one each, or share one.
+ * Returns where the norms are. In the new architecture attention and feed-forward have a norm each, or share one.
  * @param {Config} c
  */
 function normsOf(c) {
@@ -22,7 +22,7 @@ export const falcon = {
   prefixes: ['transformer.', ''],
   options: decoder(
     (c, has) => {
-      // Hugging Face rounds these biases to bfloat16.
+      // ALiBi is not supported, because Hugging Face rounds its biases to bfloat16.
       expectField(c, 'alibi', false);
       const [dModel, numHeads] = [c.hidden_size ?? c.n_embed, c.num_attention_heads ?? c.n_head];
       const bias = !!c.bias;

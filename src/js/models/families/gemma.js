@@ -6,7 +6,11 @@ import { LLAMA, llamaOptions } from './llama.js';
 
 /** @import { Family, Names } from './common.js' */
 
-/** The norms of Gemma multiply by 1 + weight. @param {Record<string, string>} names @returns {Names} */
+/**
+ * Returns the sources of Gemma's norms, which multiply by 1 + weight.
+ * @param {Record<string, string>} names
+ * @returns {Names}
+ */
 export const plusOne = (names) =>
   Object.fromEntries(Object.entries(names).map(([name, from]) => [name, { from, offset: 1 }]));
 

@@ -21,11 +21,11 @@ const DEFAULTS = {
   sliding_window: 4096,
 };
 const PICTURES = ['vision_tower', 'multi_modal_projector', 'model.vision_tower', 'model.multi_modal_projector'];
-/** Tensors that every file with the parts for pictures has. */
+/** Tensors that show that a file has the parts for pictures. */
 const OF_PICTURES = ['vision_model.post_layernorm.weight', 'mm_input_projection_weight'];
 
 /**
- * The fields of the text model, which are nested in a config.json of text and pictures.
+ * Returns the fields of the text model, which are nested in a config.json of text and pictures.
  * @param {Config} c
  * @param {HasTensor} has
  * @returns {Config}
@@ -38,8 +38,8 @@ function textFields({ text_config: nested, ...c }, has) {
 }
 
 /**
- * Layers with a window have a base of their own; the scaling is for the others. Both forms of these fields are read:
- * one of them has an entry for each type of layer.
+ * Returns the rotary options. Layers with a window have a theta of their own; the scaling is for the other layers. The
+ * fields may be flat, or have an entry for each type of layer.
  * @param {Config} c
  * @param {number} headDim
  */

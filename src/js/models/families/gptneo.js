@@ -6,7 +6,8 @@ import { causalHead, decoder, lmHeadKind } from './decoder.js';
 /** @import { Config, Family } from './common.js' */
 
 /**
- * The attention window of each layer. attention_types has lists of types, each with the number of its repetitions.
+ * Returns the attention window of each layer. attention_types has lists of types, each with the number of its
+ * repetitions.
  * @param {Config} c
  */
 function windowsOf({ attention_types: groups, num_layers: layers, window_size: window }) {

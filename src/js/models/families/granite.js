@@ -6,7 +6,7 @@ import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
 /** @import { Family } from './common.js' */
 
-/** Llama with four factors. @type {Family} */
+/** Llama with four more factors. @type {Family} */
 export const granite = {
   name: 'granite',
   prefixes: LLAMA_PREFIXES,

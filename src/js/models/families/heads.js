@@ -11,12 +11,16 @@ export const isFor = ({ architectures }, task) =>
 export const countClasses = (c) =>
   isFor(c, 'MultipleChoice') ? 1 : c.id2label ? Object.keys(c.id2label).length : (c.num_labels ?? 2);
 
-/** The head of a masked language model. @param {Config} c @returns {Partial<TransformerOptions>} */
+/**
+ * Returns the options of the head of a masked language model.
+ * @param {Config} c
+ * @returns {Partial<TransformerOptions>}
+ */
 export const maskedHead = (c) => ({ head: 'logits', headTransform: 'norm', tied: c.tie_word_embeddings ?? true });
 
 /**
- * A classification head of an encoder, of every token or of the pooled input. A head for question answering gives two
- * logits for every token: of the start and of the end of the span.
+ * Returns the options of an encoder's classification head, for every token or for the pooled input. A head for question
+ * answering has two logits for every token: for the start and for the end of the answer.
  * @param {Config} c
  * @param {HasTensor} has
  * @param {boolean} pooled true if the model has a pooler

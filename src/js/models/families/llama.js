@@ -6,7 +6,7 @@ import { readRotary } from './rope.js';
 
 /** @import { Config, Family } from './common.js' */
 
-/** Options of Llama and its relatives. @param {Config} c */
+/** Returns the options of Llama and related models. @param {Config} c */
 export function llamaOptions(c) {
   const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads;
   return {
@@ -41,7 +41,7 @@ export const LLAMA = {
   head: causalHead('/lm_head'),
 };
 
-/** Files with a head for question answering use 'transformer.'. */
+/** Prefixes of the base model. Files with a head for question answering use 'transformer.'. */
 export const LLAMA_PREFIXES = ['model.', '', 'transformer.'];
 
 /** @type {Family} */

@@ -1,4 +1,4 @@
-// M2M-100 and NLLB-200: encoder–decoders for translation, with norms before each part.
+// M2M-100 and NLLB-200: encoder–decoders for translation, with norms before attention and feed-forward.
 
 import { bartNames, bartStacks } from './bartStacks.js';
 import { expectField, readActivation } from './common.js';

@@ -1,5 +1,5 @@
 // Checkpoints of nanoGPT: a GPT-2 whose matrices are (out, in), and whose layers may have no biases. There is no
-// config.json: the training program saves its options as model_args.
+// config.json, because the training program saves its options as model_args.
 
 import { ALL_BIASES } from './common.js';
 import { gpt2 } from './gpt2.js';
@@ -21,7 +21,7 @@ export const nanogpt = {
 };
 
 /**
- * The options as a config.json of GPT-2. nanoGPT computes the exact GELU.
+ * Converts model_args to a config.json of GPT-2. nanoGPT computes the exact GELU.
  * @param {ReadonlyMap<unknown, unknown>} args
  * @returns {Config}
  */

@@ -1,4 +1,4 @@
-// The BERT of Nomic: with rotary positions and a gated feed-forward.
+// Nomic's BERT, which has rotary positions and a gated feed-forward.
 
 import { ALL_BIASES, expectField, fusedProjections, UnsupportedField } from './common.js';
 
@@ -7,7 +7,7 @@ import { ALL_BIASES, expectField, fusedProjections, UnsupportedField } from './c
 /** @type {Record<string, 'silu' | 'gelu'>} */
 const GATES = { swiglu: 'silu', geglu: 'gelu' };
 
-/** Refuses fields that would change the numbers. @param {Config} c */
+/** Refuses values of fields that would change the results. @param {Config} c */
 function checkFields(c) {
   for (const field of ['prenorm', 'parallel_block', 'use_rms_norm', 'causal', 'scale_attn_by_inverse_layer_idx'])
     expectField(c, field, false);
@@ -28,7 +28,7 @@ export const nomicBert = {
   options: (c) => {
     checkFields(c);
     const { qkv_proj_bias: query = true, pad_vocab_size_multiple: multiple = 1, rotary_emb_interleaved } = c;
-    // Beyond the trained positions the angles of a scaled model depend on the length.
+    // The context of a scaled model ends at the trained positions, because beyond them the angles depend on the length.
     const context = c.rotary_scaling_factor ? (c.max_trained_positions ?? c.n_positions) : c.n_positions;
     return {
       layers: c.n_layer,

@@ -12,7 +12,7 @@ const DEFAULTS = {
 };
 const { 'blocks.L.norm1': _1, 'blocks.L.norm2': _2, ...WITHOUT_NORMS } = LLAMA;
 
-/** Attention and feed-forward read the residual stream itself. @type {Family} */
+/** Attention and feed-forward read the residual stream itself, without a norm. @type {Family} */
 export const olmo2 = {
   name: 'olmo2',
   prefixes: LLAMA_PREFIXES,
@@ -27,7 +27,7 @@ export const olmo2 = {
       queryKeyNorm: 'all',
       ...(c.model_type === 'olmo3' && {
         window: windowsByLayer(c, (i) => (i + 1) % 4 !== 0),
-        // The scaling is for layers without a window.
+        // The scaling is only for layers without a window.
         rotary: { ...options.rotary, localTheta: options.rotary.theta },
       }),
     };

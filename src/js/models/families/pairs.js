@@ -7,7 +7,7 @@ import { towerConfig } from './towers.js';
 /** @import { Config, Family } from './common.js' */
 
 /**
- * bias: true if a bias is added to similarities; the probability of a text is a sigmoid then, not a softmax over texts.
+ * bias: true if a bias is added to similarities; the probability of a text is then a sigmoid, not a softmax over texts.
  * projected: true if both towers end with a projection. picture: the fields of preprocessor_config.json that a file may
  * leave out, by the height and the width of the pictures.
  * @typedef {{ text: Family, vision: Family, bias: boolean, projected: boolean,
@@ -18,7 +18,7 @@ import { towerConfig } from './towers.js';
 const BICUBIC = 3;
 const SHARED = { do_resize: true, resample: BICUBIC, do_rescale: true, rescale_factor: 1 / 255, do_normalize: true };
 
-/** By model_type. @type {ReadonlyMap<unknown, PairFamily>} */
+/** The pairs by model_type. @type {ReadonlyMap<unknown, PairFamily>} */
 export const PAIRS = new Map(
   Object.entries({
     clip: {
@@ -46,7 +46,7 @@ export const PAIRS = new Map(
   }),
 );
 
-/** A tensor that each tower has, by which it is found in the files. */
+/** A tensor of each tower, which shows that the files contain this tower. */
 const FIRST = {
   text: 'text_model.embeddings.token_embedding.weight',
   vision: 'vision_model.embeddings.patch_embedding.weight',
@@ -56,8 +56,8 @@ const FIRST = {
 export const hasTower = (tensors, tower) => tensors.has(FIRST[tower]);
 
 /**
- * The config.json of a tower alone.
- * @param {Config} config of both
+ * Returns the config.json of a tower alone.
+ * @param {Config} config of both towers
  * @param {Tower} tower
  * @param {boolean} projected true if the tower ends with a projection
  */
@@ -73,7 +73,8 @@ export function configOfTower(config, tower, projected) {
 }
 
 /**
- * preprocessor_config.json with all fields. A number is the side of a square, or for CLIP the shortest edge.
+ * Returns preprocessor_config.json with all fields. If size is a number, it is the side of a square, or for CLIP the
+ * shortest edge.
  * @param {Config} given
  * @param {Config} defaults
  * @returns {Config}

@@ -7,7 +7,12 @@ import { classHead, maskedHead } from './heads.js';
 /** @import { Config, Family, HasTensor } from './common.js' */
 /** @import { TransformerOptions } from '../options.js' */
 
-/** The pooler and the head. @param {Config} c @param {HasTensor} has @returns {Partial<TransformerOptions>} */
+/**
+ * Returns the options of the pooler and the head.
+ * @param {Config} c
+ * @param {HasTensor} has
+ * @returns {Partial<TransformerOptions>}
+ */
 export function robertaHead(c, has) {
   const masked = has('/lm_head.dense.weight');
   const pooled = has('/classifier.dense.weight') || has('pooler.dense.weight');

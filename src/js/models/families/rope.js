@@ -1,4 +1,4 @@
-// The fields of config.json about rotary positions.
+// Reads the fields of config.json about rotary positions.
 
 import { UnsupportedField } from './common.js';
 
@@ -25,7 +25,7 @@ export function readRotary(config, headDim) {
   return { theta, width, scaling, long: { beyond, scaling: { ...scaling, factors: fields.long_factor } } };
 }
 
-/** The fields of a scaling, null without one. @param {Config} config @returns {Config | null} */
+/** Returns the fields of the scaling, or null if there is none. @param {Config} config @returns {Config | null} */
 export function scalingFields({ rope_scaling: scaling, rope_parameters: nested }) {
   return scaling ?? ((nested?.rope_type ?? nested?.type ?? 'default') === 'default' ? null : nested);
 }
@@ -72,7 +72,7 @@ function readYarn(fields, originalContext) {
 }
 
 /**
- * The factors for sequences within the original context.
+ * Returns the scaling for sequences within the original context.
  * @param {Config} fields
  * @param {Config} config
  * @param {number} originalContext

@@ -21,7 +21,7 @@ export const siglip = {
       vocab: c.vocab_size ?? 32000,
       context: c.max_position_embeddings ?? 64,
       causal: false,
-      // A text has the length of the context, and its padding is attended to.
+      // A text is padded to the length of the context, and the padding is not masked.
       pool: 'last-row',
       pooler: 'affine',
       poolDim: c.projection_size ?? options.dModel,
@@ -37,7 +37,7 @@ export const siglip = {
 };
 
 /**
- * The projections of pooling, whose three weights, or biases, are one tensor.
+ * Returns the sources of q, k and v of attention pooling, whose weights, or biases, are in one tensor.
  * @param {'w' | 'b'} letter
  * @param {'weight' | 'bias'} part
  * @returns {Names}
@@ -81,6 +81,6 @@ export const siglipVision = {
     'pool.down': 'head.mlp.fc2',
     head: '/classifier',
   },
-  // A classifier reads the mean of the patches instead.
+  // A model with a classifier does not read this head: the classifier reads the mean of the patches.
   others: ['head'],
 };

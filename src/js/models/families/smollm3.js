@@ -7,7 +7,7 @@ import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 /** @import { Config, Family } from './common.js' */
 
 /**
- * True for each layer with rotary positions. In no_rope_layers, contrary to its name, they have a 1.
+ * Returns true for each layer with rotary positions. Contrary to its name, no_rope_layers has a 1 for these layers.
  * @param {Config} c
  */
 function rotatedLayers({ no_rope_layers: list, no_rope_layer_interval: every, num_hidden_layers: layers }) {

@@ -12,7 +12,7 @@ export const stablelm = {
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // These norms have other weights for each head.
+      // Such norms are not supported, because they have different weights for each head.
       expectField(c, 'qk_layernorm', false);
       const bias = !!c.use_qkv_bias;
       return {

@@ -29,8 +29,8 @@ const encoderDecoder = {
     const kind = c.feed_forward_proj ?? (c.model_type === 'mt5' ? 'gated-gelu' : 'relu');
     const gated = c.is_gated_act ?? kind.startsWith('gated-');
     const name = kind === 'gated-gelu' ? 'gelu_new' : kind.replace('gated-', '');
-    // Later versions write tie_word_embeddings: true for every model, and mark scaled heads, which are the tied ones,
-    // with scale_decoder_outputs.
+    // Later versions of transformers write tie_word_embeddings: true for every model. They write scale_decoder_outputs
+    // for scaled heads, which are the tied heads.
     const tie = c.tie_word_embeddings ?? c.model_type !== 'mt5';
     const scaled = c.scale_decoder_outputs ?? tie;
     const hasHead = has('/lm_head.weight');

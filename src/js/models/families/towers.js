@@ -1,4 +1,5 @@
-// CLIP and SigLIP have two towers, one for texts and one for pictures, whose files name their parts alike.
+// CLIP and SigLIP have two towers, one for texts and one for pictures. The parts of both towers have the same names in
+// the files.
 
 import { projections, readActivation } from './common.js';
 
@@ -6,8 +7,9 @@ import { projections, readActivation } from './common.js';
 /** @import { TransformerOptions } from '../options.js' */
 
 /**
- * The fields of a tower. A config.json of both towers has them in an object of their own. If it has both objects, the
- * older one counts, and its missing fields have their defaults.
+ * Returns the fields of a tower. A config.json of both towers has them in an object of their own. If it has both
+ * text_config_dict and text_config, or the same for vision, the former is used, and its missing fields have their
+ * defaults.
  * @param {Config} config
  * @param {'text' | 'vision'} tower
  * @returns {Config}
@@ -15,11 +17,11 @@ import { projections, readActivation } from './common.js';
 export const towerConfig = (config, tower) =>
   config[`${tower}_config_dict`] ?? config[`${tower}_config`] ?? (isWhole(config) ? {} : config);
 
-/** In the config.json of both towers, every field of a tower may have its default. @param {Config} c */
+/** True for a config.json of both towers, which may leave out all fields of a tower. @param {Config} c */
 const isWhole = ({ model_type: type }) => type === 'clip' || type === 'siglip';
 
 /**
- * The options that both towers of a family have in common.
+ * Returns the options that both towers of a family have in common.
  * @param {Config} c
  * @param {{ width: number, heads: number, mlp: number, activation: string, eps: number }} defaults
  */
@@ -43,7 +45,8 @@ export const towerBlocks = {
 };
 
 /**
- * The projection of CLIP to the vectors that texts and pictures share. Both towers have that of the whole model.
+ * Returns the options of CLIP's projection to the vectors that are compared. In both towers the width of the vectors is
+ * the projection_dim of the whole model.
  * @param {Config} config
  * @param {Config} tower
  */
@@ -53,7 +56,7 @@ export const projectedTo = ({ projection_dim: whole }, { projection_dim: own }) 
 });
 
 /**
- * The options of a tower that reads pictures.
+ * Returns the options of a tower that reads pictures.
  * @param {Config} c
  * @param {number} standard size of a patch, if the config has none
  * @param {{ classTokens: number, bias: boolean }} how

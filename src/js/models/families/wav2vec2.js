@@ -8,7 +8,7 @@ import { countClasses } from './heads.js';
 
 const LAYERS = 7;
 
-/** The convolutions. @param {Config} c @returns {TransformerOptions['sound']} */
+/** Returns the options of the convolutions. @param {Config} c @returns {TransformerOptions['sound']} */
 function soundOf(c) {
   expectField(c, 'feat_extract_norm', 'group', 'layer');
   const widths = c.conv_dim ?? new Array(LAYERS).fill(512);
@@ -26,7 +26,8 @@ function soundOf(c) {
 }
 
 /**
- * Letters of every frame, classes of every frame, or classes of the mean of all frames.
+ * Returns the options of the head: letters of every frame, classes of every frame, or classes of the mean of all
+ * frames.
  * @param {Config} c
  * @param {HasTensor} has
  * @returns {Partial<TransformerOptions>}
@@ -89,7 +90,8 @@ export const wav2vec2 = {
       from: 'encoder.pos_conv_embed.conv.weight_v',
       also: 'encoder.pos_conv_embed.conv.parametrizations.weight.original1',
     },
-    // Norms after each sum have this one before the first block, norms before each part after the last block.
+    // Models with norms after each sum have this norm before the first block, models with norms before each part have
+    // it after the last block.
     'embedding.norm': 'encoder.layer_norm',
     norm: 'encoder.layer_norm',
     ...projections('blocks.L.attention', 'encoder.layers.L.attention', ['q_proj', 'k_proj', 'v_proj', 'out_proj']),
@@ -100,6 +102,6 @@ export const wav2vec2 = {
     pooler: '/projector',
     head: { from: '/lm_head', also: '/classifier' },
   },
-  // In training it takes the place of masked frames.
+  // In training this vector takes the place of masked frames.
   constants: ['masked_spec_embed'],
 };

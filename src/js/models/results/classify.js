@@ -1,4 +1,4 @@
-// The labels of a text, of a pair of texts or of a picture, with their probabilities.
+// Classifies a text, a pair of texts or a picture. Returns labels with their probabilities.
 
 import { wordsOf } from './labels.js';
 import { onlyRow, runOnce, wrongModel } from './oneSequence.js';
@@ -9,7 +9,8 @@ import { logSoftmax, sigmoid } from './probabilities.js';
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * score: of a model with one label, which gives a number and no probability.
+ * A label with its probability. A model with one label, or for regression, has a score instead, which is no
+ * probability.
  * @typedef {{ label: string, probability: number } | { label: string, score: number }} Classified
  */
 /** @typedef {ModelInput | { text: string, pair: string }} Classifiable */

@@ -12,12 +12,13 @@ import { runOnce, wrongModel } from './oneSequence.js';
 /** @typedef {'mean' | 'first' | 'last' | 'max'} Pooling */
 /**
  * @typedef {object} EmbedOptions
- * @property {Pooling} [pooling] of the tokens that are not padding; default: as modules.json says
+ * @property {Pooling} [pooling] how the tokens that are not padding are pooled; default: as modules.json says
  * @property {boolean} [normalize] true: vectors of length 1; default: as modules.json says, else false
- * @property {string} [prompt] a text before each text; default: that of config_sentence_transformers.json, else none
+ * @property {string} [prompt] text that is put before each text; default: the prompt in
+ *   config_sentence_transformers.json, else none
  */
 /**
- * The settings of a sentence encoder in its files. unsupported: a module that embed() does not have.
+ * The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support.
  * @typedef {{ pooling?: Pooling, normalize: boolean, maxLength?: number, prompt: string, unsupported?: string }}
  *   SentenceSettings
  */
@@ -39,7 +40,7 @@ export function embedTexts(model, memory, given, options) {
   const { dModel: width, context } = model.options;
   const vectors = new Float32Array(texts.length * width);
   const most = Math.min(model.sentence?.maxLength ?? Infinity, context);
-  // One text at a time: its vector has the same bits whatever the other texts are.
+  // The model reads one text at a time, so that the bits of a vector do not depend on the other texts.
   texts.forEach((text, i) => {
     if (typeof text !== 'string') throw argumentError(CALLER, `texts[${i}]`, text, 'a text');
     const { ids, typeIds } = encodeBatch(model, CALLER, [prompt + text], most);
@@ -90,7 +91,7 @@ function pool(states, width, pooling) {
 /** @param {Float32Array} vector */
 function scaleToOne(vector) {
   const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
-  // As in sentence-transformers: a vector of zeros stays one.
+  // As in sentence-transformers, a vector of zeros stays a vector of zeros.
   vector.forEach((x, i) => {
     vector[i] = x / Math.max(length, 1e-12);
   });

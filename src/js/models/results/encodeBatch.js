@@ -1,4 +1,4 @@
-// The tokens of several texts as one batch, padded at the end.
+// Encodes several texts as one batch, padded at the end.
 
 import { argumentError } from '../../check/errors.js';
 import { shorten } from '../../text/shorten.js';
@@ -21,7 +21,7 @@ import { shorten } from '../../text/shorten.js';
  * @param {Transformer} model
  * @param {string} caller
  * @param {readonly string[]} texts
- * @param {number} [most] tokens of a text; a longer text is cut, and keeps its special tokens
+ * @param {number} [most] largest number of tokens of a text; a longer text is cut, but keeps its special tokens
  * @returns {EncodedBatch}
  */
 export function encodeBatch(model, caller, texts, most = Infinity) {

@@ -1,9 +1,10 @@
-// The ids of a prompt that may be the text of a chat.
+// Encodes a prompt that may be the text of a chat.
 
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * Like encode(), but the token at the beginning is there once: a chat template writes it, and the tokenizer adds it.
+ * Returns the ids of a text. If the token at the beginning is there twice, because a chat template has written it and
+ * the tokenizer has added it, one of them is removed.
  * @param {Transformer} model
  * @param {string} text
  * @returns {number[]}

@@ -3,7 +3,7 @@
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * The labels of config.json; LABEL_0, LABEL_1 … without names.
+ * Returns the labels in config.json, or LABEL_0, LABEL_1 … if it has none.
  * @param {Transformer} model
  * @param {number} count
  * @returns {string[]}

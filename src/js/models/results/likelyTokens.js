@@ -1,4 +1,4 @@
-// The likeliest tokens: after a text, or in place of a mask.
+// Finds the likeliest tokens after a text, or in place of a mask.
 
 import { readNumber } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
@@ -19,7 +19,7 @@ const MASKS = ['[MASK]', '<mask>'];
 const COUNT = { integer: true, least: 1 };
 
 /**
- * The n largest probabilities.
+ * Returns the n tokens with the largest probabilities.
  * @param {Transformer} model
  * @param {Float64Array} logits
  * @param {number} n

@@ -26,7 +26,7 @@ export function runOnce(model, caller, input, options, read) {
 }
 
 /**
- * The numbers of the only sequence of a batch.
+ * Returns the numbers of the only sequence of a batch.
  * @param {string} caller
  * @param {Tensor} tensor (1,N) or (N)
  */
@@ -37,7 +37,7 @@ export function onlyRow(caller, { shape, data }) {
 }
 
 /**
- * The error of a method that this kind of model does not have.
+ * Returns the error of a method that this kind of model does not support.
  * @param {string} caller
  * @param {string} reason
  */

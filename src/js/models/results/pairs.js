@@ -1,4 +1,4 @@
-// Two texts as the input of one run.
+// Encodes two texts as the input of one run.
 
 import { argumentError } from '../../check/errors.js';
 

@@ -11,7 +11,7 @@ export function logSoftmax(logits) {
 export const sigmoid = (logit) => 1 / (1 + Math.exp(-logit));
 
 /**
- * Indices of the n largest numbers, the largest first; of equal ones the first.
+ * Returns the indices of the n largest numbers, the largest first. Equal numbers keep their order.
  * @param {ArrayLike<number>} numbers @param {number} n
  */
 export const largest = (numbers, n) =>

@@ -7,10 +7,13 @@ import { readPair } from './pairs.js';
 
 /** @import { Transformer } from '../transformer.js' */
 
-/** index: of the candidate as given. @typedef {{ text: string, score: number, index: number }} Ranked */
+/**
+ * index: index of the candidate in the caller's list.
+ * @typedef {{ text: string, score: number, index: number }} Ranked
+ */
 
 /**
- * By a cross-encoder, which reads the text and a candidate together and has one label.
+ * Ranks candidates by a cross-encoder, which reads the text and a candidate together and has one label.
  * @param {Transformer} model
  * @param {string} text
  * @param {readonly string[]} candidates

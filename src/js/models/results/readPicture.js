@@ -1,4 +1,4 @@
-// A picture as the pixels that a model reads.
+// Converts a picture to the pixels that a model reads.
 
 import { argumentError } from '../../check/errors.js';
 import { preparePicture } from '../../io/picture/preparePicture.js';

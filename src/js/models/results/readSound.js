@@ -1,4 +1,5 @@
-// Sound as a model reads it: normalized samples, or a spectrogram, by its preprocessor_config.json.
+// Converts sound to the input of a model, normalized samples or a spectrogram, according to its
+// preprocessor_config.json.
 
 import { readNumber } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
@@ -11,17 +12,17 @@ import { wrongModel } from './oneSequence.js';
 /** @typedef {{ data: Float32Array, shape: number[] }} SoundNumbers */
 /**
  * @typedef {object} SoundInputOptions
- * @property {number} [rate] of the samples in hertz; default: that of the model, mostly 16000
+ * @property {number} [rate] rate of the samples in hertz; default: the rate of the model, usually 16000
  */
 
 const RATE = 16000;
 const RANGE = { least: 1000, most: 768_000 };
 /** The settings of the spectrogram of logMel. */
 const SPECTROGRAM = { sampling_rate: RATE, n_fft: 400, hop_length: 160 };
-/** Is added to the variance of samples, as in transformers. */
+/** Number that is added to the variance of samples, as in the Python library transformers. */
 const EPS = 1e-7;
 
-/** The rate of the sound that the model reads. @param {Transformer} model */
+/** Returns the rate of the sound that the model reads. @param {Transformer} model */
 export const rateOf = ({ preprocessor }) => preprocessor?.sampling_rate ?? RATE;
 
 /**
@@ -54,7 +55,11 @@ export function readSound(caller, model, samples, { rate = rateOf(model) }) {
   return { features: logMel(samples, { rate, bins: reader.channels, seconds }) };
 }
 
-/** With mean 0 and variance 1, if this is wanted. @param {Float64Array} samples @param {boolean} wanted */
+/**
+ * Shifts and scales samples to mean 0 and variance 1, if this is wanted.
+ * @param {Float64Array} samples
+ * @param {boolean} wanted
+ */
 function normalized(samples, wanted) {
   if (!wanted || samples.length === 0) return Float32Array.from(samples);
   const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length;

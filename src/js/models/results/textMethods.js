@@ -1,4 +1,5 @@
-// The methods of a transformer for texts: their tokens, and results without tensors in between.
+// The methods of a transformer that convert texts, pictures and sound to its input, and its output to texts, labels and
+// vectors.
 
 import { noTokenizer } from '../input.js';
 import { classify } from './classify.js';
@@ -48,7 +49,8 @@ export class TextMethods {
   }
 
   /**
-   * The tokens of a text or of a pair of texts; of a list of texts, a batch for forward() that is padded at the end.
+   * Returns the tokens of a text or of a pair of texts; for a list of texts, a batch for forward() that is padded at
+   * the end.
    * @overload
    * @param {string} text
    * @param {string} [pair]
@@ -73,7 +75,7 @@ export class TextMethods {
   }
 
   /**
-   * The likeliest next tokens of a causal model.
+   * Returns the likeliest next tokens of a causal model.
    * @param {ModelInput} input a text, or ids; with an encoder { encoder, ids }
    * @param {number} [n] default 5
    */
@@ -82,7 +84,7 @@ export class TextMethods {
   }
 
   /**
-   * The likeliest tokens in place of the mask, [MASK] or <mask>, by a masked language model.
+   * Returns the likeliest tokens in place of the mask, [MASK] or <mask>, for a masked language model.
    * @param {string} text with one mask
    * @param {number} [n] default 5
    */
@@ -91,8 +93,8 @@ export class TextMethods {
   }
 
   /**
-   * The labels of a text, a pair of texts or a picture, the likeliest first. By config.json the probabilities are those
-   * of a softmax or, for independent labels, of sigmoids. A model with one label gives its score.
+   * Returns the labels of a text, a pair of texts or a picture, the likeliest first. The probabilities are a softmax
+   * or, if config.json describes independent labels, sigmoids. For a model with one label, returns its score.
    * @param {Classifiable} input a text, { text, pair }, { pixels } or another input of forward()
    */
   classify(input) {
@@ -100,7 +102,7 @@ export class TextMethods {
   }
 
   /**
-   * The pixels of a picture, prepared by the model's preprocessor_config.json, for forward() and classify().
+   * Returns the pixels of a picture for forward() and classify(), prepared according to preprocessor_config.json.
    * @param {PictureInput} picture RGBA bytes with width and height, such as ImageData; in a page also a canvas, an
    *   ImageBitmap or a Blob
    * @returns {Promise<{ pixels: { data: Float32Array, shape: [1, 3, number, number] } }>}
@@ -111,7 +113,7 @@ export class TextMethods {
   }
 
   /**
-   * Sound as the model reads it, by its preprocessor_config.json, for forward().
+   * Converts sound to input for forward(), according to the model's preprocessor_config.json.
    * @param {ArrayLike<number>} samples one channel, from −1 to 1
    * @param {SoundInputOptions} [options]
    * @returns {Promise<{ samples: SoundNumbers } | { features: SoundNumbers }>} features for Whisper's encoder
@@ -122,7 +124,7 @@ export class TextMethods {
   }
 
   /**
-   * The text of speech, by Whisper or by a model with a head for letters. Whisper reads up to 30 seconds.
+   * Returns the text of speech, by Whisper or by a model with a head for letters. Whisper reads up to 30 seconds.
    * @param {ArrayLike<number>} samples one channel, from −1 to 1
    * @param {TranscribeOptions} [options]
    * @returns {Promise<Transcription>}
@@ -133,7 +135,7 @@ export class TextMethods {
   }
 
   /**
-   * Texts in the order of their scores with a text, by a cross-encoder. The score is its only logit.
+   * Ranks candidates by their scores with a text, for a cross-encoder. The score is the only logit of the model.
    * @param {string} text such as a question
    * @param {readonly string[]} candidates such as answers
    */
@@ -142,7 +144,8 @@ export class TextMethods {
   }
 
   /**
-   * A vector for each text: the pooled hidden states of its tokens. Texts longer than the model's context are cut.
+   * Returns a vector for each text: the pooled hidden states of its tokens. Texts longer than the model's context are
+   * cut.
    * @param {string | readonly string[]} texts
    * @param {EmbedOptions} [options]
    */
@@ -151,8 +154,8 @@ export class TextMethods {
   }
 
   /**
-   * The text of a conversation, as the model was trained on it, by the chat template in its files. Pass it to
-   * generate().
+   * Returns the text of a conversation in the form on which the model was trained, by the chat template in its files.
+   * Pass this text to generate().
    * @param {readonly Message[]} messages such as { role: 'user', content: 'Hello' }
    * @param {ChatOptions} [options]
    * @returns {string}

@@ -1,4 +1,4 @@
-// The text of speech: by letters of frames (wav2vec 2.0, HuBERT), or token by token (Whisper).
+// Transcribes speech, by the letters of frames (wav2vec 2.0, HuBERT), or token by token (Whisper).
 
 import { readOptions, readWord } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
@@ -13,15 +13,15 @@ import { rateOf, readSound } from './readSound.js';
 
 /**
  * @typedef {object} WhisperOptions
- * @property {string} [language] such as 'en'; default: the likeliest
+ * @property {string} [language] such as 'en'; default: the likeliest language
  * @property {'transcribe' | 'translate'} [task] 'translate': into English; default 'transcribe'
  * @property {AbortSignal} [signal] on abort the text so far is returned
  * @property {(token: GeneratedToken) => unknown} [onToken] called with each token and its text
  */
-/** @typedef {SoundInputOptions & WhisperOptions} TranscribeOptions the last four are for Whisper */
+/** @typedef {SoundInputOptions & WhisperOptions} TranscribeOptions only Whisper accepts WhisperOptions */
 /**
- * ids of letters or tokens, with their log-probabilities; seconds: where each letter begins; language: of Whisper, if
- * it has several.
+ * ids of letters or tokens, with their log-probabilities; seconds: the time at which each letter begins; language: set
+ * by a Whisper model with several languages.
  * @typedef {{ text: string, ids: number[], logProbs: number[], seconds?: number[], language?: string }} Transcription
  */
 
@@ -56,11 +56,11 @@ function readLetters(model, samples) {
   return runOnce(model, CALLER, { samples }, {}, ({ logits }) => spell(tokenizer, logits, stepOf(model)));
 }
 
-/** Seconds from one frame to the next. @param {Transformer} model of samples */
+/** Returns the seconds from one frame to the next. @param {Transformer} model of samples */
 export const stepOf = (model) => (model.options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
 
 /**
- * The likeliest letter of every frame, without repetitions and blanks.
+ * Returns the likeliest letters of all frames, without repetitions and blanks.
  * @param {Letters} letters
  * @param {{ data: Float32Array, shape: readonly number[] }} logits (1,N,V)
  * @param {number} step seconds from one frame to the next
@@ -83,7 +83,7 @@ export function spell(letters, { data, shape: [, frames, count] }, step) {
 }
 
 /**
- * Greedily, without times.
+ * Transcribes with Whisper, greedily and without timestamps.
  * @param {Transformer} model
  * @param {SoundNumbers} features
  * @param {WhisperOptions} options
@@ -114,8 +114,8 @@ async function decodeTokens(model, features, { language, task, signal, onToken }
 }
 
 /**
- * The tokens after the first one: language, task and no times. Empty if the files do not tell them: those that
- * generate() forces are used then.
+ * Returns the tokens after the first one: language, task and no timestamps. If the files do not contain such tokens,
+ * returns none, and generate() uses its forced tokens.
  * @param {Transformer} model
  * @param {ArrayLike<number>} logits after the first token
  * @param {WhisperOptions} options
@@ -144,10 +144,10 @@ export function promptOf(model, logits, { language, task }) {
   };
 }
 
-/** en, for <|en|> @param {string} token */
+/** Returns en for <|en|>. @param {string} token */
 const plain = (token) => token.slice(2, -2);
 
-/** The ids of languages by their tokens. @param {Transformer} model @returns {Map<string, number>} */
+/** Returns the ids of languages by their tokens. @param {Transformer} model @returns {Map<string, number>} */
 export function languagesOf({ generationConfig, tokenizer, options }) {
   if (generationConfig?.lang_to_id) return new Map(Object.entries(generationConfig.lang_to_id));
   const { tokenOf } = /** @type {{ tokenOf?: (id: number) => string | undefined }} */ (tokenizer);

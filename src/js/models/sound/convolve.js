@@ -1,5 +1,5 @@
 // Convolutions over the rows of a sequence, and the norm of a channel over time, with their gradients. A convolution is
-// a linear layer of windows of rows, which are copied for a part of the outputs at a time.
+// computed as a linear layer over windows of rows, which are copied for a part of the outputs at a time.
 
 import { viewOf } from '../../memory/tensor.js';
 
@@ -7,18 +7,22 @@ import { viewOf } from '../../memory/tensor.js';
 /** @import { Tape } from '../tape.js' */
 /** @import { Weight } from '../weights.js' */
 
-/** Numbers of windows that are copied at once. */
+/** Maximum number of values in the windows that are copied at once. */
 const CHUNK = 2 ** 21;
 
 /**
- * stride of the windows, pad: rows of zeros before the first row, groups: of channels that are independent, count: of
- * outputs.
+ * stride: rows from one window to the next; pad: number of rows of zeros before the first row; groups: number of
+ * independent groups of channels; count: number of outputs.
  * @typedef {{ stride: number, pad: number, groups: number, count: number }} How
  */
 /** Sizes of one group. @typedef {{ batch: number, rows: number, width: number, taps: number, inside: number,
  *   out: number }} Sizes */
 
-/** A parameter as an input of operations. @param {Tape} tape @param {Weight} weight */
+/**
+ * Returns a parameter as a tensor for operations, and records its gradient.
+ * @param {Tape} tape
+ * @param {Weight} weight
+ */
 export function kernelOf(tape, weight) {
   const tensor = /** @type {Tensor} */ (weight.tensor);
   return tape.record(tensor, (d) => addTo(tape.gradientOf(weight), viewOf(d)));
@@ -32,7 +36,7 @@ function addTo(gradient, numbers) {
 }
 
 /**
- * gain · direction / |direction|, for each tap.
+ * Returns gain · direction / |direction|, for each tap.
  * @param {Tape} tape
  * @param {Weight} gain (taps)
  * @param {Weight} direction (out,in,taps)
@@ -108,7 +112,7 @@ export function convolve(tape, x, kernel, bias, how) {
 }
 
 /**
- * Some outputs of one group in one sequence. weight: (out,taps·in). product: the sizes of the linear layer.
+ * Consecutive outputs of one group in one sequence. weight: (out,taps·in). product: the sizes of the linear layer.
  * @typedef {{ group: number, b: number, first: number, count: number, windows: Tensor, weight: Tensor, result: Tensor,
  *   product: readonly [rows: number, out: number, inside: number] }} Part
  */
@@ -214,7 +218,7 @@ export function normalizeTime(tape, x, weight, bias, eps) {
   const [batch, rows, width] = x.shape;
   const y = tape.make(x.shape);
   const [means, scales] = [new Float64Array(batch * width), new Float64Array(batch * width)];
-  /** Calls each with an index of x, of a channel of a sequence, and of a channel. */
+  /** Calls each with the index of an element of x, of its channel in its sequence, and of its channel. */
   const forEach = (/** @type {(i: number, at: number, c: number) => void} */ each) => {
     for (let b = 0; b < batch; b++)
       for (let r = 0; r < rows; r++) for (let c = 0; c < width; c++) each((b * rows + r) * width + c, b * width + c, c);

@@ -1,5 +1,5 @@
-// From samples of sound to the input of the first block: convolutions that leave a frame for every few samples, a
-// projection, and a convolution over the frames that gives their positions.
+// Computes the input of the first block from samples of sound: by convolutions that reduce many samples to a frame, a
+// projection, and a convolution over the frames that encodes their positions.
 
 import { shapeOf } from '../../memory/tensor.js';
 import { scaleRows } from '../rowOperations.js';
@@ -22,7 +22,7 @@ export function embedSound(run) {
   for (let i = 0; i < kernels.length; i++) x = layer(run, i, x);
   if (projectNorm) x = replaced(run, x, run.norm('embedding.project.norm', x));
   x = replaced(run, x, run.linear('embedding.project', x));
-  // Padding is 0, as beyond the ends.
+  // Padding frames become 0, as rows beyond the ends are.
   if (input.keep) x = replaced(run, x, scaleRows(graph, x, Float32Array.from(input.keep)));
   const { kernel, groups } = positions;
   const [gain, direction] = ['gain', 'direction'].map((part) => run.requiredWeight(`embedding.position.${part}`));
@@ -33,7 +33,12 @@ export function embedSound(run) {
   return graph.add(x, graph.activation(moved, activation));
 }
 
-/** A convolution with its norm and activation. @param {Run} run @param {number} i @param {Tensor} x (B,N,in) */
+/**
+ * Computes a convolution with its norm and activation.
+ * @param {Run} run
+ * @param {number} i
+ * @param {Tensor} x (B,N,in)
+ */
 function layer(run, i, x) {
   const { graph, options } = run;
   const { kernels, strides, norm, activation } = /** @type {Sound} */ (options.sound);
@@ -50,7 +55,7 @@ function layer(run, i, x) {
   return replaced(run, y, graph.activation(y, activation));
 }
 
-/** Frees a value that is not read again, as the first convolutions give large ones. Returns the next value.
+/** Frees a value that is not read again, because the first convolutions have large results. Returns the next value.
  * @param {Run} run @param {Tensor} before @param {Tensor} next */
 function replaced({ graph }, before, next) {
   if (!graph.records) before.dispose();

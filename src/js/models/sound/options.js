@@ -10,14 +10,14 @@ import { SIZE } from '../partOptions.js';
 /**
  * @typedef {object} SoundOptions
  * @property {readonly number[]} widths channels of each convolution
- * @property {readonly number[]} kernels samples or frames that each of them reads at once
+ * @property {readonly number[]} kernels number of samples or frames that each convolution reads at once
  * @property {readonly number[]} strides
- * @property {'first' | 'all'} [norm] after convolutions. 'first': of each channel over time, after the first one;
- *   'all': of all channels, after each of them. Default 'first'
- * @property {boolean} [bias] of the convolutions; default false
+ * @property {'first' | 'all'} [norm] norm after convolutions. 'first': of each channel over time, only after the first
+ *   convolution; 'all': of all channels, after each convolution. Default 'first'
+ * @property {boolean} [bias] true: the convolutions have a bias; default false
  * @property {boolean} [projectNorm] a norm before the projection to dModel; default true
- * @property {ActivationKind} [activation] after each convolution; default 'gelu'
- * @property {{ kernel: number, groups: number }} positions the convolution over frames that is added to them
+ * @property {ActivationKind} [activation] activation after each convolution; default 'gelu'
+ * @property {{ kernel: number, groups: number }} positions convolution over frames, whose result is added to the frames
  */
 /** @typedef {Readonly<Required<SoundOptions>>} Sound */
 
@@ -56,10 +56,18 @@ function readSizes(where, name, sizes, count) {
   return Object.freeze(sizes.map((size, i) => readNumber(where, `${name}[${i}]`, size, SIZE)));
 }
 
-/** The number of frames of so many samples. @param {Sound} sound @param {number} samples */
+/**
+ * Returns the number of frames that result from this number of samples.
+ * @param {Sound} sound
+ * @param {number} samples
+ */
 export const framesOf = ({ kernels, strides }, samples) =>
   kernels.reduce((n, kernel, i) => Math.max(Math.floor((n - kernel) / strides[i]) + 1, 0), samples);
 
-/** The smallest number of samples that give so many frames. @param {Sound} sound @param {number} frames */
+/**
+ * Returns the smallest number of samples that result in this number of frames.
+ * @param {Sound} sound
+ * @param {number} frames
+ */
 export const samplesFor = ({ kernels, strides }, frames) =>
   kernels.reduceRight((n, kernel, i) => (n - 1) * strides[i] + kernel, frames);

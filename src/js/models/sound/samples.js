@@ -9,7 +9,7 @@ import { framesOf, samplesFor } from './options.js';
 /** @import { Sound } from './options.js' */
 
 /**
- * keep says which samples are real: the frames that are computed from these alone are real.
+ * Reads samples and their padding. A frame is padding unless all its samples are kept.
  * @param {string} caller
  * @param {NamedInput} input
  * @param {Resolved} options

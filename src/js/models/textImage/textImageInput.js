@@ -1,4 +1,4 @@
-// Reads the input of a model for texts and pictures: the input of each tower, and captured and edited values by tower.
+// Reads the input of a model for texts and pictures: the input, the captures and the edits of each tower.
 
 import { readOptions } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
@@ -12,8 +12,8 @@ import { encodeBatch } from '../results/encodeBatch.js';
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may be given without `text`, also under the names of
- * other libraries.
+ * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself, also
+ * under the names of other libraries.
  * @typedef {object} TextImageInput
  * @property {string | readonly string[] | TensorLike | { ids: TensorLike, keep?: TensorLike }} [text]
  * @property {TensorLike} [pixels]
@@ -34,7 +34,7 @@ const TOWERS = /** @type {const} */ (['text', 'vision']);
 export const areTexts = (value) => typeof value === 'string' || (Array.isArray(value) && typeof value[0] === 'string');
 
 /**
- * The input of the text tower.
+ * Encodes texts as the input of the text tower.
  * @param {Transformer} tower
  * @param {string} caller
  * @param {string | readonly string[]} texts
@@ -70,7 +70,7 @@ export function readTextImage(caller, { text: tower }, input) {
 }
 
 /**
- * Pixels, or a picture as RGBA bytes, as the input of the vision tower.
+ * Converts pixels, or a picture as RGBA bytes, to the input of the vision tower.
  * @param {Transformer} tower
  * @param {string} caller
  * @param {unknown} given
@@ -95,7 +95,7 @@ export function readPixels({ preprocessor }, caller, given) {
 }
 
 /**
- * Names that begin with 'text.' or 'vision.', by tower and without this beginning.
+ * Returns the entries of a list by tower. The name of an entry begins with 'text.' or 'vision.', which is removed.
  * @template T
  * @param {string} caller
  * @param {string} parameter

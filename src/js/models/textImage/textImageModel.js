@@ -22,7 +22,7 @@ import { probabilitiesOf, similarities, unitRows } from './vectors.js';
 /** @import { Similarity } from './vectors.js' */
 
 /**
- * score: the logit of the text; index: of the text as given.
+ * score: the logit of the text; index: index of the text in the caller's list.
  * @typedef {{ text: string, probability: number, score: number, index: number }} RankedText
  */
 
@@ -47,7 +47,7 @@ export class TextImageModel {
     this.vision = vision;
     /** Factor of similarities. */
     this.logitScale = scale;
-    /** Added to scaled similarities; 0 for CLIP. */
+    /** Number that is added to scaled similarities; 0 for CLIP. */
     this.logitBias = bias;
     /** The config.json that it was opened with. @type {Record<string, any>} */
     this.config = config;
@@ -63,7 +63,7 @@ export class TextImageModel {
     return this.text.tokenizer;
   }
 
-  /** The tokens of a text; of a list of texts, a batch. @type {OpenedModel['encode']} */
+  /** Returns the tokens of a text, or a batch for a list of texts. @type {OpenedModel['encode']} */
   get encode() {
     return this.text.encode.bind(this.text);
   }
@@ -74,7 +74,7 @@ export class TextImageModel {
   }
 
   /**
-   * The pixels of a picture, prepared by the model's preprocessor_config.json.
+   * Returns the pixels of a picture, prepared according to the model's preprocessor_config.json.
    * @param {PictureInput} picture RGBA bytes with width and height, such as ImageData; in a page also a canvas, an
    *   ImageBitmap or a Blob
    */
@@ -83,7 +83,7 @@ export class TextImageModel {
   }
 
   /**
-   * Vectors of texts, of pictures, or of both and their similarities.
+   * Computes vectors of texts, of pictures, or of both and their similarities.
    * @param {TextImageInput} input
    * @param {{ capture?: readonly string[], edit?: readonly Edit[] }} [options] names begin with 'text.' or 'vision.':
    *   'vision.blocks.0.weights'
@@ -132,7 +132,7 @@ export class TextImageModel {
   }
 
   /**
-   * A vector of length 1 for each text or picture. A text longer than the context is cut.
+   * Returns a vector of length 1 for each text or picture. A text longer than the context is cut.
    * @param {string | readonly string[] | PixelInput} given
    * @returns {Tensor} (N,D)
    */
@@ -144,8 +144,8 @@ export class TextImageModel {
   }
 
   /**
-   * Texts in the order of their similarity with a picture. By the way in which the model was trained, the probabilities
-   * are those of a softmax over all texts (CLIP), or of a sigmoid of each text alone (SigLIP).
+   * Ranks texts by their similarity with a picture. As in the training of the model, the probabilities are a softmax
+   * over all texts (CLIP), or a sigmoid of each text alone (SigLIP).
    * @param {PixelInput} picture { pixels } of one picture, or its RGBA bytes with width and height
    * @param {readonly string[]} texts
    * @returns {RankedText[]}
@@ -164,7 +164,7 @@ export class TextImageModel {
     })).sort((a, b) => b.score - a.score);
   }
 
-  /** One text at a time: its vector has the same bits whatever the other texts are.
+  /** Computes vectors for one text at a time, so that the bits of a vector do not depend on the other texts.
    * @param {string} caller @param {string | readonly string[]} texts
    */
   #vectorsOfTexts(caller, texts) {
@@ -206,6 +206,6 @@ export class TextImageModel {
   }
 }
 
-/** The pooled vectors, each divided by its length. @param {ModelResult} result */
+/** Returns the pooled vectors, each divided by its length. @param {ModelResult} result */
 const vectorsOf = ({ pooled }) =>
   unitRows(/** @type {Tensor} */ (pooled).data, /** @type {Tensor} */ (pooled).shape[1]);

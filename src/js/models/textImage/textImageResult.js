@@ -18,7 +18,7 @@ export class TextImageResult {
     this.imageEmbeds = /** @type {Tensor} */ (imageEmbeds);
     /** (N,M): the scaled similarity of each text with each picture. @type {Tensor} */
     this.logitsPerText = /** @type {Tensor} */ (logitsPerText);
-    /** (M,N) @type {Tensor} */
+    /** (M,N): the scaled similarity of each picture with each text. @type {Tensor} */
     this.logitsPerImage = /** @type {Tensor} */ (logitsPerImage);
     /** The results of the towers: `hidden`, and `pooled` before it is divided by its length. @type {ModelResult} */
     this.text = /** @type {ModelResult} */ (text);

@@ -9,7 +9,7 @@ import { logSoftmax, sigmoid } from '../results/probabilities.js';
  */
 
 /**
- * The rows, each divided by its length.
+ * Returns the rows, each divided by its length.
  * @param {ArrayLike<number>} rows (N,D)
  * @param {number} width D
  * @returns {Float64Array[]}
@@ -27,7 +27,7 @@ export function unitRows(rows, width) {
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
 /**
- * scale · cosine + bias, for each of `rows` (N) with each of `columns` (M): (N,M), row by row.
+ * Returns scale · cosine + bias for each of `rows` (N) with each of `columns` (M): (N,M), row by row.
  * @param {readonly Float64Array[]} rows
  * @param {readonly Float64Array[]} columns
  * @param {Pick<Similarity, 'scale' | 'bias'>} factors
@@ -36,7 +36,7 @@ export const similarities = (rows, columns, { scale, bias }) =>
   Float64Array.from(rows.flatMap((row) => columns.map((column) => scale * dot(row, column) + bias)));
 
 /**
- * The probabilities of texts by their logits.
+ * Returns the probabilities of texts, given their logits.
  * @param {Float64Array} logits
  * @param {Pick<Similarity, 'independent'>} similarity
  */

@@ -233,7 +233,7 @@ test('every fault is named', async (t) => {
     await refuses(files, message);
   const parts = asTorch(sharded);
   const { 'pytorch_model-00002-of-00003.bin': second, ...others } = parts;
-  await refuses(others, /pytorch_model-00002-of-00003.bin: it is missing: pytorch_model.bin.index.json names it/);
+  await refuses(others, /pytorch_model-00002-of-00003.bin: it is missing, but pytorch_model.bin.index.json lists it/);
   await refuses(
     { ...others, 'pytorch_model-00002-of-00003.bin': parts['pytorch_model-00001-of-00003.bin'] },
     /is in 'pytorch_model-00001-of-00003.bin' and in 'pytorch_model-00002|but pytorch_model.bin.index.json says/,
