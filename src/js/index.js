@@ -74,7 +74,7 @@ export class Headlight {
   }
 
   /**
-   * Returns the version, the SIMD flavour, the number of threads, and the memory in bytes.
+   * The version, the SIMD flavour, the number of threads, and the memory in bytes.
    * @returns {Info}
    */
   get info() {

@@ -43,7 +43,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp'], and
- * 'blocks.*.cross.heads' for a model with an encoder; and 'blocks.*.out' if the run had edits of other values
+ *   'blocks.*.cross.heads' for a model with an encoder; and 'blocks.*.out' if the run had edits of other values
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */

@@ -36,7 +36,7 @@ import { readSteps } from './steps.js';
  * @typedef {{ done: number, total: number, change: number }} FitLensProgress
  */
 /**
- * Holds the options after validation.
+ * The validated options.
  * @typedef {object} Fit
  * @property {number[]} layers ascending
  * @property {number} target
@@ -57,8 +57,7 @@ const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
 /**
  * Fits the Jacobian lens (Anthropic 2026, "Verbalizable Workspace"): for each layer the matrix
  *
- * J[i,j] = mean over p of Σ over p′ of ∂y(p′)ᵢ / ∂h(p)ⱼ     h: the output of the layer, y: the output of the block
- * target
+ *     J[i,j] = mean over p of Σ over p′ of ∂y(p′)ᵢ / ∂h(p)ⱼ     h: output of the layer, y: output of block `target`
  *
  * over the tokens p and p′ of a sequence from `skip` to the last but one, and averages these matrices over all
  * sequences. A sequence takes a forward and a backward pass for each channel.

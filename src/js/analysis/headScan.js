@@ -55,7 +55,7 @@ import { readNumber } from '../check/arguments.js';
  * @typedef {object} HeadScan
  * @property {HeadMetrics} metrics
  * @property {Numbers} maxima (N,L,H): the largest weight of each sequence, without those of query 0 and of key 0; NaN
- * for skipped sequences
+ *   for skipped sequences
  * @property {Numbers} intervals (N,L,H): the intervals of these maxima, counted from 1; 0 for sequences that cannot be
  *   sampled
  * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of the intervals from the second on

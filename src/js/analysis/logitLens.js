@@ -28,7 +28,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * Computes the logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the prediction of the model if it
  * ended after each block,
  *
- * softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final norm
+ *     softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final norm
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.out']

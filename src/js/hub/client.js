@@ -48,7 +48,7 @@ export class Client {
   /**
    * @param {Place} place
    * @param {{ token?: string, signal?: AbortSignal, onWait?: (wait: HubWait) => unknown, follow: boolean }} options
-   * follow: true if fetch follows redirects, because they are not visible; false if this client follows them
+   *   follow: true if fetch follows redirects, because they are not visible; false if this client follows them
    */
   constructor(place, { token, signal, onWait, follow }) {
     this.place = place;

@@ -23,7 +23,7 @@ import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.
 /**
  * How an array is split into heads.
  * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form
- * stride: distances of batch entries, heads and rows in elements
+ *   stride: distances of batch entries, heads and rows in elements
  */
 /** @typedef {ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>} Shapes */
 /** @typedef {{ rotation: Rotation, q: Form, k: Form }} RotatedInputs inputs that rotary positions have rotated */

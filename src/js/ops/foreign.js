@@ -11,8 +11,8 @@ import { quoteNames } from '../check/quote.js';
  * The names of a family after the prefix of a layer: q, k and v for the projections or `all` for one fused weight, and
  * o for the output projection.
  * @typedef {{ family: string, q?: string, k?: string, v?: string, all?: string, o: string, transposed?: boolean,
- * fused?: Fused, within?: RegExp }} Form transposed: true if weights are (in, out); within: pattern that the prefix
- * must match
+ *   fused?: Fused, within?: RegExp }} Form transposed: true if weights are (in, out); within: pattern that the prefix
+ *   must match
  */
 /**
  * @typedef {object} FoundLayer

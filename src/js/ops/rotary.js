@@ -25,7 +25,7 @@ import { argumentError } from '../check/errors.js';
  *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
  *       attentionFactor?: number, truncate?: boolean }
  *   | { type: 'factors', factors: readonly number[], attentionFactor?: number }} RotaryScaling attentionFactor: default
- * 0.1 · ln(factor) + 1; factors: divides the angle of each pair by its number in factors
+ *   0.1 · ln(factor) + 1; factors: divides the angle of each pair by its number in factors
  */
 /**
  * The validated options.

@@ -33,8 +33,8 @@ import { alibiSlopes, readRotary } from './rotary.js';
  * @property {RotaryOptions} [rotary] rotates queries and keys by their positions: offset + t for query t, P + s for
  *   key s after a past of P keys. The past must be rotated already, as presentKey is
  * @property {boolean | readonly number[] | Float32Array} [alibi] adds −slope · |i − j| to the score of query i and key
- * j, where i and j are positions as for rotary; appended keys have no bias. true means the slopes of the ALiBi paper; a
- * list has a slope for each head (H)
+ *   j, where i and j are positions as for rotary; appended keys have no bias. true means the slopes of the ALiBi paper;
+ *   a list has a slope for each head (H)
  * @property {TensorLike} [sinks] (H), adds e^sink to the denominator of each row's softmax, without a key and a value
  * @property {TensorLike} [keyPadding] (B,S), 1 for a real key, 0 for padding
  * @property {TensorLike} [validLens] (B) or (B,T), numbers n of valid keys: a query may attend only to keys 0..n−1
@@ -61,7 +61,7 @@ import { alibiSlopes, readRotary } from './rotary.js';
 
 /**
  * @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number,
- * appended: number }} Sizes keys: number of keys with the past and without appended keys
+ *   appended: number }} Sizes keys: number of keys with the past and without appended keys
  */
 /**
  * The validated options.

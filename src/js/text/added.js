@@ -10,8 +10,8 @@ import { MAX_ID } from './vocabulary.js';
 
 /**
  * @typedef {{ id: number, content: string, special: boolean, normalized: boolean, single: boolean, left: boolean,
- * right: boolean }} AddedToken An added token. single: it matches only whole words; left, right: it includes the spaces
- * before or after it
+ *   right: boolean }} AddedToken single: it matches only whole words; left, right: it includes the spaces before or
+ *   after it
  */
 /** @typedef {{ text: AlignedText, token: AddedToken | null }} Section token: null for the text between added tokens */
 

@@ -61,7 +61,7 @@ export function sample(logits, options = {}) {
  * Changes logits in place to make some tokens less likely or to exclude them.
  * @param {Float32Array} logits
  * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[], forced?: number }} by
- * repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only token that may be chosen
+ *   repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only token that may be chosen
  */
 export function restrict(logits, { repeated, repetitionPenalty, suppress, forced }) {
   if (repetitionPenalty !== 1) {

@@ -44,8 +44,8 @@ export function decodeStream(tokenizer) {
 /**
  * @param {readonly string[]} stops
  * @returns {{ push(text: string): { text: string, stop: string | null }, end(): string, readonly holds: boolean }}
- * text: text before the first possible stop sequence; stop: the stop sequence that was found. end returns the remaining
- * text
+ *   text: text before the first possible stop sequence; stop: the stop sequence that was found. end returns the
+ *   remaining text
  */
 export function stopStream(stops) {
   if (!Array.isArray(stops) || stops.some((stop) => typeof stop !== 'string' || stop === ''))
