@@ -1,4 +1,4 @@
-// Computes composition scores of two heads, computed from their weights.
+// Computes composition scores of two heads from their weights.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';

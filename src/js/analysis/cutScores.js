@@ -12,7 +12,7 @@ import { differentiated } from './pairs.js';
 /** Runs one step of a longer computation. @typedef {<R>(step: () => R) => Promise<R>} Run */
 
 /**
- * Returns the estimates of metric(whole run) − metric(run with this edge cut)for all edges, and their terms by token.
+ * Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token.
  * @param {string} caller
  * @param {DifferentiableModel} model
  * @param {Edges} edges

@@ -63,8 +63,8 @@ const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
  * sequences. A sequence takes a forward and a backward pass for each channel.
  *
  * @param {LensModel} model
- * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; sequences with fewer than skip
- *   + 2 tokens are left out
+ * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; shorter ones than skip + 2
+ *   tokens are left out
  * @param {FitLensOptions} [options]
  * @returns {Promise<JacobianLens>}
  */

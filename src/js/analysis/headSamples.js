@@ -73,7 +73,7 @@ export class HeadSamples {
    * first.
    * @param {number} sequence
    * @param {number} head l·H + h
-   * @param {number} max its largest weight
+   * @param {number} max the largest weight of the sequence
    * @param {() => Rows} select returns the weights to keep
    */
   add(sequence, head, max, select) {

@@ -7,8 +7,8 @@ import { logarithmOf } from './logarithm.js';
 /** @import { HeadRole } from './headScan.js' */
 
 /**
- * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies has the index t·T
- * + s of that key, and after the index of the next key. repeats: number of queries with an earlier key of the same
+ * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies has the index of
+ * that key, t·T + s, and after the index of the next key. repeats: number of queries with an earlier key of the same
  * token.
  * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, repeats: number }} Prepared
  */

@@ -34,7 +34,7 @@ import { isBefore, readReceivers, readSenders } from './paths.js';
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
  * @property {Numbers} values the metrics with a patched path: (L,H), NaN for heads that are not before every receiver;
- *   with the option from, a single number of shape []
+ *   with the option `from`, one number of shape []
  * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is
  */
 

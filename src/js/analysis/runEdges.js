@@ -1,4 +1,4 @@
-// Runs a transformer with some of the edges of its graph cut: The input of each target is the sum of the contributions
+// Runs a transformer with some of the edges of its graph cut. The input of each target is the sum of the contributions
 // of its sources in this run. A cut edge replaces the contribution of its source by another value.
 
 import { checkOptions, readWord } from '../check/arguments.js';

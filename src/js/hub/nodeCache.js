@@ -63,7 +63,7 @@ class NodeCache {
       if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path)))
         return /** @type {Entry[]} */ (entries);
     } catch {
-      // The list is not saved or damaged, so it is requested again.
+      // The list is missing or damaged, so it is requested again.
     }
     return undefined;
   }

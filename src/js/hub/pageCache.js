@@ -78,7 +78,7 @@ class PageCache {
       const entries = JSON.parse((await readText(await this.#model(id, sha), LIST)) ?? '');
       if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path))) return entries;
     } catch {
-      // The list is not saved or damaged, so it is requested again.
+      // The list is missing or damaged, so it is requested again.
     }
     return undefined;
   }

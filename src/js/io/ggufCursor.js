@@ -37,7 +37,7 @@ const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class GgufCursor {
   at = 0;
-  /** Begin of error messages: the part of the file that is being read. */
+  /** Beginning of error messages: the part of the file that is being read. */
   where = 'the header';
   /** The key or the tensor that is being read, for errors. @type {string | undefined} */
   parameter;

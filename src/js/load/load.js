@@ -17,7 +17,7 @@ import { formatBytes } from '../memory/memory.js';
  * @property {'auto' | Flavour} [simd] default 'auto', which means the fastest flavour that this engine supports
  * @property {URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm] the binary; default: the file
  *   next to the module
- * @property {number} [maxMemory] bytes; maximum bytes of the core's memory; default and upper limit: 4 GiB
+ * @property {number} [maxMemory] maximum bytes of the core's memory; default and upper limit: 4 GiB
  */
 /**
  * @typedef {object} Source

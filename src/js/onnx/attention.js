@@ -26,8 +26,8 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {number} [appended] number of keys after the others, visible to every query
  */
 /**
- * @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is the bias for query t and key t
- *   + n − reach
+ * @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is for the distance n − reach of
+ *   key and query
  */
 /**
  * The combined mask and bias.

@@ -38,7 +38,7 @@ export class Layer {
   /**
    * @param {Memory} memory
    * @param {string} caller
-   * @param {(frame: Frame) => Record<string, Tensor>} make make makes the parameters
+   * @param {(frame: Frame) => Record<string, Tensor>} make makes the parameters
    */
   constructor(memory, caller, make) {
     this.#memory = memory;

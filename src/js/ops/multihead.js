@@ -285,8 +285,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Sets the arguments for the parameters. Packs only weights again that may have changed: after loadStateDict, after
-   * the core has written to them, and before every call if a view of their `data` exists.
+   * Sets the arguments for the parameters. Packs again only the weights that may have changed: after loadStateDict,
+   * after the core has written to them, and before every call if a view of their `data` exists.
    * @param {Frame} frame
    * @param {string} caller
    */

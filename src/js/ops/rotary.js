@@ -246,9 +246,8 @@ export function rotateHeads(memory, caller, to, from, form, rotation, which, rev
 }
 
 /**
- * The slopes (H) of the ALiBi paper: powers of 2^(−8/H). Returns the slopes (H) of the ALiBi paper, which are powers of
- * 2^(−8/H). If H is not a power of two, they are the slopes for the next smaller power of two, then every other slope
- * for the next larger one.
+ * Returns the slopes (H) of the ALiBi paper, which are powers of 2^(−8/H). If H is not a power of two, they are the
+ * slopes for the next smaller power of two, then every other slope for the next larger one.
  * @param {number} heads
  */
 export function alibiSlopes(heads) {

@@ -1,4 +1,4 @@
-// A tokenizer of a tokenizer.json of Hugging Face, which converts text to ids and back.
+// A tokenizer from a tokenizer.json of Hugging Face. It converts text to ids and back.
 //   text → added tokens cut out → normalizer → pre-tokenizer (words) → model (pieces) → post-processor
 // The settings for truncation and padding in the file are not applied. Some models require texts of one length.
 
