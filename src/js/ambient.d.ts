@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noEmptyInterface: they merge with the interfaces of the library, types could not
-// Names of browsers that the types mention. A project without the library "dom" has none of them: there they are empty,
-// elsewhere these lines add nothing to them.
+// Declares the browser types that the declarations of this module refer to. In a project without the library "dom" they
+// are empty interfaces. In a project with it, each merges with the interface of that library and adds nothing.
 
 interface AbortSignal {}
 interface Blob {}

@@ -89,7 +89,7 @@ export class Headlight {
   }
 
   /**
-   * A tensor from nested arrays, a typed array with a shape, or another tensor. The data is copied.
+   * Makes a tensor from nested arrays, a typed array with a shape, or another tensor. The data is copied.
    * @param {TensorLike} data
    * @param {readonly number[]} [shape] default: that of the data
    * @returns {Tensor}
@@ -104,7 +104,7 @@ export class Headlight {
   }
 
   /**
-   * Normally distributed numbers.
+   * Returns a tensor of normally distributed numbers.
    * @param {readonly number[]} shape
    * @param {NormalOptions} [options]
    * @returns {Tensor}
@@ -118,7 +118,7 @@ export class Headlight {
   }
 
   /**
-   * Numbers uniform in [low, high).
+   * Returns a tensor of numbers that are uniformly distributed in [low, high).
    * @param {readonly number[]} shape
    * @param {UniformOptions} [options]
    * @returns {Tensor}
@@ -144,8 +144,8 @@ export class Headlight {
   }
 
   /**
-   * Scaled dot-product attention: query (B,H,T,D), key (B,G,S,D), value (B,G,S,Dv); or one head (B,T,D); or
-   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the layout of the query.
+   * Computes scaled dot-product attention of query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv). Other layouts are one
+   * head, (B,T,D), and packed heads, (B,T,H·D), with `heads` and `kvHeads`. The output has the layout of the query.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {PastChoice} [P=undefined]
@@ -161,7 +161,7 @@ export class Headlight {
   }
 
   /**
-   * Multi-head attention: projections, attention and the output projection, as a layer with parameters.
+   * Makes a layer of multi-head attention with parameters: projections, attention and the output projection.
    * @param {MultiHeadOptions} options
    * @returns {MultiHeadAttention}
    */
@@ -170,7 +170,7 @@ export class Headlight {
   }
 
   /**
-   * Additive attention, with scores w · tanh(Wq q + Wk k), as a layer with parameters.
+   * Makes a layer of additive attention with parameters. The scores are w · tanh(Wq q + Wk k).
    * @param {AdditiveOptions} options
    * @returns {AdditiveAttention}
    */
@@ -179,7 +179,7 @@ export class Headlight {
   }
 
   /**
-   * x · weightᵀ + bias, over the last axis.
+   * Makes a linear layer, x · weightᵀ + bias over the last axis.
    * @param {LinearOptions} options
    * @returns {Linear}
    */
@@ -188,7 +188,8 @@ export class Headlight {
   }
 
   /**
-   * The row of a table for every id; with `context`, plus a learned position.
+   * Makes an embedding layer, which returns a row of its table for each id. With `context` it adds a learned position
+   * embedding.
    * @param {EmbeddingOptions} options
    * @returns {Embedding}
    */
@@ -197,7 +198,7 @@ export class Headlight {
   }
 
   /**
-   * (x − mean) / √(variance + eps) · weight + bias, over the last axis.
+   * Makes a layer normalization, (x − mean) / √(variance + eps) · weight + bias over the last axis.
    * @param {NormOptions} options
    * @returns {Norm}
    */
@@ -206,7 +207,7 @@ export class Headlight {
   }
 
   /**
-   * x / √(mean of squares + eps) · weight, over the last axis.
+   * Makes an RMS normalization, x / √(mean of squares + eps) · weight over the last axis.
    * @param {NormOptions} options
    * @returns {Norm}
    */
@@ -215,7 +216,8 @@ export class Headlight {
   }
 
   /**
-   * An elementwise function; with `gated`, of two inputs: activation(gate) · up.
+   * Makes an elementwise activation function. With `gated`, the function has two inputs and returns activation(gate) ·
+   * up.
    * @template {boolean | undefined} [G=undefined]
    * @param {ActivationOptions<G>} options
    * @returns {G extends true ? GatedActivation : Activation}
@@ -225,7 +227,7 @@ export class Headlight {
   }
 
   /**
-   * x · Φ(x), or its approximation by tanh.
+   * Makes a GELU activation, x · Φ(x) or its approximation by tanh.
    * @param {GeluOptions} [options]
    * @returns {Gelu}
    */
@@ -234,7 +236,7 @@ export class Headlight {
   }
 
   /**
-   * The sum of two tensors of the same shape, for a residual connection.
+   * Returns the sum of two tensors of the same shape, for a residual connection.
    * @param {TensorLike} a
    * @param {TensorLike} b
    * @returns {Tensor}
@@ -251,9 +253,9 @@ export class Headlight {
   }
 
   /**
-   * The loss of softmax(logits) against targets, and its gradient.
+   * Computes the cross-entropy loss of softmax(logits) against targets, and the gradient of the logits.
    * @param {TensorLike} logits (…,V)
-   * @param {TensorLike} targets (…), integers from 0 to V − 1, or the ignored one
+   * @param {TensorLike} targets (…), integers from 0 to V − 1, or the value of options.ignore
    * @param {LossOptions} [options]
    * @returns {LossResult}
    */
@@ -262,7 +264,7 @@ export class Headlight {
   }
 
   /**
-   * The mean of (prediction − target)², and its gradient.
+   * Returns the mean of (prediction − target)² and the gradient of the prediction.
    * @param {TensorLike} prediction
    * @param {TensorLike} target of the same shape
    * @returns {{ loss: number, dPrediction: Tensor }}
@@ -272,7 +274,7 @@ export class Headlight {
   }
 
   /**
-   * Stochastic gradient descent, optionally with momentum.
+   * Makes an optimizer for stochastic gradient descent, optionally with momentum.
    * @param {Trainable} parameters
    * @param {SgdOptions} [options]
    * @returns {Sgd}
@@ -282,7 +284,7 @@ export class Headlight {
   }
 
   /**
-   * Adam, with weight decay added to the gradient.
+   * Makes an Adam optimizer. Weight decay is added to the gradient.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options]
    * @returns {Adam}
@@ -292,7 +294,7 @@ export class Headlight {
   }
 
   /**
-   * Adam with decoupled weight decay.
+   * Makes an AdamW optimizer: Adam with decoupled weight decay.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options] weightDecay is 0.01 by default
    * @returns {Adam}
@@ -302,7 +304,7 @@ export class Headlight {
   }
 
   /**
-   * A small transformer: embedding, blocks of attention and feed-forward, output head.
+   * Makes a small transformer: an embedding, blocks of attention and feed-forward layers, and an output head.
    * @param {TransformerOptions} options
    * @returns {Transformer}
    */
@@ -378,7 +380,7 @@ export class Headlight {
    * Scales all gradients so that their total norm is at most maxNorm. If the norm is not finite, they are unchanged.
    * @param {Trainable} gradients an object of named gradients, or layers
    * @param {number} maxNorm
-   * @returns {number} the norm before
+   * @returns {number} the total norm before scaling
    */
   clipGradients(gradients, maxNorm) {
     return this.#part('clipGradients').clipGradients(this.#memory, gradients, maxNorm);
@@ -395,7 +397,7 @@ export class Headlight {
     return this.#memory.scope(fn);
   }
 
-  /** Ends this instance and its threads; its tensors cannot be used any more. */
+  /** Ends this instance and its threads. Afterwards its tensors cannot be used. */
   dispose() {
     this.#memory.dispose();
   }
@@ -410,7 +412,7 @@ export class Headlight {
     return `Headlight ${version}: ${simd}, threads ${threads}, memory ${formatBytes(memory.used)}`;
   }
 
-  /** The line that Node's console.log shows. @internal */
+  /** Returns the line that console.log of Node shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

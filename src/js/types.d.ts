@@ -1,6 +1,6 @@
 /// <reference path="./ambient.d.ts" />
-// Re-exports the public types. A declaration file, because a re-export keeps the type parameters and the documentation,
-// which a typedef in a comment loses.
+// Re-exports the public types. This is a declaration file because a re-export keeps the type parameters and the
+// documentation, which a typedef in a comment loses.
 
 import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.js';
 
@@ -108,7 +108,7 @@ export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
  */
 export type NestedNumbers = number & NestedNumbers[];
 
-/** The options of attention(): those of a layer, and the numbers of heads of packed inputs. */
+/** Options of attention(): the options of a layer's forward(), and the numbers of heads of packed inputs. */
 export interface AttentionOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,
@@ -121,7 +121,7 @@ export interface AttentionOptions<
   kvHeads?: number | undefined;
 }
 
-/** The options of forward() of a layer. An interface, so that the API reference shows its members. */
+/** The options of forward() of a layer. It is an interface so that the API reference shows its members. */
 export interface ForwardOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,

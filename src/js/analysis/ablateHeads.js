@@ -1,4 +1,4 @@
-// Ablation: a metric without each head in turn.
+// Ablation: measures a metric while one head after the other is left out.
 
 import { checkOptions, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -9,12 +9,12 @@ import { readSteps } from './steps.js';
 /** @import { Metric, PatchedModel, PatchEdit } from './pairs.js' */
 
 /**
- * The attentions of a model with an encoder: of the encoder, of the decoder, and of the decoder to the encoder. A model
- * with one stack of blocks, also an encoder alone, has only 'decoder'.
+ * A kind of attention: self-attention of the encoder, self-attention of the decoder, or cross-attention of the decoder
+ * to the encoder. A model with one stack of blocks, even if that is an encoder, has only 'decoder'.
  * @typedef {'encoder' | 'decoder' | 'cross'} AttentionPart
  */
 /**
- * value: the metric of the last run.
+ * Progress after a run. value: the metric of that run, in which `head` was left out.
  * @typedef {{ done: number, total: number, part: AttentionPart, layer: number, head: number, value: number }}
  *   AblationProgress
  */
@@ -24,9 +24,9 @@ import { readSteps } from './steps.js';
  * @property {readonly P[]} [parts] default: all that the model has
  * @property {'zero' | 'mean'} [set] what replaces the output of a head: zeros, or its mean over all tokens of the
  *   input; default 'zero'
- * @property {readonly PatchEdit[]} [edit] changes of every run, before that of the head
- * @property {(progress: AblationProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the
- *   method
+ * @property {readonly PatchEdit[]} [edit] changes of every run, applied before the edit of the head
+ * @property {(progress: AblationProgress) => unknown} [onProgress] a promise is awaited; if it rejects, ablateHeads
+ *   rejects
  * @property {AbortSignal} [signal]
  */
 /**
@@ -37,7 +37,10 @@ import { readSteps } from './steps.js';
  *   'decoder'
  */
 
-/** The names of the heads of a part. @type {Record<AttentionPart, (layer: number) => string>} */
+/**
+ * Returns the name of the values of all heads of a layer, by part.
+ * @type {Record<AttentionPart, (layer: number) => string>}
+ */
 const AT = {
   encoder: (layer) => `encoder.blocks.${layer}.heads`,
   decoder: (layer) => `blocks.${layer}.heads`,
@@ -45,8 +48,9 @@ const AT = {
 };
 
 /**
- * Runs a model once without each head, whose output is replaced before the output projection (Michel et al. 2019, "Are
- * Sixteen Heads Really Better than One?"). Every value is exact. A model without logits has `hiddenAngle` as a metric.
+ * Runs a model once for each head while the output of that head is replaced before the output projection (Michel et al.
+ * 2019, "Are Sixteen Heads Really Better than One?"). The values are measured, not estimated. For a model without
+ * logits, use `hiddenAngle` as the metric.
  *
  * @template {AttentionPart} [P=AttentionPart]
  * @param {PatchedModel} model

@@ -1,4 +1,4 @@
-// The entry headlight-attention/analysis for Node: it reads files on disk too.
+// The entry headlight-attention/analysis for Node, which also reads files on disk.
 
 import { readTree } from './headvisReader.js';
 
@@ -11,7 +11,7 @@ export * from './analysis.js';
 const openPath = async (...given) => (await import('../models/checkpoint/disk.js')).openPath(...given);
 
 /**
- * Reads the files of HeadVis, the atlas of heads, as writeHeadvis writes them.
+ * Reads the files of HeadVis, a page that shows an atlas of attention heads. writeHeadvis writes such files.
  * @param {ModelFiles} files a folder, as a path or a URL; or its files by name
  * @param {HeadvisOptions} [options]
  * @returns {Promise<HeadvisScan>}

@@ -9,10 +9,10 @@ import { parameterName } from '../models/parameters.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 
 /** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
-/** @typedef {{ floats: Float32Array, shape: readonly number[] }} Read an array argument after validation */
+/** @typedef {{ floats: Float32Array, shape: readonly number[] }} Read a validated array argument */
 /** @typedef {{ data: Float32Array, shape: readonly number[] }} Parameter */
 /**
- * The members of a Transformer that the methods use.
+ * The members of a Transformer that the functions of this entry use.
  * @typedef {object} Model
  * @property {ModelOptions} options
  * @property {Readonly<Record<string, Parameter>>} parameters
@@ -20,7 +20,7 @@ import { parameterName } from '../models/parameters.js';
  * @property {(name: string, caller: string) => Float32Array} [valuesOf] reads one parameter in float32
  */
 /**
- * The options of a Transformer that the methods use.
+ * The options of a Transformer that the functions of this entry use.
  * @typedef {object} ModelOptions
  * @property {number} layers
  * @property {number} dModel
@@ -64,7 +64,7 @@ export function readArray(caller, parameter, value, ...forms) {
 }
 
 /**
- * The weights of every layer, (B,H,T,S); (H,T,S) is a batch of one.
+ * Reads the attention weights of every layer as (B,H,T,S). Weights (H,T,S) become a batch of one.
  * @param {string} caller
  * @param {readonly TensorLike[]} weights
  */
@@ -78,7 +78,7 @@ export function readLayers(caller, weights) {
 }
 
 /**
- * A captured value of the result of forward.
+ * Reads a captured value of a result of forward.
  * @param {string} caller
  * @param {Result} result
  * @param {string} name
@@ -98,7 +98,7 @@ export function readCaptured(caller, result, name, form, needed) {
 }
 
 /**
- * Reads parameters by name. Matrices in int8 are dequantized.
+ * Returns functions that read parameters by name. Matrices stored in int8 are dequantized.
  * @param {string} caller
  * @param {Model} model
  */
@@ -122,7 +122,8 @@ export function parametersOf(caller, model) {
 }
 
 /**
- * The output projection of attention with the factors of its channels, if the model has these.
+ * Returns the output projection of attention, each row multiplied by the factor of its channel if the model has such
+ * factors.
  * @param {Parameter} projection (C,H·D)
  * @param {Float32Array | undefined} scale (C)
  * @returns {Parameter}
@@ -133,7 +134,7 @@ export function scaleRows({ data, shape }, scale) {
 }
 
 /**
- * An index on an axis; negative values count from the end.
+ * Validates an index on an axis and returns it counted from the start. A negative index counts from the end.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value

@@ -12,28 +12,29 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @typedef {object} AttributionOptions
  * @property {number} label whose logit is decomposed
  * @property {number} [against] a label whose logit is subtracted
- * @property {number} [token] index of the token; default −1, the last; with a pooling head 0, the first
+ * @property {number} [token] index of the token; default −1, the last token; with a pooling head 0, the first token
  * @property {number} [batch] default 0
  */
 /**
  * Contributions in logits. Their sum is the logit, or the difference of the two logits.
  * @typedef {object} Attribution
  * @property {number} embed contribution of the embedding
- * @property {Numbers} heads (L,H), each head through its part of the output projection
- * @property {Numbers} [cross] (L,H), the heads of attention to an encoder
- * @property {Numbers} mlps (L), including biases
- * @property {number} bias biases of output projections, norms and the head, and changes by edits between components
+ * @property {Numbers} heads (L,H), contributions of the heads, each through its columns of the output projection
+ * @property {Numbers} [cross] (L,H), contributions of the heads of cross-attention
+ * @property {Numbers} mlps (L), contributions of the feed-forward layers, including their biases
+ * @property {number} bias contribution of the biases of output projections, norms and the head, and changes by edits
+ *   between components
  * @property {number} sum
  */
 /**
- * A term of the residual stream of one token. at: its index among those of its kind; x: (C).
+ * A term of the residual stream of one token. at: index among the terms of this kind; x: its vector (C).
  * @typedef {{ kind: 'embed' | 'heads' | 'cross' | 'mlps', at: number, x: Float64Array }} Part
  */
 
 /**
- * Direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The final
- * residual stream of a token is the sum of the outputs of the embedding, all heads and all feed-forward layers. So is
- * its logit,
+ * Computes direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
+ * Decomposes a logit into contributions of components. The final residual stream of a token is the sum of the outputs
+ * of the embedding, all heads and all feed-forward layers. So is its logit,
  *
  *     logit = Σ (pᵢ − mean pᵢ) · r · w · u + bias     pᵢ: a part, w: the norm's weight, u: the label's row of the head
  *
@@ -42,7 +43,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp'], and
- *   'blocks.*.cross.heads' for a model with an encoder; also 'blocks.*.out' if edits change other values
+ *   'blocks.*.cross.heads' for a model with an encoder; and 'blocks.*.out' if the run had edits of other values
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */
@@ -68,7 +69,7 @@ export function attribution(model, result, options) {
     const terms = parts.map(({ x }) => dot(x, row));
     const biasTerm = dot(bias, row) + constant;
     const logit = terms.reduce((a, x) => a + x, biasTerm);
-    // Distributes the softcap over the terms in proportion.
+    // Distributes the softcap over the terms in proportion to their values.
     const factor = logit === 0 ? sign : (sign * head.softcap(logit)) / logit;
     parts.forEach(({ kind, at }, i) => (contributions[kind][at] += factor * terms[i]));
     contributions.bias[0] += factor * biasTerm;
@@ -93,7 +94,7 @@ function dot(a, b) {
   return sum;
 }
 
-/** The captured values that attribution requires. @param {Model} model */
+/** Returns the names of the captured values that attribution requires. @param {Model} model */
 const neededFor = ({ options: { mlp = 1, cross } }) => [
   'embed',
   'blocks.*.heads',
@@ -119,7 +120,7 @@ function readRow(caller, model, result, { token, batch = 0 }) {
 }
 
 /**
- * The terms of the input of the head at one token, after all norms, and the sum of all biases.
+ * Returns the terms of the input of the head at one token, after all norms, and the sum of all biases.
  * @param {string} caller
  * @param {Model} model
  * @param {Result} result
@@ -135,7 +136,12 @@ function decompose(caller, model, result, { token, batch }) {
     const start = (batch * shape[1] + token) * shape[2];
     return Float64Array.from(floats.subarray(start, start + shape[2]));
   };
-  /** @param {string} at of the heads @param {string} weights @param {'heads' | 'cross'} kind @param {number} l */
+  /**
+   * @param {string} at prefix of the name of the heads
+   * @param {string} weights
+   * @param {'heads' | 'cross'} kind
+   * @param {number} l
+   */
   const headsOf = (at, weights, kind, l) => {
     const heads = readCaptured(caller, result, `${at}heads`, 'BHTD', needed); // (B,H,T,D)
     const scale = kind === 'heads' ? vector(`blocks.${l}.scale1`) : undefined;
@@ -180,12 +186,19 @@ function decompose(caller, model, result, { token, batch }) {
   return normed('norm', stream);
 }
 
-/** The residual stream: parts and the rest, (C). @typedef {{ parts: Part[], bias: Float64Array }} Stream */
+/**
+ * The residual stream of a token as its parts and the rest (C), which is the sum of all biases.
+ * @typedef {{ parts: Part[], bias: Float64Array }} Stream
+ */
 
-/** The stream without its parts: biases and changes by edits. @param {Stream} stream @param {Float64Array} whole (C) */
+/**
+ * Returns the stream minus its parts, which leaves the biases and the changes by edits.
+ * @param {Stream} stream
+ * @param {Float64Array} whole (C)
+ */
 const restOf = ({ parts }, whole) => parts.reduce((rest, { x }) => rest.map((value, c) => value - x[c]), whole);
 
-/** a + b @param {Stream} a @param {Stream} b @returns {Stream} */
+/** Returns a + b. @param {Stream} a @param {Stream} b @returns {Stream} */
 const added = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x, i) => x + b.bias[i]) });
 
 /** @param {Stream} stream @param {number} factor @returns {Stream} */
@@ -195,7 +208,7 @@ const scaled = ({ parts, bias }, factor) => ({
 });
 
 /**
- * Applies a norm to every part, with the scale of the norm of their sum.
+ * Applies a norm to every part, with the scale that the norm has for the sum of all parts.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name
@@ -220,7 +233,8 @@ function throughNorm(caller, model, name, { parts, bias }) {
 }
 
 /**
- * The contribution (C) of one head to one token: its values times its columns of Wo.
+ * Returns the contribution (C) of one head to one token, the output of the head at this token times the columns of Wo
+ * that belong to it.
  * @param {{ floats: Float32Array, shape: readonly number[] }} heads (B,H,T,D)
  * @param {{ data: Float32Array, shape: readonly number[] }} wo (C,H·D)
  * @param {number} head

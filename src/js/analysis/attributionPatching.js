@@ -20,26 +20,28 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} AttributionPatchingOptions
- * @property {string} [at] the values: 'blocks.*.heads' (default), 'query', 'key', 'value' or a value with one row for
- *   each token, of every block; or 'embed'
- * @property {boolean} [fix] at queries and keys: the softmax is recomputed with the clean query or key (QK fix)
- * @property {boolean} [drop] the mean of the absolute values of the effects without the gradient through one block,
- *   over all blocks (GradDrop)
- * @property {boolean} [exact] also the true effects, with one run for each place
- * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {string} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' and query, key, value or
+ *   another value with one row for each token; or 'embed'
+ * @property {boolean} [fix] recompute the softmax with the clean query or key (QK fix); only if `at` names queries or
+ *   keys
+ * @property {boolean} [drop] return the mean, over all blocks, of the absolute effect estimated without the gradient
+ *   through that block (GradDrop)
+ * @property {boolean} [exact] also measure the true effects, with one run for each place
+ * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, attributionPatching
+ *   rejects
  * @property {AbortSignal} [signal]
  */
 /**
- * T is the number of tokens, L of layers, H of heads (of key heads for keys and values). Values without heads have no
- * axis H, and 'embed' has only T.
+ * T is the number of tokens, L the number of layers, H the number of heads (of key heads for keys and values). Arrays
+ * of values without heads have no axis H, and those of 'embed' have only the axis T.
  * @typedef {object} AttributionPatching
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
  * @property {Numbers} values (L,H,T): estimates of the effects, metric(patched run) − metric(corrupted run)
- * @property {Numbers} sums (L,H): estimates for all tokens at once
+ * @property {Numbers} sums (L,H): estimates of the effects of patching all tokens at once
  * @property {Numbers} [drops] (L,L,H,T), with drop: the estimates without the gradient through each block
- * @property {Numbers} [exact] (L,H,T), with exact: the effects
- * @property {Numbers} [exactSums] (L,H), with exact: the effects of all tokens at once
+ * @property {Numbers} [exact] (L,H,T), with exact: the measured effects
+ * @property {Numbers} [exactSums] (L,H), with exact: the measured effects of patching all tokens at once
  */
 
 const HEADS = /^blocks\.\*\.(cross\.)?(query|key|value|heads)$/;
@@ -53,13 +55,13 @@ const STREAM = /^(embed|blocks\.\*\.(in|out))$/;
  *
  *     effect ≈ (clean value − corrupted value) · ∂metric / ∂value
  *
- * It is wrong where the softmax is saturated and where effects cancel. fix recomputes the softmax; drop removes
- * cancellation. Both together at queries and keys, and drop elsewhere, are AtP* (Kramár et al. 2024, "AtP*: An
- * efficient and scalable method for localizing LLM behaviour to components").
+ * The estimate is wrong where the softmax is saturated and where effects cancel. fix recomputes the softmax; drop
+ * removes cancellation. AtP* is fix and drop together at queries and keys, and drop alone elsewhere (Kramár et al.
+ * 2024, "AtP*: An efficient and scalable method for localizing LLM behaviour to components").
  *
  * @param {DifferentiableModel} model
  * @param {any} clean an input of forward, one sequence
- * @param {any} corrupted another, with the same number of tokens
+ * @param {any} corrupted an input with the same number of tokens
  * @param {Metric} metric with a gradient
  * @param {AttributionPatchingOptions} [options]
  * @returns {Promise<AttributionPatching>}
@@ -133,7 +135,8 @@ export async function attributionPatching(model, clean, corrupted, metric, optio
 }
 
 /**
- * names: those of the values, by layer; needed: the values whose gradients are needed.
+ * The patched values. names: their names, by layer; heads: if they have an axis of heads; needed: names of the values
+ * whose gradients are needed.
  * @typedef {{ at: string, names: string[], heads: boolean, needed: string[], fix: boolean, drop: boolean,
  *   exact: boolean }} Place
  */
@@ -187,7 +190,7 @@ const sizeOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) =
 const numbers = (shape, data) => ({ data: Float32Array.from(data), shape });
 
 /**
- * The estimates of all places, in the order of the result.
+ * Returns the estimates of all places, in the order of the result.
  * @param {DifferentiableModel} model
  * @param {Place} place
  * @param {Readonly<Record<string, Numbers>>} clean
@@ -206,7 +209,7 @@ function estimate(model, { names, fix }, clean, corrupted) {
   return Float64Array.from(layers.flatMap((effects) => [...effects]));
 }
 
-/** Sums of consecutive groups of values. @param {Float64Array} values @param {number} count */
+/** Returns the sums of consecutive groups of `count` values. @param {Float64Array} values @param {number} count */
 const sumsOver = (values, count) =>
   Float64Array.from({ length: count === 0 ? 0 : values.length / count }, (_, i) =>
     values.subarray(i * count, (i + 1) * count).reduce((a, b) => a + b, 0),
@@ -217,7 +220,7 @@ const meanOfAbsolutes = (lists, divisor) =>
   lists[0].map((_, i) => lists.reduce((sum, list) => sum + Math.abs(list[i]), 0) / divisor);
 
 /**
- * The edit that sets one place to its clean value.
+ * Returns the edit that sets one place to its clean value.
  * @param {Place} place
  * @param {Readonly<Record<string, Numbers>>} values
  * @param {readonly number[]} shape

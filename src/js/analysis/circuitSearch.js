@@ -1,4 +1,5 @@
-// The search for a circuit: scores of edges over several pairs of inputs, and runs with the strongest edges.
+// Searches for a circuit: adds up scores of edges over several pairs of inputs, and runs the model with the strongest
+// edges.
 
 import { HeadlightError } from '../check/errors.js';
 import { connectedEdges } from './connectedEdges.js';
@@ -19,11 +20,11 @@ export class CircuitSearch {
   #run;
   /** @type {{ input: any, metric: Metric, off: Off }[]} */
   #pairs = [];
-  /** Sums over pairs: (U,V), NaN where there is no edge. @type {Float64Array} */
+  /** Scores of the edges (U,V), summed over pairs; NaN where there is no edge. @type {Float64Array} */
   #sums;
-  /** The indices of edges in (U,V), the largest score first. @type {number[]} */
+  /** Indices of the edges in (U,V), the largest absolute score first. @type {number[]} */
   #order = [];
-  /** The mean metrics by number of edges. @type {Map<number, number>} */
+  /** Mean metric over the pairs, by number of active edges. @type {Map<number, number>} */
   #values = new Map();
 
   /** @param {string} caller @param {DifferentiableModel} model @param {Edges} edges @param {Run} run */
@@ -36,10 +37,12 @@ export class CircuitSearch {
   }
 
   /**
-   * Adds the scores of a pair: changes from the values of cut edges, times gradients.
+   * Adds the edge scores of a pair. A score is the difference between an edge's value and its value when cut, times the
+   * gradient.
    * @param {CircuitPair} pair
    * @param {NonNullable<CircuitOptions['cut']>} cut
-   * @param {readonly number[]} shares of the way to the clean run at which gradients are taken
+   * @param {readonly number[]} shares positions between the embedding that cut edges carry (0) and the clean embedding
+   *   (1) at which gradients are taken
    */
   async add({ clean, corrupted, metric }, cut, shares) {
     const [caller, model, edges] = [this.#caller, this.#model, this.#edges];
@@ -60,7 +63,7 @@ export class CircuitSearch {
     this.#order = places.map(([u, v]) => u * this.#edges.targets.length + v).sort((a, b) => size(b) - size(a) || a - b);
   }
 
-  /** The mean metric with some edges active. @param {Uint8Array} active (U,V) */
+  /** Runs all pairs with some edges active and returns the mean metric. @param {Uint8Array} active (U,V) */
   async #valueOf(active) {
     let sum = 0;
     for (const { input, metric, off } of this.#pairs)
@@ -72,14 +75,17 @@ export class CircuitSearch {
     return sum / this.#pairs.length;
   }
 
-  /** The first edges of the order. @param {number} count */
+  /** Returns the mask of the first edges of the order. @param {number} count */
   #first(count) {
     const active = new Uint8Array(this.#sums.length);
     for (const i of this.#order.slice(0, count)) active[i] = 1;
     return active;
   }
 
-  /** Runs all pairs with so many edges. 0 and all edges are measured first. @param {number} count */
+  /**
+   * Runs all pairs with this number of edges. The caller measures 0 edges and all edges before other numbers.
+   * @param {number} count
+   */
   async measure(count) {
     this.#values.set(count, await this.#valueOf(this.#first(count)));
     const rounding = 1e-6 * (Math.abs(this.#whole) + Math.abs(this.#empty));
@@ -110,8 +116,8 @@ export class CircuitSearch {
   }
 
   /**
-   * The smallest number of edges that keeps a share. It is searched between the first measured number that does and the
-   * one before.
+   * Returns the smallest number of edges with at least this faithfulness. Searches between the first measured number of
+   * edges that reaches it and the measured number before.
    * @param {number} share
    */
   async bisect(share) {
@@ -128,9 +134,10 @@ export class CircuitSearch {
   }
 
   /**
-   * @param {number} count of its edges, before those are left out that change nothing
-   * @param {boolean} fromEmbedding true: cut edges carry the values of another run
-   * @param {number} share an edge is left out if the others keep it
+   * @param {number} count of its edges, including those that cannot change the logits and are then left out
+   * @param {boolean} fromEmbedding true if cut edges carry the values of another run
+   * @param {number} share an edge is left out if the faithfulness of the other edges is at least this; Infinity leaves
+   *   out none
    * @returns {Promise<Circuit>}
    */
   async circuit(count, fromEmbedding, share) {

@@ -1,4 +1,4 @@
-// Composition scores of two heads, computed from their weights.
+// Computes composition scores of two heads from their weights.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -11,15 +11,15 @@ import { normOf } from './head.js';
 /** A matrix (rows,columns). @typedef {{ data: Float64Array, rows: number, columns: number }} Matrix */
 
 /**
- * Q-, K- and V-composition: the overlap of the output of one head with the inputs of the queries, keys and values of
- * another (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"), in Frobenius norms:
+ * Computes Q-, K- and V-composition: how much the output of one head overlaps with the inputs of the queries, keys and
+ * values of another head (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"), in Frobenius norms:
  *
  *     q = ‖ W_QKᵀ · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_QK = Wqᵀ·Wk of `to`      (C,C)
  *     k = ‖ W_QK  · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_OV = Wo·Wv of `from`    (C,C)
  *     v = ‖ W_OV′ · W_OV ‖ / ‖ W_OV′ ‖ ‖ W_OV ‖    W_OV′ = Wo·Wv of `to`
  *
- * Each is between 0 and 1. The weights of a norm before attention, and its subtraction of the mean, are folded into Wq,
- * Wk and Wv. Rotary positions are ignored: W_QK is that of a query and a key at the same position.
+ * Each score is between 0 and 1. The weights of a norm before attention, and its subtraction of the mean, are folded
+ * into Wq, Wk and Wv. Rotary positions are ignored: W_QK holds for a query and a key at the same position.
  *
  * @param {Model} model
  * @param {Head} from
@@ -53,7 +53,12 @@ export function composition(model, from, to) {
   };
 }
 
-/** Wq, Wk and Wv (D,C), Wo (C,D) of one head. @param {string} caller @param {Model} model @param {Head} head */
+/**
+ * Returns Wq, Wk and Wv (D,C) and Wo (C,D) of one head.
+ * @param {string} caller
+ * @param {Model} model
+ * @param {Head} head
+ */
 function readHead(caller, model, { layer, head }) {
   const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
   const { matrix, vector } = parametersOf(caller, model);
@@ -87,7 +92,7 @@ function readHead(caller, model, { layer, head }) {
 }
 
 /**
- * Folds a norm into the matrix after it: its weights, and the subtraction of the mean.
+ * Folds the weights of a norm and its subtraction of the mean into the matrix that follows.
  * @param {Matrix} matrix
  * @param {Float32Array | undefined} scale (columns)
  * @param {boolean} centred
@@ -129,7 +134,8 @@ function product(a, b) {
 }
 
 /**
- * ‖ A·B·C ‖ without the (C,C) product: its square is the sum of the elements of (AᵀA · B · CCᵀ) ∘ B.
+ * Returns ‖ A·B·C ‖ without computing the (C,C) product. The square of the norm is the sum of the elements of (AᵀA · B
+ * · CCᵀ) ∘ B.
  * @param {Matrix} a (C,D)
  * @param {Matrix} b (D,E)
  * @param {Matrix} c (E,C)

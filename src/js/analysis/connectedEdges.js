@@ -1,13 +1,14 @@
-// The edges of a circuit that can change its result: those on a path from the embedding to the logits.
+// Finds the edges of a circuit that can change its result, which are those on a path from the embedding to the logits.
 
 /** @import { Edges, Node } from './edges.js' */
 
 /**
- * Leaves out the edges to targets from which no path of active edges leads to the logits. If cut edges carry the values
- * of another run, also those from sources to which no path leads from the embedding: they have the values of that run.
+ * Removes the active edges whose target has no path of active edges to the logits. If cut edges carry the values of
+ * another run, also removes the active edges whose source has no path from the embedding, because such a source has the
+ * values of that run anyway.
  * @param {Edges} edges
  * @param {Uint8Array} active (U,V)
- * @param {boolean} fromEmbedding
+ * @param {boolean} fromEmbedding true if cut edges carry the values of another run
  * @returns {Uint8Array}
  */
 export function connectedEdges({ sources, targets, before, groupOf }, active, fromEmbedding) {
@@ -15,7 +16,7 @@ export function connectedEdges({ sources, targets, before, groupOf }, active, fr
   const V = targets.length;
   const key = (/** @type {Node} */ { kind, layer, head }) => `${kind} ${layer} ${head}`;
   const targetAt = new Map(targets.map((target, v) => [key(target), v]));
-  /** The targets whose inputs a source is computed from. @param {Node} source */
+  /** Returns the indices of the targets from whose inputs a source is computed. @param {Node} source */
   const readsOf = ({ kind, layer, head = 0 }) => {
     if (kind === 'embed') return [];
     const parts = /** @type {Node[]} */ (

@@ -1,4 +1,4 @@
-// Scores of the edges of one input: what the values of cut edges take away, estimated from a few gradients.
+// Scores the edges for one input: estimates from a few gradients how much of the metric is lost when an edge is cut.
 
 import { addMean, between, estimate } from './edgeScores.js';
 import { contributionsOf } from './edges.js';
@@ -9,19 +9,20 @@ import { differentiated } from './pairs.js';
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Off } from './runEdges.js' */
 
-/** Runs one step of a longer work. @typedef {<R>(step: () => R) => Promise<R>} Run */
+/** Runs one step of a longer computation. @typedef {<R>(step: () => R) => Promise<R>} Run */
 
 /**
- * The estimates of metric(whole run) − metric(run with this edge cut), and their terms by token.
+ * Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token.
  * @param {string} caller
  * @param {DifferentiableModel} model
  * @param {Edges} edges
  * @param {object} experiment
  * @param {any} experiment.input
  * @param {Metric} experiment.metric with a gradient
- * @param {Readonly<Record<string, Numbers>>} experiment.values of the whole run, as edges.capture names them
+ * @param {Readonly<Record<string, Numbers>>} experiment.values of the whole run, by the names in edges.capture
  * @param {Off} experiment.off the values of cut edges
- * @param {readonly number[]} experiment.shares of the way from cut edges to the whole run at which gradients are taken
+ * @param {readonly number[]} experiment.shares positions between the embedding that cut edges carry (0) and that of the
+ *   whole run (1) at which gradients are taken
  * @param {Run} run
  */
 export async function cutScores(caller, model, edges, { input, metric, values, off, shares }, run) {

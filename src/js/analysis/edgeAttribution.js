@@ -22,17 +22,17 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} EdgeAttributionOptions
- * @property {number} [steps] number of gradients between the corrupted and the clean run (EAP-IG); default 0: one
- *   gradient, in the corrupted run (EAP)
- * @property {Rule} [rule] where in each of the steps the gradient is taken: 'right', at its end, as in the paper of
+ * @property {number} [steps] number of points at which the gradient is computed between the corrupted and the clean run
+ *   (EAP-IG); default 0, which means a single gradient in the corrupted run (EAP)
+ * @property {Rule} [rule] point of each step at which the gradient is taken: 'right', at its end, as in the paper of
  *   EAP-IG (default); 'left', at its start; or 'middle'
- * @property {boolean} [exact] also the true effects, with one run for each edge
- * @property {boolean} [byToken] also the terms of each score, one for each token
+ * @property {boolean} [exact] also measure the true effects, with one run for each edge
+ * @property {boolean} [byToken] also return the terms of each score, one for each token
  * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
  * @property {AbortSignal} [signal]
  */
 /**
- * Arrays are (U,V), sources by targets, with NaN where there is no edge.
+ * Result of edgeAttribution. Arrays are (U,V), sources by targets, with NaN where there is no edge.
  * @typedef {object} EdgeAttribution
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
@@ -40,23 +40,24 @@ import { readSteps } from './steps.js';
  * @property {Node[]} targets
  * @property {Numbers} scores estimates of the effects, metric(changed run) − metric(corrupted run)
  * @property {Numbers} [terms] (U,V,T), with byToken: the scores are their sums over tokens
- * @property {Numbers} [exact] with exact: the effects
+ * @property {Numbers} [exact] with exact: the measured effects
  */
 
 const OPTIONS = ['steps', 'rule', 'exact', 'byToken', 'onProgress', 'signal'];
 
 /**
- * Estimates, for every edge, the effect of replacing what its source contributes to the input of its target by that of
- * the clean run (EAP: Syed et al. 2023, "Attribution Patching Outperforms Automated Circuit Discovery"):
+ * Estimates, for every edge, the effect of replacing the contribution of its source to the input of its target by the
+ * contribution in the clean run (EAP: Syed et al. 2023, "Attribution Patching Outperforms Automated Circuit
+ * Discovery"):
  *
  *     effect ≈ Σₜ (clean contribution − corrupted contribution)(t) · ∂metric / ∂input(t)
  *
- * With steps, the gradient is the mean over embeddings between those of the two runs (EAP-IG: Hanna et al. 2024, "Have
- * Faith in Faithfulness").
+ * With steps, the gradient is averaged over runs whose embeddings are interpolated between the two runs (EAP-IG: Hanna
+ * et al. 2024, "Have Faith in Faithfulness").
  *
  * @param {DifferentiableModel} model a decoder with norms before attention and feed-forward
  * @param {any} clean an input of forward, one sequence
- * @param {any} corrupted another, with the same number of tokens
+ * @param {any} corrupted an input with the same number of tokens
  * @param {Metric} metric with a gradient
  * @param {EdgeAttributionOptions} [options]
  * @returns {Promise<EdgeAttribution>}
@@ -120,7 +121,11 @@ export async function edgeAttribution(model, clean, corrupted, metric, options =
   return { ...result, exact: { data: effects, shape } };
 }
 
-/** a − b by name. @param {Readonly<Record<string, Numbers>>} a @param {Readonly<Record<string, Numbers>>} b */
+/**
+ * Returns a − b for each name.
+ * @param {Readonly<Record<string, Numbers>>} a
+ * @param {Readonly<Record<string, Numbers>>} b
+ */
 function differences(a, b) {
   /** @type {Record<string, Numbers>} */
   const found = {};

@@ -1,4 +1,4 @@
-// Estimates of the effects of edges: changes of contributions times gradients of inputs.
+// Estimates the effects of edges as changes of contributions times gradients of inputs.
 
 import { inputOf, partOf } from './edges.js';
 
@@ -8,7 +8,11 @@ import { inputOf, partOf } from './edges.js';
 /** @typedef {'right' | 'left' | 'middle'} Rule */
 export const RULES = /** @type {const} */ (['right', 'left', 'middle']);
 
-/** The shares of the way to the clean run at which gradients are taken. @param {number} count @param {string} rule */
+/**
+ * Returns the positions between the corrupted run (0) and the clean run (1) at which gradients are taken.
+ * @param {number} count
+ * @param {string} rule
+ */
 export function sharesOf(count, rule) {
   if (count === 0) return [0];
   const offset = { right: 1, left: 0, middle: 1 / 2 }[rule] ?? 1;
@@ -16,7 +20,7 @@ export function sharesOf(count, rule) {
 }
 
 /**
- * All edges as indices of their source and target.
+ * Returns all edges, each as the indices of its source and target.
  * @param {Edges} edges
  * @returns {[source: number, target: number][]}
  */
@@ -26,14 +30,14 @@ export function placesOf({ sources, targets, before }) {
   );
 }
 
-/** a + share · (b − a) @param {Numbers} a @param {Numbers} b @param {number} share @returns {Numbers} */
+/** Returns a + share · (b − a). @param {Numbers} a @param {Numbers} b @param {number} share @returns {Numbers} */
 export const between = ({ data, shape }, b, share) => ({
   data: data.map((x, i) => x + share * (b.data[i] - x)),
   shape,
 });
 
 /**
- * Adds arrays, divided by their number, to those of the same name.
+ * Adds arrays, each divided by `count`, to the sums of the same name.
  * @param {Record<string, Numbers>} sums
  * @param {Readonly<Record<string, Numbers>>} arrays
  * @param {number} count
@@ -46,9 +50,10 @@ export function addMean(sums, arrays, count) {
 }
 
 /**
+ * Estimates the effect of each edge: the change of its source's contribution times the gradient of its target's input.
  * @param {Edges} edges
  * @param {number} layers
- * @param {readonly Float32Array[]} changes (T,C) of the contribution of each source
+ * @param {readonly Float32Array[]} changes change (T,C) of the contribution of each source
  * @param {Readonly<Record<string, Numbers>>} gradients of the inputs of the targets
  */
 export function estimate({ sources, targets, before }, layers, changes, gradients) {

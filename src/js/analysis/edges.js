@@ -1,5 +1,6 @@
 // The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
-// the residual stream, targets read it, and each source before a target has an edge to it.
+// the residual stream, targets read from it, and there is an edge from each source to each target that is computed
+// after it.
 
 import { HeadlightError } from '../check/errors.js';
 import { parameterName } from '../models/parameters.js';
@@ -9,7 +10,8 @@ import { parametersOf, scaleRows } from './arrays.js';
 
 /**
  * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a
- * key head for key and value); logits is the input of the last norm, after all blocks: its layer is their number.
+ * key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the number of
+ * blocks.
  * @typedef {object} Node
  * @property {'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits'} kind
  * @property {number} [layer]
@@ -19,13 +21,15 @@ import { parametersOf, scaleRows } from './arrays.js';
  * @typedef {object} Edges
  * @property {Node[]} sources embed; then for each block its heads and its feed-forward
  * @property {Node[]} targets for each block its queries, keys, values and its feed-forward; logits last
- * @property {(target: number) => number} before the number of sources with an edge to a target: the first ones
- * @property {(head: number) => number} groupOf the key head of a head
- * @property {string[]} capture the values of which the contributions of the sources are computed
+ * @property {(target: number) => number} before returns the number n of sources with an edge to a target, which are the
+ *   first n sources
+ * @property {(head: number) => number} groupOf returns the index of the key head of a head
+ * @property {string[]} capture names of the values from which the contributions of the sources are computed
  * @property {string[]} inputs the names of the inputs of the targets
  */
 
 /**
+ * Returns the graph of a model.
  * @param {string} caller
  * @param {Model} model
  * @returns {Edges}
@@ -72,13 +76,17 @@ export function edgesOf(caller, { options }) {
   };
 }
 
-/** The input of a target as the place of an edit. @param {Node} target @param {number} layers */
+/** Returns the input of a target as the place of an edit. @param {Node} target @param {number} layers */
 export function inputOf({ kind, layer, head }, layers) {
   if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
   return { at: `blocks.${layer}.${kind}.in`, ...(head !== undefined && { head }) };
 }
 
-/** The part of an array (1,heads,T,C) or (1,T,C) that belongs to a node. @param {Numbers} array @param {Node} node */
+/**
+ * Returns the part of an array (1,heads,T,C) or (1,T,C) that belongs to a node.
+ * @param {Numbers} array
+ * @param {Node} node
+ */
 export function partOf({ data, shape }, { head }) {
   if (head === undefined) return data;
   const size = shape[2] * shape[3];
@@ -87,7 +95,7 @@ export function partOf({ data, shape }, { head }) {
 
 /**
  * Returns a function from a source and the values of one sequence to the contribution of the source to the residual
- * stream, (T,C). That of a head is its values through its part of the output projection, without the bias.
+ * stream, (T,C). A head contributes its output times its columns of the output projection, without the bias.
  * @param {string} caller
  * @param {Model} model
  * @returns {(source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array}
@@ -114,7 +122,7 @@ export function contributionsOf(caller, model) {
 }
 
 /**
- * A matrix with as many rows as the residual stream has channels, which is not stored in float32.
+ * Returns a matrix that is not stored in float32. It has as many rows as the residual stream has channels.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name
@@ -127,7 +135,7 @@ function readMatrix(caller, model, name) {
 }
 
 /**
- * Values of a head (T,D) through its columns of the output projection (C,H·D): (T,C).
+ * Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C).
  * @param {Float32Array} x
  * @param {number} width D
  * @param {{ data: Float32Array, shape: readonly number[] }} projection

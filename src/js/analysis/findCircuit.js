@@ -1,5 +1,5 @@
-// Finds a circuit: the smallest set of edges that keeps a share of a metric, verified by runs in which all others are
-// cut.
+// Finds a circuit, a small set of edges that keeps a share of a metric. It is verified by runs in which all other edges
+// are cut.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -18,29 +18,29 @@ import { readSteps } from './steps.js';
 /** @import { Progress } from './steps.js' */
 
 /**
- * Two inputs of one sequence and the same number of tokens, and a metric with a gradient. The clean one is run with cut
- * edges; the corrupted one is only needed if they carry its values.
+ * Two inputs of one sequence and the same number of tokens, and a metric with a gradient. The clean input is run with
+ * cut edges. The corrupted input is only needed if cut edges carry its values.
  * @typedef {{ clean: any, corrupted?: any, metric: Metric }} CircuitPair
  */
 /**
  * @typedef {object} CircuitOptions
  * @property {number} [share] the faithfulness that the circuit keeps; default 0.9
  * @property {'corrupted' | 'zero' | { mean: Contributions }} [cut] the values that cut edges carry; default 'corrupted'
- * @property {number} [steps] number of gradients for the order of the edges, as in edgeAttribution; default 5
+ * @property {number} [steps] number of gradients from which the order of the edges is computed, as in edgeAttribution;
+ *   default 5
  * @property {Rule} [rule] default 'right'
- * @property {readonly number[]} [counts] numbers of edges that are tried; default: 1, 2, 4, 8 …
- * @property {boolean} [refine] tries to leave out every edge of the circuit, the weakest first
- * @property {(progress: Progress) => unknown} [onProgress] total is an upper bound,
- *   until the circuit is known
+ * @property {readonly number[]} [counts] numbers of edges with which the model is run; default: 1, 2, 4, 8 …
+ * @property {boolean} [refine] try to leave out each edge of the circuit, the weakest first
+ * @property {(progress: Progress) => unknown} [onProgress] total is an upper bound, until the circuit is known
  * @property {AbortSignal} [signal]
  */
 /**
- * value: the mean metric over all pairs, with this number of edges; faithfulness: its share of the way from the value
- * with all edges cut to that without cuts.
+ * value: the mean metric over all pairs, with this number of active edges; faithfulness: the position of value between
+ * the value with all edges cut (0) and the value without cuts (1).
  * @typedef {{ edges: number, value: number, faithfulness: number }} CircuitPoint
  */
 /**
- * source and target are indices in the lists of nodes.
+ * An edge of the graph. source and target are indices in the lists of nodes.
  * @typedef {{ source: number, target: number, score: number }} Edge
  */
 /**
@@ -50,9 +50,9 @@ import { readSteps } from './steps.js';
  * @property {Node[]} sources
  * @property {Node[]} targets
  * @property {Numbers} scores (U,V), the means of the scores of edges over all pairs, with NaN where there is no edge
- * @property {CircuitPoint[]} curve by number of edges, the edges with the largest scores first
+ * @property {CircuitPoint[]} curve points by number of edges; those with the largest absolute scores are active first
  * @property {Edge[]} edges of the circuit, the largest score first, without those that cannot change the logits
- * @property {Numbers} active (U,V): 1 for an edge of the circuit, as runEdges takes it
+ * @property {Numbers} active (U,V): 1 for an edge of the circuit, as an argument of runEdges
  * @property {number} value the mean metric of the circuit
  * @property {number} faithfulness of the circuit
  */
@@ -62,9 +62,9 @@ const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgres
 /**
  * Orders the edges of a model by the absolute values of their scores (see edgeAttribution), averaged over pairs of
  * inputs. Then runs the clean inputs with more and more of these edges active and all others cut, and finds the
- * smallest number of edges with which the metric keeps its share (Hanna et al. 2024, "Have Faith in Faithfulness"). The
- * curve need not rise everywhere: with one edge less than this number, the share is not kept, but a still smaller
- * number between two points of the curve may keep it.
+ * smallest number of edges with which the faithfulness is at least `share` (Hanna et al. 2024, "Have Faith in
+ * Faithfulness"). The curve need not rise everywhere: with one edge less than this number, the share is not kept, but a
+ * still smaller number between two points of the curve may keep it.
  *
  * @param {DifferentiableModel} model a decoder with norms before attention and feed-forward
  * @param {readonly CircuitPair[]} pairs
@@ -106,7 +106,7 @@ export async function findCircuit(model, pairs, options = {}) {
   return search.circuit(smallest, cut === 'corrupted', refine ? share : Infinity);
 }
 
-/** The most measurements that bisect takes. @param {readonly number[]} counts */
+/** Returns the largest number of measurements that bisect can need. @param {readonly number[]} counts */
 const bisections = (counts) =>
   Math.max(0, ...counts.slice(1).map((n, i) => Math.ceil(Math.log2(Math.max(n - counts[i], 1)))));
 
@@ -127,7 +127,7 @@ function readPairs(caller, pairs, needsCorrupted) {
 }
 
 /**
- * Numbers of edges in ascending order, with 0 and all.
+ * Returns the numbers of edges in ascending order, including 0 and `all`.
  * @param {string} caller
  * @param {readonly number[] | undefined} counts
  * @param {number} all

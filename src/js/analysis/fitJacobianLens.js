@@ -18,24 +18,25 @@ import { readSteps } from './steps.js';
  */
 /**
  * @typedef {object} FitLensOptions
- * @property {readonly number[]} [layers] whose outputs the lens reads; default: all before target
+ * @property {readonly number[]} [layers] blocks whose outputs the lens reads; default: all blocks before target
  * @property {number} [target] the block whose output is differentiated; default: the last
- * @property {number} [skip] number of first tokens that are left out: many heads attend to them; default 16
+ * @property {number} [skip] number of first tokens that are left out, because many heads attend to them; default 16
  * @property {number} [length] number of tokens to which sequences are truncated; default 128
- * @property {number} [batch] number of channels of one run; default: as many as take 256 MB
- * @property {number} [until] stop when a sequence changes the mean by less than this share
+ * @property {number} [batch] number of channels of one run; default: as many as fit in about 256 MB, at most 64
+ * @property {number} [until] stop when a sequence changes the mean matrices by less than this share of their norm
  * @property {(progress: FitLensProgress) => unknown} [onProgress] called after each sequence; a promise is awaited, and
  *   if it rejects, so does fitJacobianLens
- * @property {(progress: Progress) => unknown} [onRun] called after each run, likewise: a sequence takes one for every
- *   `batch` channels
+ * @property {(progress: Progress) => unknown} [onRun] called after each run and awaited in the same way; a sequence
+ *   takes one run for every `batch` channels
  * @property {AbortSignal} [signal]
  */
 /**
- * done, total: sequences that are long enough. change: of the mean by the last one, NaN for the first.
+ * done, total: numbers of sequences that are long enough. change: relative change of the mean by the last sequence, NaN
+ * for the first sequence.
  * @typedef {{ done: number, total: number, change: number }} FitLensProgress
  */
 /**
- * The options after validation.
+ * The validated options.
  * @typedef {object} Fit
  * @property {number[]} layers ascending
  * @property {number} target
@@ -45,25 +46,25 @@ import { readSteps } from './steps.js';
  * @property {number} [batch]
  */
 /**
- * Sums of squares, of a change of J and of J.
+ * Sums of squares: changed is that of the elements of the change of J, size that of the elements of J.
  * @typedef {{ changed: number, size: number }} Squares
  */
 
 const OPTIONS = ['layers', 'target', 'skip', 'length', 'batch', 'until', 'onProgress', 'onRun', 'signal'];
-/** Bytes of the values of one run, and the most channels that it has: more are no faster. */
+/** Bytes of the values of one run, and the largest number of its channels. More channels are no faster. */
 const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
 
 /**
  * Fits the Jacobian lens (Anthropic 2026, "Verbalizable Workspace"): for each layer the matrix
  *
- *     J[i,j] = mean over p of Σ over p′ of ∂y(p′)ᵢ / ∂h(p)ⱼ     h: the output of the layer, y: that of the block target
+ *     J[i,j] = mean over p of Σ over p′ of ∂y(p′)ᵢ / ∂h(p)ⱼ     h: output of the layer, y: output of block `target`
  *
- * over the tokens p and p′ of a sequence from `skip` to the last but one, and the mean of these matrices over all
+ * over the tokens p and p′ of a sequence from `skip` to the last but one, and averages these matrices over all
  * sequences. A sequence takes a forward and a backward pass for each channel.
  *
  * @param {LensModel} model
- * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; any with fewer than
- *   skip + 2 tokens is left out
+ * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; shorter ones than skip + 2
+ *   tokens are left out
  * @param {FitLensOptions} [options]
  * @returns {Promise<JacobianLens>}
  */
@@ -99,7 +100,7 @@ export async function fitJacobianLens(model, sequences, options = {}) {
 }
 
 /**
- * Some rows of the matrix of each layer, for one sequence.
+ * Computes some rows of the matrix of each layer for one sequence.
  * @param {string} caller
  * @param {LensModel} model
  * @param {Fit} fit
@@ -126,7 +127,7 @@ function rowsOf(caller, model, { layers, target, skip, width }, ids, channel, co
 /**
  * @param {Float32Array} gradient (count,T,C)
  * @param {{ count: number, tokens: number, width: number, skip: number }} sizes
- * @returns {Float64Array} (count,C): the mean over the tokens from skip to the last but one
+ * @returns {Float64Array} (count,C), the mean over the tokens from skip to the last but one
  */
 function meanOverTokens(gradient, { count, tokens, width, skip }) {
   const mean = new Float64Array(count * width);
@@ -139,12 +140,12 @@ function meanOverTokens(gradient, { count, tokens, width, skip }) {
 }
 
 /**
- * Moves rows of a running mean.
+ * Updates rows of the mean over sequences with the rows of one more sequence.
  * @param {Float32Array} mean
- * @param {number} start
+ * @param {number} start index of the first element of the rows
  * @param {Float64Array} rows
  * @param {number} n number of sequences, including this one
- * @param {Squares} squares to which the change is added
+ * @param {Squares} squares sums to which this change is added
  */
 function addRows(mean, start, rows, n, squares) {
   for (let i = 0; i < rows.length; i++) {
@@ -156,7 +157,7 @@ function addRows(mean, start, rows, n, squares) {
 }
 
 /**
- * The mean over layers of ‖change‖ / ‖J‖; 0 where both are 0.
+ * Returns the mean over layers of ‖change‖ / ‖J‖, which is 0 where both norms are 0.
  * @param {readonly Squares[]} squares
  */
 const meanChange = (squares) =>
@@ -194,7 +195,7 @@ function readFit(caller, model, options) {
 }
 
 /**
- * The labels of the sequences that are long enough.
+ * Returns the labels of the sequences that are long enough.
  * @param {string} caller
  * @param {LensModel} model
  * @param {readonly (string | ArrayLike<number>)[]} sequences
@@ -225,8 +226,9 @@ function readSequences(caller, model, sequences, { skip, length }) {
 }
 
 /**
- * The number of channels whose run takes MAX_BYTES, roughly: a block has some ten values of C, three of the width of
- * the feed-forward layer and one row of weights for each token, and as many gradients.
+ * Returns the number of channels with which a run takes roughly MAX_BYTES. For each token, a block has about ten
+ * vectors of width C, three of the width of the feed-forward layer, one row of attention weights for each head, and as
+ * many gradients.
  * @param {LensModel} model
  * @param {number} tokens
  */

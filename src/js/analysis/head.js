@@ -1,4 +1,4 @@
-// The final norm and the output head of a model, as functions of the final residual stream of a token.
+// The final norm and the output head of a model, as functions of a token's final residual stream.
 
 import { HeadlightError } from '../check/errors.js';
 import { parameterName, plainNorms } from '../models/parameters.js';
@@ -8,7 +8,7 @@ import { parametersOf } from './arrays.js';
 /** @import { Model } from './arrays.js' */
 
 /**
- * weight (C) and bias (C) of a norm. The options of the model define its formula.
+ * Weight (C) and bias (C) of a norm. The options of the model define the formula of the norm.
  * @typedef {{ weight: Float32Array, bias: Float32Array | undefined }} Norm
  */
 /** @typedef {{ mean: number, rstd: number }} Statistics */
@@ -18,7 +18,7 @@ const refuse = (caller, reason) =>
   new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter: 'model', expected: 'a head that is linear' });
 
 /**
- * The norm of a model by its name; undefined if there is none.
+ * Returns the norm of a model by its name, or undefined if there is none.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name
@@ -30,7 +30,7 @@ export function normOf(caller, model, name) {
   return weight && { weight, bias: vector(`${name}.bias`) };
 }
 
-/** The implicit weight of ones for a norm without weights. @param {Model} model @param {string} name */
+/** Returns the implicit weight of ones for a norm without weights. @param {Model} model @param {string} name */
 function onesOf({ options }, name) {
   const width =
     options.normScale === false && plainNorms(/** @type {Resolved} */ (options)).get(parameterName(options, name));
@@ -38,7 +38,7 @@ function onesOf({ options }, name) {
 }
 
 /**
- * The mean that a norm subtracts from a vector, and the factor that it multiplies by.
+ * Returns the mean that a norm subtracts from a vector, and the factor by which it multiplies the result.
  * @param {Model} model
  * @param {Float64Array} x (C)
  * @returns {Statistics}
@@ -50,7 +50,7 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
 }
 
 /**
- * The head of a model: the logits as linear functions of the final residual stream.
+ * Returns the output head of a model, which computes the logits as linear functions of the final residual stream.
  * @param {string} caller
  * @param {Model} model
  */
@@ -77,7 +77,7 @@ export function headOf(caller, model) {
     classes,
 
     /**
-     * The logit of a label before the softcap is x · row + constant.
+     * Returns row and constant of a label: its logit before the softcap is x · row + constant.
      * @param {number} label
      */
     direction(label) {
@@ -90,7 +90,7 @@ export function headOf(caller, model) {
       return { row: wide, constant };
     },
 
-    /** All logits (V) of one token. @param {Float64Array} x (C), after the final norm */
+    /** Returns all logits (V) of one token. @param {Float64Array} x (C), after the final norm */
     logits(x) {
       let inner = x;
       if (project) {

@@ -1,4 +1,4 @@
-// The sequences of each head that scanHeads shows: those with the largest weights, and others drawn by chance.
+// Chooses the sequences of each head that scanHeads shows: those with the largest weights, and others drawn at random.
 
 import { edgesOf, intervalOf } from './intervals.js';
 import { Largest } from './keptRows.js';
@@ -7,8 +7,9 @@ import { Largest } from './keptRows.js';
 
 /** A chosen sequence of a head. @typedef {{ sequence: number, interval: number, rows: Rows }} Choice */
 /**
- * Sizes of a scan: sequences N, layers L, heads H, intervals, samples drawn from each interval but the highest, largest
- * maxima of the highest, the number of first sequences that only define the intervals, and the seed of the draws.
+ * Sizes of a scan: numbers of sequences N, layers L, heads H and intervals of the largest weight; samples drawn from
+ * each interval except the highest; top, the number of sequences kept from the highest interval; warmup, the number of
+ * first sequences that only define the intervals; seed of the draws.
  * @typedef {{ count: number, layers: number, heads: number, intervals: number, samples: number, top: number,
  *   warmup: number, seed: number }} SampleSizes
  */
@@ -16,33 +17,42 @@ import { Largest } from './keptRows.js';
 /** @type {Rows} */
 const NO_ROWS = { indices: new Uint32Array(0), values: new Float32Array(0) };
 
-/** Scrambles 32 bits. @param {number} x */
+/** Hashes 32 bits. @param {number} x */
 function scramble(x) {
   let y = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   y = Math.imul(y ^ (y >>> 15), 0x846ca68b);
   return (y ^ (y >>> 16)) >>> 0;
 }
 
-/** A random number of 32 bits for some integers, the same at every call. @param {number[]} integers */
+/** Returns a pseudorandom number of 32 bits that depends only on the integers. @param {number[]} integers */
 const randomOf = (...integers) => integers.reduce((state, n) => scramble((state + Math.imul(n, 0x9e3779b1)) | 0), 1);
 
 /**
- * Draws without replacement from intervals that are not known before the end: each sequence has a random priority, and
- * an interval's samples are those with the highest priorities. Weights are kept of more sequences than needed; where
- * these are too few in an interval, missing() says which sequences must be run again.
+ * Draws without replacement from intervals that are known only at the end. Each sequence has a random priority, and the
+ * samples of an interval are those with the highest priorities. The weights of more sequences than needed are kept. If
+ * an interval still lacks weights of drawn sequences, missing() returns the sequences that must be run again.
  */
 export class HeadSamples {
   #sizes;
-  /** (N,L,H), NaN where a sequence is skipped or not yet run. */
+  /** Largest weights (N,L,H), NaN where a sequence is skipped or not yet run. */
   maxima;
-  /** By head: its edges, once the sequences that define them have been run. @type {Float32Array[]} */
+  /**
+   * The edges of the intervals of each head, after the sequences that define them have been run.
+   * @type {Float32Array[]}
+   */
   #edges = [];
   /** Weights of sequences that were run again, by head. @type {Map<number, Entry[]>} */
   #again = new Map();
-  /** By head. With warmup there is a pool for each interval but the highest, else one for all. */
+  /**
+   * The kept sequences of each head. With warmup there is a pool for each interval except the highest, else one pool
+   * for all.
+   */
   #heads;
 
-  /** @param {SampleSizes} sizes @param {number} spare sequences of which a head keeps the weights to draw from them */
+  /**
+   * @param {SampleSizes} sizes
+   * @param {number} spare number of sequences of a head whose weights are kept to draw from
+   */
   constructor(sizes, spare) {
     const { count, layers, heads, intervals, samples, top, warmup } = sizes;
     this.#sizes = sizes;
@@ -59,11 +69,12 @@ export class HeadSamples {
   }
 
   /**
-   * Adds a sequence of a head. The order of sequences does not matter, except that those of the warmup come first.
+   * Adds a sequence of a head. The order of sequences does not matter, except that the warmup sequences must come
+   * first.
    * @param {number} sequence
    * @param {number} head l·H + h
-   * @param {number} max
-   * @param {() => Rows} select
+   * @param {number} max the largest weight of the sequence
+   * @param {() => Rows} select returns the weights to keep
    */
   add(sequence, head, max, select) {
     const { warmup, intervals } = this.#sizes;
@@ -89,7 +100,7 @@ export class HeadSamples {
   }
 
   /**
-   * The edges of a head's intervals. Before all sequences that define them have been run, they may change.
+   * Returns the edges of a head's intervals. They may change until all sequences that define them have been run.
    * @param {number} head l·H + h
    */
   edges(head) {
@@ -97,7 +108,7 @@ export class HeadSamples {
     return this.#edges[head] ?? edgesOf(this.maximaOf(head, warmup > 0 ? Math.min(warmup, count) : count), intervals);
   }
 
-  /** The known maxima of a head. @param {number} head @param {number} [count] of the first sequences */
+  /** Returns the known maxima of a head. @param {number} head @param {number} [count] of the first sequences */
   maximaOf(head, count = this.#sizes.count) {
     const column = new Float32Array(count);
     let known = 0;
@@ -109,7 +120,7 @@ export class HeadSamples {
   }
 
   /**
-   * The interval of each sequence of a head; 0 for those that are not sampled from.
+   * Returns the interval of each sequence of a head, or 0 for a sequence that cannot be sampled.
    * @param {number} head
    * @returns {Uint32Array} (N)
    */
@@ -123,7 +134,7 @@ export class HeadSamples {
   }
 
   /**
-   * The chosen sequences of a head, by interval. Sequences whose weights are not kept are left out.
+   * Returns the chosen sequences of a head, by interval. Sequences whose weights are not kept are left out.
    * @param {number} head
    * @returns {Choice[]}
    */
@@ -143,7 +154,7 @@ export class HeadSamples {
   }
 
   /**
-   * The drawn sequences whose weights are not kept, with their heads.
+   * Returns the drawn sequences whose weights are not kept, with their heads.
    * @returns {Map<number, number[]>}
    */
   missing() {
@@ -165,14 +176,19 @@ export class HeadSamples {
     return missing;
   }
 
-  /** Adds the weights of a missing sequence. @param {number} sequence @param {number} head @param {Rows} rows */
+  /**
+   * Adds the weights of a sequence that missing() returned.
+   * @param {number} sequence
+   * @param {number} head
+   * @param {Rows} rows
+   */
   addMissing(sequence, head, rows) {
     const entries = this.#again.get(head) ?? [];
     entries.push({ sequence, key: this.#priority(head, sequence), rows });
     this.#again.set(head, entries);
   }
 
-  /** Forgets the weights of sequences that are not chosen. */
+  /** Drops the weights of sequences that are not chosen. */
   finish() {
     this.#heads.forEach(({ pools }, head) => {
       const chosen = new Set(this.choices(head).map(({ rows }) => rows));

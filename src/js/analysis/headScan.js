@@ -1,4 +1,4 @@
-// The result of scanHeads: measures and maxima of all heads, and the samples of one head with their tables.
+// Makes the result of scanHeads: measures and maxima of all heads, and the samples of one head with their tables.
 
 import { readNumber } from '../check/arguments.js';
 
@@ -10,55 +10,59 @@ import { readNumber } from '../check/arguments.js';
  * A sequence that is shown for a head.
  * @typedef {object} Sample
  * @property {number} sequence its index in the sequences
- * @property {number} interval of its largest weight, from 1; the last one has the largest
+ * @property {number} interval interval of its largest weight, counted from 1; the last interval has the largest weights
  * @property {number[]} ids
  * @property {string[]} tokens
  * @property {number} max its largest weight, without those of query 0 and of key 0
  * @property {Uint32Array} indices t·T + s of the weights that are kept, ascending
  * @property {Float32Array} values of these weights
  */
-/** Bins and their values: edges has one number more. @typedef {{ edges: number[], values: number[] }} Histogram */
+/**
+ * Bins and their values: edges has one number more than values.
+ * @typedef {{ edges: number[], values: number[] }} Histogram
+ */
 /** @typedef {{ token: string, weight: number }} TokenWeight */
 /**
  * @typedef {object} HeadDetails
  * @property {Sample[]} sequences by interval
  * @property {Histogram} distances sums of the kept weights by |t − s|, in tokens
  * @property {TokenWeight[]} queryTokens the sums of the kept weights by token of the query, the largest first
- * @property {TokenWeight[]} keyTokens the same by token of the key
+ * @property {TokenWeight[]} keyTokens the sums of the kept weights by token of the key, the largest first
  * @property {Histogram} histogram number of sequences by their largest weight
  * @property {{ samples: number, meanMax: number }} statistics meanMax: over all sequences
  */
 /**
- * Means over all rows of all sequences, each (L,H).
+ * Means over all rows of attention weights of all sequences, each (L,H).
  * @typedef {object} HeadMetrics
  * @property {Numbers} selfAttention the weight of a token on itself
  * @property {Numbers} previous the weight on the token before
  * @property {Numbers} entropy −Σ w·ln w, in nats
  * @property {Numbers} distance Σ w·|t − s|, in tokens
- * @property {Numbers} distanceVariance Σ w·(t − s)², minus the square of distance
- * @property {Numbers} induction the sum of the weights on tokens directly after earlier tokens equal to this one, where
- *   they reach the threshold; NaN if no token occurs twice
+ * @property {Numbers} distanceVariance Σ w·(t − s)², minus the square of Σ w·|t − s|
+ * @property {Numbers} induction the sum of the weights on tokens directly after earlier occurrences of the query's
+ *   token, counting only weights that reach the threshold; NaN if no token occurs twice
  */
 /** @typedef {'previous' | 'self' | 'induction' | 'first' | 'duplicate'} HeadRole */
 /**
- * Each (L,H). holds: among the rows in which a role predicts a key, the share of those whose largest weight is on it.
- * The row of token 0 does not count.
+ * Measures of the roles of heads, each (L,H). holds: among the rows for which a role predicts a key, the share of rows
+ * whose largest weight is on that key. The row of token 0 does not count.
  * @typedef {object} HeadRoles
  * @property {Numbers} first the mean weight on token 0
- * @property {Numbers} duplicate the mean weight on earlier tokens that are equal to this one
+ * @property {Numbers} duplicate the mean weight on earlier tokens that are equal to the query's token
  * @property {Record<HeadRole, Numbers>} holds
  */
 /**
  * @typedef {object} HeadScan
  * @property {HeadMetrics} metrics
  * @property {Numbers} maxima (N,L,H): the largest weight of each sequence, without those of query 0 and of key 0; NaN
- *   for those that are skipped
- * @property {Numbers} intervals (N,L,H): of these maxima, from 1; 0 for sequences that are not sampled from
- * @property {Numbers} edges (L,H,intervals − 1): the least maxima of the intervals from 2 on
- * @property {number[]} skipped sequences with fewer than two tokens
+ *   for skipped sequences
+ * @property {Numbers} intervals (N,L,H): the intervals of these maxima, counted from 1; 0 for sequences that cannot be
+ *   sampled
+ * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of the intervals from the second on
+ * @property {number[]} skipped indices of sequences with fewer than two tokens
  * @property {number} longest number of tokens of the longest sequence
  * @property {HeadRoles} roles
- * @property {(layer: number, head: number) => HeadDetails} head
+ * @property {(layer: number, head: number) => HeadDetails} head returns the samples and tables of a head
  */
 
 /** The state of a scan. @typedef {{ sums: HeadSums, samples: HeadSamples, ids: Int32Array[], skipped: number[],
@@ -68,7 +72,12 @@ const DISTANCES = [0, ...Array.from({ length: 13 }, (_, i) => 2 ** i)];
 const BINS = 50;
 const TABLE_ROWS = 50;
 
-/** Computes a value at its first use. @template T @param {() => T} make @returns {() => T} */
+/**
+ * Returns a function that computes a value at the first call and returns it again afterwards.
+ * @template T
+ * @param {() => T} make
+ * @returns {() => T}
+ */
 function once(make) {
   /** @type {{ value: T } | undefined} */
   let made;
@@ -76,7 +85,8 @@ function once(make) {
 }
 
 /**
- * The results so far. Maxima, edges and intervals are computed at their first use: a map of measures needs none.
+ * Returns the results so far. Maxima, edges and intervals are computed at their first use, because a reader of the
+ * metrics alone does not need them.
  * @param {ScanState} state
  * @returns {HeadScan}
  */
@@ -144,7 +154,7 @@ function histogramOf(maxima) {
 }
 
 /**
- * The kept weights of samples by distance and by tokens.
+ * Sums the kept weights of samples by distance and by tokens.
  * @param {readonly { tokens: readonly string[], indices: ArrayLike<number>, values: ArrayLike<number> }[]} samples
  * @returns {Pick<HeadDetails, 'distances' | 'queryTokens' | 'keyTokens'>}
  */
@@ -155,7 +165,7 @@ export function tablesOf(samples) {
   for (const { tokens, indices, values } of samples)
     for (let i = 0; i < indices.length; i++) {
       const [t, s] = [Math.floor(indices[i] / tokens.length), indices[i] % tokens.length];
-      // 0, 1, 2 to 3, 4 to 7 …
+      // The bins hold the distances 0, 1, 2 to 3, 4 to 7 …
       const bin = 32 - Math.clz32(Math.abs(t - s));
       if (bin < distances.length) distances[bin] += values[i];
       queries.set(tokens[t], (queries.get(tokens[t]) ?? 0) + values[i]);

@@ -1,4 +1,5 @@
-// Sums over the rows of attention weights, of every head: the inner loops of scanHeads. They allocate nothing per row.
+// Sums measures of every head over the rows of its attention weights. These are the inner loops of scanHeads, so they
+// allocate nothing per row.
 
 import { logarithmOf } from './logarithm.js';
 
@@ -6,13 +7,14 @@ import { logarithmOf } from './logarithm.js';
 /** @import { HeadRole } from './headScan.js' */
 
 /**
- * A sequence as the loops read it. after, copies: for each query and each earlier token equal to it, the index t·T + s
- * of the key after that token, and of that token.
+ * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies has the index of
+ * that key, t·T + s, and after the index of the next key. repeats: number of queries with an earlier key of the same
+ * token.
  * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, repeats: number }} Prepared
  */
 /** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
 
-/** Roles of a head, each with the keys that it predicts for query t. */
+/** Roles of a head. A role predicts for query t to which keys the head attends. */
 export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
 /** Names of the sums of a head. The last ones count rows whose largest weight is on a key that a role predicts. */
 const SUMS = /** @type {const} */ ([
@@ -30,9 +32,9 @@ const SUMS = /** @type {const} */ ([
 const AT = /** @type {Record<typeof SUMS[number], number>} */ (Object.fromEntries(SUMS.map((name, i) => [name, i])));
 
 /**
- * Finds equal tokens.
+ * Finds the pairs of equal tokens of a sequence.
  * @param {Int32Array} ids (T)
- * @returns {Prepared} repeats: the number of queries with an earlier equal token
+ * @returns {Prepared} repeats: number of queries with an earlier key of the same token
  */
 export function prepare(ids) {
   const length = ids.length;
@@ -47,12 +49,12 @@ export function prepare(ids) {
   return { ids, copies: Int32Array.from(copies), after: Int32Array.from(copies, (at) => at + 1), repeats };
 }
 
-/** The sums of all heads over the sequences so far. */
+/** Sums over the sequences so far, for all heads. */
 export class HeadSums {
   #threshold;
   /** (L·H,sums) */
   #sums;
-  /** Numbers of tokens, sequences and queries with an earlier equal token. */
+  /** Numbers of tokens, sequences and queries with an earlier key of the same token. */
   #counts = { tokens: 0, sequences: 0, repeats: 0 };
   /** By layer: 1 if the layer has weights. */
   #known;
@@ -65,7 +67,7 @@ export class HeadSums {
     this.#known = new Uint8Array(layers);
   }
 
-  /** Counts a sequence, of which each head is added. @param {Prepared} sequence */
+  /** Counts a sequence, once. The weights of each of its heads are then added with add(). @param {Prepared} sequence */
   count({ ids, repeats }) {
     this.#counts.tokens += ids.length;
     this.#counts.sequences++;
@@ -77,7 +79,7 @@ export class HeadSums {
    * @param {number} layer
    * @param {number} head
    * @param {Float32Array} weights
-   * @param {number} start index of the first of them
+   * @param {number} start index of the first weight
    * @param {Prepared} sequence
    * @param {Bounds} bounds
    * @returns {number} the largest weight, without those of query 0 and of key 0
@@ -103,8 +105,8 @@ export class HeadSums {
   }
 
   /**
-   * A measure of every head, as float32.
-   * @param {(sum: (name: typeof SUMS[number]) => number) => number} measure of the sums of a head
+   * Computes a measure of every head in float32.
+   * @param {(sum: (name: typeof SUMS[number]) => number) => number} measure computes it from the sums of a head
    * @returns {Numbers} (L,H)
    */
   #measure(measure) {
@@ -115,7 +117,7 @@ export class HeadSums {
     return { data, shape: [layers, heads] };
   }
 
-  /** The measures of HeadScan. */
+  /** Returns the metrics of HeadScan. */
   metrics() {
     const { tokens, sequences, repeats } = this.#counts;
     return {
@@ -128,7 +130,7 @@ export class HeadSums {
     };
   }
 
-  /** The measures of roles. */
+  /** Returns the roles of HeadScan. */
   roles() {
     const { tokens, sequences, repeats } = this.#counts;
     const rows = tokens - sequences;
@@ -144,6 +146,7 @@ export class HeadSums {
 }
 
 /**
+ * Adds the measures of all rows of a head to its sums.
  * @param {Float64Array} sums
  * @param {number} to index of the first sum of the head
  * @param {Float32Array} weights
@@ -154,7 +157,7 @@ export class HeadSums {
 function addRows(sums, to, weights, start, ids, { left, right }) {
   const bits = new Int32Array(weights.buffer, weights.byteOffset, weights.length);
   const length = ids.length;
-  // Not by destructuring, which takes longer than the rest of the loop.
+  // These declarations are not destructured, because that would take longer than the rest of the loop.
   let own = 0;
   let previous = 0;
   let first = 0;
@@ -205,12 +208,12 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
 }
 
 /**
- * Counts the roles that predict a key.
+ * Adds a query to the counts of the roles that predict its key of the largest weight.
  * @param {Float64Array} sums
- * @param {number} to
+ * @param {number} to index of the first sum of the head
  * @param {Int32Array} ids
  * @param {number} t query
- * @param {number} key on which its largest weight is
+ * @param {number} key key of the largest weight of the query
  */
 function addRoles(sums, to, ids, t, key) {
   if (key === t - 1) sums[to + AT['holds previous']]++;

@@ -1,4 +1,4 @@
-// Writes a scan of heads as the files of HeadVis (https://github.com/anthropics/headvis).
+// Writes a result of scanHeads as files that the HeadVis page displays (https://github.com/anthropics/headvis).
 
 import { checkOptions } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -9,7 +9,7 @@ import { tablesOf } from './headScan.js';
 
 /**
  * @typedef {object} HeadvisNames
- * @property {string} model its name
+ * @property {string} model name of the model
  * @property {string} dataset the name of the texts
  */
 
@@ -24,14 +24,17 @@ export const METRICS = /** @type {const} */ ({
   induction: ['induction_score', 'Mean weight on the tokens after earlier equal ones.'],
 });
 
-/** Numbers are rounded: a head takes about 1 MB. NaN, which JSON has not, becomes null. @param {number} x */
+/**
+ * Rounds a number, so that the file of a head takes about 1 MB. NaN, which JSON does not have, becomes null.
+ * @param {number} x
+ */
 const rounded = (x) => (Number.isNaN(x) ? null : Math.round(x * 1e4) / 1e4);
 /** @param {ArrayLike<number>} values @returns {number[]} */
 const allRounded = (values) => Array.from(values, (x) => Number(rounded(x)));
 
 /**
- * The files of HeadVis' atlas of heads, by name: config.json, scatter_data.json, and one file in heads/ for each head.
- * They are served as the folder data/ of HeadVis' page. Layers without attention are left out.
+ * Returns the files of an atlas of heads for HeadVis, by name: config.json, scatter_data.json, and one file in heads/
+ * for each head. The HeadVis page reads them from its folder data/. Layers without attention are left out.
  *
  * @param {HeadScan} scan
  * @param {HeadvisNames} names
@@ -109,7 +112,7 @@ function measuresOf({ metrics }, layer, head) {
 /** @param {HeadDetails} details */
 function headFile({ sequences, histogram, statistics }) {
   const written = sequences.map(sequenceOf);
-  // The tables are sums of the numbers in the file.
+  // The tables are computed from the rounded numbers in the file, so that a reader gets the same sums.
   const { distances, queryTokens, keyTokens } = tablesOf(
     written.map(({ tokens, attention_indices: indices, attention_values: values }) => ({ tokens, indices, values })),
   );

@@ -1,4 +1,4 @@
-// Errors about the files of HeadVis: they name the file.
+// Makes errors about files of HeadVis, with the name of the file.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';

@@ -1,4 +1,4 @@
-// The files of HeadVis in their two folders: those of all heads, and those of one head each in heads/.
+// Reads the files of HeadVis: the files about all heads in the root folder, and a file for each head in heads/.
 
 import { parseJson } from '../io/json.js';
 import { openFolder } from '../models/checkpoint/files.js';
@@ -8,10 +8,10 @@ import { wrongFile } from './headvisErrors.js';
 
 const CALLER = 'readHeadvis';
 const MAX_BYTES = 2 ** 28;
-/** The items of one list: weights of a sequence whose rows were not cut, up to 4096 tokens. */
+/** Maximum items of a list in a file. It suffices for all attention weights of a sequence of up to 4096 tokens. */
 const MAX_ITEMS = 2 ** 24;
 
-/** Reads JSON files of a tree. Nothing is open between two calls. */
+/** Reads JSON files of a folder and its subfolder. No file or folder stays open between two calls. */
 export class HeadvisFolder {
   #files;
   #openPath;
@@ -25,7 +25,7 @@ export class HeadvisFolder {
   }
 
   /**
-   * Some files of a folder.
+   * Reads some JSON files of a folder.
    * @param {'' | 'heads'} folder
    * @param {readonly string[]} names
    * @returns {Promise<unknown[]>}
@@ -39,7 +39,7 @@ export class HeadvisFolder {
     }
   }
 
-  /** @param {'' | 'heads'} folder @param {string} name of its first file, for errors */
+  /** @param {'' | 'heads'} folder @param {string} name name of the first file to read, for errors */
   async #open(folder, name) {
     const open = async () => openFolder(CALLER, await filesIn(this.#files, folder), this.#openPath, this.#signal);
     if (folder === '') return open();
@@ -63,7 +63,7 @@ async function readJson(folder, name, shown) {
 }
 
 /**
- * The files of the tree itself or of its folder, in one of the forms that openFolder accepts.
+ * Returns the files of the root folder or of a subfolder, in one of the forms that openFolder accepts.
  * @param {ModelFiles} files
  * @param {'' | 'heads'} folder
  * @returns {Promise<ModelFiles>}
@@ -88,7 +88,7 @@ function join(address, folder) {
 }
 
 /**
- * The files next to config.json, or in a folder there. The folder of config.json may have any path.
+ * Returns the files next to config.json, or in a folder next to it. config.json itself may be in any folder.
  * @param {[string, Blob][]} entries
  * @param {string} folder
  */

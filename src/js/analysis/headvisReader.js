@@ -1,4 +1,5 @@
-// Reads the files of HeadVis, of any writer: a summary of all heads at once, the samples of a head on request.
+// Reads the files of HeadVis, written by this module or another program. The summary of all heads is read at once, the
+// samples of a head on request.
 
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { tablesOf } from './headScan.js';
@@ -13,33 +14,37 @@ import { wrongFile, wrongValue } from './headvisErrors.js';
 /** @typedef {{ signal?: AbortSignal }} HeadvisOptions */
 /** @typedef {Omit<Sample, 'sequence' | 'ids'> & { sequence: number | string }} HeadvisSample */
 /**
- * The samples of a head in a file. Older files have sequences only: the tables are computed from them, there is no
- * histogram, and meanMax is NaN.
+ * The samples of a head in a file. Older files have only sequences. For these, the tables are computed from the
+ * sequences, there is no histogram, and meanMax is NaN.
  * @typedef {Omit<HeadDetails, 'sequences' | 'histogram'> & { sequences: HeadvisSample[], histogram?: Histogram }}
  *   HeadvisDetails
  */
 /**
  * @typedef {object} HeadvisScan
- * @property {string} model its name
+ * @property {string} model name of the model
  * @property {string} dataset the name of the texts
- * @property {Head[]} heads those that have files
- * @property {HeadMetrics & Record<string, Numbers>} metrics (L,H), NaN where a number is missing; other columns have
- *   the names of the file
- * @property {number[]} skipped none
- * @property {Record<string, any>} config config.json
+ * @property {Head[]} heads heads that have files
+ * @property {HeadMetrics & Record<string, Numbers>} metrics (L,H), NaN where a number is missing; a column that this
+ *   module does not know keeps its name in the file
+ * @property {number[]} skipped always empty
+ * @property {Record<string, any>} config contents of config.json
  * @property {(layer: number, head: number) => Promise<HeadvisDetails>} head reads the file of a head
  */
 /** @typedef {Record<string, any>} Json */
 
 const CALLER = 'readHeadvis';
 const [CONFIG, SCATTER] = ['config.json', 'scatter_data.json'];
-/** Our names by those of the files. Anthropic's own files have another name for one of them. @type {Json} */
+/**
+ * Names of the metrics in this module, by their names in the files. Files written by HeadVis itself have another name
+ * for one of them.
+ * @type {Json}
+ */
 const NAMES = Object.assign(Object.create(null), { previous_token_score: 'previous' });
 for (const [name, [column]] of Object.entries(METRICS)) NAMES[column] = name;
 const MAX_HEADS = 2 ** 20;
 
 /**
- * Reads the files of HeadVis, the atlas of heads, as writeHeadvis writes them.
+ * Reads the files of HeadVis, a page that shows an atlas of attention heads. writeHeadvis writes such files.
  * @param {ModelFiles} files a folder, as a URL or, in Node, a path; or its files by name
  * @param {HeadvisOptions} [options]
  * @returns {Promise<HeadvisScan>}
@@ -146,7 +151,7 @@ function readMetrics(rows, layers, count) {
 
 /** @param {string} file @param {unknown} value @returns {HeadvisDetails} */
 function readHead(file, value) {
-  // Older files are the list of sequences alone.
+  // An older file contains only the list of sequences.
   const given = Array.isArray(value) ? { sequences: value } : objectOf(file, 'it', value);
   const sequences = listOf(file, 'sequences', given.sequences).map((sample, i) =>
     readSample(file, `sequences[${i}]`, sample),

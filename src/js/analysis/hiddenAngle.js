@@ -1,4 +1,4 @@
-// A metric of models without logits: the angle by which a change turns the hidden states.
+// A metric of models without logits: the angle between the hidden states of a changed and an unchanged run.
 
 import { readNumber } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
@@ -11,10 +11,11 @@ import { readTensorLike } from '../check/tensorlike.js';
 const CALLER = 'hiddenAngle';
 
 /**
- * A metric: the angle in degrees between the hidden state of a token and that of an unchanged run, from 0 to 180; its
- * cosine is their similarity. Without a token it is the mean of all tokens. It has no gradient.
+ * Returns a metric, the angle in degrees from 0 to 180 between the hidden state of a token and its hidden state in an
+ * unchanged run. The cosine of the angle is the cosine similarity. Without a token, the metric is the mean over all
+ * tokens. It has no gradient.
  *
- * @param {TensorLike} reference the hidden states of the unchanged run, (…,T,C): they are copied
+ * @param {TensorLike} reference the hidden states of the unchanged run, (…,T,C), which are copied
  * @param {number} [token] its index; negative values count from the end
  * @returns {Metric}
  */
@@ -23,7 +24,8 @@ export function hiddenAngle(reference, token) {
   const { rows, width, shape } = unchanged;
   if (token !== undefined) readNumber(CALLER, 'token', token, { integer: true, least: -rows, most: rows - 1 });
   return ({ hidden }) => {
-    if (!hidden) throw new HeadlightError('ARGUMENT', `${CALLER}: the result has no hidden`, { parameter: 'hidden' });
+    if (!hidden)
+      throw new HeadlightError('ARGUMENT', `${CALLER}: the result has no hidden states`, { parameter: 'hidden' });
     const changed = readRows('hidden', hidden);
     if (changed.rows !== rows || changed.width !== width)
       throw shapeError(CALLER, 'hidden', changed.shape, `the shape of reference, ${formatShape(shape)}`);
@@ -35,7 +37,7 @@ export function hiddenAngle(reference, token) {
 }
 
 /**
- * The angles of all tokens, as in hiddenAngle; none if the runs have different numbers of tokens.
+ * Returns the angles of all tokens as in hiddenAngle, or null if the runs have different numbers of tokens.
  * @param {TensorLike} reference
  * @param {TensorLike} hidden
  */
@@ -60,8 +62,8 @@ function readRows(parameter, given) {
 }
 
 /**
- * The angle between two vectors in degrees. A small angle is exact, as it would not be from its cosine (Kahan 2006).
- * A vector of zeros has no direction: its angle to another vector is 90, and to zeros 0.
+ * Returns the angle between two vectors in degrees. The formula of Kahan (2006) is accurate for small angles, where the
+ * arc cosine is not. The angle between a zero vector and another vector is 90, between two zero vectors 0.
  * @param {...Float64Array} pair
  */
 function angleBetween(...pair) {

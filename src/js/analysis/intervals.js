@@ -1,6 +1,6 @@
-// Intervals of maxima with about the same number of sequences each.
+// Divides sequences into intervals of their maxima, with about the same number of sequences in each.
 
-/** Rounds to the nearest integer, halves to the even one. @param {number} x at least 0 */
+/** Rounds to the nearest integer, and halves to the even neighbour. @param {number} x at least 0 */
 function roundHalfToEven(x) {
   const low = Math.floor(x);
   if (x - low !== 0.5) return Math.round(x);
@@ -8,8 +8,9 @@ function roundHalfToEven(x) {
 }
 
 /**
- * The lower edges of the intervals 2 … count: the maxima at these shares of the sorted list. NaN without maxima.
- * @param {Float32Array} maxima which are sorted
+ * Returns the lower edges of the intervals 2 … count, which are the quantiles of the maxima at 1/count, 2/count …. They
+ * are NaN if there are no maxima.
+ * @param {Float32Array} maxima sorted in place
  * @param {number} count of intervals
  * @returns {Float32Array} (count − 1)
  */
@@ -20,7 +21,7 @@ export function edgesOf(maxima, count) {
   );
 }
 
-/** The interval of a maximum, from 1. @param {number} max @param {ArrayLike<number>} edges */
+/** Returns the interval of a maximum, counted from 1. @param {number} max @param {ArrayLike<number>} edges */
 export function intervalOf(max, edges) {
   let interval = 1;
   for (let i = 0; i < edges.length; i++) if (edges[i] <= max) interval++;

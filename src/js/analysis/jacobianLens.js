@@ -1,4 +1,4 @@
-// The Jacobian lens: the logit lens after the mean effect of all later blocks.
+// The Jacobian lens, which is the logit lens applied after the mean linear effect of all later blocks.
 
 import { readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -12,22 +12,23 @@ import { readStages } from './logitLens.js';
 
 /**
  * @typedef {object} JacobianLens
- * @property {number[]} layers the blocks whose outputs it reads, in ascending order
- * @property {{ [layer: number]: Numbers }} matrices (C,C) for each of them: row i is the gradient of channel i
+ * @property {number[]} layers blocks whose outputs the lens reads, in ascending order
+ * @property {{ [layer: number]: Numbers }} matrices (C,C) for each block; row i is the mean gradient of output channel
+ *   i
  * @property {number} prompts number of sequences of which the matrices are the mean
  * @property {number} width C
- * @property {number[]} changes after each sequence the relative change of the mean, NaN first; empty if it is unknown
+ * @property {number[]} changes relative change of the mean after each sequence, NaN for the first; empty if unknown
  */
 /**
- * A lens after validation.
+ * A validated lens.
  * @typedef {{ layers: number[], prompts: number, width: number, matrices: Map<number, Float32Array> }} ReadLens
  */
 
 const CAPTURE = ['blocks.*.out'];
 
 /**
- * Reads the output of a block as the final residual stream that it leads to in the mean: the guesses of
- * head(norm(J · h)). It differs from the logit lens by J, which fitJacobianLens measures.
+ * Returns the predictions head(norm(J · h)) from the output h of each block. J · h is the final residual stream to
+ * which h leads on average. The logit lens is the same without J, which fitJacobianLens measures.
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['blocks.*.out']
@@ -68,7 +69,7 @@ function product(matrix, x) {
 }
 
 /**
- * One lens of several that were fitted to different sequences: the mean of their matrices, weighted by prompts.
+ * Merges lenses that were fitted to different sequences. The matrices are averaged, weighted by `prompts`.
  * @param {readonly JacobianLens[]} lenses of the same layers and width
  * @returns {JacobianLens}
  */
@@ -108,7 +109,7 @@ export function makeLens({ layers, matrices, prompts, width }, changes) {
  * @param {string} caller
  * @param {string} parameter
  * @param {JacobianLens} lens
- * @returns {ReadLens} views of its matrices
+ * @returns {ReadLens} validated lens; its matrices are not copied
  */
 export function readLens(caller, parameter, lens) {
   if (typeof lens !== 'object' || lens === null)

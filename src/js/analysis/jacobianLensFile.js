@@ -1,5 +1,5 @@
-// Files of Jacobian lenses: a dict { J: { layer: matrix }, n_prompts, source_layers, d_model } of torch.save, as the
-// authors' jlens reads and writes it. Nothing in the file is executed.
+// Reads and writes files of Jacobian lenses. A file is a dict { J: { layer: matrix }, n_prompts, source_layers, d_model
+// } saved by torch.save, as in the package jlens of the authors. Nothing in the file is executed.
 
 import { argumentError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -26,8 +26,9 @@ const FIELDS = ['J', 'n_prompts', 'source_layers', 'd_model'];
 const MAX_HALF = 65504;
 
 /**
+ * Reads a lens from a file of jlens or writeJacobianLens.
  * @param {ArrayBuffer | ArrayBufferView} source the bytes of a file
- * @returns {JacobianLens} its `changes` are empty, because the file does not contain them
+ * @returns {JacobianLens} with empty `changes`, because the file does not contain them
  */
 export function readJacobianLens(source) {
   const caller = 'readJacobianLens';
@@ -47,7 +48,7 @@ export function readJacobianLens(source) {
   const matrices = layers.map((layer) => {
     const name = nameOf(layer);
     const range = /** @type {import('../io/torchTensors.js').TorchRange} */ (ranges.get(name));
-    // The types of the vocabulary are decoded to float32.
+    // All storage types of the vocabulary are decoded to float32.
     const data = /** @type {Float32Array} */ (readTensor(caller, name, range, bytes).data);
     checkFinite(caller, name, data);
     return /** @type {[number, Float32Array]} */ ([layer, data]);
@@ -128,7 +129,7 @@ function checkFinite(caller, name, data) {
 }
 
 /**
- * The bytes of a file that readJacobianLens and jlens read, with the matrices in float16.
+ * Returns the bytes of a file that readJacobianLens and jlens can read. The matrices are written in float16.
  * @param {JacobianLens} lens
  * @returns {Uint8Array<ArrayBuffer>}
  */

@@ -1,14 +1,14 @@
-// The sequences whose weights are kept for a head while the others pass: the largest, and a random choice.
+// Keeps the weights of the sequences of a head with the largest keys, and of each sequence the largest weights per row.
 
 /** @import { Bounds } from './headSums.js' */
 
 /**
- * Kept weights of a sequence: their indices t·T + s, ascending.
+ * Kept weights of a sequence: indices t·T + s in ascending order, and values.
  * @typedef {{ indices: Uint32Array, values: Float32Array }} Rows
  */
 /** @typedef {{ sequence: number, key: number, rows: Rows }} Entry */
 
-/** The entries with the largest keys, in descending order; of equal keys the earlier sequence comes first. */
+/** Keeps the entries with the largest keys, in descending order. Among equal keys the earlier sequence comes first. */
 export class Largest {
   #size;
   /** @type {Entry[]} */
@@ -19,13 +19,13 @@ export class Largest {
     this.#size = size;
   }
 
-  /** True if such an entry would be kept. @param {number} key @param {number} sequence */
+  /** Returns true if an entry with this key and sequence would be kept. @param {number} key @param {number} sequence */
   admits(key, sequence) {
     const { length } = this.entries;
     return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
   }
 
-  /** @param {Entry} entry that is admitted */
+  /** @param {Entry} entry for which admits() is true */
   add(entry) {
     const { entries } = this;
     let at = entries.length;
@@ -35,10 +35,15 @@ export class Largest {
   }
 }
 
-/** True if an entry comes after one with this key. @param {Entry} entry @param {number} key @param {number} sequence */
+/**
+ * Returns true if an entry comes after one with this key and sequence.
+ * @param {Entry} entry
+ * @param {number} key
+ * @param {number} sequence
+ */
 const isAfter = (entry, key, sequence) => entry.key < key || (entry.key === key && entry.sequence > sequence);
 
-/** Selects the largest weights of every row. Its buffers are used again. */
+/** Selects the largest weights of every row. The buffers are reused by the next call. */
 export class RowSelector {
   #keep;
   #least;
@@ -47,7 +52,7 @@ export class RowSelector {
   #indices = new Uint32Array(0);
   #all = new Float32Array(0);
 
-  /** @param {number} keep weights of a row @param {number} least weight that is kept */
+  /** @param {number} keep number of weights kept per row @param {number} least smallest weight that is kept */
   constructor(keep, least) {
     this.#keep = keep;
     this.#least = least;
@@ -79,7 +84,7 @@ export class RowSelector {
         all[kept++] = values[i];
       }
     }
-    // One buffer for both: fewer are collected as garbage.
+    // Both arrays share one buffer, so that there is less to collect as garbage.
     const buffer = new ArrayBuffer(8 * kept);
     const rows = { indices: new Uint32Array(buffer, 0, kept), values: new Float32Array(buffer, 4 * kept) };
     rows.indices.set(indices.subarray(0, kept));
@@ -88,12 +93,13 @@ export class RowSelector {
   }
 
   /**
-   * Writes the largest weights of a row and their keys, in the order of keys. The first of equal weights is kept.
+   * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights the
+   * first are kept.
    * @param {Float32Array} weights
    * @param {number} row index of the weight of key 0
    * @param {number} low
    * @param {number} end
-   * @returns {number} how many
+   * @returns {number} number of weights written
    */
   #selectRow(weights, row, low, end) {
     const keep = this.#keep;
@@ -124,7 +130,7 @@ export class RowSelector {
 }
 
 /**
- * The smallest value; of equal ones that of the last key.
+ * Returns the index of the smallest value, and among equal values that of the largest key.
  * @param {Uint32Array} keys
  * @param {Float32Array} values
  * @param {number} count
@@ -142,7 +148,7 @@ function indexOfSmallest(keys, values, count) {
 }
 
 /**
- * Insertion sort: the lists are short and almost sorted.
+ * Sorts keys and values by key. It is an insertion sort, because the lists are short and almost sorted.
  * @param {Uint32Array} keys
  * @param {Float32Array} values
  * @param {number} count

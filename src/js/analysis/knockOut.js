@@ -1,4 +1,4 @@
-// Attention knock-out: edits after which a query does not attend to a key.
+// Attention knock-out: makes edits that prevent a query from attending to a key.
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -9,20 +9,25 @@ import { quote } from '../check/quote.js';
 
 /**
  * @typedef {object} KnockOutOptions
- * @property {number} length number of keys, S: the tokens of the sequence, or those of the encoder
- * @property {AttentionPart} [part] the attention of a model with an encoder; default 'decoder'
+ * @property {number} length number of keys S, which is the number of tokens of the sequence, or of the encoder for
+ *   cross-attention
+ * @property {AttentionPart} [part] kind of attention, for a model with an encoder; default 'decoder'
  * @property {number | readonly number[]} [layers] default: all
  * @property {number | readonly number[]} [heads] default: all
  */
 
 const CALLER = 'knockOut';
-/** Begin and end of the names of scores, around the block. @type {Record<AttentionPart, [string, string]>} */
+/**
+ * First and last part of the names of scores. The number of the block is between them.
+ * @type {Record<AttentionPart, [string, string]>}
+ */
 const AT = { encoder: ['encoder.blocks', 'scores'], decoder: ['blocks', 'scores'], cross: ['blocks', 'cross.scores'] };
 
 /**
- * Edits for forward after which query t gives no weight to key s, for each pair [t, s] (Geva et al. 2023, "Dissecting
- * Recall of Factual Associations in Auto-Regressive Language Models"). The score becomes −∞ before the softmax, so the
- * other weights of the row still sum to 1; a row without any visible key is 0. Keys that the model hides stay hidden.
+ * Makes edits for forward that set the attention weight of key s for query t to 0, for each pair [t, s] (Geva et al.
+ * 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models"). The score becomes −∞ before
+ * the softmax, so that the other weights of the row still sum to 1. A row without any visible key is 0. Keys that the
+ * model masks stay masked.
  *
  * @param {readonly (readonly [number, number])[]} pairs
  * @param {KnockOutOptions} options
@@ -40,10 +45,10 @@ export function knockOut(pairs, options) {
   const layers = readList('layers', options.layers);
   const heads = readList('heads', options.heads);
   if (!Array.isArray(pairs)) throw argumentError(CALLER, 'pairs', pairs, 'a list of pairs [t, s]');
-  /** (S) by query @type {Map<number, Float32Array>} */
+  /** Values (S) to add to the scores, by query. @type {Map<number, Float32Array>} */
   const hidden = new Map();
   pairs.forEach((pair, i) => {
-    // The queries of attention to an encoder are other tokens than the keys.
+    // In cross-attention the queries are tokens of the decoder, whose number is not known here.
     checkPair(pair, i, [part === 'cross' ? Infinity : length, length]);
     const [t, s] = pair;
     const row = hidden.get(t) ?? new Float32Array(length);

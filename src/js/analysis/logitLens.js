@@ -1,4 +1,4 @@
-// The logit lens: the logits that the model would give after each block.
+// The logit lens: the logits that the model would return if it ended after each block.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -11,10 +11,13 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @typedef {object} LensOptions
  * @property {number | readonly number[]} [token] indices of tokens; default −1, the last
  * @property {number} [batch] default 0
- * @property {number} [top] number of likeliest labels; default 5
+ * @property {number} [top] number of labels with the highest logits to return; default 5
  * @property {readonly number[]} [labels] other labels to include
  */
-/** rank: 0 for the likeliest. @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess */
+/**
+ * The prediction of a label. rank is 0 for the most likely label.
+ * @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess
+ */
 /**
  * @typedef {object} LensLayer
  * @property {string} at name of the value: 'embed' or the output of a block
@@ -22,10 +25,10 @@ import { headOf, normOf, statisticsOf } from './head.js';
  */
 
 /**
- * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the prediction of the model if it ended
- * after each block,
+ * Computes the logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the prediction of the model if it
+ * ended after each block,
  *
- *     softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final one
+ *     softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final norm
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.out']
@@ -39,12 +42,13 @@ export function logitLens(model, result, options = {}) {
 }
 
 /**
- * A value that is read as if it were the final one. transport: to the final residual stream, (C) → (C).
+ * A value of the residual stream from which logits are predicted. transport: maps it to the final residual stream, (C)
+ * → (C).
  * @typedef {{ at: string, transport: (x: Float64Array) => Float64Array }} Stage
  */
 
 /**
- * The guesses of the final norm and the head for some values of the residual stream.
+ * Returns the predictions of the final norm and the head for some values of the residual stream.
  * @param {string} caller
  * @param {Model} model
  * @param {Result} result

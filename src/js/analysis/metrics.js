@@ -15,11 +15,11 @@ function present(caller, logits) {
 }
 
 /**
- * The logits of one token, and a gradient that is 0 at all others.
+ * Returns the logits of one token, and a function that makes a gradient with zeros for all other tokens.
  * @param {string} caller
  * @param {Parameter | undefined} given the logits (…,T,V), of which the first sequence is read
  * @param {number} token
- * @param {Record<string, number | undefined>} labels that must exist, by their names in errors
+ * @param {Record<string, number | undefined>} labels labels to validate, by the names of their parameters
  */
 function rowOf(caller, given, token, labels) {
   const { data, shape } = present(caller, given);
@@ -31,7 +31,7 @@ function rowOf(caller, given, token, labels) {
   return {
     row: data.subarray(start, start + classes),
 
-    /** @param {(gradient: Float32Array) => void} write gets the zeros of the row */
+    /** @param {(gradient: Float32Array) => void} write writes into the row of the token, which is zero */
     gradient(write) {
       const all = new Float32Array(data.length);
       write(all.subarray(start, start + classes));
@@ -41,7 +41,7 @@ function rowOf(caller, given, token, labels) {
 }
 
 /**
- * A metric: the logit of an id at a token, minus that of another.
+ * Returns a metric, the logit of a label at a token, minus the logit of another label if there is one.
  * @param {number} label
  * @param {number} [against]
  * @param {number} [token] default −1, the last
@@ -66,7 +66,7 @@ export function logitDifference(label, against, token = -1) {
 }
 
 /**
- * A metric: the probability of an id at a token.
+ * Returns a metric, the probability of a label at a token.
  * @param {number} label
  * @param {number} [token] default −1, the last
  * @returns {Metric}
@@ -75,7 +75,7 @@ export const probability = (label, token) =>
   ofProbability('probability', label, token, { value: Math.exp, slope: Math.exp });
 
 /**
- * A metric: the natural logarithm of the probability of an id at a token.
+ * Returns a metric, the natural logarithm of the probability of a label at a token.
  * @param {number} label
  * @param {number} [token] default −1, the last
  * @returns {Metric}
@@ -84,7 +84,8 @@ export const logProbability = (label, token) =>
   ofProbability('logProbability', label, token, { value: (x) => x, slope: () => 1 });
 
 /**
- * A function of ln p, whose gradient is 1 − p at the label and −p at the others.
+ * Returns a metric that is a function of ln p. The gradient of ln p with respect to the logits is 1 − p at the label
+ * and −p at the other labels.
  * @param {string} caller
  * @param {number} label
  * @param {number | undefined} token

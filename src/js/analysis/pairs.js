@@ -1,5 +1,5 @@
-// Two runs of a model that are compared: the clean one, from which values are taken, and the corrupted one, which is
-// changed.
+// Runs a model for comparisons of two runs: the clean run, from which values are copied, and the corrupted run, into
+// which they are set.
 
 import { readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -19,8 +19,9 @@ import { readTensorLike } from '../check/tensorlike.js';
  *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
  */
 /**
- * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: its derivative with
- * respect to the logits, in their shape; methods that differentiate need it.
+ * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: computes the
+ * derivative of that number with respect to the logits, in the shape of the logits. Functions that differentiate need
+ * it.
  * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric
  */
 /**
@@ -55,7 +56,7 @@ export function checkLogits(caller, { options }) {
 }
 
 /**
- * A metric that checks the result before it reads the logits.
+ * Returns a metric that checks the result before it reads the logits.
  * @param {Metric} metric
  * @param {(result: PatchedResult) => void} check
  * @returns {Metric}
@@ -72,7 +73,7 @@ export function checkedFirst(metric, check) {
 export const readMetric = (caller, metric, result) => readNumber(caller, 'the value of metric', metric(result));
 
 /**
- * Runs the model and frees the result.
+ * Reads a result of forward and frees it.
  * @template R
  * @param {PatchedResult} result
  * @param {(result: PatchedResult) => R} read
@@ -86,7 +87,7 @@ export function measured(result, read) {
 }
 
 /**
- * The metric of a run with edits.
+ * Runs a model with edits and returns the metric.
  * @param {string} caller
  * @param {PatchedModel} model
  * @param {any} input
@@ -96,7 +97,7 @@ export function measured(result, read) {
 export const runEdited = (caller, model, input, metric, edit) =>
   measured(model.forward(input, { edit }), (result) => readMetric(caller, metric, result));
 
-/** Copies of arrays by name. @param {string} caller @param {Readonly<Record<string, TensorLike>>} arrays */
+/** Copies arrays by name. @param {string} caller @param {Readonly<Record<string, TensorLike>>} arrays */
 export function copyAll(caller, arrays) {
   /** @type {Record<string, Numbers>} */
   const copies = {};
@@ -108,7 +109,7 @@ export function copyAll(caller, arrays) {
 }
 
 /**
- * Copies of captured values of a run.
+ * Runs a model and returns copies of captured values.
  * @param {string} caller
  * @param {PatchedModel} model
  * @param {any} input
@@ -118,7 +119,7 @@ export const capturedBy = (caller, model, input, capture) =>
   measured(model.forward(input, { capture }), ({ captured }) => copyAll(caller, captured));
 
 /**
- * Runs an input: its metric, and copies of captured values.
+ * Runs a model and returns the metric and copies of captured values.
  * @param {string} caller
  * @param {PatchedModel} model
  * @param {any} input
@@ -132,7 +133,7 @@ export const runCaptured = (caller, model, input, metric, capture) =>
   }));
 
 /**
- * Differentiates a metric: its value, and copies of the values and of their gradients.
+ * Differentiates a metric. Returns its value, and copies of the captured values and of their gradients.
  * @param {string} caller
  * @param {DifferentiableModel} model
  * @param {any} input
@@ -153,7 +154,7 @@ export function differentiated(caller, model, input, options) {
 }
 
 /**
- * Throws unless both runs are of one sequence with the same number of tokens.
+ * Throws unless both runs have one sequence with the same number of tokens.
  * @param {string} caller
  * @param {Readonly<Record<string, Numbers>>} clean
  * @param {Readonly<Record<string, TensorLike>>} corrupted

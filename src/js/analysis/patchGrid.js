@@ -1,5 +1,5 @@
-// Activation patching of every place of a model: the residual stream, all heads and the feed-forward layer of each
-// layer at each token, and each head by itself.
+// Activation patching of every place of a model. The places of a layer are, at each token, the residual stream, all
+// heads together and the feed-forward layer, and also each head at all tokens.
 
 import { checkOptions } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -15,7 +15,7 @@ import { readSteps } from './steps.js';
  * @typedef {'stream' | 'heads' | 'mlp' | 'head'} GridPart
  */
 /**
- * place: the index of the token, or of the head.
+ * A place in the model. place: the index of the token, or of the head.
  * @typedef {{ part: GridPart, layer: number, place: number }} GridPlace
  */
 /**
@@ -26,22 +26,22 @@ import { readSteps } from './steps.js';
 /**
  * @template {GridPart} [P=GridPart]
  * @typedef {object} PatchGridOptions
- * @property {readonly P[]} [parts] default: all that the model has
- * @property {() => GridPlace | undefined | Promise<GridPlace | undefined>} [next] asked before each run for the place
- *   to measure next. If it returns none, or one that is already known, the order is: stream, heads, mlp, head, each
- *   from the top layer down
- * @property {readonly number[]} [align] for each token of the corrupted input, the token of the clean one whose values
- *   replace its own, or −1 for none: such a token is not measured, and keeps its values in every run. Default: the
- *   token at the same place, of inputs of the same length
- * @property {(runs: PatchGrid<P>) => unknown} [onRuns] called once, before the first place is measured: the metrics of
- *   both runs and `same` are known. A promise is awaited; if it rejects, so does patchGrid
+ * @property {readonly P[]} [parts] default: all parts that the model has
+ * @property {() => GridPlace | undefined | Promise<GridPlace | undefined>} [next] called before each run for the place
+ *   to measure next. If it returns undefined or a place that is already measured, the next place in this order is
+ *   measured: stream, heads, mlp, head, each from the last layer to the first
+ * @property {readonly number[]} [align] for each token of the corrupted input, the token of the clean input whose
+ *   values replace its values, or −1 for none. A token with −1 is not measured and keeps its values in every run.
+ *   Default: the token at the same position, which requires inputs of the same length
+ * @property {(runs: PatchGrid<P>) => unknown} [onRuns] called once before the first place is measured, when the metrics
+ *   of both runs and `same` are known. A promise is awaited; if it rejects, so does patchGrid
  * @property {(progress: GridProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patchGrid
  * @property {AbortSignal} [signal]
  */
 /**
  * effects, recovered: as in GridProgress, (L,T), or (L,H) for the part head. same: 1 where both runs have the same
- * value. There the effect is exactly 0, and the model is not run: in a causal model at every token before the first
- * that differs.
+ * value, such as at every token before the first different token in a causal model. The effect of such a place is
+ * exactly 0, and the model is not run for it.
  * @typedef {{ effects: Numbers, recovered: Numbers, same: { data: Uint8Array, shape: number[] } }} Grid
  */
 /**
@@ -52,7 +52,10 @@ import { readSteps } from './steps.js';
  * @property {Record<P, Grid>} grids by part; a model without feed-forward layers has no 'mlp'
  */
 
-/** In the order of work. at: the value in a block, (1,T,C) or (1,H,T,D); axis: that of the place. */
+/**
+ * The parts in the order in which they are measured. at: name of the value in a block, (1,T,C) or (1,H,T,D); axis: its
+ * axis of places.
+ */
 const PARTS = {
   stream: { at: 'in', axis: 1 },
   heads: { at: 'heads', axis: 2 },
@@ -63,13 +66,13 @@ const NAMES = /** @type {GridPart[]} */ (Object.keys(PARTS));
 
 /**
  * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
- * `patch` does. Each effect is exact. Both inputs are one sequence. Without `align` they have the same number of
- * tokens.
+ * `patch` does. The effects are measured, not estimated. Each input is one sequence. Without `align` they have the same
+ * number of tokens.
  *
  * @template {GridPart} [P=GridPart]
  * @param {PatchedModel} model
  * @param {any} clean an input of forward
- * @param {any} corrupted another
+ * @param {any} corrupted an input of forward
  * @param {Metric} metric
  * @param {PatchGridOptions<P>} [options]
  * @returns {Promise<PatchGrid<P>>}
@@ -118,7 +121,7 @@ export async function patchGrid(model, clean, corrupted, metric, options = {}) {
  * @param {string} caller
  * @param {PatchedModel} model
  * @param {unknown} parts
- * @returns {GridPart[]} in the order of work
+ * @returns {GridPart[]} in the order in which they are measured
  */
 function readParts(caller, { options: { mlp = 1 } }, parts) {
   const known = NAMES.filter((part) => part !== 'mlp' || mlp > 0);
@@ -132,7 +135,8 @@ function readParts(caller, { options: { mlp = 1 } }, parts) {
 /** Values of a run by name. @typedef {Record<string, Numbers>} Values */
 
 /**
- * The values of the clean run in the places of the corrupted one. A token without a partner has its own values.
+ * Returns the values of the clean run, moved to the aligned tokens of the corrupted run. A token with −1 has its values
+ * of the corrupted run.
  * @param {string} caller
  * @param {Values} from
  * @param {Values} into
@@ -160,7 +164,7 @@ function alignRuns(caller, from, into, align) {
 /** @typedef {{ part: GridPart, grid: Grid }} Compared */
 
 /**
- * A grid without effects: the places that have the same value in both runs.
+ * Returns a grid without effects, in which `same` marks the places that have the same value in both runs.
  * @param {GridPart} part
  * @param {number} layers
  * @param {Record<string, Numbers>} from
@@ -182,7 +186,7 @@ function compareRuns(part, layers, from, into) {
   return { part, grid: { effects: zeros(), recovered: zeros(), same: { data: same, shape } } };
 }
 
-/** The places to measure, in the order of work, by their keys. @param {readonly Compared[]} grids */
+/** Returns the places to measure by key, in the order in which they are measured. @param {readonly Compared[]} grids */
 function placesOf(grids) {
   /** @type {Map<string, GridPlace>} */
   const places = new Map();
@@ -200,7 +204,7 @@ function placesOf(grids) {
 const keyOf = ({ part, layer, place }) => `${part} ${layer} ${place}`;
 
 /**
- * Takes the wanted place if it remains, else the first.
+ * Removes and returns the wanted place if it remains, else the first place.
  * @param {Map<string, GridPlace>} remaining
  * @param {GridPlace | undefined} wanted
  */

@@ -12,10 +12,10 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} PatchOptions
- * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …; or
- *   'embed'; in an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
- * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads
- * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {string} at the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp'
+ *   …; or 'embed'; in an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
+ * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads, otherwise 'token'
+ * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, patch rejects
  * @property {AbortSignal} [signal]
  */
 /**
@@ -28,20 +28,21 @@ import { readSteps } from './steps.js';
  * @property {number} corrupted the metric of the corrupted run
  * @property {Numbers} values the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and
  *   values (L,G); at 'embed' (T)
- * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
+ * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is
  */
 
 const HEADS = /^(encoder\.)?blocks\.\*\.(cross\.)?(query|key|value|scores|weights|heads)$/;
 const ROWS = /^(encoder\.)?(embed|blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out))$/;
 
 /**
- * Runs the corrupted input once for each layer and each head, or each token, with this value replaced by that of the
- * clean run (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis"; Meng et
- * al. 2022, "Locating and Editing Factual Associations in GPT"). Both inputs have the same number of tokens.
+ * Runs the corrupted input once for each layer and each head, or each token, with the value of that head or token
+ * replaced by its value in the clean run (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal
+ * Mediation Analysis"; Meng et al. 2022, "Locating and Editing Factual Associations in GPT"). Both inputs have the same
+ * number of tokens.
  *
  * @param {PatchedModel} model
  * @param {any} clean an input of forward
- * @param {any} corrupted another
+ * @param {any} corrupted an input with the same number of tokens
  * @param {Metric} metric
  * @param {PatchOptions} options
  * @returns {Promise<PatchResult>}
@@ -101,7 +102,13 @@ function measureClean(model, clean, metric, at, layers) {
   return { from, clean: best };
 }
 
-/** A copy of a captured value. @param {Result} result @param {string} at @param {number} layer @returns {Numbers} */
+/**
+ * Returns a copy of a captured value.
+ * @param {Result} result
+ * @param {string} at
+ * @param {number} layer
+ * @returns {Numbers}
+ */
 function captured(result, at, layer) {
   const name = at.replace('*', String(layer));
   const { floats, shape } = readCaptured('patch', result, name, HEADS.test(at) ? 'BHTD' : 'BTC', [at]);

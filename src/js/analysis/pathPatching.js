@@ -1,4 +1,4 @@
-// Path patching: the effect of a head along the paths to some receivers alone.
+// Path patching: measures the effect of a head along only the paths to some receivers.
 
 import { checkOptions, readNumber, readSignal, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -20,13 +20,13 @@ import { isBefore, readReceivers, readSenders } from './paths.js';
  * @property {Head | readonly Head[]} [from] the sender, or senders that are patched together; default: every head on
  *   its own
  * @property {'logits' | Receiver | readonly Receiver[]} to
- * @property {'residual' | 'mlps' | 'all'} [through] the paths: 'residual': the residual connections alone; 'mlps': also
- *   the feed-forwards, but no other heads; 'all': everything between sender and receiver. Default 'mlps'
+ * @property {'residual' | 'mlps' | 'all'} [through] the paths: 'residual': only the residual connections; 'mlps': also
+ *   the feed-forward layers, but no other heads; 'all': everything between sender and receiver. Default 'mlps'
  * @property {(progress: PathProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does pathPatch
  * @property {AbortSignal} [signal]
  */
 /**
- * value: the metric with the patched paths from these heads.
+ * value: the metric of the run in which the paths from these heads are patched.
  * @typedef {{ done: number, total: number, from: Head[], value: number }} PathProgress
  */
 /**
@@ -34,24 +34,24 @@ import { isBefore, readReceivers, readSenders } from './paths.js';
  * @property {number} clean the metric of the clean run
  * @property {number} corrupted the metric of the corrupted run
  * @property {Numbers} values the metrics with a patched path: (L,H), NaN for heads that are not before every receiver;
- *   with from: []
- * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
+ *   with the option `from`, one number of shape []
+ * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is
  */
 
 const CALLER = 'pathPatch';
-/** Values that keep those of the corrupted run, apart from the sender. @type {Record<string, string[]>} */
+/** Values that are fixed to those of the corrupted run, except those of the sender. @type {Record<string, string[]>} */
 const FIXED = { residual: ['heads', 'cross.heads', 'mlp'], mlps: ['heads', 'cross.heads'], all: [] };
 
 /**
- * Path patching (Wang et al. 2022, "Interpretability in the Wild"): the metric of the corrupted run in which only
- * `to` sees that the heads `from` have the values of the clean run. Two runs for each sender: in the first, the sender
- * has its clean value and all that is not on the paths keeps its corrupted value; in the second, the receivers have
- * their values of the first, and everything after them is computed again. With to: 'logits' the first is the result.
- * Both inputs are one sequence, with the same number of tokens.
+ * Runs path patching (Wang et al. 2022, "Interpretability in the Wild"): measures the metric of the corrupted run if
+ * only `to` reads the clean values of the heads `from`. This takes two runs for each sender. In the first run, the
+ * sender has its clean value, and everything that is not on the paths keeps its corrupted value. In the second run, the
+ * receivers have their values of the first run, and everything after them is computed again. With to: 'logits' the
+ * first run is the result. Each input is one sequence, and both have the same number of tokens.
  *
  * @param {PathModel} model
  * @param {any} clean an input of forward
- * @param {any} corrupted another
+ * @param {any} corrupted an input with the same number of tokens
  * @param {Metric} metric
  * @param {PathOptions} options
  * @returns {Promise<PathResult>}
@@ -79,7 +79,7 @@ export async function pathPatch(model, clean, corrupted, metric, options) {
   let done = 0;
   for (const [i, list] of senders.entries()) {
     if (list.length === 0) continue;
-    // Yields to the event loop, so that an abort is noticed and progress can be displayed.
+    // Yields to the event loop, so that an abort is handled and progress can be displayed.
     await new Promise((resolve) => setTimeout(resolve));
     signal?.throwIfAborted();
     const value = paths.patch(list);
@@ -107,7 +107,7 @@ const notAfter = ({ layer, head }) =>
     parameter: 'to',
   });
 
-/** The values of two runs, and runs in which a path between them is patched. */
+/** Keeps the values of the clean and the corrupted run, and runs the model with patched paths. */
 class Paths {
   #model;
   #corrupted;
@@ -115,7 +115,7 @@ class Paths {
   #receivers;
   /** Edits that fix values of the corrupted run. @type {PatchEdit[]} */
   #fixed;
-  /** The heads of the clean run, by layer. @type {Numbers[]} */
+  /** Outputs of the heads in the clean run, by layer. @type {Numbers[]} */
   #clean;
 
   /**
@@ -155,7 +155,7 @@ class Paths {
     );
   }
 
-  /** The metric with the paths from some heads. @param {readonly Head[]} senders */
+  /** Returns the metric with the paths from some heads patched. @param {readonly Head[]} senders */
   patch(senders) {
     const sent = senders.map(({ layer, head }) => ({ at: `blocks.${layer}.heads`, head, set: this.#clean[layer] }));
     const names = this.#receivers.map(nameOf);
@@ -170,11 +170,11 @@ class Paths {
   }
 
   /**
-   * The metric of a run, and copies of captured values.
+   * Runs the model and returns the metric and copies of captured values.
    * @param {any} input
    * @param {PatchEdit[]} edit
    * @param {string[]} capture
-   * @param {boolean} [capturesOnly] true: the metric is not measured, and the logits of one token are enough
+   * @param {boolean} [capturesOnly] true if the metric is not measured, so that the logits of one token are enough
    */
   #run(input, edit, capture, capturesOnly = false) {
     const result = this.#model.forward(input, { capture, edit, last: capturesOnly });
@@ -187,7 +187,7 @@ class Paths {
   }
 }
 
-/** The name of the value that a receiver reads. @param {Receiver} receiver */
+/** Returns the name of the value that a receiver reads. @param {Receiver} receiver */
 const nameOf = ({ layer, input }) => `blocks.${layer}.${input === 'mlp' ? 'norm2' : input}`;
 
 /** @param {PatchedResult} result @param {string} name @returns {Numbers} */
@@ -200,7 +200,11 @@ function copyOf(result, name) {
 /** @param {Metric} metric @param {PatchedResult} result */
 const readMetric = (metric, result) => readNumber(CALLER, 'the value of metric', metric(result));
 
-/** Heads are (B,H,T,D). @param {readonly number[]} clean @param {readonly number[]} corrupted */
+/**
+ * Throws unless both inputs are one sequence of the same length. The shapes are those of the heads, (B,H,T,D).
+ * @param {readonly number[]} clean
+ * @param {readonly number[]} corrupted
+ */
 function checkLengths(clean, corrupted) {
   const shapes = [clean, corrupted].map(([batch, , length]) => [batch, length]);
   if (shapes.every(([batch]) => batch === 1) && clean[2] === corrupted[2]) return;

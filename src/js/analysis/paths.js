@@ -1,4 +1,4 @@
-// Reads the ends of a path in a model: the heads that send, and the inputs that receive.
+// Reads the ends of a path in a model: the senders, which are heads, and the receivers, which are inputs.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -7,7 +7,7 @@ import { argumentError, HeadlightError } from '../check/errors.js';
 /** @import { Head } from './composition.js' */
 
 /**
- * The input of a head, or of the feed-forward of a block. For key and value, head is the number of a key head.
+ * The input of a head or of the feed-forward layer of a block. For key and value, head is the number of a key head.
  * @typedef {{ layer: number, head: number, input: 'query' | 'key' | 'value' } | { layer: number, input: 'mlp' }}
  *   Receiver
  */
@@ -76,7 +76,7 @@ function checkFeedForward(name, { mlp, normPlace = 'before' }) {
 }
 
 /**
- * True if the output of a head reaches a receiver.
+ * Returns true if the output of a head reaches a receiver.
  * @param {Head} sender
  * @param {Receiver} receiver
  * @param {ModelOptions} options

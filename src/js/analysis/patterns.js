@@ -1,4 +1,4 @@
-// Measures of attention weights: rollout, value-weighted weights, head scores.
+// Computes measures of attention weights: rollout, value-weighted weights, head scores.
 
 import { checkOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -10,8 +10,8 @@ import { identity, rolloutStep } from './rollout.js';
 /** @import { Numbers, Read } from './arrays.js' */
 
 /**
- * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): the share of each input token
- * in each token after every layer, assuming that tokens are mixed by attention only:
+ * Computes attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): the share of each
+ * input token in each token after every layer, assuming that tokens are mixed by attention only:
  *
  *     Ãₗ = (W̄ₗ + I) / row sums    W̄: the mean over heads, I: the residual connection
  *     Rₗ = Ãₗ · Rₗ₋₁               R₋₁ = I
@@ -40,10 +40,10 @@ export function rollout(weights) {
 }
 
 /**
- * Weights multiplied by the norms of the values (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a large
- * weight on a value near zero has no effect.
+ * Multiplies attention weights by the norms of the values (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a
+ * large weight on a value near zero has no effect.
  *
- *     ‖ α(t,s) · v(s) · Woᵀ ‖      with Wo of the head; without wo: ‖ α(t,s) · v(s) ‖
+ *     ‖ α(t,s) · v(s) · Woᵀ ‖      with the columns of Wo for the head; without the argument wo: ‖ α(t,s) · v(s) ‖
  *
  * @param {TensorLike} weights (B,H,T,S)
  * @param {TensorLike} value (B,G,S,D), H a multiple of G
@@ -75,7 +75,12 @@ export function valueWeighted(weights, value, wo) {
   return { data, shape: [...alpha.shape] };
 }
 
-/** Woᵀ·Wo of one head: ‖ v·Woᵀ ‖² = v · gram · v. @param {Read} wo @param {number} head @param {number} width */
+/**
+ * Returns Woᵀ·Wo of one head, with which ‖ v·Woᵀ ‖² = v · gram · v.
+ * @param {Read} wo
+ * @param {number} head
+ * @param {number} width
+ */
 function gramOf({ floats, shape: [out, inside] }, head, width) {
   const gram = new Float64Array(width * width);
   for (let c = 0; c < out; c++) {
@@ -85,7 +90,7 @@ function gramOf({ floats, shape: [out, inside] }, head, width) {
   return gram;
 }
 
-/** √(v · gram · v), or ‖ v ‖ @param {Float32Array} v (D) @param {Float64Array} [gram] (D,D) */
+/** Returns √(v · gram · v), or ‖ v ‖ without gram. @param {Float32Array} v (D) @param {Float64Array} [gram] (D,D) */
 function normOf(v, gram) {
   let sum = 0;
   for (let i = 0; i < v.length; i++)
@@ -96,16 +101,17 @@ function normOf(v, gram) {
 
 /**
  * @typedef {object} HeadScoreOptions
- * @property {TensorLike} [ids] (T) or (B,T): to find equal tokens; without them duplicate and induction are NaN
- * @property {TensorLike} [keep] (T) or (B,T): 1 = a real token; default all
+ * @property {TensorLike} [ids] (T) or (B,T): ids of the tokens, to find equal tokens; without them, duplicate and
+ *   induction are NaN
+ * @property {TensorLike} [keep] (T) or (B,T): 1 for a real token, 0 for padding; default: all are real tokens
  */
 /**
- * Each (L,H): the mean of a measure of the rows of weights, over queries. NaN if no query counts.
+ * Means over queries of measures of their rows of attention weights, each (L,H). A mean is NaN if no query counts.
  * @typedef {object} HeadScores
  * @property {Numbers} previous the weight on the previous token
  * @property {Numbers} first the weight on token 0
- * @property {Numbers} duplicate the weight on earlier tokens that are equal to this one
- * @property {Numbers} induction the weight on tokens directly after an earlier token equal to this one
+ * @property {Numbers} duplicate the weight on earlier tokens that are equal to the query's token
+ * @property {Numbers} induction the weight on tokens directly after earlier occurrences of the query's token
  * @property {Numbers} entropy −Σ w·ln w, in nats
  * @property {Numbers} distance Σ w·|t − s|, in tokens
  */
@@ -113,11 +119,11 @@ function normOf(v, gram) {
 const SCORES = /** @type {const} */ (['previous', 'first', 'duplicate', 'induction', 'entropy', 'distance']);
 
 /**
- * Scores of the attention patterns of each head, after Clark et al. 2019 ("What Does BERT Look At?") for previous and
- * first, Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits") and Olsson et al. 2022 ("In-context
- * Learning and Induction Heads") for duplicate and induction. A query counts for previous and first if it has a
- * previous token, for duplicate if there is an equal token before it, for induction if there is a token after the equal
- * one and before the query.
+ * Computes scores of the attention patterns of each head, after Clark et al. 2019 ("What Does BERT Look At?") for
+ * previous and first, Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits") and Olsson et al. 2022
+ * ("In-context Learning and Induction Heads") for duplicate and induction. A query counts for previous and first if it
+ * has a previous token, for duplicate if there is an equal token before it, for induction if there is a token after the
+ * equal one and before the query.
  *
  * @param {readonly TensorLike[]} weights of every layer, (B,H,T,S) or (H,T,S), all of the same shape; if S > T, the
  *   queries are the last T tokens
@@ -168,7 +174,7 @@ export function headScores(weights, options = {}) {
   );
 }
 
-/** The earlier positions of the token of a query. @param {Float32Array} ids (S) @param {number} query */
+/** Returns the earlier positions with the same token as a query. @param {Float32Array} ids (S) @param {number} query */
 function equalsBefore(ids, query) {
   const positions = [];
   for (let s = 0; s < query; s++) if (ids[s] === ids[query]) positions.push(s);
@@ -176,10 +182,11 @@ function equalsBefore(ids, query) {
 }
 
 /**
- * The scores of one row of weights (S), in the order of SCORES; undefined if the query does not count.
+ * Returns the scores of one row of weights in the order of SCORES. A score is undefined if the query does not count for
+ * it.
  * @param {Float32Array} row (S)
  * @param {number} query
- * @param {number[]} [equal] keys before it with the same token
+ * @param {number[]} [equal] earlier keys with the same token as the query
  */
 function scoreRow(row, query, equal = []) {
   let [entropy, distance] = [0, 0];

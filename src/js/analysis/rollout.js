@@ -1,13 +1,17 @@
-// The steps of attention rollout. The page computes with them too, so they import no checks of arguments.
+// Computes the steps of attention rollout. This file imports no validation of arguments, because the page uses it too.
 
-/** R₋₁: each token contains itself only. @param {number} length @returns {Float64Array} */
+/**
+ * Returns the rollout before the first layer, the identity, in which each token contains only itself.
+ * @param {number} length
+ * @returns {Float64Array}
+ */
 export function identity(length) {
   const x = new Float64Array(length * length);
   for (let t = 0; t < length; t++) x[t * length + t] = 1;
   return x;
 }
 
-/** (W̄ + I) / row sums. @param {Float32Array} weights (H,T,T) @param {number} heads @param {number} length */
+/** Returns (W̄ + I) / row sums. @param {Float32Array} weights (H,T,T) @param {number} heads @param {number} length */
 function mixture(weights, heads, length) {
   const mixed = identity(length);
   for (let i = 0; i < weights.length; i++) mixed[i % (length * length)] += weights[i] / heads;
@@ -31,7 +35,7 @@ function product(a, b, n) {
 }
 
 /**
- * The rollout after a layer: Ãₗ · Rₗ₋₁.
+ * Returns the rollout after a layer, Ãₗ · Rₗ₋₁.
  * @param {Float64Array} before Rₗ₋₁, (T,T)
  * @param {Float32Array} weights of the layer, (H,T,T)
  * @param {number} heads

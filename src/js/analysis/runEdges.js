@@ -1,5 +1,5 @@
-// Runs a transformer with some of the edges of its graph cut: the input of each target is the sum of what its sources
-// contribute in this run, or, through cut edges, of other values.
+// Runs a transformer with some of the edges of its graph cut. The input of each target is the sum of the contributions
+// of its sources in this run. A cut edge replaces the contribution of its source by another value.
 
 import { checkOptions, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
@@ -17,7 +17,7 @@ import { readSteps } from './steps.js';
 /** @import { Progress } from './steps.js' */
 
 /**
- * The mean of what each source contributes, over all tokens of some sequences.
+ * The mean contribution of each source over all tokens of some sequences.
  * @typedef {{ sources: Node[], means: Numbers }} Contributions means (U,C)
  */
 /**
@@ -27,13 +27,14 @@ import { readSteps } from './steps.js';
  */
 /** @typedef {{ cut?: Cut, capture?: readonly string[] }} RunEdgesOptions cut: default 'zero' */
 /**
- * The values (T,C) of cut edges. rows: by source; streams: their sums in the inputs of the targets, with the biases of
- * attention, by the index of the target.
+ * The values (T,C) of cut edges. rows: by the index of the source; streams: by the index of the target, the input of
+ * the target if all its edges are cut, which is the sum of the rows and of the biases of attention.
  * @typedef {{ rows: Float32Array[], streams: Float32Array[] }} Off
  */
 
 /**
- * The graph of a model: sources add to the residual stream, targets read it. edges (U,V): 1 = there is an edge.
+ * Returns the graph of a model: sources add to the residual stream, targets read from it. edges (U,V): 1 if there is an
+ * edge.
  * @param {Model} model a decoder with norms before attention and feed-forward
  * @returns {{ sources: Node[], targets: Node[], edges: Numbers }}
  */
@@ -46,7 +47,7 @@ export function edgeGraph(model) {
 }
 
 /**
- * The mean contributions of all sources over the tokens of some sequences, for edges that carry them when they are cut.
+ * Measures the mean contributions of all sources over the tokens of some sequences. Cut edges can carry them.
  * @param {PatchedModel} model
  * @param {readonly any[]} sequences inputs of forward, one sequence each
  * @param {{ onProgress?: (progress: Progress) => unknown, signal?: AbortSignal }} [options]
@@ -81,8 +82,8 @@ export async function meanContributions(model, sequences, options = {}) {
 }
 
 /**
- * Runs an input with the given edges active, and all others cut. With all edges active, it is forward. With none, each
- * target reads the sum of what cut edges carry.
+ * Runs an input with some edges active and all others cut. With all edges active, the result is that of forward. With
+ * none, each target reads the sum of the values of cut edges.
  * @template {PatchedModel} M
  * @param {M} model a decoder with norms before attention and feed-forward
  * @param {any} input of forward, one sequence
@@ -111,6 +112,7 @@ export function checkSingle(caller, parameter, { shape }) {
 }
 
 /**
+ * Returns the values of cut edges.
  * @param {string} caller
  * @param {PatchedModel} model
  * @param {Edges} edges
@@ -160,7 +162,7 @@ function withStreams(caller, model, { sources, targets, before }, rows) {
   const counts = targets.map((_, v) => before(v));
   const sum = new Float64Array(rows[0].length);
   const add = (/** @type {ArrayLike<number>} */ x) => sum.forEach((s, i) => void (sum[i] = s + x[i % x.length]));
-  /** By the number of sources that are added. @type {Map<number, Float32Array>} */
+  /** Sums of the values of the first sources, by the number of sources. @type {Map<number, Float32Array>} */
   const sums = new Map();
   sources.forEach(({ kind, layer, head }, u) => {
     add(rows[u]);
@@ -205,8 +207,8 @@ export function runActive(caller, model, edges, input, active, off, capture = []
 }
 
 /**
- * Sets the input of a target (T,C): to the stream of cut edges and the changes by active edges, or, if these are more,
- * to the stream of this run without the changes by cut edges.
+ * Sets the input of a target (T,C). Starts from the input with all edges cut and adds the changes by active edges, or
+ * starts from the input in this run and subtracts the changes by cut edges, whichever are fewer.
  * @param {Edges} edges
  * @param {Uint8Array} active
  * @param {Off} off
@@ -223,7 +225,7 @@ function setInput({ targets, before }, active, off, changes, v, x) {
   x.set(sum);
 }
 
-/** The contributions of sources in a run, minus those of cut edges. */
+/** Contributions of the sources in a run, minus the values of cut edges. */
 class Changes {
   #read;
   #sources;
@@ -240,7 +242,7 @@ class Changes {
     this.#off = off;
   }
 
-  /** Edits that change nothing, but take the values during the run. @param {readonly string[]} names */
+  /** Returns edits that change nothing, but store the values during the run. @param {readonly string[]} names */
   edits(names) {
     return names.map((at) => ({
       at,
@@ -250,7 +252,7 @@ class Changes {
     }));
   }
 
-  /** (T,C) @param {number} u index of the source, which has been computed */
+  /** Returns the change (T,C) of a source. @param {number} u index of the source, which has been computed */
   of(u) {
     let change = this.#made.get(u);
     if (!change) {

@@ -25,11 +25,11 @@ import { readSteps } from './steps.js';
  * @template {SalienceMethod} [M=SalienceMethod]
  * @typedef {object} SalienceOptions
  * @property {M} [method] default 'gradient'
- * @property {'zero' | 'padding' | (string & {}) | TensorLike} [baseline] where 'integrated' begins: zeros, the
+ * @property {'zero' | 'padding' | (string & {}) | TensorLike} [baseline] start of the path of 'integrated': zeros, the
  *   embedding of padding tokens, or embeddings (T,C); default 'zero'
- * @property {number} [padding] the label of padding; default: pad_token_id of the model's config
- * @property {number} [steps] gradients of 'integrated'; default 32
- * @property {'middle' | 'right'} [rule] where in its step a gradient is taken; default 'middle'
+ * @property {number} [padding] label of the padding token; default: pad_token_id of the model's config
+ * @property {number} [steps] number of gradients of 'integrated'; default 32
+ * @property {'middle' | 'right'} [rule] point of each step at which the gradient is taken; default 'middle'
  * @property {(progress: Progress) => unknown} [onProgress] called after each gradient; a promise is awaited, and if it
  *   rejects, so does salience
  * @property {AbortSignal} [signal]
@@ -38,7 +38,7 @@ import { readSteps } from './steps.js';
  * @typedef {object} Salience
  * @property {number} value the metric
  * @property {Numbers} tokens (T), or (B,T) for a batch
- * @property {number} sum of all tokens
+ * @property {number} sum sum over all tokens
  */
 /**
  * The result of the method 'integrated'.
@@ -46,20 +46,21 @@ import { readSteps } from './steps.js';
  * @property {number} value the metric
  * @property {number} baseline the metric at the baseline
  * @property {Numbers} tokens (T), or (B,T) for a batch
- * @property {number} sum of all tokens
+ * @property {number} sum sum over all tokens
  * @property {number} gap (value − baseline) − sum: the part of the difference that the tokens do not explain. More
- *   steps make it smaller; if it is large, the tokens mean little
+ *   steps make it smaller; if it is large, the values of the tokens are not reliable
  */
 
 /**
- * The share of each token in a metric (Simonyan et al. 2014, "Deep Inside Convolutional Networks"; Sundararajan et al.
- * 2017, "Axiomatic Attribution for Deep Networks"), from e, the value `embed`, and g, the gradient of the metric:
+ * Computes the share of each token in a metric (Simonyan et al. 2014, "Deep Inside Convolutional Networks";
+ * Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks"), from e, the value `embed`, and g, the gradient
+ * of the metric:
  *
  *     gradient     Σ e·g over channels
  *     norm         ‖g‖
  *     integrated   Σ (e − e⁰) · the mean of g at e⁰ + a·(e − e⁰), for `steps` numbers a from 0 to 1
  *
- * Zeros are a poor baseline e⁰ before a norm, whose gradient is very large there: `gap` shows it.
+ * Zeros are a poor baseline e⁰ before a norm, whose gradient is very large there, which makes `gap` large.
  *
  * @template {SalienceMethod} [M='gradient']
  * @param {SalienceModel} model
@@ -125,7 +126,7 @@ async function computeSalience(model, input, metric, options) {
 }
 
 /**
- * The embeddings at which the path begins, (B,T,C).
+ * Returns the embeddings at which the path begins, (B,T,C).
  * @param {string} caller
  * @param {SalienceModel} model
  * @param {ReadInput} read
@@ -145,11 +146,11 @@ function readBaseline(caller, model, read, { baseline = 'zero', padding }, { dat
 }
 
 /**
- * The embeddings of as many padding tokens.
+ * Returns the embeddings of padding tokens, as many as the input has tokens.
  * @param {string} caller
  * @param {SalienceModel} model
  * @param {ReadInput} read
- * @param {number} [given] their label
+ * @param {number} [given] label of the padding token
  */
 function paddingOf(caller, model, { batch, rows, labels, typeIds, positions, encoder }, given) {
   if (!labels || encoder)
@@ -177,11 +178,11 @@ function paddingOf(caller, model, { batch, rows, labels, typeIds, positions, enc
   return measured(run, ({ captured }) => copyAll(caller, captured)).embed.data;
 }
 
-/** from + a·(to − from) @param {Float32Array} from @param {Numbers} to @param {number} a @returns {Numbers} */
+/** Returns from + a·(to − from). @param {Float32Array} from @param {Numbers} to @param {number} a @returns {Numbers} */
 const between = (from, { data, shape }, a) => ({ data: from.map((x, i) => x + a * (data[i] - x)), shape });
 
 /**
- * The sums over channels of terms, (B·T).
+ * Sums terms over channels. Returns (B·T).
  * @param {Numbers} e (B,T,C)
  * @param {(i: number) => number} term
  */

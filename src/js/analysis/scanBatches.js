@@ -1,24 +1,25 @@
-// The runs of a scan: which sequences are run at once, and of which layers the weights are captured.
+// Plans the runs of a scan: which sequences are run at once, and the weights of which layers are captured.
 
 /** Sequences of the same length that are run at once. @typedef {{ sequences: number[], length: number }} Batch */
 
-/** Tokens of a run. More at once are hardly faster, and their weights need more memory. */
+/** Maximum tokens of a run. More tokens are hardly faster, and their weights need more memory. */
 const TOKENS_AT_ONCE = 256;
-/** Bytes of captured weights of a run. */
+/** Maximum bytes of the captured weights of a run. */
 const MAX_CAPTURED_BYTES = 2 ** 29;
 
 /**
- * Sequences of equal length, in the order of the first of each batch; the warmup is not mixed with others.
+ * Divides sequences into batches of equal length, in the order of the first sequence of each batch. A batch does not
+ * mix warmup sequences with others.
  * @param {readonly Int32Array[]} ids
  * @param {readonly number[]} sequences
- * @param {{ batch?: number | undefined, warmup: number }} options batch: sequences at once; warmup: the first sequence
- *   after the warmup
+ * @param {{ batch?: number | undefined, warmup: number }} options batch: maximum sequences of a batch; warmup: index of
+ *   the first sequence after the warmup
  * @returns {Batch[]}
  */
 export function batchesOf(ids, sequences, { batch: most, warmup }) {
   /** @type {Batch[]} */
   const batches = [];
-  /** The last batch of each length, which may have room. @type {Map<number, Batch>} */
+  /** The last batch of each length, to which sequences may be added. @type {Map<number, Batch>} */
   const open = new Map();
   for (const n of sequences) {
     if (n === warmup) open.clear();
@@ -36,9 +37,10 @@ export function batchesOf(ids, sequences, { batch: most, warmup }) {
 }
 
 /**
- * Groups of layers whose weights are captured in one run. A model with long sequences is run once for each group.
+ * Divides layers into groups whose weights are captured in one run. With long sequences, the model is run once for each
+ * group.
  * @param {number} layers
- * @param {number} bytes of the weights of a layer
+ * @param {number} bytes bytes of the weights of a layer
  * @returns {number[][]}
  */
 export function layerGroups(layers, bytes) {

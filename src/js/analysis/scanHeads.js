@@ -1,4 +1,5 @@
-// Behaviour of every head over many texts: runs the model on each, and collects measures and samples of its weights.
+// Examines every head over many texts: runs the model on each text, and collects measures and samples of the attention
+// weights.
 
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -30,36 +31,39 @@ import { tokenNames } from './tokenNames.js';
  */
 /**
  * @typedef {object} ScanOptions
- * @property {number} [intervals] of the maxima, with about the same number of sequences each; default 5
- * @property {number} [samples] sequences drawn from each interval but the highest; default 3
- * @property {number} [top] sequences of the highest interval: those with the largest maxima; default 10
- * @property {number} [keep] weights of each row of a sample that are kept, the largest; default 8
- * @property {number} [least] weight that is kept; default 0.005
- * @property {number} [threshold] least weight that counts for induction; default 0.01
- * @property {number} [warmup] number of first sequences, without those that are skipped, that define the intervals and
- *   are not sampled; default 0: all sequences define them and can be sampled
- * @property {number} [seed] of the draws; default 0
- * @property {number} [batch] sequences of equal length that are run at once, at most; default: as many as have 256
- *   tokens together
- * @property {(id: number) => string} [names] the text of a token; default: by the model's tokenizer
+ * @property {number} [intervals] number of intervals of the maxima, with about the same number of sequences each;
+ *   default 5
+ * @property {number} [samples] number of sequences drawn from each interval except the highest; default 3
+ * @property {number} [top] number of sequences of the highest interval, which are those with the largest maxima;
+ *   default 10
+ * @property {number} [keep] number of weights that are kept from each row of a sample, which are the largest; default 8
+ * @property {number} [least] smallest weight that is kept; default 0.005
+ * @property {number} [threshold] smallest weight that counts for induction; default 0.01
+ * @property {number} [warmup] number of first sequences, not counting skipped ones, that define the intervals and are
+ *   not sampled; default 0, which means that all sequences define the intervals and can be sampled
+ * @property {number} [seed] seed of the draws; default 0
+ * @property {number} [batch] maximum number of sequences of equal length that are run at once; default: as many as have
+ *   256 tokens together
+ * @property {(id: number) => string} [names] returns the text of a token; default: by the model's tokenizer
  * @property {(progress: ScanProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does scanHeads
  * @property {AbortSignal} [signal]
  */
 /**
- * done and total: sequences. scan: the results so far; its samples are those of which the weights are at hand.
+ * done, total: numbers of sequences. scan: returns the results so far, with only those samples whose weights are kept
+ * so far.
  * @typedef {{ done: number, total: number, scan: () => HeadScan }} ScanProgress
  */
 
 const CALLER = 'scanHeads';
 const NUMBERS = ['intervals', 'samples', 'top', 'keep', 'least', 'threshold', 'warmup', 'seed', 'batch'];
 const MAX_INTERVALS = 1024;
-/** Larger than every distance of tokens. */
+/** Larger than every distance between tokens. */
 const UNBOUNDED = 2 ** 30;
-/** Bytes of the weights that are kept to draw from them, if each row keeps as many as it may. */
+/** Maximum bytes of the weights from which samples are drawn, if each row keeps as many weights as it may. */
 const MAX_SPARE_BYTES = 2 ** 27;
 
 /**
- * Measures every head over many texts, and chooses texts that show what it does (definitions of HeadVis: Luger, Kamath
+ * Measures every head over many texts, and chooses texts that show its behaviour (definitions of HeadVis: Luger, Kamath
  * et al. 2026). Sequences are truncated to the context of the model; those with fewer than two tokens are skipped.
  *
  * @param {ScannedModel} model
@@ -126,14 +130,14 @@ function checkModel({ layers, encoder, input = 'tokens' }) {
 class Scan {
   #model;
   #ids;
-  /** Sequences that are not skipped. */
+  /** Indices of the sequences that are not skipped. */
   #whole;
   #sizes;
   #sums;
   #samples;
   #selector;
   #state;
-  /** By layer. @type {Bounds[]} */
+  /** Visible keys of a query, by layer. @type {Bounds[]} */
   #bounds;
 
   /**
@@ -149,7 +153,7 @@ class Scan {
     const keep = Math.min(sizes.keep, longest);
     const spare = Math.floor(MAX_SPARE_BYTES / (8 * keep * longest * layers * heads));
     const whole = ids.flatMap(({ length }, n) => (length < 2 ? [] : [n]));
-    // Sequences that are skipped do not count.
+    // Skipped sequences do not count.
     const warmup = sizes.warmup === 0 ? 0 : (whole[sizes.warmup] ?? ids.length);
     this.#model = model;
     this.#ids = ids;
@@ -166,7 +170,7 @@ class Scan {
     this.#state = { sums: this.#sums, samples: this.#samples, ids, skipped, nameOf };
   }
 
-  /** The results so far. */
+  /** Returns the results so far. */
   results = () => headScanOf(this.#state);
 
   /** @param {ScanOptions['onProgress']} onProgress @param {AbortSignal} [signal] */
@@ -175,7 +179,7 @@ class Scan {
     /** @param {number[]} sequences @param {(batch: Batch) => Use} useOf */
     const runAll = async (sequences, useOf) => {
       for (const batch of batchesOf(this.#ids, sequences, this.#sizes)) {
-        // Yields to the event loop, so that an abort is noticed and results can be displayed.
+        // Yields to the event loop, so that an abort is handled and results can be displayed.
         await new Promise((resolve) => setTimeout(resolve));
         signal?.throwIfAborted();
         this.#forward(batch, useOf(batch));
@@ -221,7 +225,11 @@ class Scan {
     return layer * this.#model.options.numHeads + head;
   }
 
-  /** Runs a batch, and passes the weights of each of its heads on. @param {Batch} batch @param {Use} use */
+  /**
+   * Runs a batch and calls `use` with the weights of each head of each sequence.
+   * @param {Batch} batch
+   * @param {Use} use
+   */
   #forward({ sequences, length }, use) {
     const { layers, numHeads: heads } = this.#model.options;
     const size = length * length;
@@ -232,7 +240,7 @@ class Scan {
       try {
         for (const layer of group) {
           const name = `blocks.${layer}.weights`;
-          // A block without attention.
+          // The block has no attention.
           if (result.captured[name] === undefined) continue;
           const { floats, shape } = readCaptured(CALLER, result, name, 'BHTS', capture);
           const expected = [sequences.length, heads, length, length];

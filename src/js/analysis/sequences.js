@@ -5,11 +5,11 @@ import { quote } from '../check/quote.js';
 
 /** @import { NamedModel } from './tokenNames.js' */
 
-/** Texts that are tokenized before others can run. */
+/** Number of texts that are tokenized before the function yields to the event loop. */
 const TEXTS_AT_ONCE = 64;
 
 /**
- * The ids of each sequence, truncated to the context. At least one of them has two tokens.
+ * Returns the ids of each sequence, truncated to the context. Throws if no sequence has two tokens or more.
  * @param {string} caller
  * @param {NamedModel & { options: { context?: number, vocab?: number } }} model
  * @param {readonly (string | ArrayLike<number>)[]} sequences

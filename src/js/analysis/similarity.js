@@ -1,4 +1,4 @@
-// The similarity of two texts, as a sum over pairs of their tokens.
+// Decomposes the similarity of two texts into a sum over pairs of their tokens.
 
 import { shapeError } from '../check/errors.js';
 import { readArray } from './arrays.js';
@@ -8,15 +8,15 @@ import { readArray } from './arrays.js';
 
 /**
  * @typedef {object} TokenSimilarity
- * @property {number} cosine of the two means; 0 if one of them has length 0
+ * @property {number} cosine cosine of the two means; 0 if one of them has length 0
  * @property {Numbers} pairs (T,S): the share of each pair of tokens in the cosine
- * @property {Numbers} first (T): the shares of the first text's tokens, the sums of the rows of pairs
- * @property {Numbers} second (S): those of the second text's tokens, the sums of the columns
+ * @property {Numbers} first (T): the shares of the first text's tokens, which are the sums of the rows of pairs
+ * @property {Numbers} second (S): the shares of the second text's tokens, which are the sums of the columns of pairs
  */
 
 /**
- * The cosine of the means of two lists of hidden states, which is what a sentence encoder with mean pooling compares.
- * It is a sum over the pairs of tokens:
+ * Decomposes the cosine similarity of the mean hidden states of two texts, which a sentence encoder with mean pooling
+ * computes. It is a sum over the pairs of tokens:
  *
  *     cos(Σ aₜ / T, Σ bₛ / S) = Σₜₛ aₜ·bₛ / (‖Σ aₜ‖ ‖Σ bₛ‖)
  *
@@ -58,7 +58,7 @@ function readStates(name, given) {
   return { data: floats, count, width };
 }
 
-/** The length of the sum of all states. @param {States} states */
+/** Returns the length of the sum of all states. @param {States} states */
 function lengthOfSum({ data, width }) {
   const sum = new Float64Array(width);
   for (let i = 0; i < data.length; i++) sum[i % width] += data[i];

@@ -1,5 +1,5 @@
-// The QK fix of AtP* (Kramár et al. 2024): the effect of one query or key through the weights of its head, with the
-// softmax recomputed.
+// The QK fix of AtP* (Kramár et al. 2024): estimates the effect of one query or key through the attention weights of
+// its head, with a recomputed softmax.
 
 import { scaleOf } from '../models/options.js';
 import { parametersOf } from './arrays.js';
@@ -9,13 +9,14 @@ import { parametersOf } from './arrays.js';
 
 /** @typedef {{ values: Readonly<Record<string, Numbers>>, gradients: Readonly<Record<string, Numbers>> }} Run */
 /**
- * One head: query (T,D) and key (S,D), scores and the gradient of the weights (T,S), as offsets in arrays.
+ * Offsets of one head in arrays: query (T,D), key (S,D), and the square (T,S) of scores and gradients of the weights.
  * @typedef {{ query: number, key: number, square: number, group: number, head: number }} Offsets
  */
 
 /**
- * Σ (A′ − A) · ∂m/∂A over queries and keys, for each head and token. A′ are the weights with the clean query of this
- * token, or with its clean key. The value of a key head is the sum over its query heads.
+ * Returns Σ (A′ − A) · ∂m/∂A over queries and keys, for each head and token. A are the attention weights of the
+ * corrupted run, A′ the weights if this token has its clean query or key. The value of a key head is the sum over its
+ * query heads.
  * @param {Model} model
  * @param {number} layer
  * @param {string} name of the query or key
@@ -53,7 +54,7 @@ export function softmaxFix(model, layer, name, clean, corrupted) {
       const mean = rowGradient.reduce((total, g, s) => total + Math.exp(before[s] - sum) * g, 0);
       for (let s = 0; s < keys; s++) {
         const [old, term] = [Math.exp(before[s] - sum), Math.exp(after[s] - sum)];
-        // If the key has most of the weight, the sum of the others is too inexact to divide by it.
+        // If the key has most of the weight, the sum of the other weights is too inexact to divide by it.
         const effect =
           old > 1 / 2
             ? softmaxChange(before, sum, withOne(before, s, after[s]), sink, rowGradient)
@@ -66,7 +67,7 @@ export function softmaxFix(model, layer, name, clean, corrupted) {
 }
 
 /**
- * Σ (A′ − A) · gradient: A and A′ are the softmax of the scores before and after a change.
+ * Returns Σ (A′ − A) · gradient, where A and A′ are the softmax of the scores before and after a change.
  * @param {Float64Array} before (S)
  * @param {number} sum ln Σ e^score before
  * @param {Float64Array} after (S)
@@ -78,26 +79,31 @@ function softmaxChange(before, sum, after, sink, gradient) {
   return before.reduce((total, x, s) => total + (Math.exp(after[s] - newSum) - Math.exp(x - sum)) * gradient[s], 0);
 }
 
-/** A copy in which one number is replaced. @param {Float64Array} list @param {number} at @param {number} value */
+/**
+ * Returns a copy in which one number is replaced.
+ * @param {Float64Array} list
+ * @param {number} at
+ * @param {number} value
+ */
 function withOne(list, at, value) {
   const copy = list.slice();
   copy[at] = value;
   return copy;
 }
 
-/** ln Σ e^score, with the sink. @param {Float64Array} scores @param {number} sink */
+/** Returns ln Σ e^score, including the sink. @param {Float64Array} scores @param {number} sink */
 function logSum(scores, sink) {
   const most = scores.reduce((a, b) => Math.max(a, b), sink);
   if (most === -Infinity) return most;
   return most + Math.log(scores.reduce((sum, x) => sum + Math.exp(x - most), Math.exp(sink - most)));
 }
 
-/** The sinks (H) of a block, or undefined. @param {Model} model @param {number} layer */
+/** Returns the sinks (H) of a block, or undefined. @param {Model} model @param {number} layer */
 const sinksOf = (model, layer) => parametersOf('attributionPatching', model).vector(`blocks.${layer}.attention.sinks`);
 
 /**
- * Returns a function from the indices of a query and a key to the change of their score: the scale, the softcap, and
- * nothing else, because a bias and a mask do not change.
+ * Returns a function from the indices of a query and a key to the change of their score. It applies only the scale and
+ * the softcap, because a bias and a mask are the same before and after.
  * @param {Model} model
  * @param {number} layer
  * @param {{ query: Float32Array, key: Float32Array, clean: Float32Array, isQuery: boolean, width: number }} given

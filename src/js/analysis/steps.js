@@ -1,13 +1,14 @@
-// The steps of a method that runs a model many times: it yields between them, reports progress and can be aborted.
+// Runs the steps of a function that runs a model many times. It yields to the event loop between steps, reports
+// progress and can be aborted.
 
 import { readSignal } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 
-/** @typedef {{ done: number, total: number }} Progress the number of finished steps, and of all */
+/** @typedef {{ done: number, total: number }} Progress number of finished steps and of all steps */
 /**
  * @template {Progress} T
  * @typedef {object} StepOptions
- * @property {(progress: T) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {(progress: T) => unknown} [onProgress] a promise is awaited; if it rejects, the function rejects
  * @property {AbortSignal} [signal]
  */
 
@@ -24,7 +25,7 @@ export function readSteps(caller, { onProgress, signal: given }) {
     check: () => signal?.throwIfAborted(),
 
     /**
-     * Runs a step, after it has yielded to the event loop, so that an abort is noticed and progress can be displayed.
+     * Yields to the event loop, so that an abort is handled and progress can be displayed, and then runs a step.
      * @template R
      * @param {() => R} step
      */

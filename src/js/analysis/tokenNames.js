@@ -1,7 +1,7 @@
-// The text of tokens, by their ids.
+// Finds the text of tokens by their ids.
 
 /**
- * The members of a Transformer that know its tokens.
+ * The members of a Transformer from which the text of tokens is read.
  * @typedef {object} NamedModel
  * @property {object | undefined} [tokenizer]
  * @property {(text: string) => { ids: readonly number[] }} [encode]
@@ -12,9 +12,10 @@
  */
 
 /**
- * Returns a function from an id to its text. Each id is named once.
+ * Returns a function from an id to its text. The text of each id is determined once.
  * @param {NamedModel} model
- * @param {(id: number) => string} [names] default: by the tokenizer; without one, the numbers
+ * @param {(id: number) => string} [names] default: the text by the tokenizer, or the id as a decimal number if there is
+ *   no tokenizer
  */
 export function tokenNames({ tokenizer }, names = tokenizer ? (id) => textOf(tokenizer, id) : String) {
   /** @type {Map<number, string>} */
@@ -29,10 +30,10 @@ export function tokenNames({ tokenizer }, names = tokenizer ? (id) => textOf(tok
 /** @param {TokenReader} tokenizer @param {number} id */
 function textOf(tokenizer, id) {
   const token = tokenizer.tokenOf?.(id);
-  // decode drops the space of the first token of a text, and the mark of a word's other parts.
+  // decode drops the space before the first token of a text, and the mark ## of tokens that continue a word.
   if (token?.startsWith('▁')) return token.replaceAll('▁', ' ');
   if (token?.startsWith('##')) return token;
   const text = tokenizer.decode?.([id], { skipSpecial: false }) ?? '';
-  // A token may be a part of a character.
+  // A token may be only some bytes of a character, which decode to U+FFFD.
   return text === '' || text.includes('\ufffd') ? (token ?? String(id)) : text;
 }

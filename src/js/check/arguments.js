@@ -1,5 +1,5 @@
-// Validates words, names and shapes; errors name the caller and the parameter. Each value is read once, because a
-// getter may return something else the next time.
+// Validates words, names and shapes. Errors contain the names of the caller and the parameter. Each value is read only
+// once, because a getter may return a different value the next time.
 
 import { argumentError, HeadlightError } from './errors.js';
 import { quoteNames } from './quote.js';
@@ -41,7 +41,7 @@ function quoteWords(words) {
 }
 
 /**
- * An AbortSignal, possibly of another realm.
+ * Validates an AbortSignal, which may be of another realm.
  * @param {string} caller
  * @param {unknown} value
  * @returns {AbortSignal | undefined}
@@ -55,7 +55,7 @@ export function readSignal(caller, value) {
 }
 
 /**
- * The values of an object by name, such as a state dictionary.
+ * Returns the values of an object by name, for example of a state dictionary.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} record
@@ -106,7 +106,7 @@ export function readShape(shape, caller, parameter) {
     if (n === 0) empty = true;
     else others *= n;
   }
-  // A tensor with an axis of size 0 takes no memory, so its other sizes are limited here.
+  // A tensor with an axis of size 0 needs no memory, so the allocation does not limit its other sizes. This check does.
   if (empty && (others > Number.MAX_SAFE_INTEGER || sizes.some((n) => n > MAX_SIZE)))
     throw argumentError(caller, parameter, sizes, `sizes of at most ${MAX_SIZE}, and a product of at most 2^53`);
   return sizes;

@@ -4,7 +4,7 @@ import { cut, formatShape, quote } from './quote.js';
 
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
 
-/** Characters of a path or URL in a message, and of the reason from the system. */
+/** Maximum characters of a path or URL in a message, and of the system's reason. */
 const MAX_NAME = 200;
 const MAX_REASON = 400;
 
@@ -26,7 +26,8 @@ export class HeadlightError extends Error {
   }
 
   /**
-   * Compares the name, because the entries of the package are bundled separately, each with its own copy of the class.
+   * Identifies an error by its name, because the entries of the package are bundled separately, each with its own copy
+   * of the class.
    * @param {unknown} value
    */
   static [Symbol.hasInstance](value) {
@@ -63,7 +64,7 @@ export function argumentError(caller, parameter, got, expected) {
 }
 
 /**
- * A file that cannot be read, from a disk or over the network.
+ * Makes the error about a file that cannot be read from a disk or over the network.
  * @param {string} caller
  * @param {string} name of the file or folder
  * @param {unknown} cause an error or a string

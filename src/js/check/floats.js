@@ -1,8 +1,8 @@
 // Converts floating-point numbers of 8 and 16 bits from and to float32.
 
 /**
- * @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat numbers of bits; finite: no
- *   infinities, and NaN is all ones
+ * @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat numbers of bits; finite: true for a
+ *   format without infinities, whose NaN has all bits set
  */
 
 /** @type {Record<'F16' | 'BF16' | 'F8_E4M3' | 'F8_E5M2', FloatFormat>} */
@@ -16,14 +16,14 @@ export const FLOATS = {
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 const double = new Float64Array(1);
-/** The lower half, then the upper half. */
+/** The bits of `double`: the lower half, then the upper half. */
 const words = new Uint32Array(double.buffer);
 
 /** @type {Map<FloatFormat, Uint32Array>} */
 const tables = new Map();
 
 /**
- * Converts to float32, which is exact. NaN keeps its bits.
+ * Converts to float32 without loss. NaN keeps its payload.
  * @param {Uint8Array | Uint16Array} raw
  * @param {FloatFormat} format
  */
@@ -34,7 +34,7 @@ export function decodeFloats(raw, format) {
   return new Float32Array(wide.buffer);
 }
 
-/** The bits of a float32 for every code. @param {FloatFormat} format */
+/** Makes and caches the table of the float32 bits of every code. @param {FloatFormat} format */
 function makeTable(format) {
   const table = Uint32Array.from({ length: 2 ** (1 + format.exponent + format.fraction) }, (_, code) =>
     widen(code, format),
@@ -89,10 +89,13 @@ function powerOfTwo(exponent) {
   return double[0];
 }
 
-/** Above 2⁵², doubles have no fraction bits. @param {number} x from 0 to 2 ** 52 */
+/**
+ * Rounds to an integer, ties to even. The sum with 2⁵² is rounded, because doubles from 2⁵² on have no fraction bits.
+ * @param {number} x from 0 to 2 ** 52
+ */
 const roundToEven = (x) => x + 2 ** 52 - 2 ** 52;
 
-/** A NaN with the upper bits of its payload. @param {number} wide bits of float32 @param {FloatFormat} format */
+/** Narrows a NaN to the upper bits of its payload. @param {number} wide bits of float32 @param {FloatFormat} format */
 function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
   const sign = (wide >>> 31) * 2 ** (E + F);
   const ones = 2 ** F - 1;

@@ -1,3 +1,3 @@
-// The name of the method that Node's console.log calls for the text of an object.
+// The name of the method that console.log of Node calls to get the text of an object.
 
 export const INSPECT = Symbol.for('nodejs.util.inspect.custom');

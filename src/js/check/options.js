@@ -1,5 +1,5 @@
-// Validates options and numbers. In a file of its own, because a bundle of a program that uses only a learning-rate
-// schedule contains it.
+// Validates options and numbers. It is a file of its own, so that the bundle of a program that uses only a
+// learning-rate schedule stays small.
 
 import { argumentError, HeadlightError } from './errors.js';
 import { quote } from './quote.js';
@@ -15,12 +15,12 @@ export function checkOptions(caller, options, known, parameter = 'options') {
     throw argumentError(caller, parameter, options, 'an object');
   const names = Object.keys(options);
   for (const name of names) if (!known.includes(name)) throw unknownOption(caller, name, known);
-  // A Map or a promise has no own names, so it would pass as an object without options.
+  // A Map or a promise has no own properties, so it would pass as an object without options.
   if (names.length === 0 && !isPlain(options) && Object.prototype.toString.call(options) !== '[object Object]')
     throw argumentError(caller, parameter, options, 'an object');
 }
 
-/** True if it inherits no properties of another class. @param {object} value */
+/** Returns true for an object that inherits from no class other than Object. @param {object} value */
 function isPlain(value) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -37,7 +37,7 @@ function unknownOption(caller, name, known) {
 }
 
 /**
- * A copy of the options that are not undefined.
+ * Validates the names of options and returns a copy of those that are not undefined.
  * @template {object} T
  * @param {string} caller
  * @param {T} options
@@ -61,7 +61,7 @@ export function readOptions(caller, options, known) {
 const ANY_NUMBER = {};
 
 /**
- * A number in the range of float32, or a safe integer.
+ * Validates a number in the range of float32, or a safe integer.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value

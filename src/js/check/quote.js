@@ -1,11 +1,11 @@
-// Quotes values in error messages: short, on one line, in constant time for values of any size.
+// Quotes values for error messages in a short form, on one line, in constant time for values of any size.
 
 const MAX_LENGTH = 80;
 const MAX_DEPTH = 3;
 const MAX_NAMES = 8;
 
 /**
- * A short form of a value, of about 80 characters at most.
+ * Returns a short form of a value, of about 80 characters at most.
  * @param {unknown} value
  * @param {number} [most] characters
  * @returns {string}
@@ -23,7 +23,7 @@ export function quote(value, most = MAX_LENGTH) {
 export const formatShape = (shape) => `[${shape.join(',')}]`;
 
 /**
- * The first few of many names.
+ * Lists the first few of many names.
  * @param {readonly string[]} names
  * @returns {string}
  */
@@ -69,7 +69,7 @@ const quoteInteger = (value) =>
   BigInt.asIntN(256, value) === value ? `${value}n` : 'an integer of more than 256 bits';
 
 /**
- * A text on one line, cut to `most` characters.
+ * Escapes a text to one line and cuts it to `most` characters.
  * @param {string} text
  * @param {number} most
  */

@@ -2,13 +2,13 @@
 
 export { formatShape } from './quote.js';
 
-/** Axes of a shape. */
+/** Maximum axes of a shape. */
 export const MAX_AXES = 32;
 
-/** Size of an axis: the core counts with int32. */
+/** Maximum size of an axis, because the core counts with int32. */
 export const MAX_SIZE = 2 ** 31 - 1;
 
-/** float32 numbers in 4 GiB, the largest memory. */
+/** Maximum elements of a tensor: the float32 numbers that fit in 4 GiB, the largest memory. */
 export const MAX_ELEMENTS = 2 ** 30;
 
 /**
@@ -17,7 +17,7 @@ export const MAX_ELEMENTS = 2 ** 30;
  */
 export function sameShape(a, b) {
   if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false; // not every(): on frozen arrays it is slow
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false; // every() is slow on frozen arrays
   return true;
 }
 
@@ -29,7 +29,8 @@ export function elementCount(shape) {
 }
 
 /**
- * Strides with which an operand broadcasts to the target, axes aligned from the right: 0 for a repeated axis.
+ * Returns the strides with which an operand broadcasts to a target shape, with axes aligned from the right. The stride
+ * of a repeated axis is 0.
  * @param {readonly number[]} shape
  * @param {readonly number[]} target
  * @returns {number[] | null} null if it does not broadcast

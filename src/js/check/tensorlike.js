@@ -1,5 +1,5 @@
-// Reads array arguments of all supported forms into a Source. Each is read once: after that, no getter or proxy trap of
-// the caller can run.
+// Reads array arguments of all supported forms into a Source. Each argument is read once, so that no getter or proxy
+// trap of the caller can run afterwards.
 
 import { readShape } from './arguments.js';
 import { argumentError, HeadlightError, shapeError } from './errors.js';
@@ -16,8 +16,8 @@ import { elementCount, formatShape, MAX_AXES, MAX_ELEMENTS } from './shape.js';
  *   Int32Array | Uint32Array | BigInt64Array | BigUint64Array} NumberArray
  */
 /**
- * An array and its shape, as in a Tensor. A Uint16Array needs a dtype: 'F16' and 'BF16', or 'float16' and 'bfloat16',
- * for 16-bit floats, 'U16' or 'uint16' for integers.
+ * An array and its shape. A Tensor has these properties. A Uint16Array needs a dtype: 'F16' or 'float16', 'BF16' or
+ * 'bfloat16' for 16-bit floats, 'U16' or 'uint16' for integers.
  * @typedef {{ readonly data: ArrayLike<number | boolean | bigint>, readonly shape: readonly number[],
  *   readonly dtype?: string }} ShapedArray
  */
@@ -42,7 +42,7 @@ const HALF = /** @type {Readonly<Record<string, keyof typeof FLOATS>>} */ ({
 });
 const INTEGERS = ['U16', 'uint16'];
 
-// Getters of the built-in prototype: own properties of a typed array may hide the real values.
+// These are the getters of the built-in prototype, because own properties of a typed array may hide the real values.
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
 /** @param {string | symbol} name @returns {(array: NumberArray) => any} */
 const intrinsic = (name) => {
@@ -55,8 +55,8 @@ const offsetOf = intrinsic('byteOffset');
 const lengthOf = intrinsic('length');
 
 /**
- * True if its buffer is detached: the WebAssembly memory has grown, or the buffer was transferred to a worker. The test
- * works because keys() throws only for a detached array.
+ * Returns true if the buffer of an array is detached, because the WebAssembly memory has grown or the buffer was
+ * transferred to a worker. The test relies on keys(), which throws only for a detached array.
  * @param {NumberArray} array
  */
 function isDetached(array) {
@@ -90,7 +90,7 @@ export class Source {
    * @param {string} parameter
    * @param {NumberArray} data
    * @param {number[]} shape
-   * @param {boolean} [ambiguous] true for a Uint16Array without dtype: integers or 16-bit floats
+   * @param {boolean} [ambiguous] true for a Uint16Array without dtype, which may contain integers or 16-bit floats
    */
   constructor(caller, parameter, data, shape, ambiguous = false) {
     this.#caller = caller;
@@ -98,18 +98,18 @@ export class Source {
     this.#data = data;
     this.#ambiguous = ambiguous;
     this.shape = shape;
-    /** Number of elements by the shape. */
+    /** Number of elements according to the shape. */
     this.count = elementCount(shape);
   }
 
-  /** The numbers. Throws if the buffer was detached since, while other arguments were read. */
+  /** The numbers. Throws if the buffer has been detached while other arguments were read. */
   get data() {
     const length = lengthOf(this.#data);
     if (length === this.count) return this.#data;
     throw lengthError(this.#caller, this.#parameter, this.#data, length, this.shape);
   }
 
-  /** The numbers as float32. */
+  /** Returns the numbers as float32. */
   floats() {
     const { data } = this;
     if (data instanceof Float32Array) return data;
@@ -121,7 +121,10 @@ export class Source {
     return new Float32Array(/** @type {Float64Array} */ (data));
   }
 
-  /** Copies the numbers if they are in this buffer, whose growth would detach them. @param {ArrayBufferLike} buffer */
+  /**
+   * Copies the numbers if they are in this buffer, because memory growth would detach it.
+   * @param {ArrayBufferLike} buffer
+   */
   apartFrom(buffer) {
     if (bufferOf(this.#data) === buffer) this.#data = typedArray.slice.call(this.#data);
     return this;
@@ -132,7 +135,7 @@ export class Source {
  * @param {unknown} value
  * @param {string} caller
  * @param {string} parameter
- * @param {readonly number[]} [asShape] shape that replaces its own
+ * @param {readonly number[]} [asShape] shape that replaces the shape of the value
  * @returns {Source}
  */
 export function readTensorLike(value, caller, parameter, asShape) {
@@ -168,7 +171,7 @@ function readSource(value, caller, parameter) {
  */
 function fromRecord(caller, parameter, record) {
   const { data: given, shape: sizes = record.dims } = record;
-  // In TensorFlow.js, `data` is a method that returns a promise.
+  // In a tensor of TensorFlow.js, `data` is a method that returns a promise.
   const data = typeof given === 'function' && typeof record.dataSync === 'function' ? record.dataSync() : given;
   if (sizes === undefined) throw argumentError(caller, parameter, record, FORMS);
   const shape = readShape(sizes, caller, `${parameter}.shape`);
@@ -254,7 +257,7 @@ function copyNumbers(caller, parameter, list, shape) {
 }
 
 /**
- * Reads nested arrays in order. The lengths on the path to the first number are the shape.
+ * Reads nested arrays in order. The lengths of the arrays on the path to the first number are the shape.
  * @param {string} caller
  * @param {string} parameter
  * @param {readonly unknown[]} list
@@ -266,7 +269,7 @@ function fromNested(caller, parameter, list) {
   let numbers = null;
   let count = 0;
   let ambiguous = false;
-  /** Current position. @type {number[]} */
+  /** Index of the current item on each axis. @type {number[]} */
   const index = [];
   /** @param {number} axis */
   const path = (axis) =>

@@ -1,10 +1,14 @@
-// Compares a whole file with its hash. Bytes that arrive in order are hashed at once; others are read again at the end.
+// Compares a whole file with the hash that is expected. Bytes that arrive in order are hashed immediately. Other bytes
+// are read again at the end.
 
 /** @import { Hash, HubPlatform } from './types.js' */
 
-/** Bytes that are read at once. */
+/** Number of bytes that are read at once. */
 const PIECE = 2 ** 22;
-/** A browser hashes a whole buffer many times faster than a program does it in pieces, but needs memory for it. */
+/**
+ * Maximum bytes of a file that the browser hashes as one buffer. That is many times faster than hashing pieces in
+ * JavaScript, but needs memory for the file.
+ */
 const MAX_BUFFER = 2 ** 28;
 
 export class Checksum {
@@ -30,12 +34,15 @@ export class Checksum {
     this.#at = at + bytes.length;
   }
 
-  /** True if all bytes have been hashed. */
+  /** True if all bytes have arrived in order and have been hashed. */
   get hasAll() {
     return this.#hash !== undefined && this.#at === this.#size;
   }
 
-  /** @param {(at: number, target: Uint8Array) => Promise<unknown>} read */
+  /**
+   * Returns true if the hash of the file is the expected one.
+   * @param {(at: number, target: Uint8Array) => Promise<unknown>} read reads bytes of the file
+   */
   async matches(read) {
     if (this.#digest) {
       const bytes = new Uint8Array(this.#size);

@@ -1,5 +1,6 @@
-// Requests to the Hub and to the servers of its files. The token is sent to the endpoint's own origin only: in Node
-// each redirect is followed here; in a page the browser follows it and drops the token on another origin.
+// Sends requests to the Hub and to the servers of its files. The token is sent only to the origin of the endpoint. In
+// Node this client follows redirects and omits the token for other origins. In a page the browser follows redirects and
+// does the same.
 
 import { hubError, limited, refusal, unreachable } from './refusals.js';
 
@@ -8,13 +9,16 @@ import { hubError, limited, refusal, unreachable } from './refusals.js';
 /** @import { HubError } from './types.js' */
 
 const MAX_REDIRECTS = 10;
-/** A connection without a byte for so many milliseconds is broken. */
+/** Milliseconds without a byte after which a connection counts as broken. */
 const MAX_SILENCE = 60_000;
-/** Attempts without any progress, before an error. */
+/** Attempts without any progress before an error is thrown. */
 const MAX_ATTEMPTS = 5;
-/** Seconds before an attempt; they double with each. */
+/** Seconds before the first repeated attempt, after a failure or after a rate limit. They double with each attempt. */
 const [FIRST_WAIT, FIRST_LIMIT_WAIT] = [0.25, 5];
-/** Seconds that are waited if the Hub says so: its window has five minutes. */
+/**
+ * Maximum seconds that the client waits if the Hub requests it. The rate limit of the Hub counts requests in windows of
+ * five minutes.
+ */
 const MAX_WAIT = 330;
 const MAX_JSON = 64 * 2 ** 20;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -23,8 +27,8 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 export class Temporary extends Error {
   /**
    * @param {HubWait['reason']} reason
-   * @param {HubError} error if it is not repeated
-   * @param {number} [seconds] as told by the Hub; 0: at once
+   * @param {HubError} error to throw if the request is not repeated
+   * @param {number} [seconds] seconds to wait as requested by the Hub; 0 to repeat immediately
    */
   constructor(reason, error, seconds) {
     super(error.message);
@@ -44,7 +48,7 @@ export class Client {
   /**
    * @param {Place} place
    * @param {{ token?: string, signal?: AbortSignal, onWait?: (wait: HubWait) => unknown, follow: boolean }} options
-   *   follow: false where redirects can be seen
+   *   follow: true if fetch follows redirects, because they are not visible; false if this client follows them
    */
   constructor(place, { token, signal, onWait, follow }) {
     this.place = place;
@@ -60,10 +64,10 @@ export class Client {
   isOwn = (url) => new URL(url).origin === this.#origin;
 
   /**
-   * One request with its redirects.
+   * Sends a request, and follows redirects if fetch does not.
    * @param {string} url
    * @param {Record<string, string>} [headers]
-   * @param {string} [path] of the file, for errors
+   * @param {string} [path] path of the file, for errors
    * @returns {Promise<Exchange>}
    */
   async send(url, headers = {}, path) {
@@ -87,13 +91,13 @@ export class Client {
       const url = new URL(location, from);
       if (/^https?:$/.test(url.protocol)) return url.href;
     } catch {
-      // Reported below.
+      // The error is thrown below.
     }
     throw unreachable(this.place, 'a redirect to something that is not a web address', path);
   }
 
   /**
-   * JSON, and the response with its final address. Temporary failures are repeated.
+   * Requests JSON. Returns it with the headers and the final address of the response. Temporary failures are repeated.
    * @param {string} url
    * @param {{ attempts?: number }} [options]
    * @returns {Promise<{ value: any, headers: Headers, url: string }>}
@@ -120,7 +124,7 @@ export class Client {
     }
   }
 
-  /** Throws for every response but 200 and 206. @param {Exchange} exchange @param {string} [path] */
+  /** Throws unless the status of a response is 200 or 206. @param {Exchange} exchange @param {string} [path] */
   check({ response, url }, path) {
     const { status, headers } = response;
     if (status === 200 || status === 206) return;
@@ -166,7 +170,11 @@ export class Client {
   };
 }
 
-/** Seconds to wait after status 429: RateLimit: "resolvers";r=0;t=37, or Retry-After: 37. @param {Headers} headers */
+/**
+ * Returns the seconds to wait after status 429, from a header such as RateLimit: "resolvers";r=0;t=37, or Retry-After:
+ * 37.
+ * @param {Headers} headers
+ */
 function secondsOf(headers) {
   const text = /;\s*t=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1] ?? headers.get('retry-after');
   return text !== null && /^\d+$/.test(text.trim()) ? Number(text) : undefined;
@@ -210,7 +218,7 @@ export class Patience {
   }
 }
 
-/** One response: its body is read in chunks, and ends with an error if the server is silent. */
+/** A request and its response. The body is read in chunks. Reading fails if no byte arrives for MAX_SILENCE. */
 export class Exchange {
   #client;
   #path;
@@ -231,21 +239,22 @@ export class Exchange {
 
   /** @param {string} url @param {Record<string, string>} headers */
   async send(url, headers) {
-    // A cached part of a file may belong to another response; and files of gigabytes displace everything else.
+    // The browser's own cache is not used, because a cached part of a file may belong to another response, and files of
+    // gigabytes would displace everything else.
     const options = /** @type {const} */ ({ cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' });
     const redirect = this.#client.follow ? 'follow' : 'manual';
     this.response = await this.#limited(fetch(url, { ...options, redirect, headers, signal: this.#stop.signal }));
     this.url = this.response.url || url;
   }
 
-  /** The next bytes of the body. @returns {Promise<Uint8Array | undefined>} */
+  /** Reads the next bytes of the body. @returns {Promise<Uint8Array | undefined>} */
   async next() {
     this.#reader ??= this.response.body?.getReader();
     const { done, value } = (await this.#limited(this.#reader?.read())) ?? { done: true };
     return done ? undefined : value;
   }
 
-  /** @param {number} most bytes */
+  /** Reads the body as text. @param {number} most maximum bytes */
   async text(most) {
     /** @type {Uint8Array<ArrayBuffer>[]} */
     const parts = [];
@@ -265,7 +274,12 @@ export class Exchange {
     this.#client.ended(this);
   }
 
-  /** @template T @param {Promise<T> | undefined} pending @returns {Promise<T | undefined>} */
+  /**
+   * Waits for a promise, but at most MAX_SILENCE.
+   * @template T
+   * @param {Promise<T> | undefined} pending
+   * @returns {Promise<T | undefined>}
+   */
   async #limited(pending) {
     const silence = () => this.#stop.abort(new Error(`no byte arrived for ${MAX_SILENCE / 1000} seconds`));
     this.#timer = setTimeout(silence, MAX_SILENCE);

@@ -1,4 +1,4 @@
-// The entry headlight-attention/hub for pages: lists models on the Hugging Face Hub and in the page's storage.
+// The entry headlight-attention/hub for pages: lists models on the Hugging Face Hub and in the storage of the page.
 
 /** @module headlight-attention/hub */
 
@@ -15,7 +15,7 @@ import { page } from './page.js';
 /** @typedef {import('./types.js').HubReason} HubReason */
 
 /**
- * The files of a model, with their sizes, and what openModel can open.
+ * Lists the files of a model with their sizes, and whether openModel can open them.
  * @param {string} id owner/name, hf://owner/name@revision, or an address of the Hub
  * @param {HubOptions} [options]
  * @returns {Promise<{ revision: string, files: HubFileInfo[] }>}
@@ -23,7 +23,7 @@ import { page } from './page.js';
 export const files = (id, options) => listFiles(page, id, options);
 
 /**
- * The models in the cache.
+ * Lists the models in the cache.
  * @param {HubOptions} [options]
  * @returns {Promise<CachedModel[]>}
  */

@@ -1,4 +1,5 @@
-// The entry headlight-attention/hub for Node: lists models on the Hugging Face Hub and in the cache of its tools.
+// The entry headlight-attention/hub for Node: lists models on the Hugging Face Hub and in the cache that Hugging Face's
+// tools share.
 
 import { forgetModel, listCached, listFiles } from './models.js';
 import { node } from './nodePlatform.js';
@@ -8,7 +9,7 @@ import { node } from './nodePlatform.js';
 /** @import { CachedModel } from './types.js' */
 
 /**
- * The files of a model, with their sizes, and what openModel can open.
+ * Lists the files of a model with their sizes, and whether openModel can open them.
  * @param {string} id owner/name, hf://owner/name@revision, or an address of the Hub
  * @param {HubOptions} [options]
  * @returns {Promise<{ revision: string, files: HubFileInfo[] }>}
@@ -16,14 +17,14 @@ import { node } from './nodePlatform.js';
 export const files = (id, options) => listFiles(node, id, options);
 
 /**
- * The models in the cache.
+ * Lists the models in the cache.
  * @param {HubOptions} [options]
  * @returns {Promise<CachedModel[]>}
  */
 export const cached = (options) => listCached(node, options);
 
 /**
- * Removes all revisions of a model from the cache, including what other tools have downloaded.
+ * Removes all revisions of a model from the cache, including files that other tools have downloaded.
  * @param {string} id
  * @param {HubOptions} [options]
  * @returns {Promise<void>}

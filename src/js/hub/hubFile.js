@@ -1,5 +1,5 @@
-// Reads of one file: from its store, which has the bytes that were received before, or else from the Hub. Consecutive
-// reads share one response, so a file is read with few requests. Reads are sequential.
+// Reads a file from its store, which has the bytes that were received before, or else from the Hub. Consecutive reads
+// share one response, so that few requests are needed. Reads run one after the other.
 
 import { changed } from './refusals.js';
 
@@ -7,13 +7,19 @@ import { changed } from './refusals.js';
 /** @import { RemoteFile } from './remoteFile.js' */
 /** @import { Store } from './types.js' */
 
-/** Files of at most so many bytes are received as a whole. */
+/** Maximum bytes of a file that is always received as a whole. */
 const SMALL = 2 ** 20;
-/** Bytes of a first request; most headers of safetensors files fit. More are requested while reads are consecutive. */
+/**
+ * Bytes of a first request, in which most headers of safetensors files fit, and of the largest request. Requests grow
+ * while reads are consecutive.
+ */
 const [FIRST_REQUEST, MAX_REQUEST] = [2 ** 17, 2 ** 25];
-/** A gap of so many bytes is received too: less time than another request takes. */
+/** Maximum bytes of a gap that is received too, because that takes less time than another request. */
 const MAX_GAP = 2 ** 16;
-/** From this part of a file on, all of it is received, so that it can be checked and stays in the cache. */
+/**
+ * Share of a file. If at least this share is read, the whole file is received, so that it can be verified and stays in
+ * the cache.
+ */
 const MOST = 3 / 4;
 
 export class HubFile {
@@ -23,13 +29,13 @@ export class HubFile {
   #checksum;
   /** @type {AsyncGenerator<{ at: number, bytes: Uint8Array }, void> | undefined} */
   #stream;
-  /** The next byte of the stream, and its end. */
+  /** Positions of the next byte of the stream and of its end. */
   #at = 0;
   #until = 0;
   /** Ranges that will be read, in order, without overlap. @type {{ begin: number, end: number }[] | undefined} */
   #planned;
   #isWhole = false;
-  /** The end of the previous read, and the number of consecutive bytes before it. */
+  /** The end of the previous read, and the number of bytes of consecutive reads up to it. */
   #lastEnd = 0;
   #consecutive = 0;
   /** @type {Promise<unknown>} */
@@ -53,7 +59,7 @@ export class HubFile {
   }
 
   /**
-   * Announces reads, so that their bytes are requested together, and no others.
+   * Announces reads, so that their bytes are requested together and no other bytes are requested.
    * @param {{ begin: number, end: number }[]} ranges
    */
   async plan(ranges) {
@@ -66,7 +72,7 @@ export class HubFile {
    * @param {number} begin
    * @param {number} end
    * @param {Uint8Array} [target] may be used for the result
-   * @returns {Promise<Uint8Array>} fewer bytes if the file ends before
+   * @returns {Promise<Uint8Array>} the bytes, fewer if the file ends before `end`
    */
   read(begin, end, target) {
     const until = Math.min(end, this.size);
@@ -76,7 +82,7 @@ export class HubFile {
     return read;
   }
 
-  /** Receives the rest of a file of which most was read, and checks it. */
+  /** Receives the rest of a file if most of it was read, and verifies it. */
   complete() {
     const completed = this.#pending.then(() => this.#complete());
     this.#pending = completed.catch(() => {});
@@ -111,7 +117,7 @@ export class HubFile {
     await this.#store.expectWhole();
   }
 
-  /** Receives the byte `at` and those after it. @param {number} at @param {number} end of the read */
+  /** Receives the byte `at`, and following bytes as they arrive. @param {number} at @param {number} end of the read */
   async #receive(at, end) {
     const isAhead = this.#stream && at >= this.#at && at < this.#until;
     const isNear = at - this.#at <= MAX_GAP || this.#isWhole || !this.#remote.hasRanges;
@@ -139,7 +145,7 @@ export class HubFile {
     this.#stream = this.#remote.stream(this.#at, this.#until);
   }
 
-  /** The number of bytes that are present. */
+  /** Returns the number of bytes that the store has. */
   #present() {
     let bytes = 0;
     for (let at = this.#store.nextPresent(0); at < this.size; at = this.#store.nextPresent(at)) {
@@ -164,7 +170,7 @@ export class HubFile {
   async #complete() {
     if (this.#checksum?.hasAll && !this.#keeps) return this.#finish();
     if (!this.#keeps || this.#store.isFinished) return;
-    // The reads of some formats are not announced.
+    // Some formats do not announce their reads, so that #expectWhole was not called.
     if (!this.#isWhole && this.#present() >= MOST * this.size) await this.#expectWhole();
     if (!this.#isWhole) return;
     for (let at = this.#firstMissing(); at < this.size; at = this.#firstMissing()) await this.#receive(at, this.size);
@@ -184,7 +190,7 @@ export class HubFile {
 }
 
 /**
- * Sorted ranges, joined where their gap is at most `gap` bytes.
+ * Sorts ranges, and joins those with at most `gap` bytes between them.
  * @param {{ begin: number, end: number }[]} ranges
  * @param {number} gap
  */

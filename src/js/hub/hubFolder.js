@@ -1,4 +1,4 @@
-// A model on the Hub as a folder: its files are read in ranges, from the cache or from the Hub.
+// A model on the Hub as a folder, whose files are read in ranges from the cache or from the Hub.
 
 import { argumentError } from '../check/errors.js';
 import { Checksum } from './checksum.js';

@@ -1,4 +1,4 @@
-// The kinds of files in a repository, by their names, and the choice between several models.
+// Determines the kinds of files in a repository by their names, and chooses between several models.
 
 /** @import { Entry } from './types.js' */
 
@@ -7,7 +7,8 @@
  *   'other'} Kind
  */
 /**
- * opens: true if openModel opens a model from this file, chosen by `file`. why: the reason if it does not, for weights.
+ * A file of a repository. opens: true if openModel can open a model from this file, which the option `file` chooses.
+ * why: for weights that cannot be opened, the reason.
  * @typedef {{ name: string, size: number, kind: Kind, opens: boolean, why?: string }} HubFileInfo
  */
 
@@ -25,15 +26,15 @@ const KINDS = [
   ],
   [/config\.json$/i, 'config'],
 ];
-/** Files with the ending .bin that are no weights. */
+/** Files with an extension of PyTorch weights that are no weights. */
 const NO_WEIGHTS = /(^|\/)(training_args|optimizer|scheduler|rng_state)[\w-]*\.(bin|pth?)$/i;
-/** A part of a split file, and the number of parts. */
+/** Matches a part of a split file: start of the name, number of the part, number of parts, extension. */
 const PART = /^(.*)-(\d{5})-of-(\d{5})(\.[a-z]+)$/i;
-/** Tables of GGUF types with codebooks, which are not read; the names of files say so. */
+/** Matches the name of a GGUF file whose type has a codebook. Such types cannot be read. */
 const CODEBOOKS = /(^|[-._])(IQ[1-3]_\w+|IQ[1-3]|TQ\d_\d)([-._]|$)/i;
-/** Towers for pictures, and importance matrices. */
+/** Matches GGUF files without a language model: image encoders and importance matrices. */
 const NO_MODEL = /(^|\/|[-._])(mmproj|imatrix)/i;
-/** Preferred quantizations: good quality at a quarter of the size, then nearly exact. */
+/** Preferred quantizations: first the one with good quality at a quarter of the size, then the nearly exact one. */
 const PREFERRED = [/Q4_K_M/i, /Q8_0/i];
 
 /** @param {string} path @returns {Kind} */
@@ -45,13 +46,20 @@ export function kindOf(path) {
 /** @param {string} path */
 export const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
 
-/** The name of the first part of a split file, and the number of this part. @param {string} path */
+/**
+ * Returns the name of the first part of a split file and the number of this part, or undefined for other files.
+ * @param {string} path
+ */
 function partOf(path) {
   const [, start, number, count, end] = PART.exec(path) ?? [];
   return start === undefined ? undefined : { first: `${start}-00001-of-${count}${end}`, number: Number(number) };
 }
 
-/** Why no model can be opened from a file; undefined if it can. @param {string} path @param {Kind} kind */
+/**
+ * Returns the reason why no model can be opened from a file, or undefined if one can be opened.
+ * @param {string} path
+ * @param {Kind} kind
+ */
 function whyNot(path, kind) {
   if (kind === 'onnx') return 'graphs of ONNX are not read: use the safetensors files';
   if (kind === 'tensorflow' || kind === 'flax') return `weights of ${kind} are not read: use the safetensors files`;
@@ -75,8 +83,8 @@ export function describe({ path, size = 0 }) {
 const isWeights = (path) => ['safetensors', 'gguf', 'torch'].includes(kindOf(path));
 
 /**
- * The files of one model: all files of the folder except the weights of others. `file` is a file or a folder; without
- * it, the folder is the root.
+ * Returns the files of one model, which are all files of its folder except the weights of other models. `file` is a
+ * file or a folder. Without it, the folder is the root.
  * @param {readonly Entry[]} entries
  * @param {string} [file]
  * @returns {{ folder: string, entries: Entry[] } | undefined} undefined if there is no such file and no such folder
@@ -95,7 +103,8 @@ export function choose(entries, file) {
 }
 
 /**
- * True if weights are part of the chosen file: other parts, or the files of an index.
+ * Returns true if a file of weights belongs to the chosen file, as another part of a split file or as a file of an
+ * index.
  * @param {string} path
  * @param {string} file
  */
@@ -109,7 +118,8 @@ function belongs(path, file) {
 }
 
 /**
- * Where a folder has only GGUF weights, one of them remains: Q4_K_M, else Q8_0, else the smallest that can be read.
+ * Keeps only one of the weights of a folder if all that can be read are GGUF files: Q4_K_M, else Q8_0, else the
+ * smallest.
  * @param {Entry[]} entries
  * @param {string} folder
  */

@@ -1,20 +1,24 @@
-// Received bytes in memory, for a file that is not cached. Bytes before the current read are dropped.
+// Keeps received bytes in memory for a file that is not cached. Bytes before the current read are dropped.
 
 /** @import { Store } from './types.js' */
 
-/** Bytes that are joined into a Blob, which a browser may store on disk. */
+/** Minimum bytes that are joined into a Blob, which a browser may store on disk. */
 const BLOCK = 2 ** 22;
-/** Bytes that stay in memory while it is not known which reads follow. */
+/** Maximum bytes that stay in memory if the next reads are not known. */
 const MAX_BYTES = 2 ** 26;
 
-/** @typedef {{ at: number, end: number, data: Uint8Array | Blob, stamp: number }} Part stamp: grows with each write */
+/**
+ * @typedef {{ at: number, end: number, data: Uint8Array | Blob, stamp: number }} Part stamp: number that grows with
+ *   each write
+ */
 
 /**
- * @param {() => boolean} keepsAll true: nothing is dropped, because the server cannot send it again
+ * Makes a store in memory.
+ * @param {() => boolean} keepsAll returns true if nothing may be dropped because the server cannot send it again
  * @returns {Store}
  */
 export function memoryStore(keepsAll) {
-  /** Sorted, without overlap. @type {Part[]} */
+  /** Parts in ascending order, without overlap. @type {Part[]} */
   let parts = [];
   let [bytesKept, stamp] = [0, 0];
   const keepOnly = (/** @type {(part: Part) => boolean} */ isKept) => {
@@ -71,7 +75,11 @@ export function memoryStore(keepsAll) {
 const bytesOf = async (data, from, to) =>
   data instanceof Blob ? new Uint8Array(await data.slice(from, to).arrayBuffer()) : data.subarray(from, to);
 
-/** Joins consecutive parts at the end. @param {Part[]} parts @returns {Part[]} */
+/**
+ * Joins the consecutive parts at the end of the list into a Blob if they have at least BLOCK bytes.
+ * @param {Part[]} parts
+ * @returns {Part[]}
+ */
 function joined(parts) {
   let first = parts.length - 1;
   const isSmall = (/** @type {Part} */ { data }) => !(data instanceof Blob);

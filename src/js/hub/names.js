@@ -1,4 +1,4 @@
-// Names and addresses of models on the Hugging Face Hub. Everything is checked here, before any request.
+// Reads and validates names and addresses of models on the Hugging Face Hub, before any request is sent.
 
 import { HeadlightError } from '../check/errors.js';
 import { cut } from '../check/quote.js';
@@ -13,7 +13,7 @@ import { cut } from '../check/quote.js';
 export const DEFAULT_REVISION = 'main';
 /** Hosts of the Hub itself, for addresses that are copied from a browser. */
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
-/** Parts of the Hub's addresses that a revision follows. */
+/** Parts of addresses on the Hub that are followed by a revision. */
 const WITH_REVISION = ['tree', 'blob', 'resolve', 'raw', 'blame', 'commits', 'commit', 'edit'];
 /** First parts of addresses on the Hub that are not names of owners. */
 const NOT_OWNERS = [
@@ -31,7 +31,7 @@ const NOT_OWNERS = [
 const MAX_NAME = 96;
 const MAX_OWNER = 96;
 const SHA = /^[\da-f]{40}$/;
-/** Revisions of the Hub that contain a slash; in other revisions it is written as %2F. */
+/** Matches revisions of the Hub that contain a slash. In other revisions a slash is written as %2F. */
 const LONG_REVISION = /^refs\/(?:pr|convert|heads|tags)\/[^/]+/;
 
 /** @param {string} revision */
@@ -55,7 +55,7 @@ function refuse(caller, text, reason) {
  * Reads hf://[owner/]name[@revision][/path], an address of the Hub, or [owner/]name.
  * @param {string} caller
  * @param {string} text
- * @param {string} [endpoint] of a mirror: its addresses are accepted too
+ * @param {string} [endpoint] endpoint of a mirror, whose addresses are accepted too
  * @returns {HubName}
  */
 export function readName(caller, text, endpoint) {
@@ -157,7 +157,7 @@ function checkId(caller, id, text) {
 
 /** @param {string} caller @param {string} revision @param {string} text */
 export function checkRevision(caller, revision, text) {
-  // The rules of Git, as far as they concern paths and addresses.
+  // These are the rules of Git for names of references that matter for paths and addresses.
   const wrong =
     revision === '' || revision.length > 255 || /[\p{Cc} ~^:?*[\\]|\.\.|^[/.-]|[/.]$|\/[/.]|@\{/u.test(revision);
   if (wrong) throw refuse(caller, withoutQuery(text), `'${cut(revision, 60)}' is not a revision`);
@@ -168,7 +168,7 @@ export function checkPath(caller, path, text) {
   if (!isSafePath(path)) throw refuse(caller, withoutQuery(text), `'${cut(path, 60)}' is not the path of a file in it`);
 }
 
-/** True if a path stays inside its folder on every system. @param {unknown} path */
+/** Returns true if a path stays inside its folder on every system. @param {unknown} path */
 export const isSafePath = (path) =>
   typeof path === 'string' &&
   path.length <= 1024 &&

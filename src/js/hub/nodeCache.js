@@ -1,6 +1,6 @@
-// The cache in Node has the layout of Hugging Face's own tools, so that each opens what the other has downloaded:
-// models--owner--name/refs/main has a commit, snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files, and
-// lists of files, are in the folder .headlight, which these tools ignore.
+// The cache in Node has the layout of Hugging Face's own tools, so that each can open what the other has downloaded.
+// models--owner--name/refs/main contains a commit, and snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files
+// and lists of files are in the folder .headlight, which these tools ignore.
 
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -17,7 +17,7 @@ import { SegmentStore } from './segments.js';
 const MODELS = 'models--';
 const OWN = '.headlight';
 
-/** The folder for models. @param {true | string} cache @param {Variables} variables */
+/** Returns the folder for models. @param {true | string} cache @param {Variables} variables */
 export function cacheFolder(cache, { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }) {
   const home = HF_HOME || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface');
   const folder = typeof cache === 'string' ? cache : HF_HUB_CACHE || HUGGINGFACE_HUB_CACHE || join(home, 'hub');
@@ -30,7 +30,10 @@ export const openNodeCache = (cache, variables) => new NodeCache(cacheFolder(cac
 class NodeCache {
   /** @type {string | undefined} */
   note;
-  /** References and lists that are written together with the first file. @type {Map<string, [string, string][]>} */
+  /**
+   * References and lists to write when the first file is stored, by model and commit.
+   * @type {Map<string, [string, string][]>}
+   */
   #waiting = new Map();
 
   /** @param {string} folder */
@@ -60,7 +63,7 @@ class NodeCache {
       if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path)))
         return /** @type {Entry[]} */ (entries);
     } catch {
-      // Not saved, or damaged: the list is requested again.
+      // The list is missing or damaged, so it is requested again.
     }
     return undefined;
   }
@@ -141,7 +144,12 @@ class NodeCache {
     return { id, revision, size: files.reduce((sum, { cached }) => sum + cached, 0), files };
   }
 
-  /** Bytes of a file that is not complete. @param {string} id @param {string} hash @param {number} size */
+  /**
+   * Returns the number of stored bytes of an incomplete file.
+   * @param {string} id
+   * @param {string} hash
+   * @param {number} size
+   */
   async #partial(id, hash, size) {
     const none = { onFailure() {}, keepsAll: () => false };
     const segments = await new SegmentStore(segmentFiles(this.#path(id, OWN, hash)), size, none).load();
@@ -157,7 +165,8 @@ class NodeCache {
   }
 
   /**
-   * Writes a text as soon as the model has a snapshot: the tools of Hugging Face report a reference without one.
+   * Writes a text as soon as the model has a snapshot, because the tools of Hugging Face report a reference without a
+   * snapshot as damaged.
    * @param {string} id
    * @param {string} sha
    * @param {string} path

@@ -1,4 +1,5 @@
-// Files of the cache in Node. Each is written at once, so that other processes see the file before or after.
+// Reads and writes files of the cache in Node. A file is replaced atomically, so that other processes see either the
+// old or the new content.
 
 import { randomBytes } from 'node:crypto';
 import { copyFile, link, lstat, mkdir, open, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -19,14 +20,14 @@ export async function writeWhole(path, data) {
   }
 }
 
-/** Size of a regular file or of the target of a link; null if there is none. @param {string} path */
+/** Returns the size of a regular file or of the target of a link, or null if there is none. @param {string} path */
 export async function sizeOf(path) {
   const about = await stat(path).catch(() => null);
   return about?.isFile() ? about.size : null;
 }
 
 /**
- * Makes a file of a snapshot: a link, or a copy where the system has no links.
+ * Makes a file of a snapshot as a symbolic link, or as a hard link or a copy if the system does not allow that.
  * @param {string} blob
  * @param {string} path
  */
@@ -36,7 +37,7 @@ export async function linkSnapshot(blob, path) {
   try {
     await symlink(relative(dirname(path), blob), path);
   } catch (/** @type {any} */ error) {
-    // Another process has made it.
+    // Another process has made the link.
     if (error.code === 'EEXIST') return;
     await link(blob, path).catch(() => copyFile(blob, path));
   }

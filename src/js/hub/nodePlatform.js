@@ -1,4 +1,4 @@
-// The parts of the Hub for Node: its environment variables, and the cache of Hugging Face's tools.
+// The parts of the Hub client that are specific to Node: environment variables, and the cache of Hugging Face's tools.
 
 import { createHash } from 'node:crypto';
 

@@ -1,9 +1,8 @@
-// One file of the cache in Node. A file of which all bytes will be received is written in order to HASH.incomplete, and
-// becomes a blob when it is complete; parts of others are segments.
-//
-// Two processes may receive the same file at once. Each writes the right bytes at their positions into the same file of
-// its own name, HASH.headlight.incomplete, so that none damages what the other has written; other tools append to
-// HASH.incomplete, which is therefore copied, not shared. When a download is interrupted, it gets their name.
+// One file of the cache in Node. If all bytes of a file will be received, they are written in order to HASH.incomplete,
+// which becomes a blob when it is complete. Parts of other files are kept as segments.
+// Two processes may receive the same file at once. Both write the same bytes at the same positions of one file with a
+// name that only Headlight uses, HASH.headlight.incomplete, so that neither damages what the other has written. Other
+// tools append to HASH.incomplete, so that file is copied, not shared. An interrupted download is renamed to it.
 
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -18,8 +17,8 @@ import { SegmentStore } from './segments.js';
 /**
  * @typedef {object} Place
  * @property {number} size
- * @property {string} snapshot path of the file
- * @property {string} [blob] path; undefined if the hash is not known
+ * @property {string} snapshot path of the file in the snapshot
+ * @property {string} [blob] path of the blob; undefined if the hash is not known
  * @property {SegmentFiles} segments
  * @property {() => boolean} keepsAll
  * @property {() => Promise<void>} onStored
@@ -27,18 +26,18 @@ import { SegmentStore } from './segments.js';
  */
 
 const PIECE = 2 ** 20;
-/** Milliseconds after which another tool has stopped writing a file. */
+/** Milliseconds without a change after which another tool is assumed to have stopped writing a file. */
 const ABANDONED = 600_000;
 
 export class NodeStore {
   #place;
   #segments;
-  /** The complete file, or the one that is written in order. @type {FileHandle | undefined} */
+  /** The complete file, or the incomplete file that is written in order. @type {FileHandle | undefined} */
   #handle;
-  /** Bytes in it. */
+  /** Bytes in the file of #handle. */
   #length = 0;
   #isWhole = false;
-  /** True after a failure to write. */
+  /** True after writing has failed. */
   #isBroken = false;
   isFinished = false;
 
@@ -48,7 +47,7 @@ export class NodeStore {
     this.#segments = new SegmentStore(place.segments, place.size, place);
   }
 
-  /** Finds the file, or parts of it. */
+  /** Opens the complete file if there is one, else finds its parts. */
   async load() {
     const { snapshot, blob, size, onStored } = this.#place;
     if ((await sizeOf(snapshot)) === size) return this.#use(snapshot);
@@ -60,7 +59,7 @@ export class NodeStore {
     return this.#readBegun();
   }
 
-  /** Finds the beginning of the file that was received before. */
+  /** Opens the beginning of the file if an earlier download was interrupted. */
   async #readBegun() {
     const paths = [this.#temporary, this.#shared];
     const sizes = await Promise.all(paths.map(async (path) => (await sizeOf(path)) ?? 0));
@@ -108,7 +107,7 @@ export class NodeStore {
     return count === target.length || this.#segments.read(at + count, target.subarray(count));
   }
 
-  /** The file is shorter than it was: its bytes are received again. */
+  /** Handles a file that has become shorter. The bytes are received again. */
   async #lose() {
     await this.#handle?.close().catch(() => {});
     this.#handle = undefined;
@@ -153,12 +152,13 @@ export class NodeStore {
     const about = await stat(this.#shared).catch(() => null);
     if (!about?.isFile() || about.size > this.#place.size) return;
     if (about.size <= ((await sizeOf(this.#temporary)) ?? 0)) return;
-    // Another tool may be writing to it, so it is copied; a system that can do so shares the blocks.
+    // A file that another tool may still be writing is copied, without copying its blocks if the file system can share
+    // them.
     if (Date.now() - about.mtimeMs > ABANDONED) await rename(this.#shared, this.#temporary);
     else await copyFile(this.#shared, this.#temporary, constants.COPYFILE_FICLONE);
   }
 
-  /** Appends segments that follow. */
+  /** Appends the segments that directly follow the bytes written so far. */
   async #absorb() {
     for (;;) {
       const present = Math.min(this.#segments.presentFrom(this.#length), PIECE);
@@ -192,8 +192,8 @@ export class NodeStore {
   }
 
   /**
-   * Gives the received file its final name. Another process may have done so, or may have given it the name for other
-   * tools; and there may be a new file with the old name.
+   * Renames the received file to its final name. Another process may already have done so, or may have renamed it to
+   * HASH.incomplete, and there may be a new file with the old name.
    * @param {FileHandle} handle
    * @param {string} target
    */
@@ -220,7 +220,10 @@ export class NodeStore {
     await this.#segments.discard();
   }
 
-  /** The bytes written so far can be read, and others stay in memory. @param {unknown} cause */
+  /**
+   * Handles a failure to write. The bytes written so far can still be read, and further bytes stay in memory.
+   * @param {unknown} cause
+   */
   async #fail(cause) {
     this.#isBroken = true;
     await this.#segments.fail(cause);
@@ -233,7 +236,7 @@ export class NodeStore {
     this.#handle = undefined;
     await handle?.close().catch(() => {});
     if (!handle || !this.#isWhole || this.isFinished || this.#isBroken) return;
-    // Other tools can continue it.
+    // The interrupted download is renamed, so that other tools can continue it.
     if ((await sizeOf(this.#shared)) === null) await rename(this.#temporary, this.#shared).catch(() => {});
   }
 }

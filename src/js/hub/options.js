@@ -1,4 +1,4 @@
-// The options for the Hub, and the environment variables of Hugging Face's own tools, which hold in Node.
+// The options for the Hub, and the environment variables of Hugging Face's own tools, which are used in Node.
 
 import { readBoolean, readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -11,14 +11,15 @@ import { checkPath, checkRevision } from './names.js';
  * @property {string} [revision] a branch, a tag or a commit, as in the address; default 'main'
  * @property {string} [file] selects one of several models in a repository, such as 'model.Q4_K_M.gguf'
  * @property {string} [token] sent to the origin of the endpoint only; default: HF_TOKEN in Node
- * @property {boolean | string} [cache] default true: in Node the folder of Hugging Face's tools (HF_HUB_CACHE,
- *   HF_HOME), in a page its private storage. A string: another folder, in Node. false: no cache
- * @property {boolean} [offline] true: only cached files, no requests; default: HF_HUB_OFFLINE in Node
+ * @property {boolean | string} [cache] default true, which means the folder of Hugging Face's tools in Node
+ *   (HF_HUB_CACHE, HF_HOME) and the private storage of a page. A string is another folder, only in Node. false means no
+ *   cache
+ * @property {boolean} [offline] true to use only cached files and send no requests; default: HF_HUB_OFFLINE in Node
  * @property {(wait: HubWait) => unknown} [onWait] called before a request is repeated
  */
 /**
  * @typedef {object} HubWait
- * @property {number} seconds until the next attempt
+ * @property {number} seconds seconds until the next attempt
  * @property {'rateLimit' | 'server' | 'network'} reason the Hub limits the number of requests, the server failed, or
  *   the connection was broken
  */
@@ -37,7 +38,10 @@ import { checkPath, checkRevision } from './names.js';
 export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const NAMES = ['endpoint', 'revision', 'file', 'token', 'cache', 'offline', 'onWait'];
 
-/** A variable that Python's tools read as true. @param {string | undefined} value */
+/**
+ * Returns true for the values of a variable that Hugging Face's tools in Python read as true.
+ * @param {string | undefined} value
+ */
 const isOn = (value) => /^(1|on|yes|true)$/i.test(value ?? '');
 
 /**
@@ -87,7 +91,7 @@ function readEndpoint(caller, endpoint) {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** The error does not contain the token. @param {string} caller @param {unknown} token */
+/** Validates a token. The error does not contain the token. @param {string} caller @param {unknown} token */
 function readToken(caller, token) {
   if (token === undefined || token === '') return undefined;
   const text = typeof token === 'string' ? token.trim() : '';

@@ -1,4 +1,5 @@
-// The parts of the Hub for a page: the browser follows redirects, and files are cached in the page's private storage.
+// The parts of the Hub client that are specific to a page: the browser follows redirects, and files are cached in the
+// private storage of the page.
 
 import { Sha256 } from './sha256.js';
 
@@ -11,7 +12,7 @@ export const page = {
   follow: true,
   openCache: async (caller, cache) => (await import('./pageCache.js')).openPageCache(caller, cache),
   sha256: () => new Sha256(),
-  // Pages that are not served over https have no such API.
+  // Pages that are not served over https have no crypto.subtle.
   digest: subtle && (async (bytes) => hexadecimal(await subtle.digest('SHA-256', /** @type {any} */ (bytes)))),
 };
 

@@ -1,5 +1,5 @@
-// The cache of a page is its private storage (OPFS), the same for all pages of an origin. A model at a commit is a
-// folder, named by its id and commit; each of its files is a folder of segments.
+// The cache of a page is its private storage (OPFS), which all pages of an origin share. A model at a commit is a
+// folder, whose name is made of its id and the commit. Each of its files is a folder of segments.
 
 import { argumentError } from '../check/errors.js';
 import { memoryStore } from './memoryStore.js';
@@ -11,15 +11,15 @@ import { SegmentStore } from './segments.js';
 
 const ROOT = 'headlight-hub';
 const [REVISIONS, LIST] = ['revisions', 'list.json'];
-/** From so many cached bytes on, the browser is asked not to delete them when its disk is full. */
+/** Number of cached bytes from which on the browser is asked not to delete them when its disk is full. */
 const LARGE = 2 ** 25;
-/** Bytes that are left for the rest of the page. */
+/** Bytes of storage that are left for the rest of the page. */
 const RESERVE = 2 ** 22;
 
 /**
  * @param {string} caller
  * @param {true | string} cache
- * @returns {Promise<Cache | string>} or why there is no cache
+ * @returns {Promise<Cache | string>} the cache, or the reason why there is none
  */
 export async function openPageCache(caller, cache) {
   if (typeof cache === 'string') throw argumentError(caller, 'cache', cache, 'true or false: a page has no folders');
@@ -36,7 +36,7 @@ export async function openPageCache(caller, cache) {
 /** @param {unknown} cause */
 const textOf = (cause) => (cause instanceof Error || cause instanceof DOMException ? cause.message : String(cause));
 
-/** A name without slashes. @param {string} text */
+/** Encodes a text as a file name without slashes. @param {string} text */
 const encode = (text) => encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('*', '%2A');
 
 class PageCache {
@@ -78,7 +78,7 @@ class PageCache {
       const entries = JSON.parse((await readText(await this.#model(id, sha), LIST)) ?? '');
       if (Array.isArray(entries) && entries.every(({ path }) => isSafePath(path))) return entries;
     } catch {
-      // Not saved, or damaged: the list is requested again.
+      // The list is missing or damaged, so it is requested again.
     }
     return undefined;
   }
@@ -89,7 +89,7 @@ class PageCache {
     await this.#try(async () => writeFile(await this.#model(id, sha, true), LIST, [bytes]));
   }
 
-  /** The list has all files. @returns {Promise<Entry[]>} */
+  /** Returns no files, because this cache is never written without a list of files. @returns {Promise<Entry[]>} */
   async present() {
     return [];
   }
@@ -131,7 +131,11 @@ class PageCache {
     return this.#storage.estimate?.().catch(() => ({})) ?? {};
   }
 
-  /** Asks for storage that stays, once something large is cached. Workers have no such method. @param {number} bytes */
+  /**
+   * Counts written bytes, and asks the browser for persistent storage after LARGE bytes. Workers have no method for
+   * that.
+   * @param {number} bytes
+   */
   #count(bytes) {
     const before = this.#written;
     this.#written += bytes;
@@ -195,7 +199,7 @@ async function readText(folder, name) {
 }
 
 /**
- * Writes a file at once: a file that was written in part is not seen, or has another size than its name says.
+ * Writes a file. If that is interrupted, there is either no file, or its size differs from the size in its name.
  * @param {FileSystemDirectoryHandle} folder
  * @param {string} name
  * @param {Uint8Array[]} parts
@@ -214,7 +218,7 @@ async function writeFile(folder, name, parts) {
   }
 }
 
-/** For Safari before 26. @param {any} handle @param {Uint8Array[]} parts */
+/** Writes a file in Safari before 26. @param {any} handle @param {Uint8Array[]} parts */
 async function writeInWorker(handle, parts) {
   if (typeof handle.createSyncAccessHandle !== 'function')
     throw new Error('this browser writes to private storage in workers only');

@@ -1,4 +1,4 @@
-// Errors about the Hub, in words that say what to do next.
+// Makes errors about the Hub, whose messages say what to do next.
 
 import { HeadlightError } from '../check/errors.js';
 import { cut, quoteNames } from '../check/quote.js';
@@ -6,7 +6,7 @@ import { cut, quoteNames } from '../check/quote.js';
 /** @import { HubError, HubReason } from './types.js' */
 
 /**
- * A model on the Hub, for errors.
+ * A model on the Hub, as errors describe it.
  * @typedef {{ caller: string, endpoint: string, id: string, revision: string, hasToken: boolean }} Place
  */
 
@@ -26,11 +26,11 @@ export function hubError(caller, reason, text, { page, ...details } = {}) {
 }
 
 /**
- * The error for a response that is neither a success nor temporary.
+ * Makes the error for a response that is neither a success nor temporary.
  * @param {Place} place
  * @param {Response} response
  * @param {string} [path] of the requested file
- * @param {boolean} [isOwn] false for the server of a file, which knows no models
+ * @param {boolean} [isOwn] false for a file server, whose status 404 does not mean that the model is missing
  * @returns {HubError}
  */
 export function refusal(place, response, path, isOwn = true) {
@@ -86,7 +86,7 @@ export function noEntry({ caller, id, revision }, path, known = []) {
   });
 }
 
-/** @param {Place} place @param {number} seconds that the Hub asks to wait; 0 if it does not say so */
+/** @param {Place} place @param {number} seconds seconds that the Hub asks to wait; 0 if it does not ask */
 export function limited({ caller, endpoint, hasToken }, seconds) {
   const wait = seconds > 0 ? `Try again in ${seconds} seconds` : 'Try again in five minutes';
   const more = hasToken ? '' : `, or pass a token, which has a higher limit (${HOW})`;
@@ -101,13 +101,17 @@ export function unreachable({ caller, endpoint, id }, cause, path) {
   return hubError(caller, 'network', `${what} cannot be read from ${endpoint}: ${reason}. ${next}`, { cause });
 }
 
-/** Node's message is only "fetch failed", and the cause of its error says more. @param {any} cause */
+/**
+ * Describes the cause of a failed request. In Node the message is only "fetch failed", so the message of its cause is
+ * added.
+ * @param {any} cause
+ */
 function describe(cause) {
   const inner = cause?.cause instanceof Error && cause.cause.message ? `: ${cause.cause.message}` : '';
   return cut(`${cause?.message ?? cause}${inner}`, 300);
 }
 
-/** @param {Place} place @param {string | undefined} where the cache @param {string} [path] */
+/** @param {Place} place @param {string | undefined} where name of the cache @param {string} [path] */
 export function notCached({ caller, id, revision }, where, path) {
   const what = path === undefined ? `${id} at ${cut(revision, 100)}` : `${id}/${path}`;
   const cache = where === undefined ? 'there is no cache' : `it is not in the cache ${where}`;

@@ -1,5 +1,6 @@
-// The bytes of one file on the Hub. The address of a large file is signed and valid for about an hour: it is used for
-// many ranges, and requested again when its server refuses it. After a failure the stream continues at the same byte.
+// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. It is used
+// for many ranges, and requested again when its server refuses it. After a failure the stream continues at the same
+// byte.
 
 import { Patience, Temporary } from './client.js';
 import { changed, hubError, unreachable } from './refusals.js';
@@ -9,9 +10,11 @@ import { changed, hubError, unreachable } from './refusals.js';
 export class RemoteFile {
   #client;
   #url;
-  /** A small file is sent as a whole, possibly compressed. */
+  /**
+   * True for a small file, which is requested without a range if it is read as a whole, so that it can be compressed.
+   */
   #isSmall;
-  /** @type {string | undefined} */
+  /** Signed address of the file, if the Hub has redirected to one. @type {string | undefined} */
   #signed;
   /** The ETag of the file on each server that sent it. @type {Map<string, string>} */
   #tags = new Map();
@@ -31,14 +34,14 @@ export class RemoteFile {
     this.size = size;
   }
 
-  /** The model, for errors. */
+  /** The model, as errors describe it. */
   get place() {
     return this.#client.place;
   }
 
   /**
-   * The bytes from begin to end, in order. A server that ignores ranges sends all bytes: those before begin come first,
-   * and those after end follow.
+   * Yields the bytes from begin to end, in order. A server that ignores ranges sends all bytes, so that bytes before
+   * begin and after end are yielded too.
    * @param {number} begin
    * @param {number} end
    * @returns {AsyncGenerator<{ at: number, bytes: Uint8Array }, void>}
@@ -74,7 +77,10 @@ export class RemoteFile {
     }
   }
 
-  /** The size, if the list does not have it: never by HEAD, whose length may be that of a compressed body. */
+  /**
+   * Finds the size of the file if the list of files does not have it. Does not use HEAD, whose length may be that of a
+   * compressed body.
+   */
   async findSize() {
     const patience = new Patience(this.#client);
     for (;;) {
@@ -99,7 +105,7 @@ export class RemoteFile {
   }
 
   /**
-   * A response, and the position of its first byte in the file.
+   * Requests bytes. Returns the response and the position of its first byte in the file.
    * @param {number} at
    * @param {number} until
    * @param {boolean} whole
@@ -118,7 +124,7 @@ export class RemoteFile {
         this.#checkRange(received.get('content-range'), at, until);
         return { exchange, position: at };
       }
-      // Without Content-Range nobody can tell which bytes these are.
+      // Without Content-Range it is not known which bytes these are.
       if (status === 206) return { exchange: await this.#openWhole(exchange), position: 0 };
       if (!whole) this.hasRanges = false;
       return { exchange, position: 0 };
@@ -151,7 +157,12 @@ export class RemoteFile {
     this.#client.check(exchange, this.path);
   }
 
-  /** Weak tags, W/"…", do not identify the exact bytes. @param {string} url @param {string | null} tag */
+  /**
+   * Throws if the ETag differs from that of an earlier response of the same server. Weak tags, W/"…", do not identify
+   * the exact bytes.
+   * @param {string} url
+   * @param {string | null} tag
+   */
   #checkTag(url, tag) {
     if (!tag?.startsWith('"')) return;
     const { origin } = new URL(url);

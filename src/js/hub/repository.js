@@ -1,5 +1,5 @@
-// A model on the Hub at one commit: its files with their sizes. The commit is read once, so that one model never mixes
-// two revisions.
+// Reads the list of files of a model on the Hub at one commit, with their sizes. The commit is determined once, so that
+// the files of a model are never of two revisions.
 
 import { DEFAULT_REVISION, isCommit, isSafePath } from './names.js';
 import { hubError, noRevision, notCached } from './refusals.js';
@@ -10,7 +10,7 @@ import { hubError, noRevision, notCached } from './refusals.js';
 
 /**
  * @typedef {object} Repository
- * @property {string} id of the model now; another than requested if it was renamed
+ * @property {string} id current id of the model; differs from the requested id if the model was renamed
  * @property {string} revision commit
  * @property {Entry[]} entries
  */
@@ -19,7 +19,7 @@ const MAX_PAGES = 1000;
 const MAX_ENTRIES = 200_000;
 const HASH = /^(?:[\da-f]{40}|[\da-f]{64})$/;
 
-/** The path of an id or a file in an address. @param {string} path */
+/** Encodes an id or the path of a file for an address. @param {string} path */
 export const encodePath = (path) => path.split('/').map(encodeURIComponent).join('/');
 
 /**
@@ -44,7 +44,7 @@ export async function openRepository(client, requested, revision = DEFAULT_REVIS
   try {
     pinned = await pin(client, requested, revision, cache !== undefined);
   } catch (/** @type {any} */ error) {
-    // Without a connection, the model opens as it was opened before.
+    // Without a connection, the model is opened from the cache, at the commit that was cached.
     const found = error?.reason === 'network' ? await fromCache(requested, revision, cache) : undefined;
     if (found) return found;
     throw error;
@@ -67,7 +67,7 @@ async function fromCache(id, revision, cache) {
 }
 
 /**
- * The commit of a revision.
+ * Returns the commit of a revision.
  * @param {Client} client
  * @param {string} requested
  * @param {string} revision
@@ -92,7 +92,7 @@ const noHub = ({ caller, endpoint }, reason) =>
   hubError(caller, 'server', `${endpoint} does not respond as the Hub does: ${reason}`);
 
 /**
- * The id in the address of a response: another one if the model was renamed.
+ * Returns the id in the address of a response. It differs from the requested id if the model was renamed.
  * @param {string} endpoint
  * @param {string} url
  */
@@ -102,7 +102,11 @@ function idIn(endpoint, url) {
   return path && /^(?:[\w.-]+\/)?[\w.-]+$/.test(path) ? path : undefined;
 }
 
-/** Branches and tags, for an error: none if they cannot be read. @param {Client} client @param {string} id */
+/**
+ * Returns the branches and tags for an error message, or none if they cannot be read.
+ * @param {Client} client
+ * @param {string} id
+ */
 async function listRevisions(client, id) {
   try {
     const { value } = await client.json(`${client.place.endpoint}/api/models/${encodePath(id)}/refs`, { attempts: 1 });
@@ -114,7 +118,7 @@ async function listRevisions(client, id) {
 }
 
 /**
- * All files. A mirror without lists of sizes gives their names only.
+ * Lists all files. For a mirror that does not list sizes, the entries have only names.
  * @param {Client} client
  * @param {string} id
  * @param {string} sha
@@ -159,7 +163,8 @@ function readEntry(value) {
 }
 
 /**
- * The address of the next page. A mirror may pass on the Hub's own address: then its query is used.
+ * Returns the address of the next page of a list. A mirror may return an address of the Hub itself, so that only the
+ * query of the address is used.
  * @param {string | null} link
  * @param {string} url
  * @param {string} first

@@ -1,22 +1,25 @@
-// Received bytes of one file in segments: files named BEGIN-END, each written at once. The list of their names tells
-// which bytes are present, so a download that was interrupted and a file that was read in part are the same.
+// Stores the received bytes of a file in segments, which are files named BEGIN-END. The list of their names shows which
+// bytes are present, so that an interrupted download is handled like a file that was read in part.
 
 import { memoryStore } from './memoryStore.js';
 
 /** @import { Store } from './types.js' */
 
 /**
- * The files of the segments.
+ * Access to the files of the segments.
  * @typedef {object} SegmentFiles
- * @property {() => Promise<string[]>} list their names
+ * @property {() => Promise<string[]>} list returns their names
  * @property {(name: string) => Promise<number>} size
  * @property {(name: string, at: number, target: Uint8Array) => Promise<void>} read
- * @property {(name: string, parts: Uint8Array[]) => Promise<void>} write all or nothing
- * @property {() => Promise<void>} clear removes all
+ * @property {(name: string, parts: Uint8Array[]) => Promise<void>} write writes a whole file or none
+ * @property {() => Promise<void>} clear removes all files
  */
-/** @typedef {{ begin: number, end: number, name: string, isChecked: boolean }} Segment */
+/**
+ * Bytes of the file from begin to end. isChecked: the size of the segment's file is verified.
+ * @typedef {{ begin: number, end: number, name: string, isChecked: boolean }} Segment
+ */
 
-/** Bytes of a segment: an interruption costs as many. */
+/** Bytes of a segment. An interruption loses at most about as many bytes. */
 const SEGMENT = 2 ** 23;
 /** Marks a file that is complete and was compared with its hash. */
 const COMPLETE = 'complete';
@@ -25,11 +28,11 @@ export class SegmentStore {
   #files;
   #size;
   #onFailure;
-  /** Sorted by their beginning. @type {Segment[]} */
+  /** Segments in the order of their first byte. @type {Segment[]} */
   #segments = [];
   /** Bytes that are not in a segment yet. @type {{ begin: number, end: number, parts: Uint8Array[] }} */
   #unsaved = { begin: 0, end: 0, parts: [] };
-  /** Takes the place of the segments after a failure. @type {Store | undefined} */
+  /** Store that replaces the segments after a failure to write. @type {Store | undefined} */
   #memory;
   #keepsAll;
   #whyNoRoom;
@@ -61,7 +64,7 @@ export class SegmentStore {
     return this;
   }
 
-  /** Bytes in segments. */
+  /** Number of bytes in segments. */
   get bytes() {
     let [bytes, at] = [0, 0];
     for (const { begin, end } of this.#segments) {
@@ -111,7 +114,7 @@ export class SegmentStore {
    * @param {Segment} segment
    * @param {number} at
    * @param {Uint8Array} target
-   * @returns {Promise<number>} bytes; 0 if the segment is gone
+   * @returns {Promise<number>} number of bytes read; 0 if the segment does not exist any more
    */
   async #readSegment(segment, at, target) {
     const { begin, end, name } = segment;
@@ -123,7 +126,7 @@ export class SegmentStore {
         return count;
       }
     } catch {
-      // Removed by another page or process.
+      // Another page or process has removed the segment.
     }
     this.#segments = this.#segments.filter((other) => other !== segment);
     this.isFinished = false;
@@ -176,13 +179,14 @@ export class SegmentStore {
       this.#unsaved = { begin: 0, end: 0, parts: [] };
     } catch (cause) {
       await this.fail(cause);
-      // A part of a file that does not fit would only take the room of others.
+      // The segments are removed, because a part of a file that does not fit would only use storage that other files
+      // need.
       this.#segments = [];
       await this.#files.clear().catch(() => {});
     }
   }
 
-  /** Continues in memory: the bytes cannot be stored. @param {unknown} cause */
+  /** Continues in memory, because bytes cannot be written. @param {unknown} cause */
   async fail(cause) {
     if (this.#memory) return;
     this.#memory = memoryStore(this.#keepsAll);

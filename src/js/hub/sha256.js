@@ -1,10 +1,10 @@
-// SHA-256 of bytes that arrive in pieces: browsers compute it of whole buffers only.
+// Computes SHA-256 of bytes that arrive in pieces, because browsers compute it only for whole buffers.
 
 /** @import { Hash } from './types.js' */
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = new Int32Array(64);
-/** The same bits of the square roots of the first 8. */
+/** The first 32 bits of the fractional parts of the square roots of the first 8 primes. */
 const START = new Int32Array(8);
 for (let n = 2, i = 0; i < 64; n++) {
   let isPrime = true;

@@ -1,9 +1,10 @@
-// Rows of weights in blocks, as the core packs them: the scales of the groups of a row, their minimums if there are
-// any, then its codes, a byte for each. value = scale · code + minimum.
+// Decodes rows of weights in the layout in which the core packs block types. A row has the scales of its groups, their
+// minimums if there are any, then its codes, one byte each: value = scale · code + minimum.
 
 /**
- * bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for codes with a sign.
- * length: of a group. hasByteInputs: products round their inputs to 8 bits instead of 16, for codes of 4 bits.
+ * Layout of packed rows. bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for
+ * codes with a sign. length: number of values of a group. hasByteInputs: for codes of 4 bits, products round their
+ * inputs to 8 bits instead of 16.
  * @typedef {{ bits: 4 | 8, length: 16 | 32, hasMinimums: boolean, hasByteInputs?: boolean }} BlockForm
  */
 
@@ -21,7 +22,7 @@ export const BLOCK_FORMS = {
 export const blockRowBytes = ({ length, hasMinimums }, width) => width + (width / length) * (hasMinimums ? 8 : 4);
 
 /**
- * The values of whole rows.
+ * Dequantizes whole rows.
  * @param {Uint8Array} rows
  * @param {BlockForm} form
  * @param {number} width
@@ -38,7 +39,7 @@ export function fromBlockRows(rows, form, width) {
   for (let row = 0, to = 0; to < out.length; row++) {
     let from = (row + 1) * rowBytes - width;
     for (let group = (row * rowBytes) / 4, end = group + groups; group < end; group++) {
-      // x + −0 is x, also for −0.
+      // Adding −0 changes no value, not even −0.
       const [scale, minimum] = [floats[group], hasMinimums ? floats[group + groups] : -0];
       for (const last = to + length; to < last; to++, from++) out[to] = scale * (codes[from] - offset) + minimum;
     }

@@ -1,4 +1,4 @@
-// Shared by the readers of files: bytes of an argument, format errors, allocation, shapes.
+// Functions that all readers of files use: bytes of an argument, format errors, allocation, shapes.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -12,10 +12,11 @@ import { MAX_AXES } from '../check/shape.js';
 export const formatError = (caller, message, details) => new HeadlightError('FORMAT', `${caller}: ${message}`, details);
 
 /**
- * The bytes of an argument. Tested by tag, not by instanceof, so that buffers of another realm work too.
+ * Returns the bytes of an argument. Buffers are recognized by their tag and not by instanceof, so that buffers of
+ * another realm are accepted.
  * @param {string} caller
  * @param {unknown} source
- * @returns {Uint8Array} the same memory
+ * @returns {Uint8Array} a view of the same memory
  */
 export function readBytes(caller, source) {
   try {
@@ -57,7 +58,10 @@ export function allocate(caller, bytes, make) {
   }
 }
 
-/** Number of elements; 0 if any axis is 0, even if the others multiply to Infinity. @param {readonly number[]} shape */
+/**
+ * Returns the number of elements. It is 0 if any axis is 0, even if the product of the other axes is Infinity.
+ * @param {readonly number[]} shape
+ */
 export const countElements = (shape) => (shape.includes(0) ? 0 : shape.reduce((a, b) => a * b, 1));
 
 /** @param {unknown} shape @returns {shape is number[]} */

@@ -1,4 +1,4 @@
-// Element types in files: decodes them to typed arrays and encodes typed arrays.
+// Decodes the element types of files to typed arrays, and encodes typed arrays to them.
 
 import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 import { quote } from '../check/quote.js';
@@ -12,7 +12,8 @@ import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.
  * 'BF16' | 'F32' | 'F64'} KnownDType
  */
 /**
- * @typedef {KnownDType | (string & {})} DType tensors of unknown types are listed, but reading their data throws
+ * @typedef {KnownDType | (string & {})} DType type in a file; a tensor of another type than KnownDType is listed, but
+ *   access to its data throws
  */
 /**
  * @typedef {object} StoredTensor
@@ -28,7 +29,10 @@ import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.
  * }} Kind
  */
 
-/** range: of integers. npy: NumPy's type letter and size. @type {Record<KnownDType, Kind>} */
+/**
+ * The known element types. range: smallest and largest integer. npy: type letter and size in NumPy.
+ * @type {Record<KnownDType, Kind>}
+ */
 export const KINDS = {
   F64: { bytes: 8, array: Float64Array, npy: 'f8' },
   I64: { bytes: 8, array: BigInt64Array, range: [-(2n ** 63n), 2n ** 63n - 1n], npy: 'i8' },
@@ -48,7 +52,7 @@ export const KINDS = {
 };
 const NAMES = Object.keys(KINDS).join(', ');
 
-/** The type that an array has by itself. @type {Record<string, KnownDType>} */
+/** Element type of each class of typed arrays. @type {Record<string, KnownDType>} */
 const DTYPES = {
   Float64Array: 'F64',
   Float32Array: 'F32',
@@ -92,7 +96,7 @@ function reverseEach(bytes, size) {
 }
 
 /**
- * A tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read.
+ * Makes a tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read.
  * @param {string} dtype
  * @param {number[]} shape
  * @param {() => Error} refuse
@@ -116,9 +120,9 @@ export const unknownDType = (caller, name, dtype) =>
   });
 
 /**
- * The bytes of a tensor in a file.
+ * Encodes a tensor to its bytes in a file.
  * @param {string} caller
- * @param {string} name in messages
+ * @param {string} name of the tensor in errors
  * @param {unknown} value
  * @returns {{ dtype: KnownDType, shape: number[], bytes: Uint8Array }}
  */
@@ -127,7 +131,7 @@ export function encode(caller, name, value) {
     formatError(caller, `${name} ${reason}`, { parameter: name, expected, got });
   if (typeof value !== 'object' || value === null)
     throw fail(`is ${quote(value)}, expected { data, shape }`, '{ data, shape }', value);
-  // Each property is read once: it may be a getter.
+  // Each property is read only once, because it may be a getter.
   const { data, shape: given, dtype: asked } = /** @type {WritableTensor} */ (value);
   const own = ArrayBuffer.isView(data) ? DTYPES[tagOf(data)] : undefined;
   if (!own) throw fail(`needs data in a typed array, got ${quote(data)}`, 'a typed array', data);
@@ -145,7 +149,10 @@ export function encode(caller, name, value) {
   return { dtype, shape, bytes: encodeData(caller, data, own, dtype, fail) };
 }
 
-/** The name of the built-in class, also of a subclass or in another realm. @type {(array: NumberArray) => string} */
+/**
+ * Returns the name of the built-in class of an array, even if the array is of a subclass or of another realm.
+ * @type {(array: NumberArray) => string}
+ */
 const tagOf = (array) => tag.call(array);
 const tag = /** @type {{ get(): string }} */ (
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
@@ -154,7 +161,7 @@ const tag = /** @type {{ get(): string }} */ (
 /**
  * @param {string} caller
  * @param {NumberArray} data
- * @param {KnownDType} own its type
+ * @param {KnownDType} own type of the array
  * @param {KnownDType} dtype the type to write
  * @param {(reason: string, expected: unknown, got: unknown) => Error} fail
  */

@@ -1,11 +1,11 @@
-// Reads a range of a file over HTTP, whole or as a stream. It checks that the response matches the request, and reads
-// nothing beyond the range: a proxy may send other bytes than those requested, and a server may never stop sending.
+// Reads a range of a file over HTTP, at once or as a stream. Checks that the response matches the request, because a
+// proxy may send other bytes. Reads nothing beyond the range, because a server may never stop sending.
 
 import { unreadable } from '../check/errors.js';
 import { discard, failure, RangeBody, WholeBody } from './responseBody.js';
 
 /**
- * A remote file, and the results of earlier responses.
+ * A remote file, and what earlier responses have said about it.
  * @typedef {object} RemoteSource
  * @property {string} caller
  * @property {string} name of the file in errors
@@ -15,11 +15,11 @@ import { discard, failure, RangeBody, WholeBody } from './responseBody.js';
  * @property {string | null} [tag] its ETag, from an earlier response
  */
 /** @typedef {{ bytes: Uint8Array, total: number, tag: string | null, whole?: undefined }} FetchedRange */
-/** @typedef {(FetchedRange | { whole: WholeBody }) & { type: string }} Fetched and its Content-Type */
+/** @typedef {(FetchedRange | { whole: WholeBody }) & { type: string }} Fetched with the Content-Type of the response */
 
 /**
- * The bytes from begin to end, or to the end of the file if that is nearer; or the whole file, if the server does not
- * support ranges. A failed request leaves no state, so the call can be repeated.
+ * Returns the bytes from begin to end, or to the end of the file if that is nearer. Returns the whole file if the
+ * server does not support ranges. A failed request leaves no state, so that the call can be repeated.
  * @param {RemoteSource} source
  * @param {number} begin
  * @param {number} end exclusive; more than begin
@@ -41,7 +41,7 @@ export async function fetchRange(source, begin, end, target) {
  */
 
 /**
- * The body of a response with these bytes, not read yet; null if the file is empty.
+ * Requests bytes and returns the body of the response, which is not read yet, or null if the file is empty.
  * @param {RemoteSource} source
  * @param {number} begin
  * @param {number} end exclusive; more than begin
@@ -55,11 +55,12 @@ export async function openRange(source, begin, end) {
     if (response.status === 416 && begin === 0 && contentRange?.trim() === 'bytes */0')
       return { body: null, length: 0, total: 0, tag: null, type: '' };
     if (response.status !== 206) throw refusal(source, response.status);
-    // Another origin may not expose this header to the page. Then a range cannot be checked.
+    // A server of another origin may not expose this header to the page. Then the range cannot be checked, so the whole
+    // file is requested.
     if (contentRange === null) return await fetchWhole(source);
     return checkRange(source, response, contentRange, begin, end);
   } finally {
-    // Unless it is read as a range: then it is locked.
+    // Cancels the body, except if a RangeBody or WholeBody has locked it.
     await discard(response);
   }
 }

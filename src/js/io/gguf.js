@@ -1,6 +1,6 @@
 // GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts,
-// lengths and offsets are compared with the size of the file before anything is allocated. The list can be read alone,
-// for files that are read in ranges.
+// lengths and offsets are compared with the size of the file before anything is allocated. The list can be read without
+// the data, for files that are read in ranges.
 
 import { quote } from '../check/quote.js';
 import { allocate, countElements, formatError, readBytes } from './bytes.js';
@@ -11,8 +11,8 @@ import { identify } from './identify.js';
 /** @import { GgufValue } from './ggufCursor.js' */
 
 /**
- * The position of a tensor in the file. type: such as 'Q4_K'; 'type 99' for one that Headlight does not know, with
- * end = begin. shape: the width of a row is last.
+ * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know, for
+ * which end equals begin. shape: the last size is the width of a row.
  * @typedef {{ type: string, shape: number[], begin: number, end: number }} GgufRange
  */
 /**
@@ -24,13 +24,13 @@ import { identify } from './identify.js';
 /**
  * @typedef {object} GgufTensor
  * @property {string} type such as 'Q4_K'
- * @property {number[]} shape rows and columns: the width of a row is last
- * @property {() => Float32Array} data the dequantized numbers; throws a FORMAT error if the type is not decoded
+ * @property {number[]} shape sizes; the last is the width of a row
+ * @property {() => Float32Array} data returns the dequantized numbers; throws a FORMAT error if the type is not decoded
  */
 /**
  * @typedef {object} AsyncGgufTensor
  * @property {string} type such as 'Q4_K'
- * @property {number[]} shape rows and columns: the width of a row is last
+ * @property {number[]} shape sizes; the last is the width of a row
  * @property {() => Promise<Float32Array>} data reads and dequantizes the tensor
  */
 /** @typedef {{ metadata: Record<string, GgufValue>, tensors: Record<string, GgufTensor> }} Gguf */
@@ -47,20 +47,20 @@ const VERSIONS = [2, 3];
 const OLD = ['lmgg', 'fmgg', 'tjgg', 'algg'];
 const DEFAULT_ALIGNMENT = 32;
 const MAX_ALIGNMENT = 2 ** 20;
-/** As in ggml. */
+/** Maximum axes of a tensor, as in ggml. */
 const MAX_AXES = 4;
 const MAX_NAMES = 2 ** 20;
-/** Bytes of the smallest entries: of the metadata (a length, a kind, one byte), and of the list of tensors. */
+/** Bytes of the smallest entry of the metadata, which is a length, a kind and one byte, and of the list of tensors. */
 const MIN_ENTRY = 13;
 const MIN_TENSOR = 24;
-/** Metadata and list of tensors. The largest vocabularies take about 20 MB. */
+/** Maximum bytes of the metadata and the list of tensors. The largest vocabularies take about 20 MB. */
 const MAX_HEADER = 2 ** 27;
 /** Bytes of the first read of a file that is read in ranges. */
 const FIRST_BYTES = 2 ** 16;
 
 /**
- * A GGUF file: its metadata, and its tensors, which are dequantized by data(). Integers above 2 ** 53 are BigInts.
- * Bytes are read at once; a Blob and a range reader are read in ranges, and give a promise.
+ * Reads the metadata and the list of tensors of a GGUF file. The method data() of a tensor dequantizes it. Integers
+ * above 2 ** 53 are BigInts. A Blob or a range reader is read in ranges, and the results are promises.
  * @overload
  * @param {ArrayBuffer | ArrayBufferView} source
  * @returns {Gguf}
@@ -131,7 +131,12 @@ function mapTensors(tensors, data) {
   return mapped;
 }
 
-/** Refuses types that are not decoded. @param {string} caller @param {string} name @param {GgufRange} range */
+/**
+ * Returns the type of a tensor. Throws if Headlight does not decode it.
+ * @param {string} caller
+ * @param {string} name
+ * @param {GgufRange} range
+ */
 export function typeOf(caller, name, { type }) {
   const found = decodedType(type);
   if (found) return found;
@@ -150,7 +155,7 @@ const quoteType = (type) => (type.startsWith('type ') ? type : `type ${type}`);
  * Reads the header of a file in ranges.
  * @param {string} caller
  * @param {number} size of the file; Infinity if it is not known
- * @param {(begin: number, end: number) => Promise<Uint8Array>} read returns fewer bytes if the file ends before
+ * @param {(begin: number, end: number) => Promise<Uint8Array>} read returns fewer bytes if the file ends earlier
  * @returns {Promise<GgufHeader>}
  */
 export async function readGgufHeader(caller, size, read) {
@@ -160,7 +165,8 @@ export async function readGgufHeader(caller, size, read) {
       return parseGguf(caller, bytes, size);
     } catch (error) {
       if (!(error instanceof MoreBytes)) throw error;
-      // At least twice as many bytes each time, so that the time of all attempts is linear.
+      // Each attempt reads at least twice as many bytes as the previous one, so that the total time is linear in the
+      // size of the header.
       const end = Math.min(Math.max(error.end, 2 * bytes.length), size);
       const more = await read(bytes.length, end);
       if (more.length < Math.min(error.end, end) - bytes.length) {
@@ -185,7 +191,7 @@ function join(caller, start, more) {
  * @param {string} caller
  * @param {Uint8Array} bytes the file, or its beginning
  * @param {number} size of the whole file; Infinity if it is not known
- * @returns {GgufHeader} throws MoreBytes if the header is longer than `bytes`
+ * @returns {GgufHeader} the header; throws MoreBytes if the header is longer than `bytes`
  */
 function parseGguf(caller, bytes, size) {
   const cursor = new GgufCursor(caller, bytes, size, MAX_HEADER);
@@ -222,7 +228,7 @@ function readVersion(cursor) {
   if (cursor.size < 4 || cursor.u32() !== MAGIC) throw notGguf(caller, bytes);
   const version = cursor.u32();
   if (VERSIONS.includes(version)) return version;
-  // The bytes in the opposite order.
+  // The version with its bytes in reverse order, to recognize a big-endian file.
   const reversed = new DataView(bytes.buffer, bytes.byteOffset + 4, 4).getUint32(0, false);
   const text = VERSIONS.includes(reversed)
     ? 'the file is big-endian, expected a little-endian file'
@@ -242,7 +248,7 @@ function notGguf(caller, bytes) {
 }
 
 /**
- * A number of entries, each of at least `min` bytes.
+ * Reads a number of entries. Throws if so many entries of at least `min` bytes do not fit in the file.
  * @param {GgufCursor} cursor
  * @param {string} what
  * @param {number} min
@@ -269,7 +275,7 @@ function readAlignment(cursor, metadata) {
 }
 
 /**
- * An entry of the list. Begin and end count from the beginning of the data.
+ * Reads an entry of the list of tensors. begin and end are relative to the beginning of the data.
  * @param {GgufCursor} cursor
  * @param {number} alignment
  * @returns {GgufRange}
@@ -298,7 +304,8 @@ function readTensor(cursor, alignment) {
 }
 
 /**
- * Converts positions to those in the file, and checks that tensors are within it and do not overlap.
+ * Converts begin and end of tensors to positions in the file, and checks that tensors are within the file and do not
+ * overlap.
  * @param {GgufCursor} cursor
  * @param {Map<string, GgufRange>} tensors
  * @param {number} start of the data

@@ -1,16 +1,19 @@
 // Rounds float32 numbers to the types of GGUF files that Headlight writes: floats, and blocks of 32 numbers with one
-// scale, a float16. Codes are the nearest for the scale as it is stored, where llama.cpp takes the scale before its
-// rounding. The scale of Q8_0 is the largest number / 127. That of Q4_0 is llama.cpp's, the largest number / −8, or
-// one with a smaller sum of squared errors.
+// float16 scale. Each code is the nearest one for the stored scale, where llama.cpp uses the scale before it is rounded
+// to float16. The scale of Q8_0 is the largest number / 127. The scale of Q4_0 is that of llama.cpp, the largest number
+// / −8, or another one if that has a smaller sum of squared errors.
 
 import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 import { toHalves } from './halves.js';
 
 /** @typedef {'F32' | 'F16' | 'BF16' | 'Q8_0' | 'Q4_0'} WrittenType */
 
-/** Numbers of a block. */
+/** Number of values of a block. */
 const LENGTH = 32;
-/** The code of the largest number of a block, in the scales that Q4_0 compares. The first is llama.cpp's. */
+/**
+ * Codes of the largest number of a block from which the scales are computed that Q4_0 compares. The first is that of
+ * llama.cpp.
+ */
 const LEVELS = [-8, -7, -7.5, -8.5, -9];
 
 /** Rounds half away from zero, like C. @param {number} x */
@@ -31,7 +34,7 @@ function writeQ8(x, out) {
     scales[b] = most / 127;
   }
   const halves = toHalves(scales);
-  // A subnormal float16 may be so much smaller that the largest number would be further than half of it.
+  // A subnormal float16 may be rounded down so far that the largest number would be more than half a scale above 127.
   decodeFloats(halves, FLOATS.F16).forEach((scale, b) => void (scale * 127.5 < scales[b] * 127 && halves[b]++));
   const rounded = decodeFloats(halves, FLOATS.F16);
   for (let b = 0, to = 0; b < scales.length; b++) {
@@ -43,13 +46,13 @@ function writeQ8(x, out) {
   }
 }
 
-/** The nearest code of 4 bits, from −8 to 7. @param {number} x in units of the scale */
+/** Returns the nearest code of 4 bits, from −8 to 7. @param {number} x in units of the scale */
 function nearest(x) {
-  // For numbers from 0, | 0 rounds down.
+  // The operand of | 0 is not negative, so that it is rounded down.
   return x <= -8 ? -8 : x >= 7 ? 7 : ((x + 8.5) | 0) - 8;
 }
 
-/** The number with the largest absolute value. @param {Float32Array} x @param {number} begin */
+/** Returns the number with the largest absolute value. @param {Float32Array} x @param {number} begin */
 function largestOf(x, begin) {
   let most = 0;
   for (let i = begin; i < begin + LENGTH; i++) if (Math.abs(x[i]) > Math.abs(most)) most = x[i];
@@ -57,7 +60,7 @@ function largestOf(x, begin) {
 }
 
 /**
- * The scale with the least sum of squared errors, over the codes that each level gives.
+ * Returns the scale with the smallest sum of squared errors. For the codes of each level, the best scale is computed.
  * @param {Float32Array} x
  * @param {number} begin of the block
  * @param {number} most the number with the largest absolute value, not 0
@@ -72,13 +75,18 @@ function bestScale(x, begin, most) {
       product += x[i] * code;
       square += code * code;
     }
-    // The error of the best scale for these codes is the sum of squares minus product² / square.
+    // With the best scale for these codes, the sum of squared errors is Σ x² − product² / square.
     if (product * product > best * square) [best, scale] = [(product * product) / square, product / square];
   }
   return scale;
 }
 
-/** The sum of the squared errors. @param {Float32Array} x @param {number} begin @param {number} scale */
+/**
+ * Returns the sum of the squared errors of a block with a scale.
+ * @param {Float32Array} x
+ * @param {number} begin
+ * @param {number} scale
+ */
 function errorOf(x, begin, scale) {
   let sum = 0;
   for (let i = begin; i < begin + LENGTH; i++) sum += (x[i] - (scale === 0 ? 0 : scale * nearest(x[i] / scale))) ** 2;
@@ -122,7 +130,10 @@ function toUpperHalves(x) {
 /** @param {Uint16Array} codes @param {Uint8Array} out */
 const copyHalves = (codes, out) => out.set(new Uint8Array(codes.buffer, codes.byteOffset, codes.byteLength));
 
-/** By the name of the type. @type {Record<WrittenType, (x: Float32Array, out: Uint8Array) => void>} */
+/**
+ * Functions that write rows, by the name of the type.
+ * @type {Record<WrittenType, (x: Float32Array, out: Uint8Array) => void>}
+ */
 const WRITERS = {
   F32: (x, out) => out.set(new Uint8Array(x.buffer, x.byteOffset, x.byteLength)),
   F16: (x, out) => copyHalves(toHalves(x), out),
@@ -133,11 +144,12 @@ const WRITERS = {
 
 export const WRITTEN_TYPES = /** @type {WrittenType[]} */ (Object.keys(WRITERS));
 
-/** The largest number that a type can hold: a scale is a float16. @type {Record<WrittenType, number>} */
+/** The largest number that a type can hold. The scale of a block is a float16. @type {Record<WrittenType, number>} */
 const LARGEST = { F32: Infinity, F16: 65519, BF16: 3.3961e38, Q8_0: 127 * 65504, Q4_0: 7 * 65504 };
 
 /**
- * False if a number would become infinite, or if a block with a NaN or an infinite number would have no scale.
+ * Returns false if a number would become infinite, or if a block contains NaN or an infinite number, so that it has no
+ * scale.
  * @param {Float32Array} x
  * @param {WrittenType} type
  */
@@ -154,7 +166,7 @@ export function isInRange(x, type) {
 /**
  * Writes whole rows of a tensor.
  * @param {WrittenType} type
- * @param {Float32Array} x in blocks, a multiple of 32 numbers
+ * @param {Float32Array} x the numbers; for types with blocks a multiple of 32
  * @param {Uint8Array} out
  */
 export const writeRows = (type, x, out) => WRITERS[type](x, out);

@@ -1,11 +1,11 @@
-// Reads the numbers, strings and arrays in the header of a GGUF file, and keeps within the file.
+// Reads the numbers, strings and arrays in the header of a GGUF file, and checks that they are within the file.
 
 import { formatError } from './bytes.js';
 
-/** @typedef {number | bigint | boolean | string | GgufList} GgufValue bigint: integers above 2 ** 53 */
+/** @typedef {number | bigint | boolean | string | GgufList} GgufValue bigint for integers above 2 ** 53 */
 /** @typedef {GgufValue[]} GgufList */
 
-/** The header continues after the bytes that have been read, at least up to `end`. */
+/** Thrown if the header continues after the bytes that have been read. It ends at byte `end` or later. */
 export class MoreBytes extends Error {
   /** @param {number} end */
   constructor(end) {
@@ -14,27 +14,32 @@ export class MoreBytes extends Error {
   }
 }
 
-/** Bytes of a value of each kind, the smallest number for strings and arrays: their lengths. */
+/** Bytes of a value of each kind. For strings and arrays it is the minimum, the bytes of their lengths. */
 const KIND_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8];
 const BOOL = 7;
 const STRING = 8;
 const ARRAY = 9;
-/** No file is known with arrays of arrays. */
+/** Maximum depth of nested arrays. No file with nested arrays is known. */
 const MAX_DEPTH = 4;
-/** Elements of all arrays. The largest vocabularies have fewer than a million tokens, and several values for each. */
+/**
+ * Maximum number of elements of all arrays. The largest vocabularies have fewer than a million tokens, and several
+ * values for each.
+ */
 const MAX_ELEMENTS = 2 ** 24;
-/** Bytes of a key, as the format says, and of the name of a tensor. */
+/** Maximum bytes of a key, which is a limit of the format, and of the name of a tensor. */
 const MAX_NAME = 2 ** 16 - 1;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Some vocabularies have tokens that are not UTF-8. A byte order mark is a token of others. */
+/**
+ * Decoder of values, which accepts invalid UTF-8 and keeps a byte order mark, because vocabularies have such tokens.
+ */
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class GgufCursor {
   at = 0;
-  /** Begins the messages of errors. */
+  /** Beginning of error messages: the part of the file that is being read. */
   where = 'the header';
-  /** The key or the tensor. @type {string | undefined} */
+  /** The key or the tensor that is being read, for errors. @type {string | undefined} */
   parameter;
   #elements = 0;
   #view;
@@ -43,7 +48,7 @@ export class GgufCursor {
    * @param {string} caller
    * @param {Uint8Array} bytes the file, or its beginning
    * @param {number} size of the whole file
-   * @param {number} most bytes of a header
+   * @param {number} most maximum bytes of a header
    */
   constructor(caller, bytes, size, most) {
     this.caller = caller;
@@ -53,7 +58,7 @@ export class GgufCursor {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Sets the subject of errors. @param {string} where @param {string} [parameter] */
+  /** Sets the part of the file that errors mention. @param {string} where @param {string} [parameter] */
   within(where, parameter) {
     this.where = where;
     this.parameter = parameter;
@@ -64,7 +69,7 @@ export class GgufCursor {
     return formatError(this.caller, `${this.where} ${reason}`, { parameter: this.parameter, expected, got });
   }
 
-  /** The next `count` bytes must be in the file and must have been read. @param {number} count */
+  /** Throws unless the next `count` bytes are in the file and have been read. @param {number} count */
   #need(count) {
     const { at, bytes, size, most } = this;
     if (count > size - at)
@@ -82,7 +87,7 @@ export class GgufCursor {
     if (count > bytes.length - at) throw new MoreBytes(at + count);
   }
 
-  /** The position of the next `count` bytes. @param {number} count */
+  /** Advances by `count` bytes and returns the position of the first of them. @param {number} count */
   #take(count) {
     this.#need(count);
     this.at += count;
@@ -97,7 +102,7 @@ export class GgufCursor {
     return this.#view.getBigUint64(this.#take(8), true);
   }
 
-  /** The bytes of a string. @param {number} most */
+  /** Reads the bytes of a string. @param {number} most */
   #string(most) {
     const length = this.u64();
     const left = this.size - this.at;
@@ -110,7 +115,7 @@ export class GgufCursor {
     return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
   }
 
-  /** A key, or the name of a tensor. */
+  /** Reads a key or the name of a tensor. */
   name() {
     const bytes = this.#string(MAX_NAME);
     try {
@@ -120,7 +125,7 @@ export class GgufCursor {
     }
   }
 
-  /** A value of the metadata, with its kind. @returns {GgufValue} */
+  /** Reads the kind of a value of the metadata, and the value. @returns {GgufValue} */
   value() {
     const kind = this.#kind();
     return kind === ARRAY ? this.#array(1) : this.#scalar(kind);

@@ -1,6 +1,6 @@
-// The block types of GGUF files. A row is a sequence of blocks, which consist of one or several groups of 16 or 32
-// codes with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in
-// float32 and every value is rounded once, so the results have the same bits as llama.cpp's.
+// The block types of GGUF files. A row is a sequence of blocks. A block has one or several groups of 16 or 32 codes
+// with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in float32
+// and every value is rounded once, so the results have the same bits as those of llama.cpp.
 
 import { decodeFloats, FLOATS } from '../check/floats.js';
 import { blockRowBytes, BLOCK_FORMS as FORMS, fromBlockRows } from './blockRows.js';
@@ -10,27 +10,30 @@ import { decode } from './dtypes.js';
 /** @import { BlockForm } from './blockRows.js' */
 
 /**
- * Groups of some blocks: codes, a byte for each, and the scale and the minimum of each group.
+ * The codes of some blocks, one byte each, and the scale and the minimum of each of their groups.
  * @typedef {{ codes: Uint8Array, scales: Float32Array, minimums: Float32Array }} Groups
  */
 /**
- * Reads the block at byte `at`: its codes to those from `to`, its scales and minimums to those from `group`.
+ * Reads the block at byte `at`. Writes its codes from index `to` on, its scales and minimums from index `group` on.
  * @typedef {(bytes: Uint8Array, at: number, groups: Groups, to: number, group: number) => void} ReadBlock
  */
 /**
- * values: numbers of a block. bytes: of a block. form and block: undefined for floats and for types that are not
- * decoded.
+ * A type of tensors. values: number of values of a block. bytes: size of a block. form and block: undefined for floats
+ * and for types that are not decoded.
  * @typedef {{ name: string, values: number, bytes: number, form?: BlockForm, block?: ReadBlock }} GgufType
  */
 
 /** @typedef {GgufType & { form: BlockForm }} BlockType */
 
-/** The values of the 4-bit codes of IQ4_NL and IQ4_XS, and of MXFP4: twice the numbers of FP4. */
+/**
+ * Values of the 4-bit codes of IQ4_NL and IQ4_XS (IQ4) and of MXFP4 (FP4). The values of FP4 are doubled to be
+ * integers.
+ */
 const IQ4 = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 const FP4 = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 const SAME = IQ4.map((_, code) => code);
 
-/** The float32 of every float16. @type {Float32Array | undefined} */
+/** The value of every float16 code, made at the first use. @type {Float32Array | undefined} */
 let halves;
 
 /** @param {Uint8Array} bytes @param {number} at */
@@ -52,7 +55,7 @@ function readQ8(bytes, at, { codes, scales }, to, group) {
 }
 
 /**
- * 32 codes of 4 bits: the low halves of 16 bytes, then the high halves.
+ * Reads 32 codes of 4 bits, which are the low halves of 16 bytes, then their high halves.
  * @param {Uint8Array} bytes
  * @param {number} at
  * @param {Uint8Array} codes
@@ -88,7 +91,7 @@ function readQ4Minimum(bytes, at, { codes, scales, minimums }, to, group) {
 }
 
 /**
- * 32 codes of 5 bits, minus an offset: bit i of the word `high` is the upper bit of code i.
+ * Reads 32 codes of 5 bits and subtracts an offset. Bit i of the 32-bit word at byte `high` is the upper bit of code i.
  * @param {Uint8Array} bytes
  * @param {number} high
  * @param {number} low
@@ -148,13 +151,26 @@ function readQ3K(bytes, at, { codes, scales }, to, group) {
   }
 }
 
-/** The 6-bit scale of a group of 32 in Q4_K and Q5_K. @param {Uint8Array} b @param {number} at @param {number} j */
+/**
+ * Returns the 6-bit scale of a group of 32 in Q4_K and Q5_K.
+ * @param {Uint8Array} b
+ * @param {number} at
+ * @param {number} j
+ */
 const scaleOf = (b, at, j) => (j < 4 ? b[at + j] & 63 : (b[at + j + 4] & 15) | ((b[at + j - 4] >> 6) << 4));
 
-/** The 6-bit minimum of such a group. @param {Uint8Array} b @param {number} at @param {number} j */
+/**
+ * Returns the 6-bit minimum of a group of 32 in Q4_K and Q5_K.
+ * @param {Uint8Array} b
+ * @param {number} at
+ * @param {number} j
+ */
 const minimumOf = (b, at, j) => (j < 4 ? b[at + j + 4] & 63 : (b[at + j + 4] >> 4) | ((b[at + j] >> 6) << 4));
 
-/** The eight groups of Q4_K and Q5_K: the lower four bits from `low`, the fifth bits of Q5_K from `high`. */
+/**
+ * Reads the eight groups of a block of Q4_K or Q5_K: the lower four bits from `low`, and the fifth bits of Q5_K from
+ * `high`.
+ */
 function readK(
   /** @type {Uint8Array} */ bytes,
   /** @type {number} */ at,
@@ -208,7 +224,7 @@ function readIq4Xs(bytes, at, { codes, scales }, to, group) {
   }
 }
 
-/** By the number in the file. @type {ReadonlyMap<number, GgufType>} */
+/** The types by their number in the file. @type {ReadonlyMap<number, GgufType>} */
 export const GGUF_TYPES = new Map(
   /** @type {[number, string, number, number, BlockForm?, ReadBlock?][]} */ ([
     [0, 'F32', 1, 4],
@@ -262,11 +278,11 @@ export const DECODED_TYPES = [...BY_NAME.values()]
   .filter(({ name, block }) => block || isFloat(name))
   .map((t) => t.name);
 
-/** The type of this name, if Headlight decodes it. @param {string} name */
+/** Returns the type of this name, or undefined if Headlight does not decode it. @param {string} name */
 export const decodedType = (name) => (DECODED_TYPES.includes(name) ? BY_NAME.get(name) : undefined);
 
 /**
- * Codes, scales and minimums of whole blocks.
+ * Reads the codes, scales and minimums of whole blocks.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @param {BlockType} type
@@ -286,7 +302,8 @@ function readGroups(caller, bytes, { values, bytes: size, form, block }) {
 export const isInBlocks = (type) => type.form !== undefined;
 
 /**
- * Rows as the core packs them: the scales of the groups of a row, their minimums if there are any, then its codes.
+ * Converts rows to the layout of the core: the scales of the groups of a row, their minimums if there are any, then its
+ * codes.
  * @param {string} caller
  * @param {Uint8Array} bytes whole rows
  * @param {BlockType} type
@@ -308,10 +325,10 @@ export function toBlockRows(caller, bytes, type, width) {
 }
 
 /**
- * The numbers of whole blocks.
+ * Dequantizes whole blocks.
  * @param {string} caller
  * @param {Uint8Array} bytes
- * @param {GgufType} type one that Headlight decodes
+ * @param {GgufType} type a type that Headlight decodes
  * @returns {Float32Array}
  */
 export function dequantize(caller, bytes, type) {

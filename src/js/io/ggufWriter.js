@@ -1,5 +1,5 @@
-// Writes the header of a GGUF file: metadata, and the list of tensors. The data of the tensors are written into the
-// same array later, one tensor after the other, so that no second copy of the file is in memory.
+// Writes the header of a GGUF file: metadata and the list of tensors. The caller writes the data of one tensor after
+// the other into the same array later, so that there is no second copy of the file in memory.
 
 import { elementCount } from '../check/shape.js';
 import { allocate } from './bytes.js';
@@ -10,7 +10,10 @@ import { GGUF_TYPES } from './ggufTypes.js';
  * A value of the metadata. The values of a list have one kind.
  * @typedef {{ kind: Kind, value: string | number | boolean | readonly (string | number | boolean)[] }} Value
  */
-/** @typedef {{ name: string, type: string, shape: readonly number[] }} NewTensor shape: the width of a row is last */
+/**
+ * @typedef {{ name: string, type: string, shape: readonly number[] }} NewTensor shape: the last size is the width of a
+ *   row
+ */
 
 /** @type {Record<Kind, number>} */
 const KINDS = { u8: 0, u32: 4, i32: 5, f32: 6, bool: 7, string: 8 };
@@ -30,7 +33,7 @@ function bytesOf({ type, shape }) {
   return (elementCount(shape) / values) * bytes;
 }
 
-/** Bytes that are written one after the other; they grow as needed. */
+/** Writes values one after the other into an array that grows as needed. */
 class Writer {
   #bytes = new Uint8Array(2 ** 16);
   #view = new DataView(this.#bytes.buffer);
@@ -40,7 +43,7 @@ class Writer {
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** The position of the next `count` bytes. @param {number} count */
+  /** Reserves the next `count` bytes and returns the position of the first of them. @param {number} count */
   #take(count) {
     const at = this.#at;
     this.#at += count;
@@ -78,7 +81,7 @@ class Writer {
     this.raw(bytes);
   }
 
-  /** @param {Value} value with its kind before it */
+  /** Writes the kind of a value and the value. @param {Value} value */
   value({ kind, value }) {
     const list = Array.isArray(value) ? value : undefined;
     this.u32(list ? ARRAY : KINDS[kind]);
@@ -102,7 +105,7 @@ class Writer {
 }
 
 /**
- * A file whose tensors are zero as yet.
+ * Makes a file whose tensors are still zero.
  * @param {string} caller
  * @param {ReadonlyMap<string, Value>} metadata
  * @param {readonly NewTensor[]} tensors

@@ -22,7 +22,7 @@ const SIGNATURES = [
   { kind: 'a tar archive', at: 257, start: 'ustar' },
   { kind: 'a Git LFS pointer, not the file that it points to', start: 'version https://git-lfs' },
 ];
-/** The kind of a zip archive by the name of its first file. @type {[RegExp, string][]} */
+/** Kinds of zip archives by the name of the first file in the archive. @type {[RegExp, string][]} */
 const ARCHIVES = [
   [/(^|\/)(data\.pkl|constants\.pkl|byteorder|version|\.format_version)$/, 'a PyTorch checkpoint: use readTorch'],
   [/\.npy$/, 'an npz archive: use readNpz'],
@@ -32,7 +32,7 @@ const TEXT = /^\s*(<!doctype html|<html)|^\s*<\?xml|^\s*[[{]\s*["[{\]}\d-]/i;
 
 /**
  * @param {Uint8Array} bytes the file or its beginning
- * @returns {string | undefined} the kind, with advice for some kinds
+ * @returns {string | undefined} the kind of the file, for some kinds with advice, or undefined if it is not recognized
  */
 export function identify(bytes) {
   if (bytes.length === 0) return 'an empty file';
@@ -40,7 +40,7 @@ export function identify(bytes) {
   if (signature) return signature.kind;
   const head = String.fromCharCode(...bytes.subarray(0, 512));
   if (/^PK(\x03\x04|\x05\x06)/.test(head)) return identifyArchive(bytes, head);
-  // ONNX in protobuf: field 1 (the version), then a string or a message.
+  // A model of ONNX is a protobuf message that begins with field 1 (the version), followed by a string or a message.
   if (/^\x08[\x01-\x1f][\x12\x1a\x22\x32\x3a]/.test(head)) return 'an ONNX model';
   if (bytes.length > 8 && isSafetensors(bytes)) return 'a safetensors file: use readSafetensors';
   const text = TEXT.exec(head);
@@ -55,7 +55,7 @@ function startsWith(bytes, start, at) {
   return codes.every((code, i) => bytes[at + i] === code);
 }
 
-/** @param {Uint8Array} bytes @param {string} head its beginning */
+/** @param {Uint8Array} bytes @param {string} head first bytes as text */
 function identifyArchive(bytes, head) {
   const length = bytes.length > 28 ? bytes[26] + 256 * bytes[27] : 0;
   const name = head.slice(30, 30 + length);

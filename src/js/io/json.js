@@ -1,5 +1,5 @@
 // Parses JSON from untrusted files. Unlike JSON.parse, it limits the depth and the items of one list or object, rejects
-// duplicate names, and treats names like __proto__ as any other name.
+// duplicate names, and treats a name such as __proto__ as any other name.
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS = /** @type {const} */ ([
@@ -13,12 +13,12 @@ const WORDS = /** @type {const} */ ([
  * @param {(reason: string) => Error} fail
  * @param {{ maxDepth?: number, maxItems?: number, maps?: boolean }} [options] maps: true for
  *   objects as Maps, which take less time if they have many names
- * @returns {unknown} objects have no prototype
+ * @returns {unknown} the value; objects in it have no prototype
  */
 export const parseJson = (text, fail, { maxDepth = 16, maxItems = 2 ** 20, maps = false } = {}) =>
   new Parser(text, fail, maxDepth, maxItems, maps).parse();
 
-// Code units, as numbers that a minifier copies to their uses.
+// Code units. Each is a constant of its own, so that a minifier inlines the number.
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const ZERO = 0x30;
@@ -29,7 +29,7 @@ const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Digits of an integer that is read without Number(). */
+/** Maximum digits of an integer that is read without Number(). */
 const SHORT = 9;
 
 class Parser {
@@ -67,7 +67,7 @@ class Parser {
     return this.#fail(`${reason} at character ${this.#at}`);
   }
 
-  /** Returns the code unit after spaces; NaN at the end of the text. */
+  /** Skips spaces and returns the next code unit, or NaN at the end of the text. */
   #skipSpace() {
     const text = this.#text;
     let at = this.#at;
@@ -99,7 +99,7 @@ class Parser {
     throw this.#error(this.#at < text.length ? 'expected a value' : 'the text ends');
   }
 
-  /** Reads an integer such as 0 or 128; −1 for other numbers. @param {number} first */
+  /** Reads an integer such as 0 or 128. Returns −1 for other numbers. @param {number} first */
   #shortInteger(first) {
     if (!(first >= ZERO && first <= NINE)) return -1;
     const text = this.#text;
@@ -109,7 +109,7 @@ class Parser {
     for (; code >= ZERO && code <= NINE; code = text.charCodeAt(++at)) value = 10 * value + code - ZERO;
     const digits = at - this.#at;
     if (digits > SHORT || (first === ZERO && digits > 1)) return -1;
-    // A fraction or an exponent.
+    // The number has a fraction or an exponent.
     if (code === 0x2e || code === 0x45 || code === 0x65) return -1;
     this.#at = at;
     return value;
@@ -143,7 +143,11 @@ class Parser {
     }
   }
 
-  /** Consumes the comma before the next item, or the closing bracket. @param {number} count @param {number} close */
+  /**
+   * Skips the comma before the next item or the closing bracket. Returns true if there is another item.
+   * @param {number} count
+   * @param {number} close
+   */
   #hasMore(count, close) {
     const code = this.#skipSpace();
     if (code === close || (count > 0 && code === COMMA)) this.#at++;
@@ -157,7 +161,7 @@ class Parser {
     if (!this.#hasMore(0, CLOSE_LIST)) return [];
     const first = this.#value(depth);
     if (!this.#hasMore(1, CLOSE_LIST)) return [first];
-    // A list of two has room for two: the first push would make room for 17.
+    // The list begins with two items, because a push to an empty list would allocate memory for 17.
     const items = [first, this.#value(depth)];
     while (this.#hasMore(items.length, CLOSE_LIST)) items.push(this.#value(depth));
     return items;
@@ -188,7 +192,7 @@ class Parser {
   }
 }
 
-/** True if an odd number of backslashes precedes the character. @param {string} text @param {number} at */
+/** Returns true if an odd number of backslashes precedes the character. @param {string} text @param {number} at */
 function isEscaped(text, at) {
   let start = at;
   while (text[start - 1] === '\\') start--;

@@ -1,4 +1,4 @@
-// npy: magic, version, header length, a Python dict, the data of one array.
+// Reads and writes npy files: magic bytes, version, length of the header, a Python dict, the data of one array.
 
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape, readBytes } from './bytes.js';
@@ -10,14 +10,14 @@ import { identify } from './identify.js';
 
 /**
  * @typedef {{ descr: string, dtype?: KnownDType, bigEndian: boolean, fortran: boolean, shape: number[], start: number
- * }} NpyHeader descr: the type as NumPy writes it
+ *   }} NpyHeader descr: the type in the notation of NumPy; dtype: undefined if the type is not decoded
  */
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
-/** The limit of version 1. */
+/** Maximum length of a header of version 1. */
 const MAX_HEADER_LENGTH = 65535;
 const EXPECTED = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
-/** NumPy's type letters that are not decoded. @type {Record<string, string>} */
+/** Type letters of NumPy that are not decoded, and their meanings. @type {Record<string, string>} */
 const OTHERS = {
   O: 'Python objects, which are pickled',
   c: 'complex numbers',
@@ -42,7 +42,7 @@ export function readNpy(source) {
 }
 
 /**
- * Reads one array of several: if its type is not decoded, only access to its data throws.
+ * Reads an array of an archive. If its type is not decoded, only access to its data throws.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @returns {StoredTensor}
@@ -85,7 +85,7 @@ function readArray(caller, bytes, { dtype, bigEndian, fortran, shape, start }) {
 }
 
 /**
- * The type, shape and data offset, from the first bytes of a file.
+ * Reads the type, the shape and the position of the data from the first bytes of a file.
  * @param {Uint8Array} bytes
  */
 export const readNpyHeader = (bytes) => readHeader('readNpyHeader', bytes);
@@ -127,7 +127,9 @@ function readHeader(caller, bytes) {
   return { ...parseHeader(caller, text), start: start + length };
 }
 
-/** A Python token and the space before it. Its alternatives do not overlap, so it takes linear time. */
+/**
+ * Matches a Python token and the space before it. The alternatives do not overlap, so that matching takes linear time.
+ */
 const TOKEN = /\s*(?:'([^'\\]*)'|"([^"\\]*)"|(\d+)L?|(True|False)|([{}()[\]:,]))/y;
 /** @typedef {{ text?: string, number?: number, truth?: boolean, sign?: string, from: number, to: number }} Token */
 
@@ -153,7 +155,7 @@ function tokenize(text, fail) {
 }
 
 /**
- * The three fields of the dict, in any order.
+ * Reads the three fields of the dict, which may be in any order.
  * @param {string} caller
  * @param {string} text
  * @returns {Omit<NpyHeader, 'start'>}
@@ -165,7 +167,7 @@ function parseHeader(caller, text) {
   let at = 0;
   const take = (/** @type {string} */ sign) => tokens[at]?.sign === sign && at++ >= 0;
 
-  /** The tokens of one value, including nested brackets. */
+  /** Reads the tokens of a value, including nested brackets. */
   function value() {
     const first = at;
     let depth = 0;
@@ -195,7 +197,7 @@ function parseHeader(caller, text) {
 /** @param {Token[]} tokens @param {string} header @param {() => Error} fail */
 function readDescr(tokens, header, fail) {
   const [{ text, sign, from }] = tokens;
-  // A list of fields, for records.
+  // The type of an array of records is a list of fields.
   if (sign === '[') return { descr: header.slice(from, tokens[tokens.length - 1].to).trim(), bigEndian: false };
   if (text === undefined) throw fail();
   const [, order, type] = /^([<>|=]?)([a-zA-Z]\d+)$/.exec(text) ?? [];
@@ -222,9 +224,9 @@ function readTuple(caller, tokens, fail) {
 
 /**
  * @param {string} caller
- * @param {NumberArray} data first axis fastest
+ * @param {NumberArray} data in Fortran order, in which the first index varies fastest
  * @param {number[]} shape
- * @returns {NumberArray} last axis fastest
+ * @returns {NumberArray} in row-major order
  */
 function toRowMajor(caller, data, shape) {
   // Axes of size 1 do not change the order.
@@ -261,7 +263,7 @@ export function writeNpy(tensor) {
     });
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const header = `{'descr': '${size === 1 ? '|' : '<'}${npy}', 'fortran_order': False, 'shape': ${tuple}, }`;
-  // The format aligns the data to 64 bytes.
+  // The format requires that the data begin at a multiple of 64 bytes.
   const length = Math.ceil((10 + header.length + 1) / 64) * 64 - 10;
   const file = allocate(caller, 10 + length + bytes.length, () => new Uint8Array(10 + length + bytes.length));
   file.set([...MAGIC, 1, 0]);

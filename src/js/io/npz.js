@@ -1,4 +1,4 @@
-// npz: a zip archive of npy files.
+// Reads npz files, which are zip archives of npy files.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { quote } from '../check/quote.js';
@@ -14,7 +14,7 @@ const EXTENSION = '.npy';
 /**
  * @param {ArrayBuffer | ArrayBufferView} source
  * @param {{ maxSize?: number }} [options] maxSize: total bytes of the decompressed arrays; default 2 GiB
- * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} by their names in np.savez, without .npy
+ * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} tensors by their names in np.savez, without .npy
  */
 export async function readNpz(source, options = {}) {
   const caller = 'readNpz';

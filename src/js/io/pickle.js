@@ -1,13 +1,16 @@
-// Reads the pickles in which torch.save describes tensors. Nothing is executed: the opcodes are those of the table
-// below, the globals are those that the caller lists, and a call runs a function of the caller. Everything else is
-// refused by name. Time and memory are linear in the length of the pickle.
+// Reads the pickles in which torch.save describes tensors. Nothing in the file is executed. The reader knows only the
+// opcodes of the table below and the globals that the caller lists, and a call runs a function of the caller. The error
+// for anything else contains its name. Time and memory are linear in the length of the pickle.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 
-/** A Python object that a pickle may name: a type, or a function that it may call. */
+/** A Python object to which a pickle may refer: a type, or a function that it may call. */
 export class Global {
-  /** @param {string} [dtype] of a type @param {(args: unknown[]) => unknown} [call] of a function */
+  /**
+   * @param {string} [dtype] element type, if the object is a type
+   * @param {(args: unknown[]) => unknown} [call] implementation, if the object is a function
+   */
   constructor(dtype, call) {
     this.dtype = dtype;
     this.call = call;
@@ -15,12 +18,15 @@ export class Global {
 }
 
 /**
- * The caller's objects behind the opcodes that name Python objects. globals: by module and name, separated by a space.
- * format: what the pickle describes, in errors.
+ * Meaning of the opcodes that refer to Python objects. globals: the known objects, by module and name, separated by a
+ * space. persistent: returns the object of a persistent id. format: name of the file format, for errors.
  * @typedef {{ globals: ReadonlyMap<string, Global>, persistent: (id: unknown) => unknown, format: string }} Meaning
  */
 
-/** 240,000 tensors need so many. The limits also bound the memory for values of one byte in the file. */
+/**
+ * Maximum opcodes and containers of a pickle, enough for 240,000 tensors. They also limit the memory for values that
+ * take only one byte in the file.
+ */
 const MAX_STEPS = 2 ** 23;
 const MAX_CONTAINERS = 2 ** 21;
 const MAX_PROTOCOL = 5;
@@ -28,15 +34,16 @@ const NEWLINE = 10;
 /** @type {readonly unknown[]} */
 const EMPTY = Object.freeze([]);
 
-/** The bytes end before the pickle does. */
+/** Thrown if the bytes end before the end of the pickle. */
 export class Truncated extends HeadlightError {}
 
 /**
  * @param {string} caller
  * @param {Uint8Array} bytes
- * @param {number} at its beginning
+ * @param {number} at position of the first byte of the pickle
  * @param {Meaning} meaning
- * @returns {{ value: unknown, end: number }} dicts as Map, lists and tuples as arrays, integers beyond 2⁵³ as BigInt
+ * @returns {{ value: unknown, end: number }} the value, and the position after the pickle; dicts are returned as Map,
+ *   lists and tuples as arrays, integers beyond 2⁵³ as BigInt
  */
 export function readPickle(caller, bytes, at, meaning) {
   const reader = new Reader(caller, bytes, at, meaning);
@@ -79,7 +86,7 @@ class Reader {
     return new HeadlightError('FORMAT', `${this.caller}: the pickle ${reason}`, { parameter: 'bytes' });
   }
 
-  /** Advances by some bytes. @param {number} count @returns {number} the position of the first */
+  /** Advances by some bytes. @param {number} count @returns {number} the position of the first of them */
   take(count) {
     const from = this.at;
     if (count > this.bytes.length - from)
@@ -101,7 +108,7 @@ class Reader {
     }
   }
 
-  /** A line of text, without its end. */
+  /** Reads a line of text, without the newline. */
   line() {
     const end = this.bytes.indexOf(NEWLINE, this.at);
     const text = this.string(end < 0 ? Infinity : end - this.at);
@@ -121,14 +128,14 @@ class Reader {
     return this.stack.splice(from);
   }
 
-  /** The values since the last MARK. @returns {unknown[]} */
+  /** Pops the values since the last MARK. @returns {unknown[]} */
   popMarked() {
     const mark = this.marks.pop();
     if (mark === undefined) throw this.error(`has no MARK before byte ${this.at}`);
     return this.stack.splice(mark);
   }
 
-  /** The value that stays on the stack, which an opcode changes. */
+  /** Returns the value on top of the stack, which stays there and is changed by an opcode. */
   top() {
     const value = this.pop();
     this.stack.push(value);
@@ -181,13 +188,13 @@ class Reader {
     this.stack.push(this.counted(callee.call(args)));
   }
 
-  /** Attributes of an object: those of a dict, such as _metadata of a state_dict, are no weights. */
+  /** Ignores the attributes of a dict, such as _metadata of a state_dict, because they are no weights. */
   build() {
     this.pop();
     if (!(this.top() instanceof Map)) throw this.error(`sets attributes of a non-dict at byte ${this.at - 1}`);
   }
 
-  /** An integer of some bytes. @param {number} length @returns {number | bigint} */
+  /** Reads a signed integer of some bytes. @param {number} length @returns {number | bigint} */
   integer(length) {
     const from = this.take(length);
     let hex = '';
@@ -196,13 +203,17 @@ class Reader {
     return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
 
-  /** The length of a value, which follows the opcode in 8 bytes. */
+  /** Reads the length of a value, which follows the opcode in 8 bytes. */
   length8() {
     return Number(this.view.getBigUint64(this.take(8), true));
   }
 }
 
-/** Pushes the value that `make` returns. @param {(r: Reader) => unknown} make @returns {(r: Reader) => void} */
+/**
+ * Returns the function of an opcode that pushes the value that `make` returns.
+ * @param {(r: Reader) => unknown} make
+ * @returns {(r: Reader) => void}
+ */
 const push = (make) => (r) => {
   r.stack.push(make(r));
 };
@@ -213,7 +224,10 @@ const uint2 = (/** @type {Reader} */ r) => r.view.getUint16(r.take(2), true);
 const uint4 = (/** @type {Reader} */ r) => r.view.getUint32(r.take(4), true);
 
 const STOP = 0x2e;
-/** The opcodes that weights need, by the names of pickletools. @type {[number, string, (r: Reader) => void][]} */
+/**
+ * The opcodes that pickles of weights use, with their names in pickletools.
+ * @type {[number, string, (r: Reader) => void][]}
+ */
 const OPCODES = [
   [0x80, 'PROTO', checkProtocol],
   [0x95, 'FRAME', (r) => void r.length8()],
@@ -228,7 +242,7 @@ const OPCODES = [
   [0x47, 'BINFLOAT', push((r) => r.view.getFloat64(r.take(8)))],
   [0x58, 'BINUNICODE', push((r) => r.string(uint4(r)))],
   [0x8c, 'SHORT_BINUNICODE', push((r) => r.string(uint1(r)))],
-  // Names in files of Python 2.
+  // Files of Python 2 contain names as byte strings.
   [0x55, 'SHORT_BINSTRING', push((r) => r.string(uint1(r)))],
   [0x7d, 'EMPTY_DICT', push((r) => r.counted(new Map()))],
   [0x5d, 'EMPTY_LIST', push((r) => r.counted([]))],
@@ -252,7 +266,7 @@ const OPCODES = [
   [0x62, 'BUILD', (r) => r.build()],
   [0x51, 'BINPERSID', push((r) => r.meaning.persistent(r.pop()))],
 ];
-/** By code. @type {((r: Reader) => void)[]} */
+/** The functions of the opcodes, by code. @type {((r: Reader) => void)[]} */
 const RUN = [];
 for (const [code, , run] of OPCODES) RUN[code] = run;
 

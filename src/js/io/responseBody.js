@@ -4,18 +4,18 @@ import { HeadlightError, unreadable } from '../check/errors.js';
 
 /** @import { RemoteSource } from './fetchRange.js' */
 
-/** Bytes of chunks that are combined into a Blob, which a browser may store on disk. */
+/** Minimum bytes of chunks that are combined into a Blob, which a browser may store on disk. */
 const BLOCK = 2 ** 22;
 
 /**
- * The error for a failed request or body: the reason of the signal, if it was aborted.
+ * Returns the error for a failed request or body. If the signal was aborted, that is the reason of the signal.
  * @param {RemoteSource} source
  * @param {any} cause
  */
 export function failure({ caller, name, signal }, cause) {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof HeadlightError) return cause;
-  // Node's message is only "fetch failed" or "terminated"; the reason is in its cause.
+  // In Node the message is only "fetch failed" or "terminated", and the reason is in the cause of the error.
   const inner = cause?.cause instanceof Error && cause.cause.message ? `: ${cause.cause.message}` : '';
   return unreadable(caller, name, `${cause?.message ?? cause}${inner}`);
 }
@@ -26,7 +26,7 @@ export async function discard({ body }) {
 }
 
 /**
- * The body of a response that must have a given length. It is received only as far as it is read, apart from what the
+ * The body of a response that must have a given length. No more of it is received than is read, apart from what the
  * platform buffers.
  */
 export class RangeBody {
@@ -34,7 +34,7 @@ export class RangeBody {
   #reader;
   #length;
   #received = 0;
-  /** Received and not read yet. */
+  /** Bytes that were received and have not been read yet. */
   #rest = new Uint8Array(0);
 
   /** @param {RemoteSource} source @param {Response} response @param {number} length */
@@ -56,7 +56,7 @@ export class RangeBody {
     }
   }
 
-  /** Refuses a body that continues after its length. */
+  /** Throws if the body continues after the expected length. */
   async end() {
     while (await this.#receive());
   }
@@ -90,20 +90,20 @@ export class RangeBody {
 }
 
 /**
- * A file from a server without support for ranges. It is received only as far as it is read: Content-Length may be that
- * of the compressed body, or missing, and the body may never end.
+ * A file from a server without support for ranges. No more of it is received than is read, because the body may never
+ * end. Its length is not known before, because Content-Length may be missing or be that of the compressed body.
  */
 export class WholeBody {
   #source;
   #reader;
   /** @type {Blob[]} */
   #blocks = [];
-  /** Chunks that are not in a block yet. @type {Uint8Array<ArrayBuffer>[]} */
+  /** Chunks that are not part of a Blob yet. @type {Uint8Array<ArrayBuffer>[]} */
   #chunks = [];
   #chunkBytes = 0;
   #length = 0;
   #ended = false;
-  /** Reads are sequential: each waits for the previous one. @type {Promise<void>} */
+  /** The previous read, for which the next read waits. @type {Promise<void>} */
   #pending = Promise.resolve();
 
   /** @param {RemoteSource} source @param {Response} response */
@@ -159,7 +159,7 @@ export class WholeBody {
     this.#chunkBytes = 0;
   }
 
-  /** Cancels the response and frees what was received. */
+  /** Cancels the response and frees the received bytes. */
   close() {
     this.#reader?.cancel().catch(() => {});
     this.#blocks = [];

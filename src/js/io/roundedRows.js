@@ -1,12 +1,14 @@
-// Matrices rounded to int8 with one scale per row: x ≈ scale · integer. The scales of NAME are stored as NAME.scale.
+// Rounds matrices to int8 with one scale per row, x ≈ scale · integer, and converts them back. The scales of the tensor
+// NAME are the tensor NAME.scale.
 
 /** @typedef {{ data: Float32Array | Int8Array, shape: number[] }} Stored */
 
 const SCALE = '.scale';
 
 /**
+ * Rounds the matrices among some tensors.
  * @param {Record<string, { data: Float32Array, shape: number[] }>} tensors
- * @returns {Record<string, Stored>} only matrices are rounded
+ * @returns {Record<string, Stored>} the rounded matrices with their scales, and the other tensors unchanged
  */
 export function roundRows(tensors) {
   /** @type {Record<string, Stored>} */
@@ -30,13 +32,13 @@ export function roundRows(tensors) {
 }
 
 /**
- * True if roundRows has rounded some of the tensors.
+ * Returns true if roundRows has rounded some of the tensors.
  * @param {Record<string, any>} tensors with their data, or ranges of a file
  */
 export const areRounded = (tensors) => Object.keys(tensors).some((name) => isScale(tensors, name));
 
 /**
- * True if a tensor holds the scales of another tensor's rows.
+ * Returns true if a tensor holds the scales of another tensor's rows.
  * @param {Record<string, any>} tensors
  * @param {string} name
  */

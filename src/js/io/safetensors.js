@@ -1,5 +1,6 @@
-// safetensors: 8 bytes of header length, a JSON header, the data. A header can be read alone, for files that are read
-// in ranges. All sizes in the file are checked before anything is allocated.
+// Reads and writes safetensors files: 8 bytes with the length of the header, a header in JSON, the data. The header can
+// be read without the data, for files that are read in ranges. All sizes in the file are checked before memory is
+// allocated.
 
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape, readBytes } from './bytes.js';
@@ -15,16 +16,16 @@ import { parseJson } from './json.js';
  */
 /** @typedef {{ tensors: Record<string, TensorRange>, metadata: Record<string, string> }} SafetensorsHeader */
 
-/** The limit of the format's own reader. */
+/** Maximum length of a header, which is the limit of the original reader of the format. */
 const MAX_HEADER_LENGTH = 100_000_000;
 const MAX_NAMES = 2 ** 20;
 /** '{', the first byte of a header. */
 const OPENING = 0x7b;
 
 /**
- * The end of the header, where the data begins, from the first 8 bytes of a file.
+ * Returns the position of the end of the header, where the data begins. The first 8 bytes of a file suffice.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning
- * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
+ * @param {number} [fileSize] size of the whole file, Infinity if unknown; default: length of source
  * @returns {number}
  */
 export function readSafetensorsHeaderEnd(source, fileSize) {
@@ -33,9 +34,9 @@ export function readSafetensorsHeaderEnd(source, fileSize) {
 }
 
 /**
- * The names, types, shapes and byte ranges of the tensors in a file, without their data.
+ * Reads the names, types, shapes and byte ranges of the tensors in a file, without their data.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning up to the end of the header at least
- * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
+ * @param {number} [fileSize] size of the whole file, Infinity if unknown; default: length of source
  * @returns {SafetensorsHeader}
  */
 export function readSafetensorsHeader(source, fileSize) {
@@ -44,7 +45,7 @@ export function readSafetensorsHeader(source, fileSize) {
 }
 
 /**
- * One tensor that a header has located.
+ * Reads a tensor from the bytes of its range in a header.
  * @param {TensorRange} range
  * @param {ArrayBuffer | ArrayBufferView} source the bytes of this range
  * @returns {StoredTensor}
@@ -252,7 +253,7 @@ export function writeSafetensors(tensors, metadata) {
     name,
     ...encode(caller, `tensor ${quote(name)}`, value),
   }));
-  // Wide types first, so that every tensor is aligned to its element size.
+  // Tensors with larger elements come first, so that each tensor is aligned to its element size.
   entries.sort((a, b) => KINDS[b.dtype].bytes - KINDS[a.dtype].bytes || (a.name < b.name ? -1 : 1));
   /** @type {Record<string, unknown>} */
   const header = Object.create(null);
@@ -285,8 +286,8 @@ export function writeSafetensors(tensors, metadata) {
 }
 
 /**
- * True for a plain object whose names are valid Unicode. The members of a Map or of an inherited object would not be
- * written.
+ * Returns true for a plain object whose names are valid Unicode. Other objects are rejected, because entries of a Map
+ * and inherited properties would not be written.
  * @param {unknown} value
  * @param {(member: unknown) => boolean} [accepts]
  */

@@ -1,5 +1,5 @@
-// The files of torch.save: a zip archive of a pickle and of storages, or, before PyTorch 1.6, pickles followed by the
-// storages. The pickle describes tensors; nothing in it is executed.
+// Reads files of torch.save. A file is a zip archive of a pickle and storages or, before PyTorch 1.6, pickles followed
+// by storages. The pickle describes the tensors. Nothing in it is executed.
 
 import { quote, quoteNames } from '../check/quote.js';
 import { formatError, readBytes } from './bytes.js';
@@ -13,21 +13,21 @@ import { damaged, dataStart, findDirectory, HEADER, limitsOf, MAX_TAIL, readDire
 /** @import { Entry } from './zip.js' */
 
 /**
- * value: what was saved: dicts as Map, tensors as TorchTensor. begins: positions of the storages. budget: see
- * namedTensors.
+ * Contents of a file. value: the saved value, with dicts as Map and tensors as TorchTensor. begins: positions of the
+ * storages. budget: maximum work for the names of tensors, see namedTensors.
  * @typedef {{ value: unknown, begins: Map<TorchStorage, number>, budget: number }} TorchFile
  */
 /** @typedef {[begin: number, end: number]} Range */
 /**
- * Reads a file in steps: each yields the ranges that it needs next, and receives their bytes.
+ * A generator that reads a file in steps. Each step yields the ranges that are needed next, and receives their bytes.
  * @template T
  * @typedef {Generator<Range[], T, Uint8Array[]>} Steps
  */
 
-/** Bytes of the pickle and of an archive's directory. */
+/** Maximum bytes of the pickle, and of the central directory of an archive. */
 const MAX_PICKLE = 2 ** 27;
 const MAX_DIRECTORY = 2 ** 25;
-/** Bytes of pickles that are read at first, if their length is not known, and how much more each time. */
+/** Bytes of the first read of pickles without a known length, and the factor by which each further read is longer. */
 const [FIRST, FACTOR] = [2 ** 16, 4];
 /** Bytes that are enough to recognize a file. */
 const START = 512;
@@ -37,9 +37,9 @@ const LEGACY_PROTOCOL = 1001;
 const TORCHSCRIPT = 'a TorchScript archive, which contains a program: save its state_dict() with torch.save';
 
 /**
- * The tensors of a file of torch.save, by their names: keys of nested dicts are joined by dots.
+ * Returns the tensors of a file of torch.save by name. The keys of nested dicts are joined by dots.
  * @param {ArrayBuffer | ArrayBufferView} source
- * @returns {Record<string, StoredTensor>} data is decoded when it is first read, and then kept
+ * @returns {Record<string, StoredTensor>} tensors whose data is decoded at the first access, and then kept
  */
 export function readTorch(source) {
   const caller = 'readTorch';
@@ -53,7 +53,7 @@ export function readTorch(source) {
 }
 
 /**
- * The value in an archive of torch.save, for a format that needs few of the objects that a pickle may name.
+ * Reads an archive of torch.save in a format that uses only some of the Python objects to which a pickle may refer.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @param {Vocabulary} only
@@ -115,7 +115,7 @@ function* readArchive(caller, size, start, only) {
   const entries = readDirectory(caller, listing, directory);
   const limits = limitsOf(entries, directory);
   const { root, files } = nameFiles(caller, entries, start);
-  /** The positions of the data of some files. @param {Entry[]} some @returns {Steps<number[]>} */
+  /** Finds the positions of the data of some files. @param {Entry[]} some @returns {Steps<number[]>} */
   function* startsOf(some) {
     const headers = yield some.map(({ offset }) => /** @type {Range} */ ([offset, Math.min(offset + HEADER, size)]));
     return some.map((entry, i) => dataStart(entry, headers[i], /** @type {number} */ (limits.get(entry)), fail));
@@ -144,7 +144,10 @@ function* readArchive(caller, size, start, only) {
   return { value, begins, budget: budgetOf(pickle.size) };
 }
 
-/** Work on the names of tensors: linear in the pickle. @param {number} size */
+/**
+ * Returns the maximum work for the names of tensors, which is linear in the size of the pickle.
+ * @param {number} size
+ */
 const budgetOf = (size) => 16 * size + START;
 
 /** @param {TorchStorage} storage @param {number} start */
@@ -167,7 +170,7 @@ function checkByteOrder(caller, order) {
 }
 
 /**
- * The files of an archive by name, and the folder that contains all of them.
+ * Returns the files of an archive by name, and the path of the folder that contains them.
  * @param {string} caller
  * @param {Entry[]} entries
  * @param {Uint8Array} start
@@ -202,7 +205,7 @@ function nameFiles(caller, entries, start) {
  * @param {string} caller
  * @param {Map<string, Entry>} files
  * @param {string} name
- * @param {TorchStorage[]} storages that are stored in it
+ * @param {TorchStorage[]} storages storages whose elements the file contains
  */
 function storageFile(caller, files, name, storages) {
   const entry = files.get(name);
@@ -263,7 +266,8 @@ function readPickles(caller, bytes, start) {
 }
 
 /**
- * The storages follow in the order of their keys, each after its count of elements in 8 bytes.
+ * Finds the storages of a file from before PyTorch 1.6. They follow the pickles in the order of their keys. Before the
+ * elements of a storage, their number is stored in 8 bytes.
  * @param {string} caller
  * @param {{ keys: unknown, storages: Map<string, TorchStorage[]>, end: number }} pickles
  * @param {number} size

@@ -1,5 +1,5 @@
-// The tensors that a pickle of torch.save describes: views of storages, by an offset and strides. Each is checked
-// against its storage before anything is allocated.
+// Reads the tensors that a pickle of torch.save describes. A tensor is a view of a storage with an offset and strides,
+// which are checked against the storage before memory is allocated.
 
 import { quote } from '../check/quote.js';
 import { MAX_AXES } from '../check/shape.js';
@@ -12,17 +12,18 @@ import { Global } from './pickle.js';
 /** @import { Meaning } from './pickle.js' */
 
 /**
- * count: elements of dtype in the file. offset: the first of them in this storage, if it is a view of another one.
+ * A storage. count: number of its elements in the file. offset: index of its first element, if it is a view of another
+ * storage.
  * @typedef {{ key: string, dtype: DType, count: number, offset: number }} Storage
  */
 /**
- * The bytes of a tensor in a file: from its first element to the end of its last. contiguous: in row-major order,
- * without gaps. strides: in elements.
+ * The bytes of a tensor in a file, from its first to its last element. contiguous: true if the elements are in
+ * row-major order without gaps. strides: in elements.
  * @typedef {{ dtype: DType, shape: number[], strides: number[], contiguous: boolean, begin: number, end: number
  * }} TorchRange
  */
 
-/** Types of storages and of elements in PyTorch. @type {Record<string, DType>} */
+/** Element types of the storage classes of PyTorch. @type {Record<string, DType>} */
 const STORAGES = {
   DoubleStorage: 'F64',
   FloatStorage: 'F32',
@@ -43,37 +44,38 @@ const ELEMENTS = {
   ...{ int8: 'I8', uint8: 'U8', bool: 'BOOL', complex64: 'C64', complex128: 'C128', uint64: 'U64', uint32: 'U32' },
   ...{ uint16: 'U16', float8_e4m3fn: 'F8_E4M3', float8_e5m2: 'F8_E5M2' },
 };
-/** Sizes of elements that are not decoded. @type {Record<string, number>} */
+/** Sizes in bytes of elements that are not decoded. @type {Record<string, number>} */
 const OTHER_SIZES = { C64: 8, C128: 16 };
 const MAX_DEPTH = 64;
 /**
- * Limit of the numbers of all tensors, relative to the file: several may be views of one storage, as tied weights are.
- * The constant is for small files.
+ * Limit of the bytes of all tensors relative to the size of the file, because several tensors may be views of one
+ * storage, as tied weights are. The second number is added, so that small files are not limited.
  */
 const [MAX_REUSE, ANY_REUSE] = [16, 2 ** 20];
 const MAX_NAME = 1024;
 const MAX_KEY = 255;
 
-/** A tensor of a pickle, not checked yet. */
+/** A tensor of a pickle, which is not validated yet. */
 export class TorchTensor {
   /**
    * @param {unknown} storage
    * @param {unknown} offset
    * @param {unknown} shape
    * @param {unknown} strides
-   * @param {DType} [dtype] default: that of the storage
+   * @param {DType} [dtype] default: type of the storage
    */
   constructor(storage, offset, shape, strides, dtype) {
     this.storage = storage;
     this.offset = offset;
-    // The lists may be long and shared by many tensors: only a part is copied, by which they are refused.
+    // The lists may be long and shared by many tensors. If a list is too long, only enough of it is copied to reject
+    // it.
     this.shape = Array.isArray(shape) ? shape.slice(0, MAX_AXES + 1) : shape;
     this.strides = Array.isArray(strides) ? strides.slice(0, MAX_AXES + 1) : strides;
     this.dtype = dtype;
   }
 }
 
-/** The result of a persistent id. */
+/** A storage, to which a pickle refers by a persistent id. */
 export class TorchStorage {
   /** @param {Storage} storage */
   constructor({ key, dtype, count, offset }) {
@@ -87,7 +89,7 @@ export class TorchStorage {
 /** @param {DType} dtype */
 export const sizeOf = (dtype) => (isKnown(dtype) ? KINDS[dtype].bytes : OTHER_SIZES[dtype]);
 
-/** The functions and types in pickles of tensors. */
+/** The functions and types that pickles of tensors use, by module and name. */
 const GLOBALS = new Map([
   ...Object.entries(STORAGES).map(([name, dtype]) => /** @type {const} */ ([`torch ${name}`, new Global(dtype)])),
   ...Object.entries(ELEMENTS).map(([name, dtype]) => /** @type {const} */ ([`torch ${name}`, new Global(dtype)])),
@@ -107,20 +109,24 @@ function rebuild([storage, offset, shape, strides]) {
   return new TorchTensor(storage, offset, shape, strides);
 }
 
-/** Types without a storage of their own: the storage has bytes. @param {unknown[]} args */
+/**
+ * Makes a tensor of a type for which PyTorch has no storage class. Its storage is untyped, with elements of one byte.
+ * @param {unknown[]} args
+ */
 function rebuildTyped([storage, offset, shape, strides, , , dtype]) {
   return new TorchTensor(storage, offset, shape, strides, (dtype instanceof Global && dtype.dtype) || '');
 }
 
 /**
- * The objects of GLOBALS that a format uses, and its name in errors.
+ * The objects of GLOBALS that a file format uses, and the name of the format in errors.
  * @typedef {{ globals: readonly string[], format: string }} Vocabulary
  */
 
 /**
  * @param {string} caller
  * @param {Vocabulary} [only] default: all of GLOBALS
- * @returns {{ meaning: Meaning, storages: Map<string, TorchStorage[]> }} storages: those in the pickle, by their keys
+ * @returns {{ meaning: Meaning, storages: Map<string, TorchStorage[]> }} storages: filled with the storages of the
+ *   pickle, by key
  */
 export function torchMeaning(caller, only) {
   /** @type {Map<string, TorchStorage[]>} */
@@ -134,7 +140,7 @@ export function torchMeaning(caller, only) {
     const same = known.get(full);
     if (same) return same;
     known.set(full, storage);
-    // One key with different types or counts: each is compared with the file.
+    // A key may have storages with different types or counts. Each is compared with the file.
     const users = storages.get(key);
     if (users) users.push(storage);
     else storages.set(key, [storage]);
@@ -144,7 +150,11 @@ export function torchMeaning(caller, only) {
   return { meaning: { globals, persistent, format: only?.format ?? 'a tensor' }, storages };
 }
 
-/** ('storage', type, key, location, count[, view]). @param {string} caller @param {unknown} id */
+/**
+ * Reads the persistent id of a storage, ('storage', type, key, location, count[, view]).
+ * @param {string} caller
+ * @param {unknown} id
+ */
 function readStorage(caller, id) {
   const [word, type, key, , count, view] = Array.isArray(id) ? id : [];
   if (word !== 'storage')
@@ -154,7 +164,7 @@ function readStorage(caller, id) {
     throw formatError(caller, `the storage ${quote(key)} has the type ${quote(type)} and ${quote(count)} elements`, {
       parameter: 'bytes',
     });
-  // A storage that is a view has a key, an offset and a count of its own.
+  // The view of a storage has another key, an offset and a count.
   const [, offset = 0] = Array.isArray(view) ? view : [];
   if (!isCount(offset) || offset > count)
     throw formatError(caller, `the storage ${quote(key)} begins at ${quote(offset)} of ${count}`, { got: offset });
@@ -165,10 +175,12 @@ function readStorage(caller, id) {
 const isCount = (value) => Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0;
 
 /**
- * The tensors of a value, by their names: keys of nested dicts and indices of lists, joined by dots.
+ * Returns the tensors of a value by name. A name consists of the keys of nested dicts and indices of lists, joined by
+ * dots.
  * @param {string} caller
  * @param {unknown} value
- * @param {number} budget work that may be done: a pickle can contain a dict of dicts many times
+ * @param {number} budget maximum number of dict entries and characters of names, because a pickle can contain the same
+ *   dict many times
  * @returns {Map<string, TorchTensor>}
  */
 export function namedTensors(caller, value, budget) {
@@ -182,7 +194,7 @@ export function namedTensors(caller, value, budget) {
   /** @type {string[]} */
   const path = [];
   const add = (/** @type {TorchTensor} */ tensor) => {
-    // The parts are cut, so that long keys of many dicts take no long time.
+    // The parts are truncated, so that long keys of many dicts do not take a long time.
     const name = path.map((part) => part.slice(0, MAX_NAME + 1)).join('.');
     spend(name.length);
     if (name.length > MAX_NAME)
@@ -252,7 +264,7 @@ function locate(caller, name, { storage, offset, shape, strides, dtype: own }, b
   const available = (storage.count - storage.offset) * sizeOf(storage.dtype);
   const isEmpty = countElements(shape) === 0;
   const span = isEmpty ? 0 : shape.reduce((sum, n, axis) => sum + (n - 1) * strides[axis], 1);
-  // Sums of large numbers are inexact, but then larger than any storage.
+  // Sums of large numbers are inexact, but such sums are larger than any storage.
   if ((isEmpty ? 0 : offset + span) * size > available)
     throw fail(
       `offset ${offset}, shape ${quote(shape)} and strides ${quote(strides)}: elements beyond the ` +
@@ -267,7 +279,7 @@ function locate(caller, name, { storage, offset, shape, strides, dtype: own }, b
 function isRowMajor(shape, strides) {
   let expected = 1;
   for (let axis = shape.length - 1; axis >= 0; axis--) {
-    // Axes of size 1 are never stepped along.
+    // The stride of an axis of size 1 is never used.
     if (shape[axis] !== 1 && strides[axis] !== expected) return shape.includes(0);
     expected *= shape[axis];
   }
@@ -275,7 +287,7 @@ function isRowMajor(shape, strides) {
 }
 
 /**
- * A tensor whose data is decoded when it is first read.
+ * Makes a tensor whose data is decoded at the first access.
  * @param {string} caller
  * @param {string} name
  * @param {TorchRange} range
@@ -298,7 +310,7 @@ export function readTensor(caller, name, range, file) {
 }
 
 /**
- * The elements of a tensor in row-major order.
+ * Returns the elements of a tensor in row-major order.
  * @param {string} caller
  * @param {TorchRange} range
  * @param {Uint8Array} bytes of the range
@@ -309,7 +321,7 @@ export function inRowMajor(caller, { dtype, shape, strides, contiguous }, bytes)
   const size = sizeOf(dtype);
   const total = countElements(shape) * size;
   const target = allocate(caller, total, () => new Uint8Array(total));
-  // Units of 4 bytes at most: 8-byte numbers are two of them.
+  // Elements are copied in units of at most 4 bytes, so that an 8-byte element has two units.
   const unit = Math.min(size, 4);
   const array = /** @type {any} */ ({ 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[unit]);
   const aligned = bytes.byteOffset % unit === 0 ? bytes : bytes.slice();
@@ -319,9 +331,10 @@ export function inRowMajor(caller, { dtype, shape, strides, contiguous }, bytes)
 }
 
 /**
+ * Copies elements with strides to row-major order.
  * @param {Uint8Array | Uint16Array | Uint32Array} to
  * @param {Uint8Array | Uint16Array | Uint32Array} from
- * @param {number} units of an element
+ * @param {number} units number of units of an element
  * @param {number[]} shape
  * @param {number[]} strides in elements
  */

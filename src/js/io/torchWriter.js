@@ -1,5 +1,5 @@
-// Writes archives of torch.save, as torch.load reads them with weights_only=True: a pickle of dicts, lists of integers,
-// integers and tensors, and a file for each tensor. The opcodes are those of pickle.js.
+// Writes archives of torch.save that torch.load can read with weights_only=True. An archive has a pickle of dicts,
+// lists of integers, integers and tensors, and a file for each tensor. Only opcodes that pickle.js can read are used.
 
 import { allocate } from './bytes.js';
 import { encode } from './dtypes.js';
@@ -13,13 +13,13 @@ import { writeZip } from './zip.js';
  */
 /** @typedef {number | number[] | PickledDict | { tensor: WritableTensor }} Pickled */
 
-/** PyTorch's names of types. @type {Record<string, string>} */
+/** Names of the storage classes of PyTorch, by element type. @type {Record<string, string>} */
 const STORAGES = { F32: 'FloatStorage', F16: 'HalfStorage', BF16: 'BFloat16Storage' };
 const PROTOCOL = [0x80, 2];
 const [MARK, TUPLE, EMPTY_TUPLE, EMPTY_LIST, APPENDS] = [0x28, 0x74, 0x29, 0x5d, 0x65];
 const [EMPTY_DICT, SETITEMS, BININT, BINUNICODE, NEWFALSE] = [0x7d, 0x75, 0x4a, 0x58, 0x89];
 const [GLOBAL, REDUCE, BINPERSID, STOP, LONG1] = [0x63, 0x52, 0x51, 0x2e, 0x8a];
-/** The version of the format, as PyTorch writes it. */
+/** Contents of the file that stores the version of the format. */
 const VERSION = '3\n';
 
 /**
@@ -44,7 +44,7 @@ export function writeTorchArchive(caller, root, value) {
 }
 
 /**
- * The opcodes of a value.
+ * Returns the opcodes of a value.
  * @param {string} caller
  * @param {Pickled} value
  * @param {(bytes: Uint8Array) => string} store returns the key of a new storage
@@ -62,7 +62,7 @@ function pickled(caller, value, store) {
 }
 
 /**
- * The call that makes a tensor of a whole storage.
+ * Returns the opcodes of the call that makes a tensor of a whole storage.
  * @param {string} caller
  * @param {WritableTensor} given
  * @param {(bytes: Uint8Array) => string} store

@@ -1,17 +1,17 @@
-// zip archives. The writer stores files without compression. The reader supports the features that npz needs: the
-// central directory, stored and deflated files, 64-bit sizes. It checks the sizes in the archive against the bytes
-// before it allocates, and never unpacks more than the declared size.
+// Reads and writes zip archives. The writer stores files without compression. The reader supports the features that npz
+// needs: the central directory, stored and deflated files, 64-bit sizes. It checks the sizes in the archive against the
+// bytes before it allocates memory, and never unpacks more than the declared size.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { allocate, formatError } from './bytes.js';
 
 /**
- * size: unpacked.
+ * A file in an archive. size: number of unpacked bytes.
  * @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile
  */
 /**
- * An entry of the directory.
+ * An entry of the central directory.
  * @typedef {{ name: string, method: number, crc: number, size: number, packedSize: number, offset: number }} Entry
  */
 
@@ -21,12 +21,15 @@ const DEFLATED = 8;
 const MAX_COMMENT = 65535;
 /** The maximum compression ratio of deflate: 258 bytes in 2 bits. */
 const MAX_RATIO = 1032;
-/** Bytes passed to the decompressor at a time: its output may be a thousand times larger. */
+/** Bytes that are passed to the decompressor at once. The output may be a thousand times larger. */
 const PIECE = 65536;
 
-/** Bytes at the end of an archive in which its directory is found: the record, its 64-bit form, the longest comment. */
+/**
+ * Maximum bytes at the end of an archive that have the position of the central directory: the end record, the 64-bit
+ * locator and end record, the longest comment.
+ */
 export const MAX_TAIL = 22 + 20 + 56 + MAX_COMMENT;
-/** Bytes of a file's own header, before its name. */
+/** Bytes of the header before a file's data, without the name. */
 export const HEADER = 30;
 
 /** @param {Uint8Array} bytes */
@@ -56,8 +59,8 @@ export function readZip(caller, bytes) {
 }
 
 /**
- * The end of each file: the begin of the next one. Files must not overlap: else a small archive could contain the same
- * bytes as many files (a zip bomb).
+ * Returns the limit of each file, which is the beginning of the next file. Files must not overlap, because otherwise a
+ * small archive could contain the same bytes as many files (a zip bomb).
  * @param {Entry[]} entries
  * @param {Directory} directory
  */
@@ -67,10 +70,10 @@ export function limitsOf(entries, directory) {
 }
 
 /**
- * The position of a file's data in the archive.
+ * Returns the position of a file's data in the archive.
  * @param {Entry} entry
- * @param {Uint8Array} header its first bytes, HEADER at least
- * @param {number} limit its end
+ * @param {Uint8Array} header first bytes of the file's header, at least HEADER
+ * @param {number} limit limit of the file, from limitsOf
  * @param {Fail} fail
  */
 export function dataStart({ name, packedSize, offset }, header, limit, fail) {
@@ -85,8 +88,8 @@ export function dataStart({ name, packedSize, offset }, header, limit, fail) {
 /** @typedef {{ offset: number, size: number, count: number }} Directory */
 
 /**
- * @param {Uint8Array} tail the last bytes of the archive, MAX_TAIL or all
- * @param {number} base the position of the first of them
+ * @param {Uint8Array} tail the last MAX_TAIL bytes of the archive, or the whole archive
+ * @param {number} base position of the first byte of tail
  * @param {Fail} fail
  * @returns {Directory}
  */
@@ -94,7 +97,7 @@ export function findDirectory(tail, base, fail) {
   const view = viewOf(tail);
   const last = view.byteLength - 22;
   let end = last;
-  // The record is found backwards: the length of its comment must match the rest of the file.
+  // The end record is searched backwards. The length of its comment must equal the number of bytes that follow.
   while (end >= 0 && !(view.getUint32(end, true) === END && view.getUint16(end + 20, true) === last - end)) {
     if (end-- === last - MAX_COMMENT) end = -1;
   }
@@ -162,7 +165,7 @@ export function readDirectory(caller, bytes, { offset, size, count }) {
 /**
  * @param {DataView} view
  * @param {number} at the entry of the directory
- * @param {number} from begin of its extra fields
+ * @param {number} from position of the extra fields of the entry
  * @param {number} to
  */
 function readSizes(view, at, from, to) {
@@ -189,7 +192,7 @@ function readSizes(view, at, from, to) {
 /**
  * @param {string} caller
  * @param {ZipFile} file
- * @returns {Promise<Uint8Array>} a copy
+ * @returns {Promise<Uint8Array>} a copy of the unpacked bytes
  */
 export async function unpack(caller, { name, method, crc, size, packed }) {
   const fail = (/** @type {string} */ reason) =>
@@ -209,7 +212,7 @@ export async function unpack(caller, { name, method, crc, size, packed }) {
 async function inflate(packed, out, fail) {
   const { readable, writable } = inflater(fail);
   const reader = readable.getReader();
-  // An error here also rejects the reader.
+  // An error of the writer also rejects the reader, which reports it.
   feed(writable.getWriter(), packed).catch(() => {});
   let at = 0;
   try {
@@ -239,7 +242,7 @@ function inflater(fail) {
 }
 
 /**
- * Writes in pieces, so that the decompressor does not run ahead of the reader.
+ * Writes in pieces, so that the decompressor does not produce much more than has been read.
  * @param {WritableStreamDefaultWriter<BufferSource>} writer
  * @param {Uint8Array} packed
  */
@@ -251,16 +254,16 @@ async function feed(writer, packed) {
   await writer.close();
 }
 
-/** 1 January 1980. A constant, so that equal files give equal archives. */
+/** 1 January 1980. The date is constant, so that equal files give equal archives. */
 const DATE = 0x21;
 const UTF8 = 0x800;
 
 /**
- * An archive of files without compression.
+ * Makes an archive of files without compression.
  * @param {Record<string, Uint8Array>} files by name
  */
 export function writeZip(files) {
-  /** Little-endian fields, each with its size. @param {[bytes: 2 | 4, value: number][]} fields */
+  /** Writes little-endian fields of 2 or 4 bytes. @param {[bytes: 2 | 4, value: number][]} fields */
   const record = (fields) => {
     const view = new DataView(new ArrayBuffer(fields.reduce((sum, [bytes]) => sum + bytes, 0)));
     let at = 0;
@@ -279,7 +282,7 @@ export function writeZip(files) {
   for (const [name, bytes] of Object.entries(files)) {
     const path = new TextEncoder().encode(name);
     const size = bytes.length;
-    // Version 2.0, flags, method, time, date, checksum, packed size, size.
+    // The fields are: version 2.0, flags, method, time, date, checksum, packed size, size.
     /** @type {[2 | 4, number][]} */
     const common = [
       [2, 20],
@@ -291,12 +294,12 @@ export function writeZip(files) {
       [4, size],
       [4, size],
     ];
-    // Lengths of the name and of the extra fields.
+    // The fields are the lengths of the name and of the extra fields.
     const lengths = /** @type {[2 | 4, number][]} */ ([
       [2, path.length],
       [2, 0],
     ]);
-    // Length of the comment, disk, attributes (2 fields), offset of the file.
+    // The fields are: length of the comment, disk, attributes (2 fields), offset of the file.
     const rest = /** @type {[2 | 4, number][]} */ ([
       [2, 0],
       [2, 0],
@@ -328,13 +331,13 @@ export function writeZip(files) {
   return archive;
 }
 
-/** The table of CRC-32: one value per byte. */
+/** The table of CRC-32, with one value per byte. */
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;
   return byte;
 });
 
-/** CRC-32. @param {Uint8Array} bytes */
+/** Computes the CRC-32 of bytes. @param {Uint8Array} bytes */
 export function checksum(bytes) {
   let crc = -1;
   for (let i = 0; i < bytes.length; i++) crc = CRC[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);

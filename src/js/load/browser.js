@@ -1,4 +1,4 @@
-// The entry for browsers and workers: fetches the binary.
+// The entry for browsers and workers, which fetches the binary.
 
 import { fetchBytes } from './fetch.js';
 import { loadOn } from './load.js';
@@ -10,7 +10,7 @@ import { loadOn } from './load.js';
 async function loadStartThread() {
   const { makeStartThread } = await import('./browserThread.js');
   return makeStartThread({
-    // Bundlers find the script by these two expressions.
+    // Bundlers recognize these two expressions and include the script.
     create: () => new Worker(new URL('./headlight.worker.js', import.meta.url), { type: 'module' }),
     url: () => new URL('./headlight.worker.js', import.meta.url),
   });

@@ -4,8 +4,8 @@
 
 /**
  * @typedef {object} WorkerScript
- * @property {() => Worker} create creates a worker that runs the script; throws if the browser refuses
- * @property {() => URL} url of the script
+ * @property {() => Worker} create creates a worker that runs the script; throws if the browser does not allow it
+ * @property {() => URL} url URL of the script
  */
 
 /** @param {WorkerScript} script @returns {StartThread} */
@@ -42,14 +42,14 @@ export function makeStartThread(script) {
 }
 
 /**
- * A browser refuses a worker whose script is of another origin, such as a CDN. There a worker of the page's own origin
- * imports the script.
+ * Creates a worker. A browser refuses a worker whose script is of another origin, such as a CDN. In that case a worker
+ * of the origin of the page imports the script.
  * @param {WorkerScript} script
- * @returns {{ worker: Worker, release: () => void }} release: to be called when the worker has loaded its script
+ * @returns {{ worker: Worker, release: () => void }} release: must be called when the worker has loaded its script
  */
 function createWorker({ create, url }) {
   const { href, origin, protocol } = url();
-  // A bundler may have put the script into a data: URL: its origin is no other server.
+  // A bundler may have put the script into a data: URL, which has an opaque origin but is not of another server.
   if (!/^https?:$/.test(protocol) || origin === globalThis.origin) return { worker: create(), release() {} };
   const blob = new Blob([`import ${JSON.stringify(href)};`], { type: 'text/javascript' });
   const address = URL.createObjectURL(blob);
@@ -62,7 +62,10 @@ function createWorker({ create, url }) {
   }
 }
 
-/** Watches for violations of the page's Content-Security-Policy: the error event of a worker does not mention them. */
+/**
+ * Watches for violations of the page's Content-Security-Policy, because the error event of a worker does not mention
+ * them.
+ */
 function watchPolicy() {
   let found = '';
   const listen = (/** @type {any} */ event) => {
@@ -79,7 +82,7 @@ function watchPolicy() {
   return { stop, reason };
 }
 
-/** @param {URL} url */
+/** Finds the reason why the browser did not run the script. @param {URL} url */
 async function whyNoScript(url) {
   const response = await fetch(url).catch((/** @type {Error} */ error) => error.message);
   const status = typeof response === 'string' ? response : `status ${response.status}`;

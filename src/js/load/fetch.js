@@ -4,7 +4,11 @@ import { HeadlightError } from '../check/errors.js';
 
 const ADVICE = 'Serve the .wasm file next to the module, pass { wasm: url }, or import headlight-attention/inline';
 
-/** The error without a global fetch, such as in Jest's jsdom environment, which hides Node's. @param {URL} url */
+/**
+ * Makes the error for a missing global fetch, for example in the jsdom environment of Jest, which hides the fetch of
+ * Node.
+ * @param {URL} url
+ */
 function noFetch(url) {
   const advice =
     'Import headlight-attention/inline, which does not need it; or pass the bytes as { wasm }; ' +

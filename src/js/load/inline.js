@@ -1,4 +1,4 @@
-// The entry that contains the binaries: one file, without requests.
+// The entry that contains the binaries, so that it is a single file and sends no requests.
 
 import relaxed from 'headlight-attention/headlight.relaxed.wasm';
 import simd128 from 'headlight-attention/headlight.simd128.wasm';

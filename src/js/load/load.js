@@ -1,4 +1,4 @@
-// Starts the core: chooses a flavour, fetches, compiles and instantiates the binary.
+// Starts the core: chooses the SIMD flavour, then fetches, compiles and instantiates the binary.
 
 import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
@@ -12,38 +12,42 @@ import { formatBytes } from '../memory/memory.js';
 /** @typedef {'simd128' | 'relaxed'} Flavour */
 /**
  * @typedef {object} LoadOptions
- * @property {number | 'auto'} [threads] default 1; 'auto': the number of cores, at most 8. One thread if there is no
- *   shared memory: `info.threadsNote` has the reason
- * @property {'auto' | Flavour} [simd] default 'auto': the fastest flavour that this engine supports
+ * @property {number | 'auto'} [threads] default 1; 'auto' means the number of cores, at most 8. If there is no shared
+ *   memory, there is only one thread, and `info.threadsNote` has the reason
+ * @property {'auto' | Flavour} [simd] default 'auto', which means the fastest flavour that this engine supports
  * @property {URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm] the binary; default: the file
  *   next to the module
- * @property {number} [maxMemory] bytes; default and at most 4 GiB
+ * @property {number} [maxMemory] maximum bytes of the core's memory; default and upper limit: 4 GiB
  */
 /**
  * @typedef {object} Source
  * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
- * @property {string} [module] URL of the module: the demo model is in the same folder
+ * @property {string} [module] URL of the module, in whose folder the demo model is
  * @property {import('../models/checkpoint/files.js').OpenPath} [openPath] opens a folder, on platforms with a disk
- * @property {() => Promise<import('../hub/types.js').HubPlatform>} [hub] default: the parts for a page
+ * @property {() => Promise<import('../hub/types.js').HubPlatform>} [hub] default: the platform of a page
  */
 /** @typedef {Source & Host} Platform */
 /**
+ * The binary and the memory for an instance.
  * @typedef {object} Opened
  * @property {unknown} source
  * @property {WebAssembly.Module} module
  * @property {WebAssembly.Memory} [memory] shared by the threads
- * @property {number} limit bytes
+ * @property {number} limit limit of the memory in bytes
  * @property {number} threads
- * @property {string} [note] reason if there are fewer than requested
+ * @property {string} [note] reason if there are fewer threads than requested
  */
 
-/** At least four pages of WebAssembly memory. */
+/** Minimum of the option maxMemory, four pages of WebAssembly memory. */
 const MIN_MEMORY = 4 * 65536;
 const MAX_MEMORY = 2 ** 32;
 
-/** The smallest modules that require each feature: i32x4.splat, and f32x4.relaxed_madd of three of them. */
+/**
+ * Minimal modules that are valid only if the engine has a feature. Their functions use i32x4.splat, or
+ * f32x4.relaxed_madd with three results of i32x4.splat.
+ */
 const SPLAT = [65, 0, 253, 17];
 const PROBES = {
   simd128: probe([...SPLAT]),
@@ -61,7 +65,8 @@ function probe(body) {
 const compiled = new Map();
 
 /**
- * Called by the `load` of each entry. Importing the module has no side effects, so that a bundler can drop unused code.
+ * Starts an instance on a platform. The function `load` of each entry calls it. Importing the module has no side
+ * effects, so that a bundler can drop unused code.
  * @param {Platform} platform
  * @param {LoadOptions} [options]
  * @returns {Promise<Headlight>}
@@ -73,7 +78,7 @@ export async function loadOn(platform, options = {}) {
     throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
   readNumber('load', 'maxMemory', maxMemory, { least: MIN_MEMORY, most: MAX_MEMORY });
   const flavour = chooseFlavour(simd);
-  // A separate chunk, loaded in parallel with the binary.
+  // The layers and models are a separate chunk, which is loaded in parallel with the binary.
   const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
   const plan = threads === 1 ? { threads, maxMemory } : await planFor(threads, maxMemory, platform);
   const opened = await open(platform, flavour, wasm, plan);
@@ -83,11 +88,11 @@ export async function loadOn(platform, options = {}) {
   return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform);
 }
 
-/** The code for threads, which most callers do not use. */
+/** Imports the code for threads, which most callers do not use. */
 const importThreads = () => import('./threads.js');
 
 /**
- * The plan of threads.js; one thread if its code cannot be loaded.
+ * Returns the plan of threads.js, or a plan with one thread if the code for threads cannot be loaded.
  * @param {number | 'auto'} threads
  * @param {number} maxMemory
  * @param {Platform} platform
@@ -141,7 +146,7 @@ async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
   throw new HeadlightError('OUT_OF_MEMORY', `load: ${why}`, { parameter: 'maxMemory', cause: shared.failure });
 }
 
-/** The name of the binary in errors. @param {unknown} source */
+/** Returns the name of the binary in errors. @param {unknown} source */
 const nameOf = (source) =>
   typeof source === 'string' || source instanceof URL ? String(source) : 'the binary given as wasm';
 
@@ -179,7 +184,8 @@ async function instantiate(module, memory, name) {
 }
 
 /**
- * Throws if the binary was built from another header than the module: the offsets of arguments would not match.
+ * Throws if the binary and the module were built from different headers, because the offsets of arguments would not
+ * match.
  * @param {CoreExports} core
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-// The entry for Node: reads the binary from disk, or fetches it unless its URL is a file: URL.
+// The entry for Node, which reads the binary from disk, or fetches it if its URL is not a file: URL.
 
 /** @module headlight-attention */
 
@@ -39,8 +39,8 @@ async function read(url) {
 }
 
 /**
- * The program of a thread: it runs the same module on the same memory, with its own stack. A string, because bundlers
- * may not find a file.
+ * The program of a thread, which runs the same module on the same memory, with a stack of its own. It is a string,
+ * because a bundler may not include a separate file.
  */
 const THREAD = `
 const { parentPort, workerData: post } = require('node:worker_threads');
@@ -74,7 +74,10 @@ function startThread(post, failed) {
   return { ready, ended, terminate: () => void worker.terminate() };
 }
 
-/** Bytes of address space that the process may still reserve (ulimit -v); Infinity if the system reports no limit. */
+/**
+ * Returns the bytes of address space that the process may still reserve (ulimit -v), or Infinity if the system reports
+ * no limit.
+ */
 function addressRoom() {
   try {
     const limit = Number(/^Max address space +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);

@@ -1,2 +1,2 @@
-// Replaces the relaxed binary in a build without one.
+// Replaces the binary for relaxed SIMD in a build that has none.
 export default undefined;

@@ -1,4 +1,4 @@
-// The threads of an instance: shared memory, and workers that run the core's thread pool.
+// Manages the threads of an instance: allocates shared memory, and starts workers that run the core's thread pool.
 
 import { BUILD } from '../../../dist/abi/abi.js';
 import { formatBytes } from '../memory/memory.js';
@@ -8,30 +8,31 @@ export { makeWatch } from './watch.js';
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 
 /**
- * @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post the
- *   message to a worker
+ * @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post the message
+ *   that starts a worker
  */
 /**
  * @typedef {object} Thread a worker that has been created
- * @property {Promise<unknown>} ready resolves just before it enters the pool, rejects if it cannot start
- * @property {Promise<unknown>} ended resolves when it has ended; may never resolve
+ * @property {Promise<unknown>} ready resolves just before the worker enters the pool, rejects if the worker cannot
+ *   start
+ * @property {Promise<unknown>} ended resolves when the worker has ended; may never resolve
  * @property {() => void} terminate
  */
 /**
  * @callback StartThread throws if workers are not available
  * @param {Post} post
- * @param {(reason: unknown) => void} failed called when a worker that was ready ends
+ * @param {(reason: unknown) => void} failed called if the worker ends after it was ready
  * @returns {Thread}
  */
 /**
- * @typedef {object} Host the platform of the threads
+ * @typedef {object} Host what threads need from the platform
  * @property {() => Promise<StartThread>} [loadStartThread]
- * @property {number} [cores] of the machine, for threads: 'auto'
- * @property {() => number} [addressRoom] bytes of address space that the process may still reserve
+ * @property {number} [cores] number of cores of the machine, for threads: 'auto'
+ * @property {() => number} [addressRoom] returns the bytes of address space that the process may still reserve
  */
 
 /**
- * The number of threads, the limit of memory, and the reason if there are fewer threads than requested.
+ * The number of threads, the limit of memory in bytes, and the reason if there are fewer threads than requested.
  * @typedef {{ threads: number, maxMemory: number, note?: string }} Plan
  */
 
@@ -40,12 +41,15 @@ const PAGE = 65536;
 const STACK_FLOATS = BUILD.STACK / 4;
 const MAX_THREADS = 8;
 
-/** Address space that Node reserves for a worker: about 600 MB. Node aborts the process if the reservation fails. */
+/**
+ * Bytes of address space that Node reserves for a worker, which is about 600 MB. Node aborts the process if the
+ * reservation fails.
+ */
 const WORKER_ADDRESSES = 640 * 2 ** 20;
-/** With less address space than this left for memory, threads are not used. */
+/** Bytes of address space that must be left for memory. With less, threads are not used. */
 const MIN_MEMORY = 2 ** 30;
 
-/** Milliseconds in which all workers of an instance must be ready: a loaded machine needs one or two seconds. */
+/** Milliseconds in which all workers of an instance must be ready. A busy machine needs one or two seconds. */
 const START_LIMIT = 20_000;
 /** Milliseconds after which workers that were told to end are terminated. */
 const END_LIMIT = 2_000;
@@ -75,8 +79,8 @@ export function planThreads(requested, maxMemory, { loadStartThread, cores = 1, 
 }
 
 /**
- * Allocates shared memory, with a lower limit if necessary: the engine reserves the limit as address space, and not
- * every system has 4 GiB of it.
+ * Allocates shared memory. Reduces the limit if necessary, because the engine reserves the limit as address space, and
+ * not every system has 4 GiB of it.
  * @param {number} limit bytes
  * @returns {{ memory: WebAssembly.Memory, limit: number } | { failure: unknown }}
  */
@@ -104,12 +108,12 @@ export class Threads {
     this.#core = core;
     /** Threads that run a call, including the caller's. */
     this.count = 1;
-    /** The reason if there are fewer than requested. @type {string | undefined} */
+    /** The reason if there are fewer threads than requested. @type {string | undefined} */
     this.note = undefined;
   }
 
   /**
-   * Starts count − 1 workers. If one of them fails, none is used.
+   * Starts count − 1 workers. If one of them fails, the instance continues with one thread.
    * @param {WebAssembly.Module} module
    * @param {WebAssembly.Memory} memory
    * @param {number} count
@@ -133,7 +137,7 @@ export class Threads {
       }
       const ready = Promise.all(this.#workers.map(({ thread }) => thread.ready));
       if (!(await within(START_LIMIT, ready))) throw new Error(`it was not ready after ${START_LIMIT / 1000} s`);
-      // A worker that was ready may have ended meanwhile: fail() has stopped the others.
+      // A worker that was ready may have ended meanwhile. In that case fail() has stopped the other workers.
       if (this.#stopped) return;
       this.#core.hl_pool_resize(count);
       this.count = count;
@@ -144,7 +148,7 @@ export class Threads {
     }
   }
 
-  /** Allocates as many stacks as fit, at most `count`. @param {number} count */
+  /** Allocates as many stacks as fit in memory, at most `count`. @param {number} count */
   #allocateStacks(count) {
     /** @type {number[]} */
     const stacks = [];
@@ -168,7 +172,7 @@ export class Threads {
     );
   }
 
-  /** Continues with one thread. @param {string} note the reason */
+  /** Stops the workers, so that the instance continues with one thread. @param {string} note the reason */
   fail(note) {
     if (this.#stopped) return;
     this.note = note;
@@ -185,7 +189,7 @@ export class Threads {
 }
 
 /**
- * True if the promise is fulfilled in time.
+ * Returns true if the promise is fulfilled in time.
  * @param {number} limit milliseconds
  * @param {Promise<unknown>} promise
  * @returns {Promise<boolean>}

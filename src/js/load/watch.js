@@ -1,17 +1,20 @@
-// Detects that a call of the core waits for a dead worker: host.watch of headlight.h.
+// Implements host.watch of headlight.h, which detects that a call of the core waits for a worker that has ended.
 
 import { HeadlightError } from '../check/errors.js';
 
-/** Milliseconds without a finished part, beyond the time of a part, after which a worker is considered dead. */
+/**
+ * Milliseconds without a finished part of the work, in addition to the expected time of a part, after which a worker is
+ * considered dead.
+ */
 const TIMEOUT = 15_000;
 
-/** Multiply-adds per millisecond of the slowest device: 1% of a phone's. */
+/** Multiply-adds per millisecond of the slowest device, assumed to be 1% of those of a phone. */
 const SLOWEST = 1e5;
 
-/** Milliseconds counted between two checks, at most: the clock continues while a computer sleeps. */
+/** Maximum milliseconds that are counted between two checks, because the clock continues while a computer sleeps. */
 const MAX_STEP = 1_000;
 
-/** Creates the import of one instance, with the time at which a part was last finished. */
+/** Creates the imported function of one instance, which keeps the time since a part was last finished. */
 export function makeWatch() {
   let last = 0;
   let before = 0;

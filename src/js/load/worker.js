@@ -1,4 +1,4 @@
-// The program of a thread in a browser: it runs the same module on the same memory, with its own stack.
+// The program of a thread in a browser, which runs the same module on the same memory, with a stack of its own.
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { Post } from './threads.js' */

@@ -4,24 +4,27 @@ import { pointerOf } from './tensor.js';
 
 /** @import { Tensor } from './tensor.js' */
 
-/** Tensors that may wait for their registration, and the floats of each. They stay reachable meanwhile. */
+/**
+ * Maximum number of tensors that wait for registration, and maximum floats of such a tensor. They stay reachable until
+ * then.
+ */
 const [MAX_PENDING, MAX_SMALL] = [16, 4096];
 
-/** Faster than setting the length. @param {unknown[]} list */
+/** Empties a list. This is faster than setting the length. @param {unknown[]} list */
 export function clear(list) {
   while (list.length > 0) list.pop();
 }
 
-/** The finalizers of the tensors of one memory. */
+/** Manages the finalizers of the tensors of one memory. */
 export class Collector {
   #finalizers;
   /**
-   * Small tensors that are not registered yet: registration takes time, and most tensors are disposed of before the
-   * garbage collector runs.
+   * Small tensors that are not registered yet, because registration takes time, and most tensors are disposed of before
+   * the garbage collector runs.
    * @type {Tensor[]}
    */
   #pending = [];
-  /** Holds an object without references: its finalizer reports that the garbage collector has run. */
+  /** Registry of an object without references, whose finalizer runs when the garbage collector has run. */
   #sentinel = new FinalizationRegistry(() => {
     this.#hasSentinel = false;
     this.#registerPending();

@@ -1,4 +1,5 @@
-// One call of the core: its arguments, its temporary blocks, its results, and the copies it saves for backward.
+// Manages a call of the core: its arguments, its temporary blocks, its results, and the copies that it saves for
+// backward.
 
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -10,9 +11,15 @@ import { pointerOf, Staged, shapeOf, sizeOf, Tensor, touch, viewOf } from './ten
 /** @import { Entry } from '../../../dist/abi/abi.js' */
 /** @import { Memory } from './memory.js' */
 
-/** @typedef {Tensor | Source} Input an array argument after read(): a tensor, or numbers to copy in */
+/**
+ * @typedef {Tensor | Source} Input result of read() for an array argument: a tensor, or numbers to copy to linear
+ *   memory
+ */
 
-/** Saved by a forward pass in training for its backward: the arguments, and copies of what they point to. */
+/**
+ * Data that a forward pass in training saves for its backward pass: the arguments, and copies of the blocks to which
+ * they point.
+ */
 export class Saved {
   /**
    * @param {Int32Array} ints
@@ -41,25 +48,27 @@ export class Frame {
   #made = [];
   /** @type {Tensor[]} */
   #inputs = [];
-  /** In training: the copy saved of each input tensor; saved blocks without an input are their own key.
-   *  @type {Map<Tensor, Tensor> | null} */
+  /**
+   * In training, the saved copy of each input tensor. A saved block that is not the copy of an input is its own key.
+   * @type {Map<Tensor, Tensor> | null}
+   */
   #saved = null;
   /** @type {Readonly<Record<string, unknown>>} */
   #outputs = NO_OUTPUTS;
   #memory;
   #caller = '';
-  /** The arguments. Outside linear memory, because that may grow before they are complete. */
+  /** The argument struct. It is outside linear memory, because that may grow before the struct is complete. */
   ints;
   floats;
   /**
-   * Shape of the bias: of the argument, and after short rows are padded to the number of keys.
+   * Shapes of the bias: given is that of the argument, wide that after short rows are padded to the number of keys.
    * @type {{ given: readonly number[], wide: readonly number[] } | undefined}
    */
   biasShape;
 
   /**
    * @param {Memory} memory
-   * @param {number} words size of the largest argument struct
+   * @param {number} words size of the largest argument struct in 32-bit words
    */
   constructor(memory, words) {
     this.#memory = memory;
@@ -82,7 +91,10 @@ export class Frame {
     if (block) this.ints[at] = pointerOf(block);
   }
 
-  /** From now on the call copies its inputs and saves them for backward, so that the caller may change or free them. */
+  /**
+   * Switches to training. Afterwards the call saves copies of its inputs for backward, so that the caller may change or
+   * free the inputs.
+   */
   train() {
     this.#saved = new Map();
   }
@@ -99,7 +111,10 @@ export class Frame {
     return tensor;
   }
 
-  /** Everything saved for backward. The caller must dispose of it: it is no longer freed if this call fails. */
+  /**
+   * Returns everything that is saved for backward. The caller must dispose of it, because this frame no longer frees it
+   * if the call fails.
+   */
   saved() {
     const saved = new Saved(this.ints.slice(), [...(this.#saved?.values() ?? [])]);
     this.#saved = null;
@@ -111,19 +126,22 @@ export class Frame {
     this.ints.set(saved.ints);
   }
 
-  /** @param {Entry} name */
+  /** Calls the function of the core. @param {Entry} name */
   run(name) {
     this.#memory.run(name, this.#caller, this.ints);
     if (this.#outputs !== NO_OUTPUTS) this.#touchOutputs();
   }
 
-  /** An output may be a parameter of a layer, which must then pack it again. */
+  /**
+   * Records that outputs have changed, because an output may be a parameter of a layer, which must then be packed
+   * again.
+   */
   #touchOutputs() {
     for (const tensor of Object.values(this.#outputs)) if (tensor instanceof Tensor) touch(tensor);
   }
 
   /**
-   * Copies values into linear memory until the call ends; in training until backward.
+   * Copies values into linear memory and frees them when the call ends, in training after backward.
    * @param {Uint8Array | Int32Array | Float32Array} values
    * @returns {Tensor | Staged}
    */
@@ -138,7 +156,7 @@ export class Frame {
     return block;
   }
 
-  /** Allocates a block that is freed when the call ends; in training it stays until backward. @param {number} words */
+  /** Allocates a block that is freed when the call ends, in training after backward. @param {number} words */
   scratch(words) {
     return this.#saved ? this.saveForBackward(words) : this.#allocTemporary(words);
   }
@@ -151,8 +169,8 @@ export class Frame {
   }
 
   /**
-   * Reads an array argument, once: its getters or proxy traps may run the caller's code here and nowhere else. A call
-   * must read all its arguments before it passes the first one to input().
+   * Reads an array argument. Getters and proxy traps of the argument run code of the caller here and nowhere else. So a
+   * call must read all its arguments before it passes the first one to input().
    * @param {TensorLike} value
    * @param {string} parameter
    * @returns {Input}
@@ -162,7 +180,8 @@ export class Frame {
   }
 
   /**
-   * The numbers of an input, not copied. A view of linear memory, valid until the next allocation.
+   * Returns the numbers of an input without a copy. If they are a view of linear memory, they are valid until the next
+   * allocation.
    * @param {Input} input
    * @param {string} parameter
    * @returns {NumberArray}
@@ -173,14 +192,18 @@ export class Frame {
     return viewOf(input);
   }
 
-  /** As values(), converted to float32. @param {Input} input @param {string} parameter */
+  /**
+   * Returns the numbers of an input as float32. They are valid as long as those of values().
+   * @param {Input} input
+   * @param {string} parameter
+   */
   floatsOf(input, parameter) {
     return input instanceof Tensor ? /** @type {Float32Array} */ (this.values(input, parameter)) : input.floats();
   }
 
   /**
-   * An input in linear memory. A tensor is used without a copy, except in training; anything else is copied in until
-   * the call ends.
+   * Returns an input in linear memory. A tensor is not copied, except in training. Anything else is copied to linear
+   * memory and freed when the call ends.
    * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {{ block: Tensor | Staged, shape: readonly number[] }}
@@ -195,7 +218,10 @@ export class Frame {
     return { block: this.#copyDetached(source.floats()), shape: source.shape };
   }
 
-  /** The copy for backward; one copy even if the same tensor is several inputs. @param {Tensor} tensor */
+  /**
+   * Returns the copy of a tensor for backward. If the tensor is several inputs, there is only one copy.
+   * @param {Tensor} tensor
+   */
   #savedCopy(tensor) {
     const existing = this.#saved?.get(tensor);
     if (existing) return existing;
@@ -206,9 +232,9 @@ export class Frame {
   }
 
   /**
-   * A new tensor that the call returns; freed if the call fails.
+   * Makes a tensor that the call returns. It is freed if the call fails.
    * @param {number[]} shape
-   * @returns {Tensor} contents undefined
+   * @returns {Tensor} tensor with undefined contents
    */
   make(shape) {
     const tensor = this.#memory.empty(shape, this.#caller);
@@ -223,7 +249,7 @@ export class Frame {
     return tensor;
   }
 
-  /** Sets the caller's tensors that results are written to. @param {unknown} out the option `out` */
+  /** Sets the tensors of the caller to which results are written. @param {unknown} out the option `out` */
   setOutputs(out) {
     if (out === undefined) return;
     if (out instanceof Tensor) this.#outputs = { output: out };
@@ -237,8 +263,8 @@ export class Frame {
   }
 
   /**
-   * The tensor for a result: the caller's or a new one.
-   * @param {number} at
+   * Returns the tensor for a result, which is that of the caller or a new one, and sets its pointer in the arguments.
+   * @param {number} at index of the argument
    * @param {'output' | 'weights' | 'scores'} name
    * @param {number[]} shape
    * @returns {Tensor}
@@ -252,7 +278,7 @@ export class Frame {
   }
 
   /**
-   * A new tensor with the values of an input.
+   * Makes a tensor with the values of an input.
    * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {Tensor}
@@ -265,7 +291,7 @@ export class Frame {
   }
 
   /**
-   * A copy of the first 32-bit words of a block.
+   * Returns a copy of the first 32-bit words of a block.
    * @param {Tensor | Staged} block
    * @param {number} count
    */
@@ -290,7 +316,7 @@ export class Frame {
       throw argumentError(this.#caller, parameter, given, 'a tensor that is neither an input nor another result');
   }
 
-  /** Frees the temporary blocks; after a failure also the results. @param {boolean} done false after a failure */
+  /** Frees the temporary blocks, and after a failure also the results. @param {boolean} done false after a failure */
   close(done) {
     for (const staged of this.#temporary) this.#memory.free(staged.pointer);
     if (!done) for (const tensor of [...this.#made, ...(this.#saved?.values() ?? [])]) tensor.dispose();

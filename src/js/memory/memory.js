@@ -1,4 +1,4 @@
-// The linear memory of one instance: allocates, copies in, and calls the core. Only this file reads memory.buffer.
+// Linear memory of one instance: allocates it, copies values to it, calls the core. Only this file reads memory.buffer.
 
 import { STATUS, WORDS } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
@@ -12,7 +12,7 @@ import { isWatched, KEY, moveOut, pointerOf, setWatched, shapeOf, Tensor, tensor
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
 /** @import { Staged } from './tensor.js' */
 
-/** Size of the largest argument struct. */
+/** Size of the largest argument struct in 32-bit words. */
 const ARGUMENT_WORDS = Math.max(...Object.values(WORDS));
 
 /** @param {number} bytes */
@@ -35,7 +35,7 @@ export function formatBytes(bytes) {
 /**
  * @typedef {object} Threads the threads that run the calls
  * @property {number} count
- * @property {string} [note] reason if there are fewer than requested
+ * @property {string} [note] reason if there are fewer threads than requested
  * @property {() => void} stop
  * @property {(note: string) => void} fail continues with one thread
  */
@@ -48,18 +48,18 @@ export class Memory {
   /** @type {CoreExports} */
   #core;
   #linear;
-  /** A view of all linear memory at its last use. Memory growth detaches it. */
+  /** A view of all linear memory. Memory growth detaches it, so that it is then created again. */
   #heap = new Float32Array();
-  /** Address for argument structs. One suffices, because one call runs at a time. */
+  /** Address of the block for argument structs. One suffices, because one call runs at a time. */
   #arguments = 0;
   #argumentWords = new Int32Array();
   #disposed = false;
-  /** True after a call that did not return, until its state in the core is reset. */
+  /** True after a call that did not return, until the state of the core is reset. */
   #damaged = false;
   /** The stack pointer of the core when no call runs. */
   #stack;
   #threads;
-  /** By depth: while a call reads its inputs, a getter may make another call. @type {Frame[]} */
+  /** By depth, because a getter may make another call while a call reads its inputs. @type {Frame[]} */
   #frames = [];
   #depth = 0;
   /** @type {Set<Tensor> | null} */
@@ -80,7 +80,7 @@ export class Memory {
     finalizers.register(this, threads, this);
   }
 
-  /** The number of threads; note: the reason if there is only one. @returns {{ count: number, note?: string }} */
+  /** The threads. note: the reason if there are fewer than requested. @returns {{ count: number, note?: string }} */
   get threads() {
     return this.#threads;
   }
@@ -143,7 +143,7 @@ export class Memory {
   /**
    * @param {number[]} shape
    * @param {string} caller
-   * @returns {Tensor} contents undefined
+   * @returns {Tensor} tensor with undefined contents
    */
   empty(shape, caller) {
     const pointer = this.alloc(elementCount(shape), caller, shape);
@@ -154,11 +154,11 @@ export class Memory {
   }
 
   /**
-   * A tensor without a finalizer, because registration takes longer than a short call. It requires a current scope,
-   * whose end disposes of it; a caller that keeps it must call watch().
+   * Makes a tensor without a finalizer, because registration takes longer than a short call. It requires a current
+   * scope, which disposes of it at its end. A caller that keeps the tensor must call watch().
    * @param {readonly number[]} shape
    * @param {string} caller
-   * @returns {Tensor} contents undefined
+   * @returns {Tensor} tensor with undefined contents
    */
   temporary(shape, caller) {
     const tensor = new Tensor(this, this.alloc(elementCount(shape), caller, shape), shape, KEY);
@@ -166,7 +166,7 @@ export class Memory {
     return tensor;
   }
 
-  /** Frees the tensor if it is garbage-collected. @param {Tensor} tensor */
+  /** Registers the tensor, so that its memory is freed if it is garbage-collected. @param {Tensor} tensor */
   watch(tensor) {
     if (isWatched(tensor)) return;
     setWatched(tensor);
@@ -174,7 +174,7 @@ export class Memory {
   }
 
   /**
-   * Reads a tensor-like. The numbers stay valid when this memory grows.
+   * Reads an array argument. The numbers stay valid when this memory grows.
    * @param {TensorLike} value
    * @param {string} caller
    * @param {string} parameter
@@ -198,13 +198,13 @@ export class Memory {
     return tensor;
   }
 
-  /** The buffer of linear memory, to test if an array is in it. @returns {ArrayBufferLike} */
+  /** The buffer of linear memory, with which a caller can test if an array is in it. @returns {ArrayBufferLike} */
   get buffer() {
     return this.#linear.buffer;
   }
 
   /**
-   * Moves the values of a tensor, which becomes unusable, to a tensor of another shape.
+   * Makes a tensor of another shape that takes over the memory of a tensor, which becomes unusable.
    * @param {Tensor} tensor
    * @param {readonly number[]} shape
    */
@@ -240,14 +240,14 @@ export class Memory {
     return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
-  /** A view of linear memory up to at least `end`. @param {number} end in words */
+  /** Returns a view of linear memory up to at least `end`. @param {number} end in words */
   #words(end) {
     if (this.#heap.length < end) this.#heap = new Float32Array(this.#linear.buffer);
     return this.#heap;
   }
 
   /**
-   * A copy of some floats. It creates no view, which would take longer than the copy of a small tensor.
+   * Returns a copy of some floats. Creates no view, which would take longer than the copy of a small tensor.
    * @param {number} pointer
    * @param {number} length
    */
@@ -257,7 +257,7 @@ export class Memory {
     return this.#words(from + length).slice(from, from + length);
   }
 
-  /** False if memory growth has detached the view. Views of shared memory stay attached. @param {Float32Array} view */
+  /** Returns false if memory growth has detached the view, never for shared memory. @param {Float32Array} view */
   isLive(view) {
     return view.length > 0 && view.buffer.byteLength > 0;
   }
@@ -292,7 +292,7 @@ export class Memory {
   }
 
   /**
-   * Runs `fn` with the frame of one call. At the end its temporary blocks are freed; if it throws, its results too.
+   * Runs `fn` with the frame of one call. Frees its temporary blocks at the end, and its results if `fn` throws.
    * @template T
    * @param {string} caller
    * @param {(frame: Frame) => T} fn
@@ -316,7 +316,7 @@ export class Memory {
   }
 
   /**
-   * The values, copied if they are a view of linear memory, which growth would detach.
+   * Returns the values, copied if they are a view of linear memory, because memory growth would detach it.
    * @template {Uint8Array | Int32Array | Float32Array} T
    * @param {T} values
    * @returns {T}
@@ -326,7 +326,7 @@ export class Memory {
   }
 
   /**
-   * Copies into linear memory.
+   * Copies values to linear memory.
    * @param {number} pointer
    * @param {Uint8Array | Int32Array | Float32Array} values
    */
@@ -339,7 +339,7 @@ export class Memory {
   }
 
   /**
-   * Floats that the multi-head layer saves for backward.
+   * Returns the number of floats that the multi-head layer saves for backward.
    * @param {string} caller
    * @param {Int32Array} words
    */
@@ -374,7 +374,7 @@ export class Memory {
   }
 
   /**
-   * The error for a call that did not return.
+   * Resets the core after a call that did not return, and returns the error to throw.
    * @param {unknown} error
    * @param {string} caller
    */
@@ -383,7 +383,7 @@ export class Memory {
     try {
       this.#repair();
     } catch {
-      // The JavaScript stack is exhausted. The state stays damaged, and the next call repairs it.
+      // The JavaScript stack is exhausted. #damaged stays true, so that the next call repairs the state.
     }
     const isWorkerLost = error instanceof HeadlightError;
     if (isWorkerLost) this.#threads.fail(error.message);
@@ -411,7 +411,7 @@ export class Memory {
   }
 
   /**
-   * Allocates the packed form of a weight: the order in which the core reads it.
+   * Allocates the packed form of a weight, which has the order in which the core reads the weight.
    * @param {Frame} frame
    * @param {Tensor} weight (out, in)
    * @param {boolean} int8
@@ -422,7 +422,7 @@ export class Memory {
     return this.unscoped(frame.make([size]));
   }
 
-  /** Removes a tensor from the current scope: it is owned by another object. @param {Tensor} tensor */
+  /** Removes a tensor from the current scope, because another object owns it. @param {Tensor} tensor */
   unscoped(tensor) {
     this.#scope?.delete(tensor);
     return tensor;
@@ -446,7 +446,7 @@ export class Memory {
   }
 
   /**
-   * present (B,G,P+S,D) = past (B,G,P,D), then fresh (B,G,S,D) with the given stride.
+   * Writes past (B,G,P,D), then fresh (B,G,S,D), which has the given stride, to present (B,G,P+S,D).
    * @param {string} caller
    * @param {Tensor} present
    * @param {Tensor | Staged} past
@@ -467,7 +467,7 @@ export class Memory {
    * @param {Parameters<Calls[Name]>} args
    */
   invoke(name, caller, ...args) {
-    // In place: a second array would take as long as a call for a small tensor.
+    // The arguments are replaced in place, because a second array would take as long as a call for a small tensor.
     const numbers = /** @type {any[]} */ (args);
     for (let i = 0; i < numbers.length; i++) {
       const arg = /** @type {Block | number} */ (numbers[i]);

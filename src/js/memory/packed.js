@@ -1,5 +1,5 @@
-// Weights that are not in float32: 16-bit floats, int8, and codes in blocks. The core multiplies by them, and decodes
-// their rows. A new kind is an entry in this table.
+// Functions for weights that are not in float32: 16-bit floats, int8, and codes in blocks. The core multiplies by such
+// weights and decodes their rows. PACKED has an entry for each kind.
 
 import { STORED } from '../../../dist/abi/abi.js';
 import { pointerOf, Staged } from './tensor.js';
@@ -11,19 +11,21 @@ import { pointerOf, Staged } from './tensor.js';
 /** @typedef {keyof typeof STORED} StoredType */
 /** @typedef {'F16' | 'BF16' | 'int8' | 'blocks'} PackedKind */
 /**
- * tensor: two 16-bit floats per word, or the packed form of the core. bits: of the codes of blocks.
+ * A weight that is not in float32. tensor: two 16-bit floats per word, or the packed form of the core. bits: number of
+ * bits of the codes of blocks.
  * @typedef {{ kind: PackedKind, tensor: Tensor, bits?: 4 | 8 }} Packed
  */
 /** @typedef {readonly number[]} Shape (out, in) */
 /**
- * storage: in messages. rounds: its products round their inputs, so that they have no gradients.
+ * Functions for a kind. storage: name of the kind in error messages. rounds: true if products round their inputs, so
+ * that they have no gradients.
  * @typedef {object} Kind
  * @property {string} storage
  * @property {boolean} rounds
  * @property {(memory: Memory, caller: string, y: Tensor, x: Tensor, weight: Tensor, bias: Tensor | undefined,
  *   rows: number, shape: Shape) => void} multiply y = x · weightᵀ + bias
- * @property {(memory: Memory, caller: string, to: Tensor | Staged, weight: Tensor, labels: ArrayLike<number>,
- *   shape: Shape) => void} loadRows to (labels, in) = rows of the weight
+ * @property {(memory: Memory, caller: string, to: Tensor | Staged, weight: Tensor, labels: ArrayLike<number>, shape:
+ *   Shape) => void} loadRows writes rows of the weight to `to`, (labels, in)
  */
 
 /** @param {'F16' | 'BF16'} type @returns {Kind} */
@@ -69,7 +71,7 @@ export const PACKED = {
   blocks: rounding('4-bit or 8-bit', 'hl_blocks_linear', 'hl_blocks_rows'),
 };
 
-/** True if products with this weight round their inputs. @param {{ packed?: Packed }} weight */
+/** Returns true if products with this weight round their inputs. @param {{ packed?: Packed }} weight */
 export const roundsInputs = ({ packed }) => packed !== undefined && PACKED[packed.kind].rounds;
 
 /**
@@ -87,22 +89,30 @@ export const loadRows = (memory, caller, to, { kind, tensor }, labels, shape) =>
 /** @param {Memory} memory @param {string} caller @param {Shape} shape */
 const quantizedSize = (memory, caller, [out, inside]) => memory.invoke('hl_weight_quantized_size', caller, out, inside);
 
-/** The blocks of int4. @type {BlockForm} */
+/** The layout of blocks for int4. @type {BlockForm} */
 const INT4 = { bits: 4, length: 32, hasMinimums: false, hasByteInputs: true };
 
 /**
- * The form of a weight that is quantized: a row whose length is not divisible by that of a block has int8.
+ * Returns the form in which a weight is quantized. It is int8 if the length of a row is not divisible by that of a
+ * block.
  * @param {'int8' | 'int4'} storage
  * @param {Shape} shape
  */
 export const quantizedForm = (storage, [, inside]) =>
   storage === 'int4' && inside % INT4.length !== 0 ? 'int8' : storage;
 
-/** True if a weight has the form that quantization gives it. @param {'int8' | 'int4'} form @param {Packed} packed */
+/**
+ * Returns true if a weight is already in the form that quantization would produce.
+ * @param {'int8' | 'int4'} form
+ * @param {Packed} packed
+ */
 export const isQuantizedAs = (form, { kind, bits }) =>
   kind === QUANTIZED[form].kind && (form === 'int8' || bits === INT4.bits);
 
-/** The weights that the core makes of floats: their packed kind, size in floats, and function. */
+/**
+ * The forms to which the core can quantize weights: their packed kind, the function of their size in floats, and the
+ * export that packs them.
+ */
 export const QUANTIZED = {
   int8: {
     kind: /** @type {const} */ ('int8'),
@@ -126,15 +136,15 @@ export const QUANTIZED = {
  * @param {Shape} shape
  * @param {Tensor | Staged} rows
  * @param {StoredType} type
- * @param {number} first a multiple of eight
- * @param {number} count a multiple of eight, or up to the last row
+ * @param {number} first first row, a multiple of eight
+ * @param {number} count number of rows, a multiple of eight, except for the last rows
  */
 export function quantizeRows(memory, caller, storage, quantized, [out, inside], rows, type, first, count) {
   memory.call(QUANTIZED[storage].pack, caller, quantized, rows, STORED[type], first, count, out, inside);
 }
 
 /**
- * Products with a weight in blocks of 4 bits round their inputs to 8 bits from now on.
+ * Makes products with a weight in blocks of 4 bits round their inputs to 8 bits instead of 16.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} packed
@@ -143,12 +153,12 @@ export function quantizeRows(memory, caller, storage, quantized, [out, inside], 
 export const useByteInputs = (memory, caller, packed, [out, inside]) =>
   memory.call('hl_blocks_use_byte_inputs', caller, packed, out, inside);
 
-/** A form of blocks as the core reads it. @param {BlockForm} form */
+/** Returns a layout of blocks in the form in which the core reads it. @param {BlockForm} form */
 export const wordsOf = ({ bits, length, hasMinimums, hasByteInputs = false }) =>
   Int32Array.of(bits, length, Number(hasMinimums), Number(hasByteInputs));
 
 /**
- * Size in floats of a weight in blocks.
+ * Returns the size in floats of a weight in blocks.
  * @param {Memory} memory
  * @param {string} caller
  * @param {BlockForm} form

@@ -1,5 +1,6 @@
-// Tensors: arrays in linear memory with an owner. Pointers leave this file only through pointerOf, which is for the
-// files in this folder. It throws for a disposed tensor, and so does every access, because all of them call it.
+// Tensors are arrays in the linear memory of an instance. Their addresses leave this file only through pointerOf, which
+// is meant for the files in this folder. pointerOf throws for a disposed tensor. All accesses call it, so that they
+// throw too.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -12,15 +13,18 @@ import { DISPOSE } from './disposable.js';
 /** Protects the constructor: only this folder has the key. */
 export const KEY = Symbol('tensor.js');
 
-/** The address. Throws for a disposed tensor. @type {(owner: Tensor | Staged) => number} */
+/** Returns the address of a block. Throws for a disposed tensor. @type {(owner: Tensor | Staged) => number} */
 export let pointerOf;
 
-/** A view of the values, not to be passed to users: mayChange ignores it. @type {(tensor: Tensor) => Float32Array} */
+/**
+ * Returns a view of the values. It must not be passed to users, because mayChange ignores it.
+ * @type {(tensor: Tensor) => Float32Array}
+ */
 export let viewOf;
 
 /**
- * The real shape: `shape` may be hidden by an own property of the tensor, and with a wrong size the core would access
- * memory outside the block. The same applies to sizeOf.
+ * Returns the real shape, because an own property of the tensor may hide `shape`, and with a wrong size the core would
+ * access memory outside the block. sizeOf exists for the same reason.
  * @type {(tensor: Tensor) => readonly number[]}
  */
 export let shapeOf;
@@ -29,13 +33,13 @@ export let shapeOf;
 export let sizeOf;
 
 /**
- * Attaches an object to a tensor: it is disposed of with the tensor, or when another one gets the same role.
+ * Attaches an object to a tensor. It is disposed of with the tensor, or when another object gets the same role.
  * @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void}
  */
 export let own;
 
 /**
- * True if the values may have changed without touch(), through a view returned by `data`.
+ * Returns true if the values may have changed without touch(), through a view returned by `data`.
  * @type {(tensor: Tensor) => boolean}
  */
 export let mayChange;
@@ -43,7 +47,7 @@ export let mayChange;
 /** Records a change of the values, by the core or through viewOf. @type {(tensor: Tensor) => void} */
 export let touch;
 
-/** True if the tensor has a finalizer. @type {(tensor: Tensor) => boolean} */
+/** Returns true if the tensor has a finalizer. @type {(tensor: Tensor) => boolean} */
 export let isWatched;
 
 /** @type {(tensor: Tensor) => void} */
@@ -52,19 +56,22 @@ export let setWatched;
 /** Makes a tensor unusable without freeing its values, and returns their address. @type {(tensor: Tensor) => number} */
 export let moveOut;
 
-/** The number of changes that touch() has recorded. @type {(tensor: Tensor) => number} */
+/** Returns the number of changes that touch() has recorded. @type {(tensor: Tensor) => number} */
 export let versionOf;
 
-/** From a view to its tensor: a view keeps its tensor reachable, so that the finalizer does not free its memory. */
+/** The tensor of each view. So a view keeps its tensor reachable, and the finalizer does not free the memory. */
 const owners = new WeakMap();
 
-/** The last frozen shape. The next tensor often has the same, and freezing takes time. @type {readonly number[]} */
+/**
+ * The last frozen shape. It is reused, because the next tensor often has the same shape, and freezing takes time.
+ * @type {readonly number[]}
+ */
 let lastShape = Object.freeze([]);
 
 /** @param {readonly number[]} shape */
 const frozen = (shape) => (sameShape(shape, lastShape) ? lastShape : (lastShape = Object.freeze([...shape])));
 
-/** A block in linear memory that is not a tensor, such as values copied in for one call. */
+/** A block in linear memory that is not a tensor, such as values that are copied for one call. */
 export class Staged {
   /** @param {number} pointer */
   constructor(pointer) {
@@ -73,14 +80,14 @@ export class Staged {
 }
 
 /**
- * The part of a tensor from an element on, for calls of the core. It is valid as long as the tensor.
+ * Returns the part of a tensor from an element on, for calls of the core. It is valid as long as the tensor.
  * @param {Tensor} tensor
- * @param {number} start index of its first element, in floats
+ * @param {number} start index of the first element
  */
 export const partOf = (tensor, start) => new Staged(pointerOf(tensor) + 4 * start);
 
 /**
- * Throws if one of them has been disposed of. Called before the first of them is changed.
+ * Throws if one of the tensors has been disposed of. It is called before the first of them is changed.
  * @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void}
  */
 export let checkAlive;
@@ -92,10 +99,13 @@ function refuse({ shape }, caller, parameter) {
   });
 }
 
-/** Empty arrays in the result of toArray. Memory does not limit their number: [2³¹,0] has no elements. */
+/**
+ * Maximum number of empty arrays in a result of toArray. The size of a tensor does not limit it, because a tensor of
+ * shape [2³¹,0] has no elements.
+ */
 const MAX_EMPTY = 2 ** 20;
 
-/** Values shown by console.log. */
+/** Number of values that console.log shows. */
 const MAX_SHOWN = 6;
 
 /** A float32 array in linear memory, row-major. */
@@ -130,7 +140,7 @@ export class Tensor {
     return this.#shape;
   }
 
-  /** Elements. @returns {number} */
+  /** Number of elements. @returns {number} */
   get size() {
     return this.#size;
   }
@@ -163,7 +173,7 @@ export class Tensor {
       tensor.#view = null;
       return pointer;
     };
-    // Also true for a detached view: it may have been written to before the growth.
+    // This is also true for a detached view, because it may have been written to before the memory grew.
     mayChange = (tensor) => tensor.#view !== null;
   }
 
@@ -180,14 +190,14 @@ export class Tensor {
     return this.#view;
   }
 
-  /** An independent copy of the values. */
+  /** Returns an independent copy of the values. */
   copy() {
     this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
     return this.#memory.copyOf(pointerOf(this), this.#size);
   }
 
   /**
-   * The values as nested arrays; a number for shape [].
+   * Returns the values as nested arrays, or a number for shape [].
    * @returns {NestedNumbers}
    */
   toArray() {
@@ -230,7 +240,7 @@ export class Tensor {
     return `Tensor ${formatShape(this.#shape)}${this.disposed ? ' (disposed)' : ''}`;
   }
 
-  /** The line that Node's console.log shows: the shape and the first values. @internal */
+  /** Returns the line that console.log of Node shows, with the shape and the first values. @internal */
   [INSPECT]() {
     if (this.disposed || this.#memory.disposed || this.#size === 0) return this.toString();
     const first = Array.from(viewOf(this).subarray(0, MAX_SHOWN), (x) => Number(x.toPrecision(5)));
@@ -260,7 +270,7 @@ export class Tensor {
 }
 
 /**
- * The tensors in a value, at any depth.
+ * Finds the tensors in a value, at any depth.
  * @param {unknown} value
  * @param {Set<Tensor>} [found]
  * @param {Set<unknown>} [seen]

@@ -1,5 +1,5 @@
-// Attention as ONNX operators: masks and biases, rotary positions, scores, softmax, weighted values. Each has two
-// forms: primitive operators for any runtime, and the dedicated operators of opset 23, where the semantics agree.
+// Attention as ONNX operators: masks and biases, rotary positions, scores, softmax, weighted values. A function uses
+// the dedicated operators of opset 23 if their semantics agree, otherwise primitive operators for any runtime.
 
 import { rotaryTable } from '../ops/rotary.js';
 
@@ -7,24 +7,28 @@ import { rotaryTable } from '../ops/rotary.js';
 /** @import { OnnxGraph } from './graph.js' */
 
 /**
- * Masks and biases. Strings are names of values; queries and keys are int64 vectors of one element.
+ * Masks and biases of attention. Strings are names of values in the graph. queries and keys are int64 vectors of one
+ * element.
  * @typedef {object} Sight
- * @property {string} queries T
- * @property {string} keys S, with the past, without appended keys
- * @property {string} [offset] position of query 0 among the keys, one for all or (B); default 0
+ * @property {string} queries T, the number of queries
+ * @property {string} keys S, the number of keys with the past and without appended keys
+ * @property {string} [offset] position of query 0 among the keys, a scalar or (B); default 0
  * @property {boolean} [offsetByBatch] true if offset is (B)
  * @property {boolean} [causal]
- * @property {readonly [number, number]} [window] to the left and right; −1 = unlimited
- * @property {string} [mask] bool, broadcast against (B,H,T,S): true = may attend
+ * @property {readonly [number, number]} [window] maximum distance of keys to the left and right; −1 means unlimited
+ * @property {string} [mask] bool, broadcast against (B,H,T,S): true if the query may attend to the key
  * @property {string} [keyPadding] bool (B,S)
  * @property {string} [validLens] int64 (B), or (B,T)
  * @property {boolean} [lensByQuery] true if validLens is (B,T)
- * @property {string} [bias] float, broadcast against (B,H,T,S): added to the scores
- * @property {Float32Array} [slopes] (H) of ALiBi
- * @property {Distances} [distances] a bias by distance, without offsets by batch: relative positions
+ * @property {string} [bias] float, broadcast against (B,H,T,S), added to the scores
+ * @property {Float32Array} [slopes] slopes (H) of ALiBi
+ * @property {Distances} [distances] bias by the distance of relative positions; it does not support offsetByBatch
  * @property {number} [appended] number of keys after the others, visible to every query
  */
-/** @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is of key t + n − reach */
+/**
+ * @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is for the distance n − reach of
+ *   key and query
+ */
 /**
  * The combined mask and bias.
  * @typedef {object} Visible
@@ -34,6 +38,7 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {boolean} [onlyCausal] true if the mask is exactly causal with offset 0
  */
 /**
+ * The inputs and options of attention.
  * @typedef {object} Attending
  * @property {string} query (B,H,T,D)
  * @property {string} key (B,G,S,D)
@@ -43,7 +48,7 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {number} [scale] default 1/√D
  * @property {number} [softcap]
  * @property {string} [sinks] (H)
- * @property {number} [fill] score of a hidden key; default −Infinity: its weight is 0
+ * @property {number} [fill] score of a masked key; default −Infinity, which makes its weight 0
  * @property {boolean} [weights] true to return the weights
  */
 
@@ -86,7 +91,8 @@ export function visibility(graph, sight) {
 }
 
 /**
- * Combines masks or biases to (…,T,S). For the Attention operator, which does not broadcast over queries, it expands.
+ * Combines masks or biases to (…,T,S). Expands the result for the Attention operator, which does not broadcast over
+ * queries.
  * @param {OnnxGraph} graph
  * @param {Sight} sight
  * @param {readonly string[]} masks
@@ -99,7 +105,11 @@ function square(graph, { queries, keys }, masks, type, isSquare) {
   return graph.op('Expand', [all, graph.op('Concat', [graph.ints(1, 1), queries, keys], { axis: 0 })]);
 }
 
-/** Position of a key minus that of a query: (T,S), or (B,1,T,S). @param {OnnxGraph} graph @param {Sight} sight */
+/**
+ * Returns the position of each key minus that of each query, (T,S), or (B,1,T,S).
+ * @param {OnnxGraph} graph
+ * @param {Sight} sight
+ */
 function distanceOf(graph, { queries, keys, offset, offsetByBatch }) {
   let query = graph.op('Unsqueeze', [graph.range(queries), graph.ints(1)]);
   if (offset) query = graph.op('Add', [query, offsetByBatch ? graph.reshape(offset, -1, 1, 1, 1) : offset]);
@@ -110,7 +120,12 @@ function distanceOf(graph, { queries, keys, offset, offsetByBatch }) {
 const lensOf = (graph, lens, byQuery) =>
   graph.op('Unsqueeze', [lens, byQuery ? graph.ints(1, 3) : graph.ints(1, 2, 3)]);
 
-/** −slope · |distance|. @param {OnnxGraph} graph @param {string} distance @param {Float32Array} slopes */
+/**
+ * Returns the bias of ALiBi, −slope · |distance|.
+ * @param {OnnxGraph} graph
+ * @param {string} distance
+ * @param {Float32Array} slopes
+ */
 function slopesBias(graph, distance, slopes) {
   const far = graph.cast(graph.op('Abs', [distance]), 'float');
   const factor = graph.constant(
@@ -121,7 +136,7 @@ function slopesBias(graph, distance, slopes) {
 }
 
 /**
- * The bias by distance, (1,H,T,S).
+ * Returns the bias by distance, (1,H,T,S).
  * @param {OnnxGraph} graph
  * @param {string} distance (T,S)
  * @param {Distances} distances
@@ -142,7 +157,7 @@ function distanceBias(graph, distance, { table, reach }) {
  */
 function appendColumns(graph, mask, keys, count, value) {
   if (count === 0) return mask;
-  // Expands first, because the mask may broadcast over the keys.
+  // The mask is expanded first, because the mask may broadcast over the keys.
   const wide = graph.op('Expand', [mask, graph.op('Concat', [graph.ints(1, 1, 1), keys], { axis: 0 })]);
   const shape = graph.op('Shape', [wide]);
   const others = graph.op('Slice', [shape, graph.ints(0), graph.ints(-1)]);
@@ -151,7 +166,7 @@ function appendColumns(graph, mask, keys, count, value) {
 }
 
 /**
- * softmax(mask(softcap(scale · q·kᵀ) + bias)) · v.
+ * Computes softmax(mask(softcap(scale · q·kᵀ) + bias)) · v.
  * @param {OnnxGraph} graph
  * @param {Attending & Visible} what
  * @returns {{ output: string, weights?: string }} (B,H,T,Dv), (B,H,T,S)
@@ -205,18 +220,23 @@ function attendByPrimitives(graph, what) {
   return { output, weights };
 }
 
-/** Sizes (B,G,−1,last) of x (B,H,T,last). @param {OnnxGraph} graph @param {string} x @param {number} kvHeads */
+/**
+ * Returns the sizes (B,G,−1,last) to which x (B,H,T,last) is reshaped.
+ * @param {OnnxGraph} graph
+ * @param {string} x
+ * @param {number} kvHeads
+ */
 const groupRows = (graph, x, kvHeads) =>
   graph.op('Concat', [graph.ints(0, kvHeads, -1), graph.size(x, 3)], { axis: 0 });
 
-/** 1/√D. @param {OnnxGraph} graph @param {string} query */
+/** Returns 1/√D. @param {OnnxGraph} graph @param {string} query */
 function scaleOf(graph, query) {
   const width = graph.cast(graph.size(query, 3), 'float');
   return graph.op('Reciprocal', [graph.op('Sqrt', [width])]);
 }
 
 /**
- * Softmax over the scores and the sink of the head; the column of the sink is then removed.
+ * Applies softmax over the scores and the sink of the head, then removes the column of the sink.
  * @param {OnnxGraph} graph
  * @param {string} scores
  * @param {string} sinks
@@ -231,7 +251,8 @@ function softmaxWithSinks(graph, scores, sinks, heads) {
 }
 
 /**
- * Cosines and sines (context,W/2), as in the core. picked: cos and sin are the rows of the positions, (B,T,W/2).
+ * Tables of cosines and sines (context,W/2), as in the core. picked: true if cos and sin are the rows for the
+ * positions, (B,T,W/2).
  * @typedef {{ cos: string, sin: string, rotated: number, neighbours: boolean, picked?: boolean }} RotaryTables
  */
 /**
@@ -254,7 +275,7 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 }
 
 /**
- * The rows of the positions: from the far tables if any position is ≥ beyond, else from the near tables.
+ * Picks the rows for the positions, from the far tables if any position is ≥ beyond, else from the near tables.
  * @param {OnnxGraph} graph
  * @param {RotaryTables} near
  * @param {RotaryTables} far
@@ -265,7 +286,7 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 export function rowsByLength(graph, near, far, positions, beyond) {
   const last = graph.op('ReduceMax', [positions], { keepdims: 0 });
   const isFar = graph.op('GreaterOrEqual', [last, graph.int(beyond)]);
-  // The near tables have `beyond` rows.
+  // Positions are limited, because the near tables have only `beyond` rows.
   const within = graph.op('Min', [positions, graph.int(beyond - 1)]);
   const pick = (/** @type {'cos' | 'sin'} */ part) =>
     graph.op('Where', [isFar, graph.op('Gather', [far[part], positions]), graph.op('Gather', [near[part], within])]);
@@ -273,7 +294,7 @@ export function rowsByLength(graph, near, far, positions, beyond) {
 }
 
 /**
- * Rotates queries or keys (B,H,T,D) by their positions: int64 (T) or (B,T).
+ * Rotates queries or keys (B,H,T,D) by their positions, int64 (T) or (B,T).
  * @param {OnnxGraph} graph
  * @param {string} x
  * @param {string} positions
@@ -294,7 +315,7 @@ export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbou
   /** @param {number} from @param {number} to @param {number} [step] */
   const slice = (from, to, step = 1) =>
     graph.op('Slice', [x, graph.ints(from), graph.ints(to), graph.ints(-1), graph.ints(step)]);
-  // Cosines and sines, (1,T,W/2) or (B,1,T,W/2).
+  // These are the cosines and sines, (1,T,W/2) or (B,1,T,W/2).
   const [c, s] = [cos, sin].map((table) =>
     graph.op('Unsqueeze', [picked ? table : graph.op('Gather', [table, positions]), graph.ints(-3)]),
   );

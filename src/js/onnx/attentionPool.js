@@ -1,4 +1,4 @@
-// Pooling by attention as a graph, with the same structure as models/attentionPool.js.
+// Builds the graph of attention pooling, with the same structure as models/attentionPool.js.
 
 import { attend, visibility } from './attention.js';
 import { feed } from './block.js';

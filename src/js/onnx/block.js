@@ -1,4 +1,4 @@
-// The block of a transformer as a graph, with the same structure as models/block.js.
+// Builds the graph of a transformer block, with the same structure as models/block.js.
 
 import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
@@ -49,7 +49,7 @@ export function block(stack, i, input) {
 }
 
 /**
- * An output as it is added to the residual stream.
+ * Applies the norm, scales and factor to an output before it is added to the residual stream.
  * @param {Stack} stack
  * @param {string} at
  * @param {1 | 2} part attention or feed-forward
@@ -66,7 +66,7 @@ function feedForward(stack, i, x) {
   return stack.passRows(`${at}.mlp`, toStream(stack, at, 2, feed(stack, at, x)));
 }
 
-/** A feed-forward layer. @param {Stack} stack @param {string} at @param {Value} x */
+/** Builds a feed-forward layer. @param {Stack} stack @param {string} at @param {Value} x */
 export function feed(stack, at, x) {
   const { graph, options } = stack;
   const up = stack.linear(`${at}.up`, x);
@@ -77,7 +77,7 @@ export function feed(stack, at, x) {
 }
 
 /**
- * A projection, split into heads: (B,heads,N,D).
+ * Projects x and splits the result into heads, (B,heads,N,D).
  * @param {Parameters} parameters
  * @param {string} at
  * @param {'q' | 'k' | 'v'} name
@@ -91,7 +91,7 @@ function project(parameters, at, name, x, normalize = (product) => product) {
 }
 
 /**
- * The keys and values (B,G,S,D) of cross-attention, from the output of the encoder.
+ * Computes the keys and values (B,G,S,D) of cross-attention from the output of the encoder.
  * @param {Parameters} parameters
  * @param {number} i
  * @param {Value} encoded
@@ -129,7 +129,12 @@ function attendSelf(stack, i, x) {
   return stack.passRows(`${at}.attention`, toStream(stack, at, 1, out));
 }
 
-/** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
+/**
+ * Builds cross-attention, with keys and values from the encoder.
+ * @param {Stack} stack
+ * @param {number} i
+ * @param {Value} x
+ */
 function attendAcross(stack, i, x) {
   const at = `blocks.${i}.cross`;
   const across = /** @type {Across} */ (stack.across);
@@ -141,13 +146,13 @@ function attendAcross(stack, i, x) {
 }
 
 /**
- * softmax(q·kᵀ + bias)·v: (B,T,H·D).
+ * Computes softmax(q·kᵀ + bias)·v, (B,T,H·D).
  * @param {Stack} stack
  * @param {string} at
  * @param {number} i
  * @param {Record<'query' | 'key' | 'value', Value>} given (B,H,T,D), (B,G,S,D), (B,G,S,D)
  * @param {Visible & { sinks?: Value }} seen
- * @param {Dim} keys S, the axis of outputs
+ * @param {Dim} keys S, the size or name of the axis of keys in outputs
  */
 function attendHeads(stack, at, i, given, seen, keys) {
   const { graph, length } = stack;

@@ -1,4 +1,4 @@
-// The terms of relative positions in the scores of disentangled attention: see src/js/models/disentangled.js.
+// Builds the terms of relative positions in the scores of disentangled attention, see src/js/models/disentangled.js.
 
 import { relativeRow } from '../models/disentangled.js';
 import { scaleOf } from '../models/options.js';
@@ -10,9 +10,9 @@ import { splitHeads, times } from './operators.js';
 
 /** @typedef {NonNullable<Resolved['disentangled']>} Options */
 
-/** The row of the table for each query and key, (T,S). @param {Stack} stack @param {Options} options */
+/** Returns the index of the table's row for each query and key, (T,S). @param {Stack} stack @param {Options} options */
 function rowOfCells({ graph, rows, keys }, options) {
-  // From the context on, which is the longest sequence, there are no more distances.
+  // The row is constant beyond this distance in both directions.
   const reach = options.distance + (options.buckets ?? 0);
   const known = Array.from({ length: 2 * reach + 1 }, (_, i) => relativeRow(reach - i, options));
   const distance = graph.op('Sub', [graph.range(keys), graph.op('Unsqueeze', [graph.range(rows), graph.ints(1)])]);
@@ -21,6 +21,7 @@ function rowOfCells({ graph, rows, keys }, options) {
 }
 
 /**
+ * Returns the terms of relative positions that are added to the scores, or undefined without disentangled attention.
  * @param {Stack} stack
  * @param {number} i block
  * @param {{ query: Value, key: Value }} given (B,H,T,D), (B,H,S,D)

@@ -1,4 +1,4 @@
-// The input of the first block, (B,T,C): embeddings of tokens, image patches or audio frames.
+// Builds the input of the first block, (B,T,C): embeddings of tokens, image patches or audio frames.
 
 import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
@@ -22,7 +22,7 @@ export function embed(stack) {
     x = add(x, rows(stack.needed('embedding.position'), shifted));
   }
   if (positions === 'sinusoidal') {
-    // The index of the padding token is −1: the last row.
+    // The position of the padding token is −1, which selects the last row.
     const count = context + Number(options.padToken !== undefined);
     const all = Int32Array.from({ length: count }, (_, i) => (i < context ? i : -1));
     const width = options.embedProject === 'sum' ? options.embedDim : options.dModel;
@@ -52,7 +52,7 @@ function embedTokens(stack) {
 }
 
 /**
- * The rows times the factors of tokenDropout.
+ * Multiplies the rows by the factors of the option tokenDropout.
  * @param {Stack} stack
  * @param {Value} x (B,T,C)
  * @param {NonNullable<Resolved['tokenDropout']>} options
@@ -68,7 +68,10 @@ function dropTokens({ graph, rows, inputs }, x, { token, share }) {
   return graph.op('Mul', [x, graph.op('Unsqueeze', [factors, graph.ints(2)])]);
 }
 
-/** A convolution with stride = kernel size, and the class tokens before the patches. @param {Stack} stack */
+/**
+ * Embeds image patches by a convolution whose stride is the kernel size, and prepends the class tokens.
+ * @param {Stack} stack
+ */
 function embedPatches(stack) {
   const { graph, options, inputs } = stack;
   const { size, channels, classTokens } = /** @type {NonNullable<Resolved['patch']>} */ (options.patch);
@@ -84,12 +87,12 @@ function embedPatches(stack) {
   return graph.op('Concat', [graph.op('Expand', [first, form]), x], { axis: 1 });
 }
 
-/** Two convolutions over three frames, with strides 1 and 2. @param {Stack} stack */
+/** Embeds audio features by two convolutions over three frames, with strides 1 and 2. @param {Stack} stack */
 function embedAudio(stack) {
   const { graph, options, inputs } = stack;
   /** @param {string} name @param {Value} x @param {number} channels @param {number} stride */
   const convolve = (name, x, channels, stride) => {
-    // The weight is (out, 3·channels), Conv requires (out, channels, 3).
+    // The weight is (out, 3·channels), but Conv requires (out, channels, 3).
     const frames = graph.reshape(stack.needed(`${name}.weight`), options.dModel, 3, channels);
     const kernel = graph.op('Transpose', [frames], { perm: [0, 2, 1] });
     const how = { kernel_shape: [3], pads: [1, 1], strides: [stride] };

@@ -1,4 +1,4 @@
-// Builds an ONNX model: inputs, operators, weights, outputs. Values are referenced by name.
+// Builds an ONNX model: inputs, operators, weights, outputs. A value is referenced by its name.
 
 import { VERSION } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
@@ -11,12 +11,16 @@ import { block, bytes, float, integer, join, message, string } from './proto.js'
 /** @typedef {Float32Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array} Elements */
 /** @typedef {Record<string, number | string | readonly number[] | undefined>} Attributes */
 /**
- * @typedef {Record<string, Uint8Array<ArrayBuffer>>} OnnxFiles by their names: model.onnx and, with external,
+ * @typedef {Record<string, Uint8Array<ArrayBuffer>>} OnnxFiles files by name: model.onnx and, with external,
  *   model.onnx.data
  */
-/** @typedef {{ name: string, type: number, shape: readonly number[], get: () => Elements, inside: boolean }} Initial */
+/**
+ * A parameter or constant of the graph. get: returns the elements. inside: true if they are in model.onnx, not in the
+ * data file.
+ * @typedef {{ name: string, type: number, shape: readonly number[], get: () => Elements, inside: boolean }} Initial
+ */
 
-// Numbers of fields and types in onnx.proto.
+// These are the numbers of fields and types in onnx.proto.
 const MODEL = { version: 1, producer: 2, producerVersion: 3, graph: 7, operators: 8 };
 const GRAPH = { operator: 1, name: 2, initializer: 5, input: 11, output: 12 };
 const NODE = { input: 1, output: 2, name: 3, type: 4, attribute: 5 };
@@ -35,15 +39,15 @@ const TYPE_OF = {
   Int32Array: 'int32',
   BigInt64Array: 'int64',
 };
-/** The IR version by opset. @type {Record<number, number>} */
+/** Version of the ONNX file format (IR) for each opset. @type {Record<number, number>} */
 const IR_VERSION = { 17: 8, 23: 10 };
 /** Attributes of type float, even if the value is an integer. */
 const FLOATS = new Set(['alpha', 'beta', 'epsilon', 'scale', 'softcap']);
 /** Alignment of tensors in the data file. */
 const ALIGN = 64;
-/** Bytes of the smallest tensor in the data file; smaller ones are in the model. */
+/** Minimum bytes of a tensor in the data file. Smaller tensors are in the model file. */
 const MIN_EXTERNAL = 1024;
-/** The limit of a protocol buffer. */
+/** Maximum bytes of a protocol buffer. */
 const MAX_BYTES = 2 ** 31 - 1;
 
 export class OnnxGraph {
@@ -62,7 +66,7 @@ export class OnnxGraph {
 
   /**
    * @param {{ opset?: number, external?: boolean, file?: string, nameOf?: (name: string) => string }} [options] file:
-   *   its name without .onnx; nameOf: maps the names of inputs, outputs, their axes and the data file
+   *   name of the model file without .onnx; nameOf: maps the names of inputs, outputs, their axes and the data file
    */
   constructor({ opset = 17, external = false, file = 'model', nameOf = (name) => name } = {}) {
     this.opset = opset;
@@ -71,12 +75,23 @@ export class OnnxGraph {
     this.#nameOf = nameOf;
   }
 
-  /** @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
+  /**
+   * Declares an input of the model and returns its mapped name.
+   * @param {string} name
+   * @param {ElementType} type
+   * @param {readonly Dim[]} dims
+   */
   input(name, type, dims) {
     return this.#end(GRAPH.input, name, type, dims);
   }
 
-  /** @param {string} name @param {string} value @param {ElementType} type @param {readonly Dim[]} dims */
+  /**
+   * Declares a value as an output of the model and returns its mapped name.
+   * @param {string} name
+   * @param {string} value
+   * @param {ElementType} type
+   * @param {readonly Dim[]} dims
+   */
   output(name, value, type, dims) {
     const mapped = this.#end(GRAPH.output, name, type, dims);
     this.#node('Identity', [value], {}, [mapped]);
@@ -132,7 +147,11 @@ export class OnnxGraph {
     this.#nodes.push(block(GRAPH.operator, ...parts));
   }
 
-  /** ReduceMax, ReduceMean, …, whose axes are an input since opset 18. @param {string} type @param {string} x */
+  /**
+   * Adds ReduceMax, ReduceMean or another reduction. The axes of these operators are an input since opset 18.
+   * @param {string} type
+   * @param {string} x
+   */
   reduce(type, x, /** @type {number[]} */ axes, keepdims = 1) {
     if (this.opset >= 18 || type === 'ReduceSum') return this.op(type, [x, this.ints(...axes)], { keepdims });
     return this.op(type, [x], { axes, keepdims });
@@ -143,12 +162,15 @@ export class OnnxGraph {
     return this.op('Cast', [x], { to: TYPES[type] });
   }
 
-  /** The size of an axis. @param {string} x @param {number} axis @returns a vector of one int64 */
+  /** Returns the size of an axis. @param {string} x @param {number} axis @returns a vector of one int64 */
   size(x, axis) {
     return this.op('Gather', [this.op('Shape', [x]), this.ints(axis)]);
   }
 
-  /** Sizes are numbers (0: unchanged, −1: inferred) or vectors of int64. @param {string} x */
+  /**
+   * Reshapes a value. A size is a number (0 for unchanged, −1 for inferred) or a vector of one int64.
+   * @param {string} x
+   */
   reshape(x, /** @type {readonly Dim[]} */ ...sizes) {
     if (sizes.every((size) => typeof size === 'number'))
       return this.op('Reshape', [x, this.ints(.../** @type {number[]} */ (sizes))]);
@@ -156,32 +178,32 @@ export class OnnxGraph {
     return this.op('Reshape', [x, this.op('Concat', parts, { axis: 0 })]);
   }
 
-  /** 0, 1, …, size − 1. @param {string} size a vector of one int64 */
+  /** Returns the vector 0, 1, …, size − 1. @param {string} size a vector of one int64 */
   range(size) {
     return this.op('Range', [this.int(0), this.op('Squeeze', [size, this.ints(0)]), this.int(1)]);
   }
 
-  /** A vector of int64. @param {number[]} values */
+  /** Returns a constant vector of int64. @param {number[]} values */
   ints(...values) {
     return this.constant(BigInt64Array.from(values, BigInt), [values.length]);
   }
 
-  /** @param {number} value */
+  /** Returns a constant scalar of int64. @param {number} value */
   int(value) {
     return this.constant(BigInt64Array.of(BigInt(value)), []);
   }
 
-  /** @param {number} value */
+  /** Returns a constant scalar of float32. @param {number} value */
   float(value) {
     return this.constant(Float32Array.of(value), []);
   }
 
-  /** @param {boolean} value */
+  /** Returns a constant boolean scalar. @param {boolean} value */
   bool(value) {
     return this.constant(Uint8Array.of(Number(value)), []);
   }
 
-  /** A small constant tensor; equal constants are shared. A Uint8Array holds booleans. */
+  /** Returns a small constant tensor. Equal constants are shared. A Uint8Array contains booleans. */
   constant(/** @type {Elements} */ data, /** @type {readonly number[]} */ shape) {
     const key = [data.constructor.name, shape.join('×'), bytesOf(data)].join(' ');
     const name = this.#constants.get(key) ?? `constant_${this.#constants.size}`;
@@ -190,9 +212,10 @@ export class OnnxGraph {
   }
 
   /**
-   * A parameter. The same name refers to the same tensor.
+   * Returns a parameter. Calls with the same name return the same tensor.
    * @param {string} name
-   * @param {Elements | (() => Float32Array)} data or a function called when the file is written
+   * @param {Elements | (() => Float32Array)} data the elements, or a function that returns them when the file is
+   *   written
    * @param {readonly number[]} shape
    */
   weight(name, data, shape) {
@@ -214,7 +237,8 @@ export class OnnxGraph {
   }
 
   /**
-   * @param {string} title of the graph
+   * Encodes the model with all parameters that an operator reads.
+   * @param {string} title title of the graph
    * @returns {OnnxFiles}
    */
   finish(title) {

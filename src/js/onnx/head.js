@@ -1,4 +1,4 @@
-// The output head of a transformer: logits, pooled output, and heads on the pooled output.
+// Builds the output head of a transformer: logits, pooled output, and heads on the pooled output.
 
 import { attentionPool } from './attentionPool.js';
 import { activate, softcap, times } from './operators.js';
@@ -11,7 +11,7 @@ import { activate, softcap, times } from './operators.js';
 /**
  * @param {Stack} stack
  * @param {Value} hidden (B,T,C)
- * @param {boolean} last only the logits of the last token
+ * @param {boolean} last true if only the logits of the last token are computed
  * @returns {Results}
  */
 export function head(stack, hidden, last) {
@@ -33,7 +33,7 @@ export function head(stack, hidden, last) {
   return { pooled, relationship, logits: logitSoftcap > 0 ? softcap(graph, logits, logitSoftcap) : logits };
 }
 
-/** The layers between the final norm and the head. @param {Stack} stack @param {Value} x */
+/** Applies the layers between the final norm and the head. @param {Stack} stack @param {Value} x */
 function beforeHead(stack, x) {
   const { headTransform, headActivation } = stack.options;
   if (headTransform !== 'none')
@@ -44,13 +44,13 @@ function beforeHead(stack, x) {
 // onnxruntime transforms products of (B,C) with int8 weights to a graph that it then rejects. So pooled rows stay
 // (B,1,C) until the end.
 
-/** One row of every sequence, (B,1,C). @param {Stack} stack @param {Value} hidden @param {number} which */
+/** Returns one row of every sequence, (B,1,C). @param {Stack} stack @param {Value} hidden @param {number} which */
 const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, graph.ints(which)], { axis: 1 });
 
-/** A row (B,1,C) without its token axis, (B,C). @param {Stack} stack @param {Value} row */
+/** Removes the token axis of a row (B,1,C). @param {Stack} stack @param {Value} row */
 const flat = ({ graph }, row) => graph.op('Squeeze', [row, graph.ints(1)]);
 
-/** The pooled row, (B,1,C). @param {Stack} stack @param {Value} hidden */
+/** Returns the pooled row, (B,1,C). @param {Stack} stack @param {Value} hidden */
 function pool(stack, hidden) {
   const { graph } = stack;
   const { pool: where, pooler } = stack.options;
@@ -72,7 +72,7 @@ function pool(stack, hidden) {
   return pooler === 'linear' || pooler === 'affine' ? y : activate(graph, y, pooler);
 }
 
-/** The row of the last real token, (B,1,C). @param {Stack} stack @param {Value} hidden */
+/** Returns the row of the last real token, (B,1,C). @param {Stack} stack @param {Value} hidden */
 function lastOf(stack, hidden) {
   const { graph } = stack;
   const keep = keptOf(stack) ?? keptByLabel(stack);
@@ -81,18 +81,25 @@ function lastOf(stack, hidden) {
   return graph.op('Unsqueeze', [graph.op('GatherND', [hidden, last], { batch_dims: 1 }), graph.ints(1)]);
 }
 
-/** True for real tokens, (B,T), without the past. @param {Stack} stack */
+/**
+ * Returns the mask of real tokens without the past, (B,T), or undefined if there is no input keep.
+ * @param {Stack} stack
+ */
 function keptOf({ graph, inputs: { keep }, past, keys }) {
   return keep && past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
 }
 
-/** Without keep: the tokens that are not poolSkip. @param {Stack} stack */
+/** Returns the mask of tokens other than poolSkip, for models without the input keep. @param {Stack} stack */
 function keptByLabel({ graph, inputs: { ids }, options: { poolSkip } }) {
   if (poolSkip === undefined || !ids) return undefined;
   return graph.op('Not', [graph.op('Equal', [ids, graph.int(poolSkip)])]);
 }
 
-/** The first row, and the mean of the others next to it, (B,1,2·C). @param {Stack} stack @param {Value} hidden */
+/**
+ * Returns the first row, concatenated with the mean of the other rows, (B,1,2·C).
+ * @param {Stack} stack
+ * @param {Value} hidden
+ */
 function firstAndMean(stack, hidden) {
   const { graph } = stack;
   const others = (/** @type {Value} */ x) =>
@@ -103,7 +110,7 @@ function firstAndMean(stack, hidden) {
 }
 
 /**
- * The mean of the rows of real tokens, (B,1,C).
+ * Returns the mean of the rows of real tokens, (B,1,C).
  * @param {Stack} stack
  * @param {Value} hidden
  * @param {Value | undefined} keep
@@ -115,7 +122,10 @@ function meanOf({ graph }, hidden, keep) {
   return graph.op('Div', [sum, graph.op('Max', [graph.reduce('ReduceSum', real, [1]), graph.float(1)])]);
 }
 
-/** The position of the first end token, or without one of the largest id, (B,1). @param {Stack} stack */
+/**
+ * Returns the position of the first end token, or of the largest id if the model has no end token, (B,1).
+ * @param {Stack} stack
+ */
 function endOf({ graph, inputs, options: { endToken } }) {
   const ids = /** @type {Value} */ (inputs.ids);
   const found = endToken === undefined ? ids : graph.op('Equal', [ids, graph.int(endToken)]);

@@ -14,12 +14,12 @@ import { tensor } from './weight.js';
 /** @import { Parameter } from './weight.js' */
 
 /**
- * self: one input for query, key and value; default true if they have the same width.
+ * self: true for a single input for query, key and value; default true if these have the same width.
  * @typedef {FileOptions & SightOptions & { self?: boolean }} LayerOnnxOptions
  */
 /**
- * The options of hl.attention, with true instead of tensors. Inputs are query (B,H,T,D), key (B,G,S,D) and value
- * (B,G,S,Dv), or packed (B,T,H·D), (B,S,G·D), (B,S,G·Dv).
+ * The options of hl.attention, in which true takes the place of a tensor. Inputs are query (B,H,T,D), key (B,G,S,D) and
+ * value (B,G,S,Dv), or packed (B,T,H·D), (B,S,G·D), (B,S,G·Dv).
  * @typedef {FileOptions & SightOptions & { numHeads: number, kvHeads?: number, headDim?: number, packed?: boolean }}
  *   AttentionOnnxOptions
  */
@@ -28,10 +28,10 @@ import { tensor } from './weight.js';
  * @typedef {object} Form
  * @property {number} heads
  * @property {number} kvHeads
- * @property {number} [width] D
+ * @property {number} [width] D, the width of a head
  * @property {string} keys name of the axis of fresh keys
  * @property {boolean} cache
- * @property {Parameter[]} [appended] a learned key and value
+ * @property {Parameter[]} [appended] the learned key and value that are appended
  * @property {boolean} [zero] true to append a key and a value of zeros
  */
 
@@ -121,12 +121,12 @@ export function attentionToOnnx(given) {
 }
 
 /**
- * Attention on split heads, with all inputs that the options request.
+ * Builds attention on split heads, with all inputs that the options request.
  * @param {OnnxGraph} graph
  * @param {Heads} parts
  * @param {Form} form
  * @param {Sighted} sighted
- * @returns {{ output: string, finish: () => void }} finish declares the other outputs
+ * @returns {{ output: string, finish: () => void }} output: (B,H,T,Dv); finish: declares the other outputs
  */
 function attendOnce(graph, parts, form, sighted) {
   const { heads, kvHeads, cache, width } = form;
@@ -221,7 +221,7 @@ const maskInput = (graph, name, type) =>
   );
 
 /**
- * The rows (B,G,1,D) to append to keys or values.
+ * Returns the rows (B,G,1,D) to append to keys or values.
  * @param {OnnxGraph} graph
  * @param {string} keys
  * @param {Form} form

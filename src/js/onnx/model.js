@@ -1,5 +1,5 @@
-// Exports a transformer: options, inputs and outputs of its graph. stack.js, embedding.js, block.js and head.js build
-// the rest.
+// Exports a transformer. This file handles the options, inputs and outputs of the graph. stack.js, embedding.js,
+// block.js and head.js build the rest.
 
 import { readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -27,29 +27,33 @@ import { tensor } from './weight.js';
 /** @typedef {FileOptions & ModelChoices} OnnxModelOptions */
 /**
  * @typedef {object} ModelChoices
- * @property {boolean | readonly number[]} [weights] attention weights of all blocks, or of these, as outputs; default
- *   false
- * @property {readonly string[]} [capture] intermediate values as outputs, by their names in forward
- * @property {boolean} [last] logits of the last token only; default false
- * @property {boolean} [keep] an input (B,S), true for real tokens; default false: all tokens are real
- * @property {boolean} [typeIds] an input (B,T); default false: all tokens have type 0
- * @property {boolean} [positions] an input (B,T); default false: tokens are counted
- * @property {'headlight' | 'hugging-face'} [names] of inputs and outputs; default 'headlight': as in forward.
- *   'hugging-face': as in transformers.js; keep, which is int64 then, and typeIds default to true if the model supports
- *   them
+ * @property {boolean | readonly number[]} [weights] adds the attention weights of all blocks or of these blocks as
+ *   outputs; default false
+ * @property {readonly string[]} [capture] intermediate values to add as outputs, by their names in forward
+ * @property {boolean} [last] true to output only the logits of the last token; default false
+ * @property {boolean} [keep] adds the input keep (B,S), true for real tokens; default false, so that all tokens are
+ *   real
+ * @property {boolean} [typeIds] adds the input typeIds (B,T); default false, so that all tokens have type 0
+ * @property {boolean} [positions] adds the input positions (B,T); default false, so that tokens are counted
+ * @property {'headlight' | 'hugging-face'} [names] names of inputs and outputs. 'headlight' (default): those of
+ *   forward. 'hugging-face': those of transformers.js; then keep has int64, and keep and typeIds are true by default if
+ *   the model supports them
  */
 /**
- * The validated options. theirs: names of Hugging Face.
+ * The validated options. theirs: true for the names of Hugging Face.
  * @typedef {{ opset: number, external: boolean, cache: boolean, last: boolean, keep: boolean, typeIds: boolean,
  *   positions: boolean, theirs: boolean }} Given
  */
-/** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write writes one file */
+/**
+ * Makes one file, whose graph `write` builds.
+ * @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write
+ */
 
 const FLAGS = /** @type {const} */ (['last', 'keep', 'typeIds', 'positions']);
 const OPTIONS = [...FILE_OPTIONS, 'weights', 'capture', 'names', ...FLAGS];
 
 /**
- * The files by name: model.onnx, or encoder.onnx and decoder.onnx for a model with an encoder and a cache.
+ * Returns the files by name: model.onnx, or encoder.onnx and decoder.onnx for a model with an encoder and a cache.
  * @param {Transformer} model
  * @param {OnnxModelOptions} [options]
  * @returns {OnnxFiles}
@@ -103,7 +107,7 @@ const hasTypes = ({ input, tokenTypes }) => input === 'tokens' && tokenTypes > 0
 const countsPositions = ({ input, positions }) =>
   input === 'tokens' && ['learned', 'sinusoidal', 'rotary'].includes(positions);
 
-/** The names of values that are outputs. @param {Resolved} options @param {OnnxModelOptions} read */
+/** Returns the names of values that are outputs. @param {Resolved} options @param {OnnxModelOptions} read */
 function captured({ layers, cross, encoder }, { weights = false, capture = [] }) {
   if (!Array.isArray(capture)) throw argumentError(CALLER, 'capture', capture, 'a list of names');
   capture.forEach((name, i) => {
@@ -143,7 +147,12 @@ function weightsOf(model, graph) {
   };
 }
 
-/** Writes encoder and decoder as one graph. @param {Shared} shared @param {Resolved} options @param {Given} given */
+/**
+ * Writes the encoder, if there is one, and the decoder as one graph.
+ * @param {Shared} shared
+ * @param {Resolved} options
+ * @param {Given} given
+ */
 function writeWhole(shared, options, given) {
   let across;
   if (options.encoder) {
@@ -238,7 +247,7 @@ function makePast({ graph }, { layers, kvHeads, headDim }) {
   }));
 }
 
-/** From the input to the final norm. @param {Stack} stack */
+/** Builds a stack from the input to the final norm. @param {Stack} stack */
 function writeBlocks(stack) {
   let x = embed(stack);
   for (let i = 0; i < stack.options.layers; i++) x = block(stack, i, x);

@@ -1,4 +1,4 @@
-// Hugging Face's names of inputs, outputs, axes and the data file, which transformers.js requires.
+// Maps names of inputs, outputs, axes and the data file to the names of Hugging Face, which transformers.js requires.
 
 /** @type {[RegExp, string][]} */
 const HUGGING_FACE = [
@@ -16,7 +16,8 @@ const HUGGING_FACE = [
   [/^presentKey\.(\d+)$/, 'present.$1.key'],
   [/^presentValue\.(\d+)$/, 'present.$1.value'],
   [/\.onnx\.data$/, '.onnx_data'],
-  // transformers.js creates an empty cache by the names of the axes: batch_size is the batch, all others are 0.
+  // transformers.js creates an empty cache from the names of the axes. batch_size is the batch size, all other named
+  // axes have size 0.
   [/^batch$/, 'batch_size'],
 ];
 

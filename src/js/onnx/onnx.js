@@ -19,7 +19,8 @@ import { CALLER } from './options.js';
 /** @typedef {import('./options.js').SightOptions} SightOptions */
 
 /**
- * The files of an ONNX model, by name: model.onnx and, with external, model.onnx.data. Batch and length are dynamic.
+ * Exports a layer, a model or attention alone. Returns the files by name: model.onnx and, with external,
+ * model.onnx.data. The sizes of batch and length are dynamic.
  * @overload
  * @param {MultiHeadAttention} what
  * @param {LayerOnnxOptions} [options]
@@ -33,7 +34,8 @@ import { CALLER } from './options.js';
  */
 /**
  * @overload
- * @param {AttentionOnnxOptions} what for attention alone: its options, with true instead of tensors
+ * @param {AttentionOnnxOptions} what for attention alone, the options of hl.attention, in which true takes the place of
+ *   a tensor
  * @param {FileOptions} [options]
  * @returns {OnnxFiles}
  */
@@ -43,7 +45,7 @@ import { CALLER } from './options.js';
  * @returns {OnnxFiles}
  */
 export function toOnnx(what, options = {}) {
-  // Tests members, not instanceof: the entries of the package are bundled separately.
+  // Members are tested instead of instanceof, because the entries of the package are bundled separately.
   if (what?.parameters?.wq && typeof what.options?.numHeads === 'number') return layerToOnnx(what, options);
   if (typeof what?.generate === 'function') return writeModel(what, options);
   if (what && typeof what.numHeads === 'number' && typeof what.forward !== 'function')

@@ -1,10 +1,10 @@
 // Linear layers, norms and activations as ONNX operators. Gelu requires opset 20 and RMSNormalization opset 23; for
-// lower opsets they are composed of other operators.
+// lower opsets, they are composed of other operators.
 
 /** @import { ActivationKind } from '../ops/activation.js' */
 /** @import { OnnxGraph } from './graph.js' */
 
-/** A value of the graph, by its name. @typedef {string} Value */
+/** The name of a value in the graph. @typedef {string} Value */
 
 const ROOT_HALF = Math.SQRT1_2;
 const ROOT_2_OVER_PI = Math.sqrt(2 / Math.PI);
@@ -12,7 +12,7 @@ const CUBE = 0.044715;
 const QUICK = 1.702;
 
 /**
- * x · weightᵀ + bias over the last axis. The weight is stored as in the state dict, (out, in).
+ * Computes x · weightᵀ + bias over the last axis. The weight is stored as in the state dict, (out, in).
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {Value} weight (out, in)
@@ -24,7 +24,7 @@ export function linear(graph, x, weight, bias) {
 }
 
 /**
- * Over the last axis.
+ * Normalizes over the last axis.
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {Value} weight
@@ -36,7 +36,7 @@ export function layerNorm(graph, x, weight, bias, eps) {
 }
 
 /**
- * Over the last axis.
+ * Normalizes over the last axis.
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {Value} weight
@@ -52,13 +52,13 @@ export function rmsNorm(graph, x, weight, eps) {
 /** @param {OnnxGraph} graph @param {Value} x @param {number} factor */
 export const times = (graph, x, factor) => (factor === 1 ? x : graph.op('Mul', [x, graph.float(factor)]));
 
-/** cap · tanh(x / cap) @param {OnnxGraph} graph @param {Value} x @param {number} cap */
+/** Returns cap · tanh(x / cap). @param {OnnxGraph} graph @param {Value} x @param {number} cap */
 export const softcap = (graph, x, cap) => times(graph, graph.op('Tanh', [times(graph, x, 1 / cap)]), cap);
 
-/** x · σ(rate · x) @param {OnnxGraph} graph @param {Value} x @param {number} rate */
+/** Returns x · σ(rate · x). @param {OnnxGraph} graph @param {Value} x @param {number} rate */
 const sigmoidLinear = (graph, x, rate) => graph.op('Mul', [x, graph.op('Sigmoid', [times(graph, x, rate)])]);
 
-/** x · ½ (1 + y) @param {OnnxGraph} graph @param {Value} x @param {Value} y */
+/** Returns x · ½ (1 + y). @param {OnnxGraph} graph @param {Value} x @param {Value} y */
 const halved = (graph, x, y) => graph.op('Mul', [times(graph, x, 0.5), graph.op('Add', [y, graph.float(1)])]);
 
 /** @type {Record<ActivationKind, (graph: OnnxGraph, x: Value) => Value>} */
@@ -82,7 +82,7 @@ const ACTIVATIONS = {
 export const activate = (graph, x, name) => ACTIVATIONS[name](graph, x);
 
 /**
- * (B,N,heads·D) → (B,heads,N,D)
+ * Splits (B,N,heads·D) to (B,heads,N,D).
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {number} heads
@@ -93,7 +93,7 @@ export function splitHeads(graph, x, heads, width) {
 }
 
 /**
- * (B,heads,N,D) → (B,N,heads·D)
+ * Joins (B,heads,N,D) to (B,N,heads·D).
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {number} channels heads·D, or −1 to infer it

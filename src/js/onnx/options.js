@@ -1,4 +1,4 @@
-// Validates the options of toOnnx. Each is read once.
+// Validates the options of toOnnx. Each option is read only once.
 
 import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -8,31 +8,32 @@ import { alibiSlopes, readRotary } from '../ops/rotary.js';
 
 /**
  * @typedef {object} FileOptions
- * @property {17 | 23} [opset] the operator set: 17 has primitive operators, for any runtime; 23 adds Attention,
- *   RotaryEmbedding and RMSNormalization; default 17
- * @property {boolean} [external] parameters in a separate file, model.onnx.data; default false
- * @property {boolean} [cache] inputs pastKey and pastValue with the keys and values of earlier tokens, and outputs
+ * @property {17 | 23} [opset] version of the operator set: 17 has primitive operators, for any runtime; 23 adds
+ *   Attention, RotaryEmbedding and RMSNormalization; default 17
+ * @property {boolean} [external] writes parameters to a separate file, model.onnx.data; default false
+ * @property {boolean} [cache] adds inputs pastKey and pastValue with the keys and values of earlier tokens, and outputs
  *   presentKey and presentValue that include those of this run; default false
  */
 /**
- * The options of attention. Where hl.attention takes a tensor, true makes it an input of the model.
+ * The options of attention. For an option that is a tensor in hl.attention, true makes it an input of the model.
  * @typedef {object} SightOptions
- * @property {boolean | 'mean'} [weights] the attention weights as an output, (B,H,T,S), or (B,T,S) for 'mean'
+ * @property {boolean | 'mean'} [weights] adds the attention weights as an output, (B,H,T,S), or (B,T,S) for 'mean'
  * @property {boolean} [causal]
  * @property {readonly [number, number]} [window]
- * @property {boolean | 'boolean' | 'float'} [mask] the input mask, of four axes that broadcast to (B,H,T,S): booleans,
- *   where true = may attend, or floats that are added to the scores
- * @property {boolean} [bias] the input bias, floats (B,H,T,S): added to the scores, also with a boolean mask
- * @property {boolean} [keyPadding] the input keyPadding, booleans (B,S): true = a real key
- * @property {boolean | 'queries'} [validLens] the input validLens, int64 (B), or (B,T) for 'queries'
- * @property {number | true} [offset] position of query 0 among the keys; true: the input offset, int64 (B)
+ * @property {boolean | 'boolean' | 'float'} [mask] adds the input mask, of four axes that broadcast to (B,H,T,S):
+ *   booleans, where true means that the query may attend to the key, or floats that are added to the scores
+ * @property {boolean} [bias] adds the input bias, floats (B,H,T,S), which are added to the scores, also with a boolean
+ *   mask
+ * @property {boolean} [keyPadding] adds the input keyPadding, booleans (B,S), true for a real key
+ * @property {boolean | 'queries'} [validLens] adds the input validLens, int64 (B), or (B,T) for 'queries'
+ * @property {number | true} [offset] position of query 0 among the keys; true adds the input offset, int64 (B)
  * @property {number} [scale]
  * @property {number} [softcap]
  * @property {number} [maskFill]
  * @property {RotaryOptions} [rotary]
  * @property {number} [context] number of positions in the rotary tables; default 2048
  * @property {boolean | readonly number[] | Float32Array} [alibi]
- * @property {boolean} [sinks] the input sinks, floats (H)
+ * @property {boolean} [sinks] adds the input sinks, floats (H)
  */
 /** @typedef {ReturnType<typeof readSight>} Sighted */
 
@@ -55,7 +56,7 @@ const DISTANCE = { integer: true, least: -1, most: 2 ** 31 - 1 };
 const POSITION = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /**
- * A copy of the options. Throws for unknown ones.
+ * Returns a copy of the options. Throws for an unknown option.
  * @template {object} T
  * @param {T} options
  * @param {readonly string[]} known

@@ -8,17 +8,21 @@ import { layerNorm, linear, rmsNorm } from './operators.js';
 /** @import { Value } from './operators.js' */
 
 /**
- * Shared by the stacks of a graph.
+ * Parts of a graph that the stacks of the graph share.
  * @typedef {object} Shared
  * @property {OnnxGraph} graph
- * @property {(name: string) => Value | undefined} weightOf a parameter by its name in the state dict
- * @property {(name: string) => boolean} captures true if an intermediate value is an output
+ * @property {(name: string) => Value | undefined} weightOf returns a parameter by its name in the state dict
+ * @property {(name: string) => boolean} captures returns true if an intermediate value is an output
  */
 
 export class Parameters {
   #shared;
 
-  /** @param {Shared} shared @param {Resolved} options @param {string} prefix of their names */
+  /**
+   * @param {Shared} shared
+   * @param {Resolved} options
+   * @param {string} prefix prefix of the names of the stack's parameters
+   */
   constructor(shared, options, prefix) {
     this.#shared = shared;
     this.graph = shared.graph;
@@ -36,13 +40,13 @@ export class Parameters {
     return /** @type {Value} */ (this.weight(name));
   }
 
-  /** The embedding table of the decoder, which an encoder may share. @returns {Value} */
+  /** The embedding table of the decoder, which the encoder uses too if the model shares it. @returns {Value} */
   get sharedTable() {
     return /** @type {Value} */ (this.#shared.weightOf('embedding.table'));
   }
 
   /**
-   * @param {string} name of a layer, or of a weight whose bias has another name
+   * @param {string} name name of a layer, or of a weight whose bias has another name
    * @param {Value} x
    * @param {string} [bias]
    */
@@ -51,7 +55,7 @@ export class Parameters {
     return linear(this.graph, x, weight, this.weight(bias ?? `${name}.bias`));
   }
 
-  /** Applies a norm, if the model has it. @param {string} name @param {Value} x */
+  /** Applies a norm, if the model has this norm. @param {string} name @param {Value} x */
   norm(name, x) {
     const weight = this.weight(`${name}.weight`);
     const { norm, normEps } = this.options;
@@ -61,7 +65,7 @@ export class Parameters {
       : rmsNorm(this.graph, x, weight, normEps);
   }
 
-  /** Multiplies each channel by its factor, if the model has these. @param {string} name @param {Value} x */
+  /** Multiplies each channel by its factor, if the model has such factors. @param {string} name @param {Value} x */
   scaled(name, x) {
     return this.options.layerScale ? this.graph.op('Mul', [x, this.needed(name)]) : x;
   }

@@ -1,4 +1,4 @@
-// Encodes protocol buffers: a message is a list of numbered fields. Bytes are copied only by join().
+// Encodes protocol buffers. A message is a list of numbered fields. Bytes are copied only by join().
 
 /** @typedef {{ size: number, parts: Uint8Array[] }} Piece bytes in several parts */
 
@@ -14,7 +14,10 @@ export const message = (...pieces) => ({
   parts: pieces.flatMap(({ parts }) => parts),
 });
 
-/** Seven bits per byte, the lowest first; the eighth bit is set if more bytes follow. @param {number} value */
+/**
+ * Encodes an integer with seven bits per byte, the lowest bits first. The eighth bit is set if more bytes follow.
+ * @param {number} value
+ */
 function varint(value) {
   const bytes = [];
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -32,7 +35,11 @@ export const integer = (field, value) => message(tag(field, VARINT), piece(varin
 export const float = (field, value) =>
   message(tag(field, FOUR_BYTES), piece(new Uint8Array(Float32Array.of(value).buffer)));
 
-/** A length-delimited field: a nested message or bytes. @param {number} field @param {Piece[]} pieces */
+/**
+ * Encodes a length-delimited field, which is a nested message or bytes.
+ * @param {number} field
+ * @param {Piece[]} pieces
+ */
 export function block(field, ...pieces) {
   const inside = message(...pieces);
   return message(tag(field, BLOCK), piece(varint(inside.size)), inside);
@@ -44,7 +51,7 @@ export const bytes = (field, value) => block(field, piece(value));
 /** @param {number} field @param {string} value */
 export const string = (field, value) => bytes(field, utf8.encode(value));
 
-/** @param {Piece} whole */
+/** Copies all parts to one array. @param {Piece} whole */
 export function join({ size, parts }) {
   const joined = new Uint8Array(size);
   let at = 0;

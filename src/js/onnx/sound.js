@@ -1,4 +1,5 @@
-// Samples of sound as the input of the first block: convolutions, a projection, and the convolution of positions.
+// Builds the input of the first block from samples of sound: convolutions, a projection, and a convolution that encodes
+// positions.
 
 import { activate } from './operators.js';
 
@@ -7,11 +8,11 @@ import { activate } from './operators.js';
 /** @import { Value } from './operators.js' */
 /** @import { Inputs, Stack } from './stack.js' */
 
-/** The ε of the norms after convolutions. */
+/** Epsilon of the norms after convolutions. */
 const EPS = 1e-5;
 
 /**
- * The number of frames, a vector, of a number of samples.
+ * Computes the number of frames from a number of samples. Both are vectors of int64.
  * @param {OnnxGraph} graph
  * @param {Sound} sound
  * @param {Value} samples
@@ -24,7 +25,7 @@ function countFrames(graph, { kernels, strides }, samples) {
 }
 
 /**
- * samples (B,N), the number of their frames, and which frames are real (B,T).
+ * Returns the inputs of a stack: samples (B,N), the number of their frames, and the mask of real frames (B,T).
  * @param {OnnxGraph} graph
  * @param {Sound} sound
  * @param {Value} samples (B,N)
@@ -51,13 +52,13 @@ export function embedSound(stack) {
   if (inputs.keep) x = graph.op('Mul', [x, graph.op('Unsqueeze', [graph.cast(inputs.keep, 'float'), graph.ints(2)])]);
   const { kernel, groups } = positions;
   const pad = Math.floor(kernel / 2);
-  // One frame fewer at the end if the kernel is even: as many frames as before.
+  // If the kernel is even, the padding at the end is one frame shorter, so that the number of frames stays the same.
   const how = { kernel_shape: [kernel], pads: [pad, kernel - 1 - pad], strides: [1], group: groups };
   const moved = graph.op('Conv', [byRows(x), kernelOf(stack), stack.needed('embedding.position.bias')], how);
   return graph.op('Add', [x, byRows(activate(graph, moved, activation))]);
 }
 
-/** gain · direction / |direction|, for each tap. @param {Stack} stack */
+/** Computes the kernel gain · direction / |direction|, where the norm is computed for each tap. @param {Stack} stack */
 function kernelOf(stack) {
   const { graph } = stack;
   const direction = stack.needed('embedding.position.direction');
@@ -66,7 +67,12 @@ function kernelOf(stack) {
   return graph.op('Mul', [direction, graph.op('Div', [stack.needed('embedding.position.gain'), length])]);
 }
 
-/** A convolution with its norm and activation. @param {Stack} stack @param {number} i @param {Value} x (B,in,N) */
+/**
+ * Builds a convolution with its norm and activation.
+ * @param {Stack} stack
+ * @param {number} i
+ * @param {Value} x (B,in,N)
+ */
 function layer(stack, i, x) {
   const { graph, options } = stack;
   const { kernels, strides, norm, activation } = /** @type {Sound} */ (options.sound);

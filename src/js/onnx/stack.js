@@ -1,5 +1,5 @@
-// The state shared by embedding, blocks and head while the graph of one stack is built: sizes, positions, masks. A
-// model with an encoder has two stacks.
+// The state that embedding, blocks and head share while the graph of a stack of blocks is built: sizes, positions,
+// masks. A model with an encoder has two stacks.
 
 import { bucketOf } from '../models/positions.js';
 import { anglesOf } from '../models/rotaryOptions.js';
@@ -29,22 +29,28 @@ import { Parameters } from './parameters.js';
  */
 /** Keys and values of a block (B,G,S,D). @typedef {{ key: Value, value: Value }} Pair */
 /**
- * The keys and values for cross-attention, by block. length: S, the axis of outputs.
+ * The keys and values for cross-attention. pairs: by block; keep: mask of real keys; length: S, the size or name of the
+ * axis of keys in outputs.
  * @typedef {{ pairs: Pair[], keep: Value | undefined, length: Dim }} Across
  */
 
-/** T, the axis of inputs and outputs. @param {Resolved} options @param {string} prefix @returns {Dim} */
+/**
+ * Returns T, the size or name of the token axis of inputs and outputs.
+ * @param {Resolved} options
+ * @param {string} prefix
+ * @returns {Dim}
+ */
 export function lengthOf({ input, patch, context }, prefix) {
   if (input === 'tokens' || input === 'sound') return `${prefix}length`;
   return patch ? patch.image.reduce((n, side) => n * Math.floor(side / patch.size), 1) + patch.classTokens : context;
 }
 
 export class Stack extends Parameters {
-  /** Masks by the window of a block. @type {Map<number, Visible>} */
+  /** Masks of self-attention, by the window of a block. @type {Map<number, Visible>} */
   #visible = new Map();
   /** @type {Visible | undefined} */
   #across;
-  /** Cosines and sines by the angles. @type {Map<string, RotaryTables>} */
+  /** Tables of cosines and sines, by the name of their angles. @type {Map<string, RotaryTables>} */
   #tables = new Map();
   #positionCount;
   /** @type {Value | undefined} */
@@ -53,7 +59,7 @@ export class Stack extends Parameters {
   /**
    * @param {Shared} shared
    * @param {Resolved} options
-   * @param {string} prefix of its parameters and values
+   * @param {string} prefix prefix of the names of parameters and values
    * @param {Inputs} inputs
    * @param {Across} [across]
    */
@@ -64,20 +70,20 @@ export class Stack extends Parameters {
     const { graph } = shared;
     const { context } = options;
     const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features ?? inputs.samples);
-    /** T and S, the axes of outputs. */
+    /** The sizes or names of the axes T and S in outputs. */
     this.length = lengthOf(options, prefix);
     this.allKeys = inputs.past ? `${prefix}keys` : this.length;
     this.#positionCount = typeof this.length === 'number' ? Math.max(this.length, context) : context;
-    // The following sizes are vectors of one element.
+    // batch, rows, past and keys are vectors of one element.
     this.batch = graph.size(given, 0);
-    /** T */
+    /** T, the number of tokens. */
     this.rows = typeof this.length === 'number' ? graph.ints(this.length) : (inputs.frames ?? graph.size(given, 1));
     /** P, the number of past tokens. */
     this.past = inputs.past && graph.size(inputs.past[0].key, 2);
-    /** S */
+    /** S, the number of keys. */
     this.keys = this.past ? graph.op('Add', [this.past, this.rows]) : this.rows;
     /**
-     * The table (1,U,C) of disentangled attention, and its row for each cell (T,S).
+     * The table (1,U,C) of disentangled attention, and the index of its row for each query and key (T,S).
      * @type {{ table: Value, cells: Value } | undefined}
      */
     this.relative = undefined;
@@ -96,7 +102,7 @@ export class Stack extends Parameters {
     return x;
   }
 
-  /** As pass, for a value (B,T,width). @param {string} name @param {Value} x @param {number} [width] default: C */
+  /** Calls pass() for a value (B,T,width). @param {string} name @param {Value} x @param {number} [width] default: C */
   passRows(name, x, width = this.options.dModel) {
     return this.pass(name, x, ['batch', this.length, width]);
   }
@@ -107,8 +113,8 @@ export class Stack extends Parameters {
   }
 
   /**
-   * The position of a token: the number of real tokens before it, or its index if the model is not causal and has no
-   * padding token.
+   * Counts the positions of tokens. The position of a token is the number of real tokens before it, or its index if the
+   * model is not causal and has no padding token.
    */
   #countPositions() {
     const { graph, inputs, past, options } = this;
@@ -127,7 +133,7 @@ export class Stack extends Parameters {
     return past ? graph.op('Add', [indices, past]) : indices;
   }
 
-  /** The mask and bias of self-attention in a block. @param {number} layer @returns {Visible} */
+  /** Returns the mask and bias of self-attention in a block. @param {number} layer @returns {Visible} */
   visible(layer) {
     const { causal, positions, numHeads, window } = this.options;
     const width = window?.[layer] ?? null;
@@ -146,14 +152,18 @@ export class Stack extends Parameters {
         slopes: positions === 'alibi' ? alibiSlopes(numHeads) : undefined,
         distances: this.#distances(),
       }),
-      // Without padding, every token sees itself.
+      // Without padding, a token attends at least to itself.
       mayBeEmpty: this.inputs.keep !== undefined,
     };
     this.#visible.set(side, made);
     return made;
   }
 
-  /** The mask of cross-attention: all real keys are visible. @param {Across} across @returns {Visible} */
+  /**
+   * Returns the mask of cross-attention, in which all real keys are visible.
+   * @param {Across} across
+   * @returns {Visible}
+   */
   visibleAcross({ pairs, keep }) {
     this.#across ??= {
       ...visibility(this.graph, { queries: this.rows, keys: this.graph.size(pairs[0].key, 2), keyPadding: keep }),
@@ -162,7 +172,7 @@ export class Stack extends Parameters {
     return this.#across;
   }
 
-  /** The bias of relative positions. Distances beyond the last bucket have its bias. */
+  /** Returns the bias of relative positions. Distances beyond the last bucket have the bias of the last bucket. */
   #distances() {
     const { buckets, causal } = this.options;
     if (!buckets) return undefined;
@@ -184,7 +194,7 @@ export class Stack extends Parameters {
   }
 
   /**
-   * The tables of some angles. A model with other angles for long sequences has two.
+   * Makes the table of some angles. A model with other angles for long sequences has two tables.
    * @param {Rotary} rotary
    * @param {NonNullable<ReturnType<typeof anglesOf>>} angles
    * @param {string} name
@@ -203,5 +213,5 @@ export class Stack extends Parameters {
   }
 }
 
-/** The real tokens before each. @param {OnnxGraph} graph @param {Value} real (B,T) */
+/** Counts the real tokens before each token. @param {OnnxGraph} graph @param {Value} real (B,T) */
 const countBefore = (graph, real) => graph.op('CumSum', [graph.cast(real, 'int64'), graph.int(1)], { exclusive: 1 });

@@ -1,4 +1,4 @@
-// Parameters in an ONNX model: float32, or quantized with scales.
+// Writes parameters of an ONNX model, in float32 or quantized with scales.
 
 /** @import { OnnxGraph } from './graph.js' */
 
@@ -6,24 +6,24 @@
  * @typedef {object} Parameter
  * @property {string} name
  * @property {readonly number[]} shape
- * @property {() => Float32Array} data called when the file is written
+ * @property {() => Float32Array} data returns the values when the file is written
  * @property {boolean} [int8] true if the layer rounds it to nine bits
  */
 
-/** As in the core: the largest integer, and the number of inputs with a common scale. */
+/** The largest integer, the number of inputs with a common scale, and the smallest scale, as in the core. */
 const LEVELS = 254;
 const GROUP = 128;
 const MIN_SCALE = 2 ** -126;
 
-/** The tensor of a parameter. @param {OnnxGraph} graph @param {Parameter} parameter */
+/** Returns the value of a parameter in the graph. @param {OnnxGraph} graph @param {Parameter} parameter */
 export function tensor(graph, parameter) {
   const { name, shape, data, int8 } = parameter;
   return int8 ? dequantized(graph, parameter) : graph.weight(name, data, shape);
 }
 
 /**
- * DequantizeLinear of the integers. Since opset 21 it supports int16 and a scale per group; before, the integers are
- * the sum of two int8 terms, 2·high + low, and each group is a row.
+ * Applies DequantizeLinear to the integers of a quantized weight. Since opset 21 it supports int16 and a scale per
+ * group. For lower opsets, the integers are the sum of two int8 terms, 2·high + low, and each group is a row.
  * @param {OnnxGraph} graph
  * @param {Parameter} weight
  */
@@ -57,8 +57,8 @@ function dequantized(graph, { name, data, shape: [out, inside] }) {
 }
 
 /**
- * Quantizes to nine-bit integers with a scale for every 128 inputs of an output channel, as in the core. Weights that
- * were dequantized before give the same integers again.
+ * Quantizes to nine-bit integers with a scale for every 128 inputs of an output channel, as in the core. Dequantized
+ * weights are quantized to the same integers again.
  * @param {Float32Array} weights
  * @param {number} out
  * @param {number} inside
@@ -81,10 +81,10 @@ export function quantize(weights, out, inside) {
   return { integers, scales };
 }
 
-/** @param {Float32Array} group @param {number} most its largest magnitude */
+/** @param {Float32Array} group @param {number} most largest absolute value of the group */
 function scaleOf(group, most) {
   const usual = shortAbove(Math.max(Math.fround(most / LEVELS), MIN_SCALE));
-  // A scale is rounded up, so the largest integer of a dequantized group may be less than LEVELS.
+  // The scale was rounded up, so the largest integer of a dequantized group may be slightly less than LEVELS.
   for (let level = LEVELS; level > LEVELS - 4 && most > 0; level--) {
     const scale = most / level;
     if (shortAbove(scale) === scale && group.every((x) => Number.isInteger(x / scale))) return scale;
@@ -92,7 +92,7 @@ function scaleOf(group, most) {
   return usual;
 }
 
-/** Near this number, float32 has no fraction bits. */
+/** A number near which float32 has no fraction bits, so that a sum with it is rounded to an integer. */
 const WHOLE = 1.5 * 2 ** 23;
 /** Rounds to nearest, ties to even, as in the core. @param {number} x below 2²² */
 const nearest = (x) => Math.fround(x + WHOLE) - WHOLE;
@@ -100,7 +100,7 @@ const nearest = (x) => Math.fround(x + WHOLE) - WHOLE;
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 
-/** The upper half of a float32, rounded up. @param {number} x not negative */
+/** Rounds up to a float32 whose lower 16 bits are zero. @param {number} x not negative */
 function shortAbove(x) {
   float[0] = x;
   if (float[0] < x) bits[0]++;

@@ -17,11 +17,11 @@ import { Layer } from './layer.js';
  * @template {boolean | undefined} [G=boolean | undefined]
  * @typedef {object} ActivationOptions
  * @property {ActivationKind} kind
- * @property {G} [gated] true: two inputs, activation(gate) · up, as in SwiGLU and GeGLU; default false
+ * @property {G} [gated] true for two inputs, activation(gate) · up, as in SwiGLU and GeGLU; default false
  */
 
 const FORMS = /** @type {const} */ (['none', 'tanh']);
-/** The functions by name. @type {Readonly<Record<ActivationKind, number>>} */
+/** The numbers of the functions in the core, by name. @type {Readonly<Record<ActivationKind, number>>} */
 export const ACTIVATIONS = {
   gelu: ACTIVATION.GELU,
   'gelu-tanh': ACTIVATION.GELU_TANH,
@@ -32,7 +32,7 @@ export const ACTIVATIONS = {
 };
 const KIND_NAMES = /** @type {ActivationKind[]} */ (Object.keys(ACTIVATIONS));
 
-/** An elementwise function. */
+/** A layer that applies an elementwise activation function. */
 export class Activation extends Layer {
   #kind;
 
@@ -63,7 +63,7 @@ export class Activation extends Layer {
   }
 }
 
-/** activation(gate) · up, elementwise. */
+/** A layer that computes activation(gate) · up elementwise. */
 export class GatedActivation extends Layer {
   #kind;
 
@@ -114,7 +114,7 @@ export function makeActivation(memory, options) {
     : /** @type {Activation} */ (Object.freeze(new Activation(memory, { kind })));
 }
 
-/** x · Φ(x), elementwise. */
+/** A layer that computes x · Φ(x) elementwise. */
 export class Gelu extends Activation {
   /** @param {Memory} memory @param {GeluOptions} options */
   constructor(memory, options) {

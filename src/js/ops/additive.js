@@ -1,4 +1,4 @@
-// Additive attention: the scores are w · tanh(Wq q + Wk k) instead of a dot product.
+// The layer of additive attention, whose scores are w · tanh(Wq q + Wk k) instead of a dot product.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readOptions } from '../check/arguments.js';
@@ -27,7 +27,7 @@ import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.
  * @property {number} queryDim width of the queries
  * @property {number} keyDim width of the keys
  * @property {number} hidden width of the projected queries and keys
- * @property {number} [seed] of the initial weights, Xavier uniform; default 0
+ * @property {number} [seed] seed of the initial weights, which are Xavier uniform; default 0
  */
 /**
  * @template {WeightsChoice} [W=WeightsChoice]
@@ -37,8 +37,8 @@ import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.
  *   AdditiveForwardOptions
  */
 /**
- * State of a forward pass that its backward needs. blocks: query and key; rows: B·T and B·S; inputs: shapes of query,
- * key and value, undefined where it was a default, and the shape of the value used.
+ * State of a forward pass that the backward pass needs. blocks: query and key; rows: B·T and B·S; inputs: shapes of
+ * query, key and value, undefined if that input was omitted, and the shape of the value that was used.
  * @typedef {{ saved: Saved, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
  *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }}
  *   Pass
@@ -48,11 +48,14 @@ const CALLER = 'additiveAttention';
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 const OPTIONS = VISIBILITY_OPTIONS.filter((name) => !['scale', 'pastKey', 'pastValue', 'rotary'].includes(name));
 
-/** One head: { wq (hidden,queryDim), wk (hidden,keyDim), w (hidden) }. Values are not projected. */
+/**
+ * A layer with one head. The parameters are { wq (hidden,queryDim), wk (hidden,keyDim), w (hidden) }. Values are not
+ * projected.
+ */
 export class AdditiveAttention {
   #memory;
   #training = false;
-  /** State of the last forward in training, until its backward. @type {Pass | null} */
+  /** State of the last forward pass in training, until backward is called. @type {Pass | null} */
   #pass = null;
 
   /** @param {Memory} memory @param {AdditiveOptions} options */
@@ -86,14 +89,14 @@ export class AdditiveAttention {
       return { parameters: made, gradients: zeros };
     });
     this.parameters = Object.freeze(parameters);
-    /** Gradients by the names of the parameters. They accumulate until zeroGrad(). */
+    /** Gradients of the parameters, under the same names. They accumulate until zeroGrad(). */
     this.gradients = Object.freeze(gradients);
     Object.freeze(this);
   }
 
   /**
-   * Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all of them without B. The default key is the query, the
-   * default value is the key. Masks, weights and scores have one head.
+   * Computes attention. Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all without B. The key is the query by
+   * default, and the value is the key. Masks, weights and scores have one head.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {BiasChoice} [B=undefined]
@@ -177,16 +180,16 @@ export class AdditiveAttention {
     return { batch, queries: q[rank - 2], keys, width };
   }
 
-  /** Frees the state of the last forward. */
+  /** Frees the state of the last forward pass. */
   #forget() {
     this.#pass?.saved.dispose();
     this.#pass = null;
   }
 
   /**
-   * The gradients of the inputs of the last forward with train: true, given the gradients of its output and of its
-   * returned weights. The parameters must not have changed since that forward. If an input was the default for another,
-   * its gradient includes the other's.
+   * Computes the gradients of the inputs of the last forward pass with train: true from the gradients of its output and
+   * of its returned weights. The parameters must not have changed since that pass. If an input was also used for an
+   * omitted input, its gradient is the sum of both.
    * @param {TensorLike} dOutput (B,T,Dv)
    * @param {BackwardOptions} [options]
    * @returns {LayerGradients}
@@ -237,7 +240,7 @@ export class AdditiveAttention {
   }
 
   /**
-   * dx = dy · W, and the gradient of W.
+   * Computes dx = dy · W and adds to the gradient of W.
    * @param {Tensor} dx (rows,width)
    * @param {Tensor | Staged} dy (rows,hidden)
    * @param {'wq' | 'wk'} name
@@ -251,7 +254,7 @@ export class AdditiveAttention {
     this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
   }
 
-  /** sum += part; frees part. @param {Tensor} sum @param {Tensor} part of the same shape */
+  /** Adds part to sum and frees part. @param {Tensor} sum @param {Tensor} part of the same shape */
   #addInto(sum, part) {
     this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
     part.dispose();
@@ -263,7 +266,7 @@ export class AdditiveAttention {
     return this;
   }
 
-  /** Sets the default of the option `train` of forward; initially false. @param {boolean} [on] */
+  /** Sets the default of the option `train` of forward; it is initially false. @param {boolean} [on] */
   train(on = true) {
     this.#training = readBoolean('train', 'on', on);
     return this;
@@ -273,14 +276,14 @@ export class AdditiveAttention {
     return this.train(false);
   }
 
-  /** Copies of the parameters. @returns {Record<string, StateEntry>} */
+  /** Returns copies of the parameters. @returns {Record<string, StateEntry>} */
   stateDict() {
     return writeParameters(this.parameters);
   }
 
   /**
-   * Checks every name and shape before it writes anything.
-   * @param {Record<string, TensorLike>} dict under the names of the parameters, or W_q.weight, W_k.weight and
+   * Sets the parameters. Validates all names and shapes before any parameter changes.
+   * @param {Record<string, TensorLike>} dict arrays by the names of the parameters, or W_q.weight, W_k.weight and
    *   w_v.weight
    */
   loadStateDict(dict) {

@@ -1,4 +1,4 @@
-// attention(): checks the arguments and passes them to the core.
+// attention(), which validates the arguments and passes them to the core.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
@@ -23,7 +23,7 @@ import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.
 /**
  * How an array is split into heads.
  * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form
- *   stride: of a batch entry, a head, a row
+ *   stride: distances of batch entries, heads and rows in elements
  */
 /** @typedef {ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>} Shapes */
 /** @typedef {{ rotation: Rotation, q: Form, k: Form }} RotatedInputs inputs that rotary positions have rotated */
@@ -49,7 +49,8 @@ export function attention(memory, query, key, value, options) {
     const inputs = [frame.read(query, 'query'), frame.read(key, 'key'), frame.read(value, 'value')];
     const { train } = visibility;
     if (train) rejectPast(caller, visibility.past);
-    // Backward needs the rotated queries and keys, not the inputs: train() begins after these.
+    // Backward needs the rotated queries and keys, not the inputs, so train() is called after query and key have been
+    // read.
     if (train && !visibility.rotary) frame.train();
     const toRotate = { query: frame.input(inputs[0], 'query'), key: frame.input(inputs[1], 'key') };
     if (train && visibility.rotary) frame.train();
@@ -81,7 +82,7 @@ export function attention(memory, query, key, value, options) {
     ints.set(present ? presentStride(v, keys) : v.stride, AT.valueStride);
     ints[AT.valueWidth] = v.width;
     if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * q.heads * queries));
-    // Without any result element the core must not run: it would loop over sizes that are not limited by memory.
+    // If no result has an element, the core must not run, because it would loop over sizes that memory does not limit.
     if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
     if (!train) return new AttentionResult(tensors);
@@ -92,17 +93,17 @@ export function attention(memory, query, key, value, options) {
 /** @param {string} caller @param {'heads' | 'kvHeads'} name @param {unknown} value */
 const readCount = (caller, name, value) => (value === undefined ? undefined : readNumber(caller, name, value, COUNT));
 
-/** The stride of (B,G,rows,width). @param {Form} form @param {number} rows */
+/** Returns the stride of (B,G,rows,width). @param {Form} form @param {number} rows */
 const presentStride = ({ heads, width }, rows) => [heads * rows * width, rows * width, width];
 
 /**
- * The past (B,G,P,width) followed by the fresh rows: (B,G,P+S,width).
+ * Concatenates the past (B,G,P,width) and the fresh rows to (B,G,P+S,width).
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {Tensor | Staged} past (B,G,P,width)
- * @param {number} before rows of the past
+ * @param {number} before number of rows of the past
  * @param {Tensor | Staged} fresh (B,G,S,width), strided
- * @param {Form} form of the fresh ones
+ * @param {Form} form form of the fresh rows
  */
 function concatenate(memory, frame, past, before, fresh, { batch, heads, rows, width, stride }) {
   const whole = frame.make([batch, heads, before + rows, width]);
@@ -129,7 +130,7 @@ function rotateInputs(memory, frame, caller, { rotary, offset }, given, { q, k }
     ['key', k],
   ])) {
     const { block, shape } = given[name];
-    const rotated = frame.scratch(form.batch * form.heads * form.rows * form.width); // the shape of the input
+    const rotated = frame.scratch(form.batch * form.heads * form.rows * form.width); // of the shape of the input
     rotateHeads(memory, caller, rotated, block, form, rotation, name);
     given[name] = { block: rotated, shape };
   }
@@ -156,7 +157,7 @@ function splitInputs(caller, given, heads, kvHeads) {
 }
 
 /**
- * How query, key or value is split into heads: (B,heads,N,width), or packed (B,N,heads·width).
+ * Determines how query, key or value is split into heads. It is (B,heads,N,width), or packed (B,N,heads·width).
  * @param {string} caller
  * @param {string} parameter
  * @param {readonly number[]} shape
@@ -203,7 +204,7 @@ function checkTogether(caller, given, q, k, v) {
 }
 
 /**
- * A result with a backward, for which the frame has saved the inputs.
+ * Makes a result with a backward function, for which the frame has saved the inputs.
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors (B,H,T,Dv), (B,H,T,S), (B,H,T,S)

@@ -1,4 +1,4 @@
-// An embedding layer: rows of a table by id, plus learned positions.
+// The embedding layer, which returns rows of a table by id, plus learned positions.
 
 import { readNumber, readOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -14,21 +14,21 @@ import { fillNormal, uniformSource } from './random.js';
 
 /**
  * @typedef {object} EmbeddingOptions
- * @property {number} count rows of the table: ids are 0 to count − 1
- * @property {number} width of a row
+ * @property {number} count number of rows of the table; ids are 0 to count − 1
+ * @property {number} width width of a row
  * @property {number} [context] maximum length of a sequence; adds a learned row for each position
- * @property {number} [std] deviation of the initial rows, which are normal; default 0.02
- * @property {number} [seed] of the initial rows; default 0
+ * @property {number} [std] standard deviation of the initial rows, which are normally distributed; default 0.02
+ * @property {number} [seed] seed of the initial rows; default 0
  */
 
-/** @typedef {LayerOptions & { offset?: number }} EmbeddingForwardOptions offset: position of the first id, default 0 */
+/** @typedef {LayerOptions & { offset?: number }} EmbeddingForwardOptions offset: position of the first id; default 0 */
 
 const POSITION = { integer: true, least: 0, most: 2 ** 31 - 1 };
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 
-/** Rows of a table by id: { table (count,width), position? (context,width) }. */
+/** A layer with the parameters { table (count,width), position? (context,width) }. */
 export class Embedding extends Layer {
-  /** Ids and sizes of the last forward. */
+  /** Ids and sizes of the last forward pass. */
   /** @type {{ ints: Int32Array, sizes: readonly [number, number, number, number, number] }} */
   #labels = { ints: new Int32Array(0), sizes: [0, 0, 0, 0, 0] };
 

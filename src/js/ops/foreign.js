@@ -3,19 +3,24 @@
 import { HeadlightError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 
-/** @typedef {'rows' | 'heads'} Fused rows: all of q, then k, then v; heads: q, k and v of each head in turn */
 /**
- * The names after the prefix: of the projections q, k and v, or `all` for one fused weight; and of the output.
+ * @typedef {'rows' | 'heads'} Fused order of the rows of a fused weight. rows: all rows of q, then of k, then of v;
+ *   heads: for each head its rows of q, k and v
+ */
+/**
+ * The names of a family after the prefix of a layer: q, k and v for the projections or `all` for one fused weight, and
+ * o for the output projection.
  * @typedef {{ family: string, q?: string, k?: string, v?: string, all?: string, o: string, transposed?: boolean,
- *   fused?: Fused, within?: RegExp }} Form transposed: weights are (in, out)
+ *   fused?: Fused, within?: RegExp }} Form transposed: true if weights are (in, out); within: pattern that the prefix
+ *   must match
  */
 /**
  * @typedef {object} FoundLayer
- * @property {string} prefix of the names of its tensors
- * @property {string} family that uses these names
- * @property {number} layer the number in the prefix; 0 if there is none
+ * @property {string} prefix prefix of the names of the layer's tensors
+ * @property {string} family model family that uses these names
+ * @property {number} layer index of the block from the prefix; 0 if there is none
  * @property {number} embedDim
- * @property {number} numHeads from the config, or a guess: see `certain`
+ * @property {number} numHeads from the config or the shapes; assumed if `certain` is false
  * @property {number} kvHeads
  * @property {number} headDim
  * @property {boolean} certain true if the number of heads is known, false if a headDim of 64 is assumed
@@ -45,7 +50,7 @@ const FORMS = [
 /** @param {string} layer @param {'weight' | 'bias'} part */
 const nameOf = (layer, part) => (layer.endsWith('_') ? layer + part : `${layer}.${part}`);
 
-/** The prefixes of the layers with these names. @param {ReadonlySet<string>} names @param {Form} form */
+/** Returns the prefixes of the layers with these names. @param {ReadonlySet<string>} names @param {Form} form */
 function prefixesOf(names, { q, all, o, within }) {
   const first = nameOf(/** @type {string} */ (q ?? all), 'weight');
   const last = nameOf(o, 'weight');
@@ -66,7 +71,10 @@ export function findForms(names) {
 /** @param {unknown} value @returns {readonly number[]} */
 const shapeOf = (value) => /** @type {{ shape: readonly number[] }} */ (value).shape;
 
-/** @param {Record<string, any> | undefined} config @param {string} prefix of a layer, which names its stack */
+/**
+ * @param {Record<string, any> | undefined} config
+ * @param {string} prefix prefix of a layer, which tells if it is of the encoder or the decoder
+ */
 function headsOf(config, prefix) {
   const c = config?.text_config ?? config;
   const ofStack = c?.[`${prefix.includes('decoder') ? 'decoder' : 'encoder'}_attention_heads`];
@@ -106,7 +114,7 @@ export function layersIn(dict, config) {
       const known =
         given.headDim ??
         (given.heads && rows.q / given.heads) ??
-        // A norm of all heads together does not tell the width of one.
+        // If a norm is applied to all heads together, its width is not that of a head.
         (normed !== rows.q ? normed : undefined) ??
         (frequencies && 2 * shapeOf(frequencies)[0]);
       const headDim = known ?? (rows.q % 64 === 0 && rows.kv % 64 === 0 ? 64 : rows.kv);
@@ -125,7 +133,7 @@ export function layersIn(dict, config) {
 }
 
 /**
- * The layer in a dictionary; undefined if it has no known names.
+ * Finds the attention layer in a dictionary. Returns undefined if there are no known names.
  * @param {string} caller
  * @param {readonly string[]} names
  * @param {string} [prefix] required if there are several layers
@@ -146,9 +154,9 @@ export function findLayer(caller, names, prefix) {
 /**
  * Maps the rows of q, k or v to rows of a fused weight.
  * @param {Fused} fused
- * @param {number} index 0, 1 or 2
- * @param {{ headDim: number, sizes: readonly number[] }} layer sizes: rows of q, k and v
- * @returns {(row: number) => number} the row in the fused weight
+ * @param {number} index 0 for q, 1 for k, 2 for v
+ * @param {{ headDim: number, sizes: readonly number[] }} layer sizes: numbers of rows of q, k and v
+ * @returns {(row: number) => number} maps a row to its row in the fused weight
  */
 export function fusedRow(fused, index, { headDim, sizes }) {
   const first = sizes.slice(0, index).reduce((a, b) => a + b, 0);

@@ -1,4 +1,4 @@
-// Shared by the backward passes of attention() and of the layers: options, and gradients of bias and sinks.
+// Functions that the backward passes of attention() and of the layers share: options, and gradients of bias and sinks.
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
@@ -12,14 +12,14 @@ import { viewOf } from '../memory/tensor.js';
 /** @import { BiasChoice } from './visibility.js' */
 
 /**
- * Each has the shape of its input.
+ * Gradients of the inputs. Each has the shape of its input.
  * @template {BiasChoice} [B=BiasChoice]
  * @template {boolean | undefined} [D=boolean | undefined]
  * @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias: BiasGradient<B, D>, dSinks?: Tensor }}
  *   AttentionGradients
  */
 /**
- * Present if there is a bias and the option dBias is not false.
+ * Gradient of the bias. It exists if there is a bias and the option dBias is not false.
  * @template {BiasChoice} B
  * @template {boolean | undefined} D
  * @typedef {[D] extends [true | undefined] ? Given<B> : [D] extends [false] ? undefined : Tensor | undefined}
@@ -29,8 +29,8 @@ import { viewOf } from '../memory/tensor.js';
  * @template {boolean | undefined} [D=boolean | undefined]
  * @typedef {object} BackwardOptions
  * @property {TensorLike} [dWeights] the gradient of the weights that forward returned, (B,H,T,S) or (B,T,S)
- * @property {D} [dBias] false: do not compute the gradient of the bias; default true. It takes time, and is computed
- *   by one thread if the bias broadcasts over heads or batch
+ * @property {D} [dBias] false to omit the gradient of the bias; default true. It takes time, and only one thread
+ *   computes it if the bias broadcasts over heads or batch
  */
 /** @typedef {{ dOutput: Input, dWeights: Input | undefined, dBias: boolean }} Upstream gradients passed to backward */
 /**
@@ -38,7 +38,7 @@ import { viewOf } from '../memory/tensor.js';
  *   ForwardShapes
  */
 /**
- * Shape of the bias: of the argument, and after short rows are padded to the number of keys.
+ * Shapes of the bias: given is that of the argument, wide that after short rows are padded to the number of keys.
  * @typedef {{ given: readonly number[], wide: readonly number[] }} BiasShape
  */
 
@@ -84,18 +84,18 @@ export function setUpstream(frame, at, { dOutput, dWeights }, shapes) {
 }
 
 /**
- * True if the upstream gradients have no elements. Then all gradients are zeros, and the core must not run: it would
- * loop over the other sizes, which are not limited by memory.
+ * Returns true if the upstream gradients have no elements. In that case all gradients are zeros, and the core must not
+ * run, because it would loop over the other sizes, which memory does not limit.
  * @param {Upstream} upstream
  */
 export const isEmpty = ({ dOutput, dWeights }) =>
   elementCount(dOutput.shape) === 0 && (dWeights === undefined || elementCount(dWeights.shape) === 0);
 
 /**
- * Makes the tensor that the core accumulates the gradient of the bias in. The returned function gives it the shape of
- * the bias after the call; undefined without a bias or with dBias: false.
+ * Makes the tensor to which the core adds the gradient of the bias. Returns a function that reduces it to the shape of
+ * the bias after the call, or undefined without a bias or with dBias: false.
  * @param {Frame} frame
- * @param {number} at
+ * @param {number} at index of the argument
  * @param {BiasShape | undefined} shape
  * @param {Upstream} upstream
  */
@@ -116,9 +116,9 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
 }
 
 /**
- * Makes the tensor (H) that the core accumulates the gradient of the sinks in; undefined without sinks.
+ * Makes the tensor (H) to which the core adds the gradient of the sinks. Returns undefined without sinks.
  * @param {Frame} frame
- * @param {number} at
+ * @param {number} at index of the argument
  * @param {ForwardShapes} shapes
  */
 export function makeSinksGradient(frame, at, { sinks }) {

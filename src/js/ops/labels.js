@@ -1,4 +1,4 @@
-// Labels: integers that index a class, a token or a row of a table.
+// Validates labels, which are integers that index a class, a token or a row of a table.
 
 import { argumentError } from '../check/errors.js';
 import { readTensorLike } from '../check/tensorlike.js';
@@ -25,7 +25,7 @@ export const readNumbers = (value, caller, parameter) =>
  * @param {Source} source
  * @param {string} caller
  * @param {number} below labels are 0 to below − 1
- * @param {number | undefined} ignore another allowed label
+ * @param {number | undefined} ignore another allowed label, of rows that are not counted
  * @param {string} parameter
  * @returns {Labels}
  */

@@ -1,5 +1,5 @@
-// The base class of the layers other than attention. forward saves the state for backward until the next forward,
-// dispose(), or the end of its scope; with train: false, or after eval(), it saves and copies nothing.
+// The base class of the layers other than attention. forward() saves state for backward() until the next forward(),
+// dispose(), or the end of the scope. With train: false or after eval() it saves and copies nothing.
 
 import { readBoolean, readOptions } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
@@ -16,9 +16,12 @@ import { readParameters, writeParameters } from './state.js';
 
 /** @typedef {{ train?: boolean }} LayerOptions train: false saves nothing for backward; default: as set by train() */
 /** @typedef {{ block: Tensor | Staged, shape: readonly number[], size: number }} LayerInput */
-/** @typedef {{ output: Tensor, saved: (Tensor | Staged)[] }} LayerResult saved: all of them tensors in training */
+/**
+ * @typedef {{ output: Tensor, saved: (Tensor | Staged)[] }} LayerResult saved: blocks to save for backward, which are
+ *   tensors in training
+ */
 
-/** Parameters, and gradients that accumulate until zeroGrad(). */
+/** A layer with parameters, and gradients that accumulate until zeroGrad(). */
 export class Layer {
   /** @type {Record<string, Tensor>} */
   parameters = {};
@@ -27,7 +30,7 @@ export class Layer {
   #memory;
   #disposed = false;
   #training = true;
-  /** Saved for backward by the last forward. @type {Tensor[] | null} */
+  /** Tensors that the last forward pass has saved for backward. @type {Tensor[] | null} */
   #saved = null;
   /** @type {readonly number[]} */
   #outputShape = [];
@@ -35,7 +38,7 @@ export class Layer {
   /**
    * @param {Memory} memory
    * @param {string} caller
-   * @param {(frame: Frame) => Record<string, Tensor>} make the parameters
+   * @param {(frame: Frame) => Record<string, Tensor>} make makes the parameters
    */
   constructor(memory, caller, make) {
     this.#memory = memory;
@@ -43,14 +46,14 @@ export class Layer {
       this.parameters = make(frame);
       for (const [name, { shape }] of Object.entries(this.parameters)) this.gradients[name] = frame.zeros([...shape]);
     });
-    // The layer relies on these tensors and their shapes.
+    // The tensors must not be replaced, because the layer relies on their shapes.
     Object.freeze(this.parameters);
     Object.freeze(this.gradients);
   }
 
   /**
-   * Runs a forward pass. Reads the inputs first; in training, `fn` gets copies of them. The state saved by the previous
-   * forward is replaced only if `fn` succeeds.
+   * Runs a forward pass. Reads the inputs first. In training, `fn` is called with copies of them. The state that the
+   * previous forward pass saved is replaced only if `fn` succeeds.
    * @protected
    * @param {Record<string, TensorLike>} inputs
    * @param {LayerOptions} options
@@ -107,7 +110,7 @@ export class Layer {
    */
   #check(caller, tensors, what) {
     checkAlive(tensors, caller, what);
-    // checkAlive does not notice this in a layer without parameters.
+    // In a layer without parameters, checkAlive has nothing to check.
     if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this layer has been disposed`);
   }
 
@@ -117,7 +120,7 @@ export class Layer {
   }
 
   /**
-   * Sets the default of the option `train` of forward; initially true.
+   * Sets the default of the option `train` of forward; it is initially true.
    * @param {boolean} [on]
    */
   train(on = true) {
@@ -134,14 +137,14 @@ export class Layer {
     for (const gradient of Object.values(this.gradients)) viewOf(gradient).fill(0);
   }
 
-  /** Copies of the parameters, under their names. @returns {Record<string, StateEntry>} */
+  /** Returns copies of the parameters by name. @returns {Record<string, StateEntry>} */
   stateDict() {
     return writeParameters(this.parameters);
   }
 
   /**
-   * Checks every name and shape before it writes anything.
-   * @param {Record<string, TensorLike>} dict under the names of the parameters, or those of PyTorch
+   * Sets the parameters. Validates all names and shapes before any parameter changes.
+   * @param {Record<string, TensorLike>} dict arrays by the names of the parameters, or by their names in PyTorch
    */
   loadStateDict(dict) {
     readParameters(this.parameters, dict);

@@ -1,5 +1,5 @@
-// The layouts of other libraries for the weights of a multi-head layer: names and shapes. Reading and writing use the
-// same descriptions.
+// Reads and writes the weights of a multi-head layer in the layouts of other libraries, which differ in names and
+// shapes. Reading and writing use the same descriptions.
 
 import { checkNames, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -15,11 +15,11 @@ import { readArray } from './state.js';
 
 /** @typedef {'headlight' | 'torch' | 'd2l' | 'keras' | 'keras-layer' | 'bert' | 'linear'} Layout */
 /**
- * One named array of a layout: the parameters stacked in it, as (out, in) or transposed to (in, out).
+ * A named array of a layout. parts: the parameters that are stacked in it, as (out, in) or transposed to (in, out).
  * @typedef {{ name: string, shape: readonly number[], parts: ParameterName[], transposed?: boolean }} Entry
  */
 
-/** Layouts with one weight and one bias for each projection, by the names of the projections. */
+/** Layouts with one weight and one bias for each projection, with the names of the projections. */
 const PROJECTIONS = {
   d2l: { names: ['W_q', 'W_k', 'W_v', 'W_o'], weight: 'weight', transposed: false, split: false },
   keras: { names: ['wq', 'wk', 'wv', 'w'], weight: 'kernel', transposed: true, split: false },
@@ -49,9 +49,10 @@ function headlightEntries({ parameters }) {
 }
 
 /**
- * nn.MultiheadAttention: one stacked weight if all inputs have the width of the layer, else three weights.
+ * Returns the arrays of nn.MultiheadAttention, which has one stacked weight if all inputs have the width of the layer,
+ * else three weights.
  * @param {MultiHeadAttention} layer
- * @returns {Entry[] | string} or the reason why the layout cannot represent the layer
+ * @returns {Entry[] | string} the arrays, or the reason why the layout cannot represent the layer
  */
 function torchEntries({ options, parameters }) {
   const { embedDim: width, numHeads, kvHeads, headDim, queryDim, keyDim, valueDim } = options;
@@ -168,7 +169,7 @@ export function writeState(layer, layout) {
 }
 
 /**
- * The layout whose names are all present, and no others; else the layout with the most names present.
+ * Returns the layout whose names are exactly these, else the layout with the most of these names.
  * @param {MultiHeadAttention} layer
  * @param {string[]} names
  */
@@ -189,7 +190,7 @@ function findLayout(layer, names) {
  * @param {MultiHeadAttention} layer
  * @param {Map<string, unknown>} given
  * @param {string} [prefix]
- * @returns {Record<string, TensorLike> | undefined} undefined if there is no layer with known names
+ * @returns {Record<string, TensorLike> | undefined} the parameters, or undefined if there is no layer with known names
  */
 function fromCheckpoint({ options, parameters }, given, prefix) {
   const caller = 'loadStateDict';
@@ -230,10 +231,11 @@ function fromCheckpoint({ options, parameters }, given, prefix) {
 }
 
 /**
- * Checks every name and shape before it writes anything.
+ * Sets the parameters of a layer. Validates all names and shapes before any parameter changes.
  * @param {MultiHeadAttention} layer
  * @param {Record<string, TensorLike>} dict
- * @param {Layout | { prefix?: string }} [layout] default: detected; or the prefix of one layer of a checkpoint
+ * @param {Layout | { prefix?: string }} [layout] layout, by default detected, or the prefix of one layer of a
+ *   checkpoint
  */
 export function readState(layer, dict, layout) {
   const caller = 'loadStateDict';

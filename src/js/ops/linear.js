@@ -16,12 +16,12 @@ import { fillUniform, uniformSource } from './random.js';
  * @property {number} in width of the input
  * @property {number} out width of the output
  * @property {boolean} [bias] default true
- * @property {number} [seed] of the initial weights, Xavier uniform; default 0
+ * @property {number} [seed] seed of the initial weights, which are Xavier uniform; default 0
  */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 
-/** x · weightᵀ + bias over the last axis: { weight (out,in), bias? (out) }. */
+/** A layer that computes x · weightᵀ + bias over the last axis. The parameters are { weight (out,in), bias? (out) }. */
 export class Linear extends Layer {
   /** @param {Memory} memory @param {LinearOptions} options */
   constructor(memory, options) {

@@ -1,4 +1,4 @@
-// Losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
+// Computes losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.js';
@@ -12,15 +12,16 @@ import { readNumbers, toLabels } from './labels.js';
 
 /**
  * @typedef {object} LossOptions
- * @property {number} [labelSmoothing] the share of the target that is spread over all classes; default 0
+ * @property {number} [labelSmoothing] share of the target probability that is spread over all classes; default 0
  * @property {number} [ignore] rows with this target are not counted; default −100
  */
 /**
  * @typedef {object} LossResult
- * @property {number} loss the mean over the counted rows; 0 if there are none
- * @property {Tensor} dLogits its gradient, with the shape of the logits
- * @property {number} correct counted rows in which the argmax of the logits (the first of equal ones) is the target
- * @property {number} counted rows that are not ignored
+ * @property {number} loss mean over the counted rows; 0 if there are none
+ * @property {Tensor} dLogits gradient of the loss, with the shape of the logits
+ * @property {number} correct number of counted rows in which the argmax of the logits is the target; among equal
+ *   logits, the first is the argmax
+ * @property {number} counted number of rows that are not ignored
  */
 
 const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
@@ -30,8 +31,8 @@ const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
  * @param {TensorLike} logits (…,V)
  * @param {TensorLike | Source} targets (…)
  * @param {LossOptions} options
- * @param {string} [caller] function named in errors
- * @param {string} [parameter] name of the targets
+ * @param {string} [caller] name of the function in errors
+ * @param {string} [parameter] name of the targets in errors
  * @returns {LossResult}
  */
 export function crossEntropy(memory, logits, targets, options, caller = 'crossEntropy', parameter = 'targets') {

@@ -38,15 +38,16 @@ import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.
 /** @import { ForwardOptions } from '../types.js' */
 
 /**
- * Each has the shape of its input. If an input was the default for another, its gradient includes the other's.
+ * Gradients of the inputs, each with the shape of its input. If an input was also used for an omitted input, its
+ * gradient is the sum of both.
  * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor, dSinks?: Tensor }} LayerGradients
  */
 /**
- * State of a forward pass that its backward needs.
+ * State of a forward pass that the backward pass needs.
  * @typedef {object} Pass
  * @property {Saved} saved
  * @property {ForwardShapes} shapes
- * @property {(readonly number[] | undefined)[]} inputs shapes of query, key, value; undefined where it was a default
+ * @property {(readonly number[] | undefined)[]} inputs shapes of query, key and value; undefined for an omitted input
  */
 
 /** The arguments of backward for the gradients of query, key and value. */
@@ -56,16 +57,16 @@ export class MultiHeadAttention {
   #memory;
   #options;
   #training = false;
-  /** Number of forwards with dropout so far. Each has a different mask. */
+  /** Number of forward passes with dropout so far, which gives each of them a different mask. */
   #step = 0;
   /**
-   * The weights in packed order, each with the version of the weight that it was packed from.
+   * The weights in packed form. version: version of the weight from which it was packed.
    * @type {{ at: number, name: string, weight: Tensor, packed: Tensor, version: number }[]}
    */
   #packed = [];
   /** @type {{ at: number, name: string, vector: Tensor }[]} */
   #vectors = [];
-  /** State of the last forward in training, until its backward. @type {Pass | null} */
+  /** State of the last forward pass in training, until backward is called. @type {Pass | null} */
   #pass = null;
   /** @type {Gradients} */
   #gradients = {};
@@ -91,7 +92,7 @@ export class MultiHeadAttention {
       );
       return Object.freeze(parameters);
     });
-    // A parameter must not be replaced: the arguments assume the shapes above.
+    // A parameter must not be replaced, because the arguments of the core assume the shapes above.
     Object.freeze(this);
   }
 
@@ -114,8 +115,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Rounds the weights that the layer multiplies by to nine bits: as fast or faster, 29% of the memory, less exact. The
-   * parameters and stateDict() do not change.
+   * Rounds the weights to nine bits for products, which makes them as fast or faster with 29% of the memory, but less
+   * exact. The parameters and stateDict() do not change.
    */
   quantize() {
     for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', name);
@@ -132,8 +133,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Inputs are (B,T,C) or (T,C). The default key is the query, the default value is the key. The options may follow the
-   * last input passed.
+   * Computes multi-head attention. Inputs are (B,T,C) or (T,C). The key is the query by default, and the value is the
+   * key. The options may directly follow the last input.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {PastChoice} [P=undefined]
@@ -284,8 +285,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Packs again only weights that may have changed: after loadStateDict, after the core has written to them, and before
-   * every call if a view of their `data` exists.
+   * Sets the arguments for the parameters. Packs again only the weights that may have changed: after loadStateDict,
+   * after the core has written to them, and before every call if a view of their `data` exists.
    * @param {Frame} frame
    * @param {string} caller
    */
@@ -303,16 +304,16 @@ export class MultiHeadAttention {
     }
   }
 
-  /** Frees the state of the last forward. */
+  /** Frees the state of the last forward pass. */
   #forget() {
     this.#pass?.saved.dispose();
     this.#pass = null;
   }
 
   /**
-   * The gradients of the inputs and the bias of the last forward with train: true, given the gradients of its output
-   * and of its returned weights. The parameters must not have changed since that forward; their gradients accumulate
-   * in `gradients`.
+   * Computes the gradients of the inputs and the bias of the last forward pass with train: true from the gradients of
+   * its output and of its returned weights. Adds the gradients of the parameters to `gradients`. The parameters must
+   * not have changed since that forward pass.
    * @param {TensorLike} dOutput (B,T,C)
    * @param {BackwardOptions} [options]
    * @returns {LayerGradients}
@@ -339,7 +340,8 @@ export class MultiHeadAttention {
       const empty = isEmpty(upstream);
       /** @type {Tensor | undefined} */
       let target;
-      // A null shape means that the input was a default: its gradient accumulates in that of the previous input.
+      // A missing shape means that the input was omitted. The core then adds its gradient to that of the previous
+      // input.
       const [dQuery, dKey, dValue] = INPUT_GRADIENTS.map((at, i) => {
         const shape = pass.inputs[i];
         const made = shape && (empty ? frame.zeros([...shape]) : frame.make([...shape]));
@@ -376,7 +378,7 @@ export class MultiHeadAttention {
     }
   }
 
-  /** Gradients by the names of the parameters: the sum of all backwards since zeroGrad(), initially zeros. */
+  /** Gradients of the parameters by name, summed over all backward passes since zeroGrad(). Initially zeros. */
   get gradients() {
     if (Object.keys(this.#gradients).length === 0) {
       checkAlive(this.parameters, 'gradients', 'parameters');
@@ -402,7 +404,7 @@ export class MultiHeadAttention {
     return this;
   }
 
-  /** The layer's dropout in training, with a new mask for each forward. @returns {Dropout | undefined} */
+  /** Returns the layer's dropout in training, with a new mask for each forward pass. @returns {Dropout | undefined} */
   #nextDropout() {
     const { dropout: p, seed } = this.options;
     return p === 0 ? undefined : { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
@@ -410,7 +412,7 @@ export class MultiHeadAttention {
 
   /**
    * Turns training on or off. In training, forward applies the layer's dropout and saves copies of its inputs,
-   * projections and heads for one backward.
+   * projections and heads for one backward pass.
    * @param {boolean} [on]
    */
   train(on = true) {
@@ -423,7 +425,7 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Copies of the parameters under the names of a library.
+   * Returns copies of the parameters with the names and shapes of a library.
    * @param {Layout} [layout]
    * @returns {Record<string, StateEntry>}
    */
@@ -434,7 +436,7 @@ export class MultiHeadAttention {
   /**
    * @param {Record<string, TensorLike>} dict from stateDict(), or the tensors of a safetensors file
    * @param {Layout | { prefix?: string }} [layout] default: detected from the names; for the tensors of a whole
-   *   checkpoint, the prefix of one layer, from hl.layersIn
+   *   checkpoint, the prefix of one layer as returned by hl.layersIn
    */
   loadStateDict(dict, layout) {
     readState(this, dict, layout);
@@ -442,7 +444,7 @@ export class MultiHeadAttention {
   }
 
   /**
-   * The layer as an ONNX model: files by name, as returned by toOnnx of headlight-attention/onnx.
+   * Exports the layer as an ONNX model. Returns files by name, as toOnnx of headlight-attention/onnx does.
    * @param {LayerOnnxOptions} [options]
    */
   async toOnnx(options) {
@@ -465,7 +467,7 @@ export class MultiHeadAttention {
     return `MultiHeadAttention: ${heads}, width ${embedDim}, head width ${headDim}`;
   }
 
-  /** The line that Node's console.log shows. @internal */
+  /** Returns the line that console.log of Node shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

@@ -1,4 +1,4 @@
-// The inputs of forward() of the multi-head layer.
+// Validates the inputs of forward() of the multi-head layer.
 
 import { shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -11,11 +11,11 @@ import { formatShape, sameShape } from '../check/shape.js';
 const CALLER = 'forward';
 
 /**
- * The inputs in linear memory, after a check of their shapes: (B,T,queryDim), (B,S,keyDim), (B,S,valueDim), or all of
- * them without B.
+ * Validates the shapes of the inputs, which are (B,T,queryDim), (B,S,keyDim), (B,S,valueDim), or all without B. Returns
+ * the inputs in linear memory.
  * @param {Frame} frame
  * @param {ReturnType<typeof resolveOptions>} options
- * @param {{ query: Input, key: Input | undefined, value: Input | undefined }} inputs before the check
+ * @param {{ query: Input, key: Input | undefined, value: Input | undefined }} inputs results of frame.read()
  */
 export function checkInputs(frame, { queryDim, keyDim, valueDim }, { query, key, value }) {
   const q = frame.input(query, 'query');
@@ -41,7 +41,8 @@ export function checkInputs(frame, { queryDim, keyDim, valueDim }, { query, key,
 }
 
 /**
- * True if the argument in the position of an input is options. An input is an array, or has a shape or data.
+ * Returns true if the argument in the position of an input is the options. An input is an array, or has a shape or
+ * data.
  * @param {TensorLike | ForwardOptions | undefined} value
  * @returns {value is ForwardOptions}
  */

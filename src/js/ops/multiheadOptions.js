@@ -1,4 +1,4 @@
-// The options of the multi-head layer, with every default filled in.
+// Validates the options of the multi-head layer and fills in every default.
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { HeadlightError } from '../check/errors.js';
@@ -12,15 +12,15 @@ import { HeadlightError } from '../check/errors.js';
  * @property {number} [queryDim] default embedDim
  * @property {number} [keyDim] default embedDim
  * @property {number} [valueDim] default embedDim
- * @property {boolean} [bias] of the projections of query, key and value; default true
- * @property {boolean} [outBias] of the output projection; default = bias
- * @property {boolean} [outProjection] default true; false: the concatenated heads are the output
+ * @property {boolean} [bias] biases of the projections of query, key and value; default true
+ * @property {boolean} [outBias] bias of the output projection; default: the option bias
+ * @property {boolean} [outProjection] default true; if false, the concatenated heads are the output
  * @property {boolean} [biasKV] appends one learned key and value
  * @property {boolean} [zeroAttention] appends one key and value of zeros
- * @property {number} [dropout] of the weights, in training; default 0
- * @property {number} [seed] of the initial weights and of dropout; default 0
- * @property {'float32' | 'int8'} [weights] type of the weights in products; default 'float32'. With 'int8' they are
- *   rounded to nine bits in groups of 128 inputs; the parameters themselves do not change
+ * @property {number} [dropout] probability of dropout of the attention weights in training; default 0
+ * @property {number} [seed] seed of the initial weights and of dropout; default 0
+ * @property {'float32' | 'int8'} [weights] type of the weights in products; default 'float32'. With 'int8', products
+ *   use weights rounded to nine bits in groups of 128 inputs; the parameters themselves do not change
  */
 
 const LAYER_OPTIONS = [

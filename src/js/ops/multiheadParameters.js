@@ -10,20 +10,20 @@ import { fillUniform, uniformSource } from './random.js';
 
 /** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
 /**
- * Weights are (out, in).
+ * The parameters. Weights are (out, in).
  * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor,
  *   biasK?: Tensor, biasV?: Tensor }} Parameters
  */
 /** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
 
-/** The weights, with the argument for each in packed order. */
+/** The weights, each with the index of the argument for its packed form. */
 export const PACKED_ARGUMENTS = /** @type {const} */ ([
   ['wq', MULTIHEAD.packedWq],
   ['wk', MULTIHEAD.packedWk],
   ['wv', MULTIHEAD.packedWv],
   ['wo', MULTIHEAD.packedWo],
 ]);
-/** The vectors, with the argument for each. */
+/** The vectors, each with the index of its argument. */
 export const VECTOR_ARGUMENTS = /** @type {const} */ ([
   ['bq', MULTIHEAD.bq],
   ['bk', MULTIHEAD.bk],
@@ -32,7 +32,7 @@ export const VECTOR_ARGUMENTS = /** @type {const} */ ([
   ['biasK', MULTIHEAD.biasKey],
   ['biasV', MULTIHEAD.biasValue],
 ]);
-/** The arguments of backward for the gradients. */
+/** Indices of the arguments of backward for the gradients. */
 export const GRADIENT_ARGUMENTS = /** @type {Record<ParameterName, number>} */ ({
   wq: MULTIHEAD_BACKWARD.dWq,
   wk: MULTIHEAD_BACKWARD.dWk,
@@ -45,7 +45,7 @@ export const GRADIENT_ARGUMENTS = /** @type {Record<ParameterName, number>} */ (
   biasK: MULTIHEAD_BACKWARD.dBiasKey,
   biasV: MULTIHEAD_BACKWARD.dBiasValue,
 });
-/** The arguments of backward for the weights in row-major order. */
+/** Indices of the arguments of backward for the weights in row-major order. */
 export const WEIGHT_ARGUMENTS = /** @type {Partial<Record<ParameterName, number>>} */ ({
   wq: MULTIHEAD_BACKWARD.wq,
   wk: MULTIHEAD_BACKWARD.wk,
@@ -54,7 +54,7 @@ export const WEIGHT_ARGUMENTS = /** @type {Partial<Record<ParameterName, number>
 });
 
 /**
- * Initial parameters: weights, biasK and biasV are Xavier uniform from the seed, biases are zeros.
+ * Makes the initial parameters. Weights, biasK and biasV are Xavier uniform from the seed, biases are zeros.
  * @param {Frame} frame
  * @param {ReturnType<typeof resolveOptions>} options
  * @returns {Parameters}
@@ -73,7 +73,7 @@ export function makeParameters(frame, options) {
   const zeros = (/** @type {number} */ size) => frame.zeros([size]);
   const { embedDim, numHeads, kvHeads, headDim, bias, outBias, outProjection, biasKV } = options;
   const [queryWidth, kvWidth] = [numHeads * headDim, kvHeads * headDim]; // H·D, G·D
-  // The order is part of the contract: it decides which random numbers each parameter gets.
+  // The order must not change, because it determines the random numbers of each parameter.
   return {
     wq: weight(queryWidth, options.queryDim), // (H·D,queryDim)
     wk: weight(kvWidth, options.keyDim), // (G·D,keyDim)

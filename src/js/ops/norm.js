@@ -12,14 +12,14 @@ import { Layer } from './layer.js';
 
 /**
  * @typedef {object} NormOptions
- * @property {number} width of the last axis
+ * @property {number} width size of the last axis
  * @property {number} [eps] default 1e-5
  * @property {boolean} [bias] default true for layerNorm, false for rmsNorm
  */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 
-/** Layer norm or RMS norm over the last axis: { weight (width), bias? (width) }. */
+/** A layer of layer norm or RMS norm over the last axis. The parameters are { weight (width), bias? (width) }. */
 export class Norm extends Layer {
   #centred;
 

@@ -30,7 +30,8 @@ import { readArray } from './state.js';
  * @property {number} [weightDecay] default 0; for adamW 0.01
  */
 /**
- * steps: number of steps in which the parameter had a gradient.
+ * A trained parameter. gradient: finds its gradient; state: its state tensors; steps: number of steps in which the
+ * parameter had a gradient.
  * @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number,
  *   state: readonly Tensor[] }} Entry
  */
@@ -59,7 +60,7 @@ function readBeta(caller, parameter, value) {
 }
 
 /**
- * The tensors of an object, or the parameters or gradients of layers.
+ * Returns the tensors of an object, or the parameters or gradients of layers.
  * @param {string} caller
  * @param {string} parameter
  * @param {Trainable} trainable
@@ -103,7 +104,7 @@ class Optimizer {
     this.#named = !Array.isArray(parameters);
     /** 'sgd', 'adam' or 'adamW'. */
     this.name = caller;
-    /** The learning rate. May be set between steps. */
+    /** The learning rate, which may be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
     /** The optimizer's state for each parameter, in tensors of its shape. @type {readonly (readonly Tensor[])[]} */
@@ -124,8 +125,8 @@ class Optimizer {
   }
 
   /**
-   * Updates every parameter that has a gradient. Layers have their own gradients; for named tensors, pass gradients
-   * under the same names.
+   * Updates every parameter that has a gradient. Layers have their own gradients. For named tensors, gradients with the
+   * same names must be passed.
    * @param {Record<string, TensorLike>} [gradients]
    */
   step(gradients) {
@@ -147,7 +148,8 @@ class Optimizer {
   }
 
   /**
-   * The gradient in linear memory, after all checks: step() changes no parameter if one of them fails.
+   * Validates a gradient and returns it in linear memory. All gradients are validated before the first update, so that
+   * step() changes no parameter if one of them is invalid.
    * @param {Frame} frame
    * @param {Entry} entry
    * @param {Input} gradient of the shape of the parameter
@@ -182,7 +184,7 @@ class Optimizer {
   }
 
   /**
-   * Updates one parameter; implemented by each optimizer.
+   * Updates one parameter. Each optimizer implements it.
    * @protected
    * @param {Memory} _memory
    * @param {Entry} _entry
@@ -192,7 +194,7 @@ class Optimizer {
   update(_memory, _entry, _gradient, _lr) {}
 
   /**
-   * The state of each parameter.
+   * Returns the state of each parameter.
    * @internal
    * @param {string} caller
    * @returns {Map<Tensor, { steps: number, parts: [name: string, data: Float32Array][] }>}
@@ -207,8 +209,8 @@ class Optimizer {
   }
 
   /**
-   * The state needed to continue training: the state tensors and the number of steps of each parameter. The options and
-   * the learning rate are not included.
+   * Returns the state that is needed to continue training: the state tensors and the number of steps of each parameter.
+   * The options and the learning rate are not included.
    * @returns {Record<string, StateEntry>}
    */
   stateDict() {
@@ -225,7 +227,7 @@ class Optimizer {
   }
 
   /**
-   * Checks every name and shape before it writes anything.
+   * Restores the state. Validates all names and shapes before anything changes.
    * @param {Record<string, TensorLike>} dict
    * @returns {this}
    */
@@ -262,7 +264,7 @@ class Optimizer {
     return this;
   }
 
-  /** Frees the optimizer's state; the parameters stay. */
+  /** Frees the state of the optimizer. The parameters remain. */
   dispose() {
     for (const tensors of this.state) for (const tensor of tensors) tensor.dispose();
   }

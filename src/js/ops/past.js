@@ -1,4 +1,5 @@
-// The options pastKey and pastValue: keys and values of earlier calls, such as those of the previous tokens of a text.
+// The options pastKey and pastValue: the keys and values of earlier calls, such as those of the previous tokens of a
+// text.
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -9,7 +10,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 /** @typedef {{ key: Input, value: Input }} Past */
 
 /**
- * Reads both options, or neither.
+ * Reads the two options. Either both or none must be set.
  * @param {Frame} frame
  * @param {string} caller
  * @param {TensorLike | undefined} pastKey (B,G,P,D)
@@ -26,7 +27,7 @@ export function readPast(frame, caller, pastKey, pastValue) {
 }
 
 /**
- * The past in linear memory: key (B,G,P,D), value (B,G,P,Dv), length P.
+ * Validates the past and returns it in linear memory: key (B,G,P,D), value (B,G,P,Dv), length P.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Past | null} past
@@ -46,7 +47,7 @@ export function inputPast(frame, caller, past, { batch, kvHeads, width, valueWid
 }
 
 /**
- * Throws if there is a past: it would have no gradient.
+ * Throws if there is a past, because it would have no gradient.
  * @param {string} caller
  * @param {Past | null} past
  */

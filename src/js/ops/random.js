@@ -1,9 +1,9 @@
 // Seeded random numbers: the same seed gives the same numbers on every platform.
 
 /**
- * mulberry32, with a period of 2³².
+ * Returns the generator mulberry32, which has a period of 2³².
  * @param {number} seed
- * @returns {() => number} uniform in [0, 1), in steps of 2⁻²⁴
+ * @returns {() => number} returns a number that is uniform in [0, 1), a multiple of 2⁻²⁴
  */
 export function uniformSource(seed) {
   let state = seed >>> 0;
@@ -26,7 +26,7 @@ export function fillUniform(data, next, low, high) {
 }
 
 /**
- * Normal numbers by Box–Muller, in pairs.
+ * Fills an array with normally distributed numbers, which the Box–Muller transform computes in pairs.
  * @param {Float32Array} data
  * @param {() => number} next
  * @param {number} mean

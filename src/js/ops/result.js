@@ -9,14 +9,14 @@ import { DISPOSE } from '../memory/disposable.js';
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
 
 /**
- * A tensor, if the option that requests it is given.
+ * A tensor if the option that requests it is set, otherwise undefined.
  * @template Choice
  * @typedef {[Choice] extends [false | undefined] ? undefined
  *   : [Extract<Choice, false | undefined>] extends [never] ? Tensor : Tensor | undefined} Given
  */
 
 /**
- * The options decide which tensors are present. dispose() frees all of them.
+ * The tensors that attention returns. The options determine which of them exist. dispose() frees all of them.
  * @template {WeightsChoice} [W=WeightsChoice]
  * @template {ScoresChoice} [S=ScoresChoice]
  * @template {PastChoice} [P=PastChoice]
@@ -35,17 +35,18 @@ export class AttentionResult {
     this.output = output;
     /** (B,H,T,S), or (B,T,S) with weights: 'mean'. @type {Given<W>} */
     this.weights = /** @type {Given<W>} */ (weights);
-    /** (B,H,T,S), at the step that the option `scores` names. @type {Given<S>} */
+    /** (B,H,T,S), at the step that the option `scores` selects. @type {Given<S>} */
     this.scores = /** @type {Given<S>} */ (scores);
-    /** (B,G,P+S,D), the next call's pastKey. @type {Given<P>} */
+    /** (B,G,P+S,D), for pastKey of the next call. @type {Given<P>} */
     this.presentKey = /** @type {Given<P>} */ (presentKey);
-    /** (B,G,P+S,Dv), the next call's pastValue. @type {Given<P>} */
+    /** (B,G,P+S,Dv), for pastValue of the next call. @type {Given<P>} */
     this.presentValue = /** @type {Given<P>} */ (presentValue);
   }
 
   /**
-   * The gradients of query, key, value and bias, given the gradients of the output and of the returned weights. Works
-   * once, on a result of attention() with train: true; it frees the saved copies of the inputs and the output.
+   * Computes the gradients of query, key, value and bias from the gradients of the output and of the returned weights.
+   * It can be called once, on a result of attention() with train: true, and frees the saved copies of the inputs and
+   * the output.
    * @template {boolean | undefined} [D=true]
    * @param {TensorLike} dOutput of the shape of the output
    * @param {BackwardOptions<D>} [options]

@@ -1,4 +1,4 @@
-// Rotary position embeddings (RoPE), and the slopes of ALiBi.
+// Computes rotary position embeddings (RoPE), and the slopes of ALiBi.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -9,27 +9,31 @@ import { argumentError } from '../check/errors.js';
 
 /**
  * @typedef {object} RotaryOptions
- * @property {number} [theta] pair n of W/2 is rotated by theta^(−2n/W) per position; default 10000
- * @property {number} [width] W: the number of elements of a head that are rotated, from the first; even, default all
- * @property {'halves' | 'neighbours'} [pairing] pairs are elements n and n + W/2, or 2n and 2n + 1; default 'halves'
- * @property {RotaryScaling} [scaling] for more positions than the weights were trained with
+ * @property {number} [theta] base of the angles: pair n of the W/2 pairs is rotated by theta^(−2n/W) per position;
+ *   default 10000
+ * @property {number} [width] W, the number of first components of a head that are rotated; it must be even; default:
+ *   all
+ * @property {'halves' | 'neighbours'} [pairing] components of pair n: n and n + W/2, or 2n and 2n + 1; default 'halves'
+ * @property {RotaryScaling} [scaling] change of the angles for more positions than those of the training
  */
 /**
- * As in Hugging Face's config.json. linear: divides all angles by factor. llama3: divides the small angles, with a
- * smooth transition. yarn: likewise, and multiplies cosines and sines by attentionFactor.
+ * Scaling of the angles, as in config.json of Hugging Face. linear: divides all angles by factor. llama3: divides the
+ * small angles by factor, with a smooth transition. yarn: does so with another transition, and multiplies cosines and
+ * sines by attentionFactor.
  * @typedef {{ type: 'linear', factor: number }
  *   | { type: 'llama3', factor: number, lowFreqFactor: number, highFreqFactor: number, originalContext: number }
  *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
  *       attentionFactor?: number, truncate?: boolean }
  *   | { type: 'factors', factors: readonly number[], attentionFactor?: number }} RotaryScaling attentionFactor: default
- *   0.1 · ln(factor) + 1; factors: divisors of the angles, one per pair
+ *   0.1 · ln(factor) + 1; factors: divides the angle of each pair by its number in factors
  */
 /**
  * The validated options.
  * @typedef {{ theta: number, width?: number, neighbours: boolean, scaling?: RotaryScaling }} Rotary
  */
 /**
- * The arguments of the core. table (count,2,rotated/2): cosines and sines; query (B,T), key (B,S): rows of the table.
+ * The arguments of the core. table (count,2,rotated/2): cosines and sines; query (B,T), key (B,S): indices of rows of
+ * the table.
  * @typedef {{ table: Tensor | Staged, query: Tensor | Staged, key: Tensor | Staged, rotated: number, count: number,
  *   neighbours: number }} Rotation
  */
@@ -93,7 +97,7 @@ function readFactors(caller, parameter, value) {
 }
 
 /**
- * Throws unless there is one factor per pair.
+ * Throws unless the number of factors is the number of pairs.
  * @param {string} caller
  * @param {RotaryScaling | undefined} scaling
  * @param {number} width
@@ -105,7 +109,7 @@ export function checkFactors(caller, scaling, width) {
 }
 
 /**
- * The angle of each pair per position, and the factor of cosines and sines.
+ * Returns the angle of each pair per position, and the factor of cosines and sines.
  * @param {number} theta
  * @param {number} width
  * @param {RotaryScaling} [scaling]
@@ -120,7 +124,8 @@ export function frequencies(theta, width, scaling) {
   if (scaling.type === 'linear') return { angles: plain.map((angle) => angle / factor), factor: 1 };
   if (scaling.type === 'llama3') {
     const { lowFreqFactor: low, highFreqFactor: high, originalContext } = scaling;
-    // 1 for a pair whose angle is not scaled, 0 for a fully scaled one, by its rotations in the original context.
+    // Returns 1 for a pair whose angle is not scaled, 0 for a pair whose angle is fully scaled, from its number of
+    // rotations in the original context.
     const unscaledShare = (/** @type {number} */ turns) => Math.min(1, Math.max(0, (turns - low) / (high - low)));
     const angles = plain.map((angle) => {
       const share = unscaledShare((originalContext * angle) / (2 * Math.PI));
@@ -130,7 +135,7 @@ export function frequencies(theta, width, scaling) {
   }
   const { originalContext, betaFast = 32, betaSlow = 1, truncate = true } = scaling;
   const { attentionFactor = factor > 1 ? 0.1 * Math.log(factor) + 1 : 1 } = scaling;
-  // The (fractional) index of the pair that makes `turns` rotations in the original context.
+  // Returns the (fractional) index of the pair that makes `turns` rotations in the original context.
   const pairOf = (/** @type {number} */ turns) =>
     (width * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const [first, last] = [pairOf(betaFast), pairOf(betaSlow)];
@@ -144,7 +149,8 @@ export function frequencies(theta, width, scaling) {
 }
 
 /**
- * (context,2,width/2): the cosines and the sines of positions first, first + 1, …, computed in float64.
+ * Returns the table (context,2,width/2) of cosines and sines for the positions first, first + 1, …, computed in
+ * float64.
  * @param {{ theta?: number, width: number, scaling?: RotaryScaling, context: number, first?: number }} options
  */
 export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 }) {
@@ -162,7 +168,7 @@ export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 
 }
 
 /**
- * A cache of the last tables, the latest first.
+ * The tables that were used last, in order from the latest.
  * @type {{ key: string, table: Float32Array }[]} table (context,2,W/2)
  */
 const cache = [];
@@ -179,7 +185,8 @@ function cachedTable(options) {
 }
 
 /**
- * Copies the table and the positions in: query t is at position offset + t, fresh key s at past + s.
+ * Copies the table and the rows of the positions to linear memory. Query t is at position offset + t, fresh key s at
+ * position past + s.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Rotary} rotary
@@ -194,7 +201,7 @@ export function makeRotation(frame, caller, rotary, { batch, queries, fresh, pas
     throw argumentError(caller, 'rotary.width', rotated, `an even number of at most ${width}, the width of a head`);
   checkFactors(caller, scaling, rotated);
   const offsets = typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset;
-  // Ranges of positions in the table. The range of the keys includes the queries of most calls.
+  // The table has rows for some ranges of positions. In most calls the range of the keys includes the queries.
   const runs = [{ first: past, count: fresh, row: 0 }];
   let rows = fresh;
   const rowOf = (/** @type {number} */ position) => {
@@ -221,7 +228,7 @@ export function makeRotation(frame, caller, rotary, { batch, queries, fresh, pas
 }
 
 /**
- * Rotates queries or keys; `to` and `from` may be the same block.
+ * Rotates queries or keys. `to` and `from` may be the same block.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor | Staged} to (B,H,rows,W), strided
@@ -239,8 +246,8 @@ export function rotateHeads(memory, caller, to, from, form, rotation, which, rev
 }
 
 /**
- * The slopes (H) of the ALiBi paper: powers of 2^(−8/H). If H is not a power of two: the slopes of the next smaller
- * power of two, then every other slope of the next larger one.
+ * Returns the slopes (H) of the ALiBi paper, which are powers of 2^(−8/H). If H is not a power of two, they are the
+ * slopes for the next smaller power of two, then every other slope for the next larger one.
  * @param {number} heads
  */
 export function alibiSlopes(heads) {

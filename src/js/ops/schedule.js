@@ -1,4 +1,4 @@
-// Learning rates as pure functions of the step, counted from 0: optimizer.lr = schedule(step).
+// Makes learning rates that are pure functions of the step, which is counted from 0: optimizer.lr = schedule(step).
 
 import { readNumber, readOptions } from '../check/options.js';
 
@@ -6,7 +6,7 @@ import { readNumber, readOptions } from '../check/options.js';
 /** @typedef {{ lr: number, steps: number, warmup?: number, floor?: number }} CosineOptions */
 
 /**
- * Linear up to step warmup − 1, then constant.
+ * Returns a schedule that rises linearly up to step warmup − 1 and is then constant.
  * @param {WarmupOptions} options
  * @returns {(step: number) => number}
  */
@@ -18,7 +18,8 @@ export function warmupSchedule(options) {
 }
 
 /**
- * Linear up to step warmup − 1, then half a cosine wave down to the floor at step `steps`.
+ * Returns a schedule that rises linearly up to step warmup − 1, then falls by half a cosine wave to the floor at step
+ * `steps`.
  * @param {CosineOptions} options
  * @returns {(step: number) => number}
  */

@@ -1,4 +1,4 @@
-// State dictionaries: arrays by the names of parameters.
+// Reads and writes state dictionaries, which are arrays by the names of parameters.
 
 import { checkNames, readRecord } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -11,11 +11,12 @@ import { checkAlive, shapeOf, Tensor, touch, viewOf } from '../memory/tensor.js'
 /** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */
 
 /**
- * Reads one array. It is copied if it is in the same memory as the parameters, which may be values of the dictionary.
+ * Reads an array of a dictionary. It is copied if it is in the same memory as the parameters, because it may be a view
+ * of a parameter.
  * @param {string} caller
  * @param {string} name
  * @param {unknown} value
- * @param {ArrayBufferLike} target the memory of the parameters
+ * @param {ArrayBufferLike} target buffer of the parameters
  */
 export function readArray(caller, name, value, target) {
   if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };
@@ -23,7 +24,7 @@ export function readArray(caller, name, value, target) {
   return { shape: source.shape, floats: source.floats() };
 }
 
-/** Names in other libraries: of an embedding's table, and of the parameters of additive attention. */
+/** Names in other libraries of the table of an embedding and of the parameters of additive attention. */
 const ALIASES = { weight: 'table', 'W_q.weight': 'wq', 'W_k.weight': 'wk', 'w_v.weight': 'w' };
 
 /** @param {Readonly<Record<string, Tensor>>} parameters @returns {Record<string, StateEntry>} copies */
@@ -38,7 +39,7 @@ export function writeParameters(parameters) {
 }
 
 /**
- * Checks every name and shape before it writes anything.
+ * Sets parameters. Validates all names and shapes before any parameter changes.
  * @param {Readonly<Record<string, Tensor>>} parameters
  * @param {Record<string, TensorLike>} dict
  */

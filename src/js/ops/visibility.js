@@ -1,5 +1,5 @@
 // The options that attention() and the layers share: masks, positions, dropout and results. readVisibility validates
-// them; setVisibility sets the arguments of the core when the sizes are known.
+// them. setVisibility sets the arguments of the core when the sizes are known.
 
 import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
@@ -19,7 +19,7 @@ import { alibiSlopes, readRotary } from './rotary.js';
 /** @typedef {TensorLike | undefined} PastChoice */
 /** @typedef {TensorLike | undefined} BiasChoice */
 /**
- * Type parameters: the options that the type of the result depends on.
+ * Options of attention. The type parameters are the options on which the type of the result depends.
  * @template {WeightsChoice} [W=WeightsChoice]
  * @template {ScoresChoice} [S=ScoresChoice]
  * @template {PastChoice} [P=PastChoice]
@@ -27,37 +27,41 @@ import { alibiSlopes, readRotary } from './rotary.js';
  * @typedef {object} VisibilityOptions
  * @property {number} [scale] default 1/√D
  * @property {number} [softcap] scores become softcap · tanh(score / softcap), after scaling
- * @property {TensorLike} [mask] true or 1 = may attend, false or 0 = hidden; broadcast from the right against (B,H,T,S)
+ * @property {TensorLike} [mask] true or 1 if the query may attend to the key, false or 0 if the key is masked;
+ *   broadcast from the right against (B,H,T,S)
  * @property {B} [bias] added to the scores; broadcast like mask
  * @property {RotaryOptions} [rotary] rotates queries and keys by their positions: offset + t for query t, P + s for
  *   key s after a past of P keys. The past must be rotated already, as presentKey is
  * @property {boolean | readonly number[] | Float32Array} [alibi] adds −slope · |i − j| to the score of query i and key
- *   j, with the positions of rotary; appended keys get no bias. true: the slopes of the ALiBi paper; or slopes (H)
- * @property {TensorLike} [sinks] (H): adds e^sink to the sum of each row's softmax, without a key and a value
- * @property {TensorLike} [keyPadding] (B,S): 1 = a real key, 0 = padding
- * @property {TensorLike} [validLens] (B) or (B,T): keys 0..len−1 may be attended
- * @property {boolean} [causal] query i sees keys 0..i+offset
- * @property {readonly [number, number]} [window] maximum distance of keys to the left and right of the query; −1 = none
- * @property {number} [maskFill] default −Infinity; a finite number replaces the score of a hidden key
- * @property {number | readonly number[] | Int32Array} [offset] position of query 0 among the keys, for all or per batch
- *   entry; default the length of the past
- * @property {DropoutOptions} [dropout] of the weights
- * @property {W} [weights] true: return the weights (B,H,T,S); 'mean': their mean over heads (B,T,S)
- * @property {S} [scores] return the scores at that step, (B,H,T,S)
- * @property {P} [pastKey] (B,G,P,D): prepended to the keys; the result then has presentKey
- * @property {P} [pastValue] (B,G,P,Dv)
- * @property {Out} [out] tensors to write the results to, instead of new ones; none of them may be an input
- * @property {boolean} [train] save the state for backward; in a layer this also turns dropout on
+ *   j, where i and j are positions as for rotary; appended keys have no bias. true means the slopes of the ALiBi paper;
+ *   a list has a slope for each head (H)
+ * @property {TensorLike} [sinks] (H), adds e^sink to the denominator of each row's softmax, without a key and a value
+ * @property {TensorLike} [keyPadding] (B,S), 1 for a real key, 0 for padding
+ * @property {TensorLike} [validLens] (B) or (B,T), numbers n of valid keys: a query may attend only to keys 0..n−1
+ * @property {boolean} [causal] query i attends only to keys 0..i+offset
+ * @property {readonly [number, number]} [window] maximum distance of keys to the left and right of the query; −1 means
+ *   no limit
+ * @property {number} [maskFill] score of a masked key; default −Infinity, which makes its weight 0
+ * @property {number | readonly number[] | Int32Array} [offset] position of query 0 among the keys, for all batch
+ *   entries or for each; default the length of the past
+ * @property {DropoutOptions} [dropout] dropout of the attention weights
+ * @property {W} [weights] true to return the attention weights (B,H,T,S), 'mean' to return their mean over heads
+ *   (B,T,S)
+ * @property {S} [scores] step at which the scores are returned, (B,H,T,S)
+ * @property {P} [pastKey] (B,G,P,D), prepended to the keys; the result then has presentKey
+ * @property {P} [pastValue] (B,G,P,Dv), prepended to the values
+ * @property {Out} [out] tensors to which the results are written instead of new tensors; none of them may be an input
+ * @property {boolean} [train] true to save the state for backward; in a layer, this also enables dropout
  */
 /**
- * @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit 0/1 tensor
- *   (B,H,T,S)
+ * @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit tensor of
+ *   0 and 1, (B,H,T,S)
  */
 /** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a single tensor is the output */
 
 /**
  * @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number,
- *   appended: number }} Sizes keys: with the past, without appended keys
+ *   appended: number }} Sizes keys: number of keys with the past and without appended keys
  */
 /**
  * The validated options.
@@ -70,7 +74,7 @@ import { alibiSlopes, readRotary } from './rotary.js';
  * @property {number | Int32Array | undefined} offset
  * @property {Dropout | undefined} dropout
  * @property {boolean | 'mean'} weights
- * @property {number} step of the scores
+ * @property {number} step step of the scores that are returned
  * @property {Input | undefined} mask broadcasts to (B,H,T,S)
  * @property {Input | undefined} bias broadcasts to (B,H,T,S)
  * @property {Input | undefined} sinks (H)
@@ -118,11 +122,11 @@ const LENGTH = { integer: true, least: 0, most: MAX_INT };
 const POSITION = { integer: true, least: -(2 ** 31), most: MAX_INT };
 
 /**
- * Reads each option and array once. It computes nothing, because a getter may call the module or dispose of a tensor.
+ * Reads each option and array once. Does not use the core, because a getter may call the module or dispose of a tensor.
  * @param {Frame} frame
  * @param {string} caller
  * @param {VisibilityOptions} options
- * @param {boolean} training default of the option train
+ * @param {boolean} training default value of the option train
  * @returns {Visibility}
  */
 export function readVisibility(frame, caller, options, training) {
@@ -155,7 +159,8 @@ export function readVisibility(frame, caller, options, training) {
 }
 
 /**
- * 0 means no cap. A positive number that float32 rounds to 0 is an error, because it would mean no cap too.
+ * Reads softcap. 0 means no cap. A positive number that float32 rounds to 0 is an error, because the core would not
+ * apply it.
  * @param {string} caller
  * @param {unknown} value
  */
@@ -227,7 +232,8 @@ function readIntegers(caller, parameter, list, range) {
 }
 
 /**
- * Booleans as bytes. Rejects negative and infinite numbers: they are typical of an additive mask, which is `bias` here.
+ * Converts booleans to bytes. Rejects negative and infinite numbers, which are typical of an additive mask, because
+ * that must be passed as `bias`.
  * @param {string} caller
  * @param {string} parameter
  * @param {ArrayLike<number | bigint>} data
@@ -246,7 +252,7 @@ function toBytes(caller, parameter, data) {
 }
 
 /**
- * Pads rows of `width` to rows of `keys` with zeros.
+ * Pads rows of length `width` with zeros to length `keys`.
  * @template {Uint8Array | Float32Array} T
  * @param {T} data
  * @param {number} width
@@ -261,7 +267,8 @@ function widen(data, width, keys) {
 }
 
 /**
- * Sets a mask or bias, which broadcasts to (B,H,T,S). Its last axis may be shorter if validLens hides the other keys.
+ * Sets a mask or bias, which broadcasts to (B,H,T,S). The last axis may be shorter if validLens excludes the remaining
+ * keys.
  * @param {Frame} frame
  * @param {string} caller
  * @param {'mask' | 'bias'} parameter
@@ -333,7 +340,7 @@ function setKeyPadding(frame, caller, input, { batch, keys }) {
 function setOffset(frame, caller, offset, { batch, heads, queries }) {
   if (typeof offset !== 'number' && offset.length !== batch)
     throw shapeError(caller, 'offset', [offset.length], `a number or (B) = [${batch}]`);
-  // Without queries, the batch size is not limited by memory, so there must be no array of it.
+  // Without queries, memory does not limit the batch size, so no array of that size is allocated.
   if (heads * queries === 0) return;
   frame.setPointer(AT.offset, frame.copyIn(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
 }
@@ -401,8 +408,8 @@ export function setVisibility(frame, caller, visibility, sizes, width) {
   floats[AT.scale] = scale;
   floats[AT.softcap] = visibility.softcap;
   floats[AT.fill] = visibility.fill;
-  // A window of 0 to the right means causal and is passed so, because the core rejects a window of 0 on both sides with
-  // fill 0: it takes that for a struct that was not initialized.
+  // A window of 0 to the right is passed as causal, which means the same. The core rejects a window of 0 on both sides
+  // with fill 0, because that looks like a struct that was not initialized.
   const [left, right] = visibility.window;
   ints[AT.causal] = visibility.causal || right === 0 ? 1 : 0;
   ints[AT.windowLeft] = left;

@@ -1,4 +1,4 @@
-// Added tokens, such as [MASK] or <|endoftext|>: they are cut out of a text before it is split into words.
+// Finds added tokens, such as [MASK] or <|endoftext|>, which are cut out of a text before it is split into words.
 
 import { Search } from './search.js';
 import { MAX_WORD_LENGTH } from './trie.js';
@@ -10,7 +10,8 @@ import { MAX_ID } from './vocabulary.js';
 
 /**
  * @typedef {{ id: number, content: string, special: boolean, normalized: boolean, single: boolean, left: boolean,
- *   right: boolean }} AddedToken single: matches whole words only; left, right: includes the spaces before, after it
+ *   right: boolean }} AddedToken single: it matches only whole words; left, right: it includes the spaces before or
+ *   after it
  */
 /** @typedef {{ text: AlignedText, token: AddedToken | null }} Section token: null for the text between added tokens */
 
@@ -38,7 +39,7 @@ export function readAddedTokens(file) {
 }
 
 /**
- * True if a letter is next to the range. Two units are tested: a letter may be a surrogate pair.
+ * Returns true if a letter is next to a range. Two code units are tested, because a letter may be a surrogate pair.
  * @param {string} text
  * @param {number} begin
  * @param {number} end
@@ -52,8 +53,8 @@ const isInWord = (text, begin, end) =>
  * @returns {(text: AlignedText) => Section[]} splits a text at the tokens
  */
 function splitterAt(tokens, normalize = (content) => content) {
-  // Several tokens may be equal after normalization. Search returns the last one, so the order puts the first special
-  // token last, or else the first token.
+  // Several tokens may be equal after normalization. Search returns the last of them, so the list is reversed and
+  // special tokens are put last. The first special token then has priority, or else the first token.
   const ordered = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
   const named = ordered.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
   if (named.length === 0) return (text) => [{ text, token: null }];
@@ -98,7 +99,7 @@ function splitterAt(tokens, normalize = (content) => content) {
  * @returns {(text: AlignedText) => Section[]}
  */
 export function sectionsOf(tokens, normalize, normalizeContent) {
-  // Tokens with normalized: false match in the original text, the others in the normalized text.
+  // Tokens with normalized: false match in the original text, all others in the normalized text.
   const raw = splitterAt(tokens.filter(({ normalized }) => !normalized));
   const normal = splitterAt(
     tokens.filter(({ normalized }) => normalized),

@@ -1,18 +1,18 @@
-// A changed text, with the range of the original that each of its units comes from. Units are UTF-16 code units.
+// A changed text that stores for each of its UTF-16 code units the range of the original text from which it comes.
 
 import { HeadlightError } from '../check/errors.js';
 
 /** @import { Pattern } from './pattern.js' */
 
-/** @typedef {[begin: number, end: number, text: string]} Edit replaces the range by the text */
+/** @typedef {[begin: number, end: number, text: string]} Edit a replacement of the range by the text */
 
-/** Units added per unit of the original: a Korean syllable becomes three letters of three bytes each. */
+/** Maximum code units added per unit of the original. A Korean syllable becomes three letters of three bytes each. */
 const MAX_GROWTH = 8;
-/** Units added to a text of any length. */
+/** Maximum code units added to a text of any length. */
 const FREE_GROWTH = 2 ** 14;
 
-/** @typedef {Int32Array | number[]} Offsets [begin, end] in the original of each unit, concatenated */
-/** Above this size an Int32Array is faster to create than a list. */
+/** @typedef {Int32Array | number[]} Offsets begin and end in the original of each unit, in one list */
+/** Size from which on an Int32Array is faster to create than a list. */
 const MAX_LIST = 64;
 /** @param {number} size @returns {Offsets} */
 const newOffsets = (size) => (size > MAX_LIST ? new Int32Array(size) : new Array(size).fill(0));
@@ -26,7 +26,7 @@ export class AlignedText {
 
   /**
    * @param {string} text
-   * @param {number} [origin] begin of the text in the original
+   * @param {number} [origin] position of the text in the original
    * @param {Offsets | null} [offsets] null for an unchanged part of the original
    * @param {{ left: number }} [budget] units that may still be added, shared by all parts of a text
    * @param {number} [at] index of the first unit in offsets, which are shared by all parts of a text
@@ -39,7 +39,10 @@ export class AlignedText {
     this.#at = at;
   }
 
-  /** The begin of a unit in the original. The end of the text maps to the end of its last unit. */
+  /**
+   * Returns the position of a unit in the original. The end of the text maps to the end of the last unit in the
+   * original.
+   */
   #begin(/** @type {number} */ at) {
     if (!this.#offsets) return this.#origin + at;
     return at < this.text.length ? this.#offsets[2 * (this.#at + at)] : this.#end(at);
@@ -51,7 +54,7 @@ export class AlignedText {
   }
 
   /**
-   * The range of the original that some units come from: empty for inserted units.
+   * Returns the range of the original from which some units come. It is empty for inserted units.
    * @param {number} begin
    * @param {number} end
    * @returns {[begin: number, end: number]}
@@ -69,7 +72,7 @@ export class AlignedText {
   }
 
   /**
-   * The text with some ranges replaced. Each unit of a replacement is aligned to the whole range.
+   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range.
    * @param {Edit[]} edits in order, not overlapping
    */
   edit(edits) {
@@ -108,7 +111,7 @@ const tooLong = () =>
   });
 
 /**
- * The edits that replace every match of a pattern.
+ * Returns the edits that replace every match of a pattern.
  * @param {string} text
  * @param {Pattern} pattern
  * @param {(match: string) => string} replace

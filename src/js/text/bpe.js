@@ -1,5 +1,5 @@
-// Byte-pair encoding: a word is split into characters, then the adjacent pair of lowest rank is merged until no pair
-// has a rank.
+// Byte-pair encoding. A word is split into characters, then the adjacent pair with the lowest rank is merged until no
+// pair has a rank.
 
 import { fieldError } from './fields.js';
 import { mergePairs } from './merge.js';
@@ -11,11 +11,11 @@ import { byteFallback, readPiece, readVocabulary } from './vocabulary.js';
 /** @import { PieceList } from './merge.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** Words whose pieces are cached, and the longest of them. */
+/** Maximum number of words whose pieces are cached, and maximum length of such a word. */
 const MAX_CACHED = 20_000;
 const MAX_CACHED_LENGTH = 64;
 
-/** The two pieces of a merge; undefined if it does not have two. @param {unknown} entry */
+/** Returns the two pieces of a merge, or undefined if it does not have two. @param {unknown} entry */
 function pairOf(entry) {
   if (typeof entry === 'string') {
     const at = entry.indexOf(' ');
@@ -32,13 +32,13 @@ function pairOf(entry) {
  */
 function readMerges(fields, ids, prefixLength) {
   const merges = fields.list('merges');
-  /** The rank of every pair: the lowest is merged first. */
+  /** The rank of every pair. The pair with the lowest rank is merged first. */
   const ranks = new PairTable(merges.length);
   const pieces = new PieceTable(ids.size);
   ids.forEach((id, piece) => pieces.add(piece, id));
   /** @param {unknown} entry @param {number} rank */
   const read = (entry, rank) => {
-    // The header line of merges.txt, which some converters copied into the list.
+    // Some converters copied the header line of merges.txt into the list.
     if (typeof entry === 'string' && entry.startsWith('#version')) return -1;
     const pair = pairOf(entry);
     if (!pair) throw fieldError(`${fields.pathOf('merges')}[${rank}]`, entry, 'two pieces');
@@ -112,8 +112,8 @@ const characterSplitter =
       end.push(until);
     };
     /**
-     * Range of unknown characters not yet added. As in the reference, it is added before the next known character, so
-     * bytes of fallback in between come first.
+     * Range of unknown characters that has not been added yet. It is added before the next known character, as in
+     * Hugging Face's tokenizers, so that the pieces of bytes in between come first.
      * @type {number[] | null}
      */
     let pending = null;

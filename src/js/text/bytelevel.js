@@ -3,10 +3,14 @@
 /** @type {{ chars: string[], bytes: Int16Array } | undefined} */
 let alphabet;
 
-/** Created at the first use. */
+/** Returns the alphabet, which is made at the first use. */
 function getAlphabet() {
   if (alphabet) return alphabet;
-  /** Printable characters of Latin-1 represent their own bytes; other bytes get U+0100 and up. @param {number} byte */
+  /**
+   * A printable character of Latin-1 represents the byte with its code. Other bytes are represented by U+0100 and
+   * following characters.
+   * @param {number} byte
+   */
   const isPrintable = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
   let next = 256;
   const chars = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
@@ -16,7 +20,7 @@ function getAlphabet() {
   return alphabet;
 }
 
-/** The 256 characters, in the order of their bytes. */
+/** Returns the 256 characters in the order of the bytes. */
 export const byteChars = () => getAlphabet().chars;
 
 /** @param {string} text @returns {Uint8Array} */
@@ -33,7 +37,10 @@ export function toByteChars(char) {
   return chars[0xf0 | (code >> 18)] + low(12) + low(6) + low(0);
 }
 
-/** The bytes of a token; its UTF-8 if it has characters outside the alphabet. @param {string} token */
+/**
+ * Returns the bytes that a token represents, or the UTF-8 of the token if it has characters outside the alphabet.
+ * @param {string} token
+ */
 export function fromByteChars(token) {
   const { bytes } = getAlphabet();
   const read = new Uint8Array(token.length);
@@ -45,7 +52,7 @@ export function fromByteChars(token) {
   return read;
 }
 
-/** Invalid UTF-8 becomes U+FFFD. @param {readonly Uint8Array[]} parts */
+/** Decodes UTF-8 that consists of several parts. Invalid bytes become U+FFFD. @param {readonly Uint8Array[]} parts */
 export function decodeUtf8(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

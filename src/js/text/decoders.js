@@ -1,4 +1,5 @@
-// Tokens back to text: each decoder changes the list of tokens; at the end they are concatenated.
+// Decoders convert tokens back to text. Each decoder changes the list of tokens. At the end the tokens are
+// concatenated.
 
 import { HeadlightError } from '../check/errors.js';
 import { decodeUtf8, fromByteChars } from './bytelevel.js';
@@ -11,7 +12,10 @@ import { readPrepend } from './splitters.js';
 /** @typedef {{ left: number }} Budget characters that may still be added */
 /** @typedef {(tokens: string[], budget: Budget) => string[]} Decoder */
 
-/** Replacements of the cleanup: spaces that tokenization has added in English. @type {[string, string][]} */
+/**
+ * Replacements of the option cleanup, which remove spaces that the tokenization of English has added.
+ * @type {[string, string][]}
+ */
 const CLEANUP = [
   [' .', '.'],
   [' ?', '?'],
@@ -29,14 +33,18 @@ const CLEANUP = [
 const NEEDS_CLEANUP = / [.?!,'nd]/;
 const BYTE = /^<0x([0-9A-Fa-f]{2})>$/;
 
-/** Characters added for each character, and to a text of any length. */
+/** Maximum characters that are added per character of the tokens, and to a text of any length. */
 const MAX_GROWTH = 8;
 const FREE_GROWTH = 2 ** 14;
 
 /** @param {readonly string[]} tokens */
 const lengthOf = (tokens) => tokens.reduce((sum, token) => sum + token.length, 0);
 
-/** The characters that decoders may add to these tokens. @param {readonly string[]} tokens @returns {Budget} */
+/**
+ * Returns the number of characters that decoders may add to these tokens.
+ * @param {readonly string[]} tokens
+ * @returns {Budget}
+ */
 export const growthLimit = (tokens) => ({ left: MAX_GROWTH * lengthOf(tokens) + FREE_GROWTH });
 
 /** @param {Budget} budget @param {number} added */
@@ -48,7 +56,11 @@ function spend(budget, added) {
   });
 }
 
-/** Subtracts the growth of the text from the budget. @param {Decoder} decoder @returns {Decoder} */
+/**
+ * Returns a decoder that also subtracts the growth of the text from the budget.
+ * @param {Decoder} decoder
+ * @returns {Decoder}
+ */
 const counted = (decoder) => (tokens, budget) => {
   const decoded = decoder(tokens, budget);
   spend(budget, Math.max(0, lengthOf(decoded) - lengthOf(tokens)));
@@ -85,7 +97,10 @@ function replace(fields) {
   const content = fields.string('content');
   if (!pattern) return (tokens) => tokens;
   return (tokens, budget) => {
-    /** Results by token: a text has few different tokens. @type {Map<string, { text: string, added: number }>} */
+    /**
+     * Results by token. Most tokens of a text occur several times.
+     * @type {Map<string, { text: string, added: number }>}
+     */
     const cache = new Map();
     return tokens.map((token) => {
       let replaced = cache.get(token);
@@ -97,7 +112,8 @@ function replace(fields) {
 }
 
 /**
- * Checks the budget before it creates the text, which may exceed the maximum length of a string.
+ * Replaces the matches in a token. Checks the budget before it creates the text, because that may exceed the maximum
+ * length of a string.
  * @param {string} token
  * @param {Pattern} pattern
  * @param {string} content
@@ -129,7 +145,10 @@ function strip(fields) {
   });
 }
 
-/** Decodes runs of byte tokens as UTF-8; an invalid run becomes one U+FFFD per byte. @returns {Decoder} */
+/**
+ * Returns a decoder that decodes runs of byte tokens as UTF-8. An invalid run becomes one U+FFFD per byte.
+ * @returns {Decoder}
+ */
 function byteFallback() {
   return (tokens) => {
     /** @type {string[]} */
@@ -155,7 +174,7 @@ function byteFallback() {
   };
 }
 
-/** True if the bytes are valid UTF-8, which may contain an encoded U+FFFD. @param {number[]} bytes */
+/** Returns true if the bytes are valid UTF-8, which may contain an encoded U+FFFD. @param {number[]} bytes */
 function isUtf8(bytes) {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bytes));

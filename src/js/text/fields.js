@@ -1,20 +1,20 @@
-// The fields of a tokenizer.json, read with their paths, so that errors can name them.
+// Reads the fields of a tokenizer.json and keeps their paths, so that errors can mention them.
 
 import { quote } from '../check/quote.js';
 import { formatError } from '../io/bytes.js';
 
 const CALLER = 'openTokenizer';
-/** Levels of nesting. A file passed as an object may contain itself. */
+/** Maximum depth of nesting. It is limited because a file that is passed as an object may contain itself. */
 const MAX_DEPTH = 32;
 /**
- * Steps of each kind in a file. Each takes time in proportion to the text; pre-tokenizers also process the words made
- * by earlier ones.
+ * Maximum number of steps of each kind in a file. The time of a step is proportional to the length of the text.
+ * Pre-tokenizers also process the words that earlier pre-tokenizers have made.
  */
 const MAX_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
 const MAX_OTHER_STEPS = 16;
 const MAX_NAME_LENGTH = 60;
 
-/** An object of the file: a Map, or the object of a caller. */
+/** An object of the file, which is a Map, or an object of the caller. */
 export class Fields {
   #values;
   #depth;
@@ -24,7 +24,8 @@ export class Fields {
    * @param {unknown} values
    * @param {string} path
    * @param {number} [depth]
-   * @param {{ steps: Map<string, number>, cost: number }} [spent] totals of the whole file so far
+   * @param {{ steps: Map<string, number>, cost: number }} [spent] numbers of steps, and cost of regular expressions, of
+   *   the whole file so far
    */
   constructor(values, path, depth = 0, spent = { steps: new Map(), cost: 0 }) {
     if (depth > MAX_DEPTH) throw formatError(CALLER, `nested deeper than ${MAX_DEPTH} levels`, { parameter: path });
@@ -42,7 +43,7 @@ export class Fields {
     return this.path ? `${this.path}.${short}` : short;
   }
 
-  /** null if the field is missing. @param {string} name @returns {unknown} */
+  /** Returns a field, or null if it is missing. @param {string} name @returns {unknown} */
   get(name) {
     const values = this.#values;
     if (values instanceof Map) return values.get(name) ?? null;
@@ -79,7 +80,10 @@ export class Fields {
     return this.#read(name, 'true or false', (value) => typeof value === 'boolean', fallback);
   }
 
-  /** @param {string} name @param {{ most?: number, fallback?: number }} [options] from 0 to most */
+  /**
+   * @param {string} name
+   * @param {{ most?: number, fallback?: number }} [options] integers from 0 to most are accepted
+   */
   integer(name, { most = 2 ** 31, fallback } = {}) {
     /** @type {(value: unknown) => value is number} */
     const accepts = (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
@@ -103,7 +107,7 @@ export class Fields {
     return this.#inner(this.get(name), this.pathOf(name));
   }
 
-  /** A list of objects. @param {string} name */
+  /** Returns a list of objects. @param {string} name */
   objects(name) {
     return this.list(name).map((value, i) => this.#inner(value, `${this.pathOf(name)}[${i}]`));
   }
@@ -124,16 +128,20 @@ export class Fields {
     if (this.#spent.cost > most) throw this.error(name, 'smaller regular expressions in the whole file');
   }
 
-  /** The names and values of an object, such as a vocabulary. @param {string} name @returns {Map<string, unknown>} */
+  /**
+   * Returns the names and values of an object, such as a vocabulary.
+   * @param {string} name
+   * @returns {Map<string, unknown>}
+   */
   map(name) {
     const values = this.object(name).#values;
     return values instanceof Map ? values : new Map(Object.entries(values));
   }
 
   /**
-   * Looks the field `type` up in a table.
+   * Returns the entry of a table for the field `type`, and counts the step.
    * @template T
-   * @param {string} kind
+   * @param {string} kind of the step, for the limit and for errors
    * @param {Record<string, T>} known
    * @returns {T}
    */

@@ -1,12 +1,12 @@
-// Texts of one length: longer ones are cut, shorter ones are padded.
+// Makes all texts the same length: longer texts are truncated, shorter texts are padded.
 
 import { shorten } from './shorten.js';
 
 /** @import { Encoding } from './processors.js' */
 
 /**
- * The length of all texts of a model that was trained on lower-cased texts of this length, as SigLIP. pad: the padding
- * token; padId: its id if the tokenizer has no such token.
+ * The length of all texts of a model, such as SigLIP, that was trained on lower-cased texts of this length. pad: the
+ * padding token; padId: id for padding if the tokenizer has no such token.
  * @typedef {{ length: number, pad?: string, padId: number }} FixedLength
  */
 

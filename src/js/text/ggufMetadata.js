@@ -1,11 +1,11 @@
-// The keys tokenizer.ggml.* in the metadata of a GGUF file, checked.
+// Reads and validates the keys tokenizer.ggml.* in the metadata of a GGUF file.
 
 import { Fields, fieldError } from './fields.js';
 import { PRE_TOKENIZERS } from './ggufPatterns.js';
 import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH } from './trie.js';
 
 const PREFIX = 'tokenizer.ggml';
-/** Items of one list, as in a tokenizer.json. */
+/** Maximum items of a list, as in a tokenizer.json. */
 const MAX_ITEMS = 2 ** 20;
 
 export class GgufMetadata {
@@ -19,7 +19,7 @@ export class GgufMetadata {
     this.ids = new Map();
     for (const [id, token] of this.tokens.entries()) {
       if (this.ids.has(token)) throw this.#itemError('tokens', id, token, 'a token that is in the list only once');
-      // A token without a text is a gap in the numbering.
+      // A token without a text marks an unused id.
       if (token) this.ids.set(token, id);
     }
     this.types = this.numbers('token_type', Number.isSafeInteger, 'an integer') ?? new Uint8Array(this.tokens.length);
@@ -40,7 +40,11 @@ export class GgufMetadata {
     return this.#fields.error(this.#key(name), expected);
   }
 
-  /** A list or an array of numbers; null if it is missing. @param {string} name @returns {ArrayLike<unknown> | null} */
+  /**
+   * Returns a list or a typed array, or null if it is missing.
+   * @param {string} name
+   * @returns {ArrayLike<unknown> | null}
+   */
   #list(name) {
     const list = this.#fields.get(this.#key(name));
     if (list === null) return null;
@@ -71,7 +75,7 @@ export class GgufMetadata {
   }
 
   /**
-   * A number for each token; null if the list is missing.
+   * Returns a list with a number for each token, or null if the list is missing.
    * @param {string} name
    * @param {(value: unknown) => boolean} accepts
    * @param {string} expected
@@ -85,14 +89,14 @@ export class GgufMetadata {
     return /** @type {ArrayLike<number>} */ (list);
   }
 
-  /** The scores of the tokens. */
+  /** Returns the scores of the tokens. */
   scores() {
     const scores = this.numbers('scores', Number.isFinite, 'a finite number');
     if (!scores) throw this.error('scores', 'a list of numbers');
     return scores;
   }
 
-  /** The pairs to merge, such as 'a b'. */
+  /** Returns the pairs to merge, such as 'a b'. */
   merges() {
     const list = this.#list('merges');
     if (!list) throw this.error('merges', 'a list of pairs');
@@ -104,7 +108,7 @@ export class GgufMetadata {
     return this.#fields.boolean(this.#key(name), fallback);
   }
 
-  /** The name of the pre-tokenizer. */
+  /** Returns the pre-tokenizer and its name. */
   preTokenizer() {
     const name = this.#fields.string(this.#key('pre'), 'default');
     const found = PRE_TOKENIZERS.get(name);
@@ -113,10 +117,10 @@ export class GgufMetadata {
   }
 
   /**
-   * The id of a special token.
+   * Returns the id of a special token.
    * @param {string} name
    * @param {number | null} [fallback] the id if the key is missing
-   * @returns {number | null} null: no such token
+   * @returns {number | null} null if there is no such token
    */
   special(name, fallback = null) {
     const most = this.tokens.length - 1;
@@ -125,7 +129,7 @@ export class GgufMetadata {
     return fallback !== null && fallback <= most ? fallback : null;
   }
 
-  /** The bytes of SentencePiece's normalizer; null if there is none. */
+  /** Returns the bytes of SentencePiece's normalizer, or null if there is none. */
   charsmap() {
     const list = this.#list('precompiled_charsmap');
     if (!list || list.length === 0) return null;
@@ -139,13 +143,13 @@ export class GgufMetadata {
     return bytes;
   }
 
-  /** True if the name of the model contains a text. @param {string} text */
+  /** Returns true if the name of the model contains a text. @param {string} text */
   isNamed(text) {
     const name = this.#fields.get('general.name');
     return typeof name === 'string' && name.toLowerCase().includes(text);
   }
 
-  /** Fields with the paths of this metadata. @param {Record<string, unknown>} values */
+  /** Returns fields whose paths in errors are those of this metadata. @param {Record<string, unknown>} values */
   fields(values) {
     return new Fields(values, PREFIX);
   }

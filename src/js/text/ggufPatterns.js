@@ -1,7 +1,7 @@
-// The pre-tokenizers that GGUF files name in tokenizer.ggml.pre, for byte-level BPE. GGUF does not define the names:
-// they are llama.cpp's, and each stands for the pre-tokenizer of a published model.
+// The pre-tokenizers for byte-level BPE, by their names in tokenizer.ggml.pre of GGUF files. GGUF does not define the
+// names. They are those of llama.cpp, and each refers to the pre-tokenizer of a published model.
 
-/** GPT-2's pattern. */
+/** The pattern of GPT-2. */
 export const GPT2 = [
   "'s|'t|'re|'ve|'m|'ll|'d",
   ' ?\\p{L}+',
@@ -13,12 +13,16 @@ export const GPT2 = [
 const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const LINES = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
 
-/** The pattern of GPT-4 and of later models. @param {string} digits @param {string} [contractions] */
+/** Returns the pattern of GPT-4 and later models. @param {string} digits @param {string} [contractions] */
 const words = (digits, contractions = `${CONTRACTIONS}|`) =>
   `${contractions}[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${LINES}`;
 
 const [UPPER, LOWER] = ['[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]', '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]'];
-/** Words that begin at capital letters, as in GPT-4o. @param {string} digits @param {string} [contractions] */
+/**
+ * Returns a pattern for words that begin at capital letters, as in GPT-4o.
+ * @param {string} digits
+ * @param {string} [contractions]
+ */
 const capitals = (digits, contractions = '') =>
   [
     `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+${contractions}`,
@@ -28,7 +32,7 @@ const capitals = (digits, contractions = '') =>
     LINES,
   ].join('|');
 
-/** One digit, and up to three. */
+/** Patterns for one digit, and for up to three digits. */
 export const [DIGIT, DIGITS] = ['\\p{N}', '\\p{N}{1,3}'];
 const BLOOM = ' ?[^(\\s|[.,!?…。，、।۔،])]+';
 const CHINESE_AND_JAPANESE = '[一-龥\u3040-ゟ゠-ヿ]+';
@@ -40,9 +44,9 @@ const DEEPSEEK = [
 ].join('|');
 
 /**
- * Each pattern splits the words of the previous one.
- * @typedef {{ names: string[], patterns: string[], whole?: boolean, bos?: boolean }} PreTokenizer whole: a word that is
- *   a token is not split; bos: the default of tokenizer.ggml.add_bos_token
+ * A pre-tokenizer. Each pattern splits the words that the previous pattern has made.
+ * @typedef {{ names: string[], patterns: string[], whole?: boolean, bos?: boolean }} PreTokenizer whole: true if a word
+ *   that is a token is not split into pieces; bos: default value of tokenizer.ggml.add_bos_token
  */
 /** @type {PreTokenizer[]} */
 const TABLE = [
@@ -95,11 +99,14 @@ const TABLE = [
 /** @type {Map<string, PreTokenizer>} */
 export const PRE_TOKENIZERS = new Map(TABLE.flatMap((entry) => entry.names.map((name) => [name, entry])));
 
-/** The characters of line ends may be escaped or not. @param {readonly string[]} patterns */
+/**
+ * Returns patterns in a form for comparison, in which the characters of line ends are escaped.
+ * @param {readonly string[]} patterns
+ */
 const textOf = (patterns) => patterns.join('\0').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
 
 /**
- * The first name of the pre-tokenizer with these patterns.
+ * Returns the first name of the pre-tokenizer with these patterns, or undefined if there is none.
  * @param {readonly string[]} patterns
  * @param {boolean} whole
  */

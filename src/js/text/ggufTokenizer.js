@@ -1,5 +1,5 @@
-// The tokenizer in the metadata of a GGUF file: the keys tokenizer.ggml.*. They hold the vocabulary and the special
-// tokens; the other steps follow from the names tokenizer.ggml.model and tokenizer.ggml.pre.
+// Makes the tokenizer of a GGUF file from the keys tokenizer.ggml.* of the metadata. These contain the vocabulary and
+// the special tokens. The values of tokenizer.ggml.model and tokenizer.ggml.pre determine the other steps.
 
 import { readBpe } from './bpe.js';
 import { clean, growthLimit, readDecoder } from './decoders.js';
@@ -22,27 +22,30 @@ import { readWordPiece } from './wordpiece.js';
 /** Values of tokenizer.ggml.token_type. */
 const [UNKNOWN, CONTROL, USER_DEFINED] = [2, 3, 4];
 const MODEL = 'tokenizer.ggml.model';
-/** Values of the model for files without a tokenizer. */
+/** Values of tokenizer.ggml.model in files without a tokenizer. */
 const NONE = [null, 'none', 'no_vocab'];
-/** A word of BERT's vocabulary begins with this character. */
+/** The character with which a token begins in the vocabulary of BERT if it begins a word. */
 const WORD_BEGIN = '▁';
-/** Longer words of BERT are unknown. */
+/** Maximum length of a word of BERT. Longer words are unknown. */
 const MAX_BERT_WORD = 100;
 
-/** The parts that depend on the kind of the vocabulary. @typedef {Omit<Parts, 'added' | 'process'>} Steps */
 /**
- * The default values of a kind, or of a pre-tokenizer. Special tokens are ids; null: no such token.
+ * The parts of a tokenizer that depend on the kind of the vocabulary.
+ * @typedef {Omit<Parts, 'added' | 'process'>} Steps
+ */
+/**
+ * The default values of a kind, or of a pre-tokenizer. Special tokens are ids, or null if there is no such token.
  * @typedef {{ bos: number | null, eos: number | null, sep: number | null, unknown: number | null, addBos: boolean,
  *   addEos: boolean, addSep: boolean }} Defaults
  */
 
-/** A step in the form of a tokenizer.json. @param {Record<string, unknown>} values */
+/** Returns a step in the form of a tokenizer.json. @param {Record<string, unknown>} values */
 const step = (values) => new Fields(values, '');
 
 const identity = /** @template T @param {T} value */ (value) => value;
 
 /**
- * Decodes pieces with ▁ for spaces and <0x41> for bytes.
+ * Returns a decoder for pieces with ▁ for spaces and tokens such as <0x41> for bytes.
  * @param {boolean} prefix true if the text begins with a space that is not in the input
  */
 function sentencePieceDecoder(prefix) {
@@ -56,18 +59,19 @@ function sentencePieceDecoder(prefix) {
   return (/** @type {string[]} */ tokens) => decode(tokens, growthLimit(tokens)).join('');
 }
 
-/** Replaces spaces by ▁. @param {boolean} prefix true: adds one before the text */
+/** Returns a normalizer that replaces spaces by ▁. @param {boolean} prefix true to add ▁ before the text */
 function marking(prefix) {
   const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
   const normalizers = prefix ? [{ type: 'Prepend', prepend: '▁' }, spaces] : [spaces];
   return readNormalizer(step({ type: 'Sequence', normalizers }));
 }
 
-/** SentencePiece's BPE. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
+/** Makes the steps of SentencePiece's BPE. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
 function scored(file, { unknown }) {
   const { tokens, ids } = file;
   const prefix = file.flag('add_space_prefix', true);
-  // Pairs are merged in the whole text. If no token continues after the end of a word, the words are independent.
+  // Pairs are merged in the whole text. If no token extends beyond the end of a word, words can be processed
+  // separately.
   const independent = !tokens.some((token) => /[^▁]▁/u.test(token));
   return {
     model: scoredModel({ ids, texts: tokens, scores: file.scores(), unknown: file.special('unknown', unknown) }),
@@ -77,7 +81,7 @@ function scored(file, { unknown }) {
   };
 }
 
-/** Byte-level BPE. @param {GgufMetadata} file @returns {Steps} */
+/** Makes the steps of byte-level BPE. @param {GgufMetadata} file @returns {Steps} */
 function byteLevel(file) {
   const { patterns, whole = false } = file.preTokenizer();
   const splits = patterns.map((pattern) => ({ type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated' }));
@@ -95,7 +99,7 @@ function byteLevel(file) {
 }
 
 /**
- * WordPiece. Words begin with ▁; the other pieces continue a word.
+ * Makes the steps of WordPiece. Tokens that begin a word begin with ▁. Other tokens continue a word.
  * @param {GgufMetadata} file
  * @param {Defaults} defaults
  * @returns {Steps}
@@ -127,7 +131,7 @@ function wordPiece(file, defaults) {
   };
 }
 
-/** Unigram. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
+/** Makes the steps of Unigram. @param {GgufMetadata} file @param {Defaults} defaults @returns {Steps} */
 function unigram(file, { unknown }) {
   const scores = file.scores();
   const merged = file.flag('remove_extra_whitespaces', false);
@@ -170,11 +174,11 @@ const KINDS = {
 /** Pre-tokenizers of models that have a separator between the texts of a pair. */
 const WITH_SEPARATOR = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe'];
 
-/** Special tokens after which Phi-3 does not include the spaces. */
+/** Special tokens of Phi-3 that do not include the spaces after them. */
 const NOT_STRIPPED = ['<unk>', '<s>', '<|endoftext|>'];
 
 /**
- * The tokens that are cut out of a text: those that the file marks, and those with a key of their own.
+ * Returns the tokens that are cut out of a text, which are marked in the file or have a key of their own.
  * @param {GgufMetadata} file
  * @param {boolean} isBert
  * @returns {AddedToken[]}
@@ -189,8 +193,8 @@ function addedTokens(file, isBert) {
     const type = file.types[id];
     const special = type === CONTROL || type === UNKNOWN || ids.has(id);
     if (content === '' || (!special && type !== USER_DEFINED)) continue;
-    // GGUF does not say which tokens include the spaces around them. The mask tokens of all families but BERT include
-    // those before.
+    // GGUF does not store which tokens include the spaces around them. The mask tokens of all families except BERT
+    // include the spaces before them.
     const [left, right] = [id === mask && !isBert, isPhi3 && !NOT_STRIPPED.includes(content)];
     added.push({ id, content, special, normalized: false, single: false, left, right });
   }
@@ -198,7 +202,7 @@ function addedTokens(file, isBert) {
 }
 
 /**
- * The tokens that are added to a text, or to a pair.
+ * Returns the post-processor, which adds special tokens to a text or to a pair of texts.
  * @param {GgufMetadata} file
  * @param {Defaults} defaults
  * @param {boolean} isBert
@@ -232,9 +236,9 @@ function specialTokens(file, defaults, isBert) {
 }
 
 /**
- * The tokenizer of a GGUF file.
- * @param {object} metadata the metadata of the file, as readGguf returns it
- * @returns {Tokenizer | undefined} undefined if the file has none
+ * Makes the tokenizer of a GGUF file.
+ * @param {object} metadata the metadata of the file, as returned by readGguf
+ * @returns {Tokenizer | undefined} undefined if the file has no tokenizer
  */
 export function openGgufTokenizer(metadata) {
   const fields = new Fields(metadata, '');

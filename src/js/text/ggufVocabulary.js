@@ -1,8 +1,8 @@
-// Writes a tokenizer.json as the keys tokenizer.ggml.* of a GGUF file: the inverse of ggufTokenizer.js. GGUF has the
-// vocabulary and the names of the other steps, so that it can hold byte-level BPE with the splits of a published model,
-// and SentencePiece's BPE. Everything else is refused by name. Some rules are left out, as llama.cpp's own converter
-// does: the normalizer NFC; and in Metaspace, that no space is put before a text that begins with one nor, with
-// prepend_scheme 'first', before the text after a special token.
+// Converts a tokenizer.json to the keys tokenizer.ggml.* of a GGUF file, the inverse of ggufTokenizer.js. GGUF stores
+// the vocabulary and the names of the other steps, so it can represent only byte-level BPE with the splits of a
+// published model, and SentencePiece's BPE. For any other tokenizer, the error names the unsupported step. As in the
+// converter of llama.cpp, some rules are omitted: the normalizer NFC; in Metaspace, the rules that no space is put
+// before a text that begins with a space nor, with prepend_scheme 'first', before the text after a special token.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -11,26 +11,30 @@ import { DIGIT, GPT2, preTokenizerName } from './ggufPatterns.js';
 /** @import { Value } from '../io/ggufWriter.js' */
 
 /** @typedef {Record<string, any>} Json */
-/** @typedef {{ vocab: number, bos?: number, eos: readonly number[], pad?: number }} Specials vocab: of the model */
+/**
+ * @typedef {{ vocab: number, bos?: number, eos: readonly number[], pad?: number }} Specials vocab: number of rows of
+ *   the model's embedding
+ */
 /** @typedef {{ id: number, content: string, special?: boolean }} Added */
 /**
- * Keys without 'tokenizer.ggml.', and texts in which the tokenizer would differ if it could not be written.
+ * The result. keys: without the prefix 'tokenizer.ggml.'; probes: texts with which the caller can test if the written
+ * tokenizer gives the same tokens.
  * @typedef {{ keys: Record<string, Value>, probes: string[] }} Written
  */
 
 const CALLER = 'saveGguf';
 /** Values of tokenizer.ggml.token_type. */
 const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6];
-/** Texts in which the steps of tokenizers differ. */
+/** Texts for which different tokenizers give different tokens. */
 const PROBES = [
   "Hello, y'all! I'LL pay $1234567.89 for 3 cafés\u2026",
   'two  spaces\tand\n\n lines \r\n of naïve 北京 текст, ½ 🙂 __init__(self)==[]',
 ];
 const LEADING = '  at the beginning';
 const BYTE_TOKEN = /^<0x[0-9A-F]{2}>$/;
-/** Usual names of the end token. */
+/** Matches usual texts of the end token. */
 const END = /^(<\|endoftext\|>|<\/s>|<eos>)$/;
-/** The score of tokens that are not made by merges, as llama.cpp's converter gives them. */
+/** The score of tokens that no merge makes, as in the converter of llama.cpp. */
 const NO_SCORE = -1e6;
 
 /** @param {string} path @param {unknown} got @param {string} expected */
@@ -41,7 +45,7 @@ const refused = (path, got, expected) =>
     { parameter: 'tokenizer', expected, got },
   );
 
-/** The steps of a normalizer or a pre-tokenizer. @param {Json | null | undefined} step @param {string} name */
+/** Returns the steps of a normalizer or a pre-tokenizer. @param {Json | null | undefined} step @param {string} name */
 const stepsOf = (step, name) => (!step ? [] : step.type === 'Sequence' ? /** @type {Json[]} */ (step[name]) : [step]);
 
 /** @param {readonly (string | [string, string])[]} merges @returns {[string, string][]} */
@@ -50,7 +54,10 @@ const pairsOf = (merges) =>
     .filter((entry) => !(typeof entry === 'string' && entry.startsWith('#version')))
     .map((entry) => (typeof entry === 'string' ? /** @type {[string, string]} */ (entry.split(' ')) : entry));
 
-/** The patterns before byte-level BPE; undefined if the steps are others. @param {Json[]} steps */
+/**
+ * Returns the patterns of the splits before byte-level BPE, or undefined if there are other steps.
+ * @param {Json[]} steps
+ */
 function patternsOf(steps) {
   const last = steps.at(-1);
   if (last?.type !== 'ByteLevel') return undefined;
@@ -58,7 +65,8 @@ function patternsOf(steps) {
   const patterns = [];
   for (const step of steps.slice(0, -1)) {
     const { type, pattern, behavior, invert = false } = step;
-    // The parts that do not match are removed, or are split off as well: the same if every character matches.
+    // With 'Removed' and invert, the parts that do not match are removed, with 'Isolated' they are kept as words. The
+    // result is the same if every character matches.
     const isolates = behavior === 'Isolated' ? !invert : behavior === 'Removed' && invert;
     if (type === 'Split' && pattern?.Regex !== undefined && isolates) patterns.push(pattern.Regex);
     else if (type === 'Digits' && step.individual_digits) patterns.push(DIGIT);
@@ -90,12 +98,12 @@ function byteLevel({ model, normalizer, pre_tokenizer: split }) {
 }
 
 /**
- * A token that merges make, and the ranks of its first and its last merge.
+ * A token that merges make, the ranks of its first and last merge, and the number of its merges.
  * @typedef {{ token: string, first: number, last: number, count: number }} Made
  */
 
 /**
- * The tokens in the order of their first merges.
+ * Returns the tokens that merges make in the order of their first merges.
  * @param {Json} model
  * @param {ReadonlySet<string>} added
  * @returns {Made[]}
@@ -113,7 +121,7 @@ function madeTokens({ vocab, merges }, added) {
     if (added.has(token) || BYTE_TOKEN.test(token)) continue;
     let splits = 0;
     for (let i = 1; i < token.length; i++) if (has(token.slice(0, i)) && has(token.slice(i))) splits++;
-    // SentencePiece joins two pieces whenever they make a token.
+    // SentencePiece joins any two pieces that make a token, so each such pair must be a merge.
     if (splits !== (made.get(token)?.count ?? 0))
       throw refused('model.merges', token, 'a merge for each pair of tokens that makes a token');
   }
@@ -121,11 +129,13 @@ function madeTokens({ vocab, merges }, added) {
 }
 
 /**
- * The score of each token that merges make, as in SentencePiece: by the order of the merges. Merges of different tokens
- * that alternate are those of equal scores. Only runs of one character have them: Llama 2 has such tokens for spaces.
+ * Returns a score for each token that merges make, from the order of the merges, as in SentencePiece. If the merges of
+ * different tokens alternate, these tokens have equal scores. That is supported only for runs of one character, such as
+ * the tokens of Llama 2 for spaces.
  * @param {Json} model
  * @param {ReadonlySet<string>} added
- * @returns {{ scores: Map<string, number>, runs: string[] }} runs: the longest of the tokens with equal scores
+ * @returns {{ scores: Map<string, number>, runs: string[] }} runs: the longest tokens with equal scores, one for each
+ *   character
  */
 function scoresOf(model, added) {
   /** @type {Map<string, number>} */
@@ -169,7 +179,7 @@ function sentencePiece({ model, normalizer, pre_tokenizer: split, added_tokens: 
   const [space] = splits;
   const meta = space?.type === 'Metaspace' && splits.length === 1 ? space : undefined;
   const scheme = meta?.prepend_scheme ?? ((meta?.add_prefix_space ?? true) ? 'always' : 'never');
-  // Spaces have become ▁ before, so that a split at spaces does nothing.
+  // The normalizer has replaced spaces by ▁, so a split at spaces has no effect.
   const isNothing = normalizes && (splits.length === 0 || (space.type === 'Split' && space.pattern?.String === ' '));
   if (!meta && !isNothing) throw refused('pre_tokenizer', split, 'Metaspace, or none after a normalizer');
   if ((meta?.split ?? true) && meta) {
@@ -190,10 +200,10 @@ function sentencePiece({ model, normalizer, pre_tokenizer: split, added_tokens: 
 }
 
 /**
- * All tokens by id. Ids without a token get a name, as llama.cpp's converter does.
+ * Returns all tokens by id. Ids without a token get a placeholder such as [PAD7], as in the converter of llama.cpp.
  * @param {Json} model
  * @param {readonly Added[]} added
- * @param {number} count
+ * @param {number} count number of ids
  */
 function tokensOf({ vocab, unk_token: unknown }, added, count) {
   /** @type {string[]} */
@@ -220,7 +230,7 @@ function checkAdded(added) {
 }
 
 /**
- * The tokens that the post-processor adds to a text.
+ * Returns the ids of the tokens that the post-processor adds to a text.
  * @param {Json | null | undefined} processor
  * @returns {{ begin?: number, end?: number }}
  */
@@ -240,7 +250,8 @@ function templateOf(processor) {
 }
 
 /**
- * The keys of special tokens. Without an end token llama.cpp takes token 11.
+ * Returns the keys of special tokens. An end token is searched by its text if there is no other, because llama.cpp
+ * would otherwise use token 11.
  * @param {Json} file tokenizer.json
  * @param {Specials} specials
  * @returns {Record<string, Value>}
@@ -266,12 +277,16 @@ function specialKeys({ model, post_processor: processor, added_tokens: added = [
   return keys;
 }
 
-/** Runs of a character with equal scores, up to more than two of the longest token. @param {string} token */
+/**
+ * Returns texts with runs of a character whose tokens have equal scores. The longest run exceeds twice the longest
+ * token.
+ * @param {string} token
+ */
 const probesOf = (token) =>
   Array.from({ length: 2 * token.length + 2 }, (_, i) => `a${token[0].replace('▁', ' ').repeat(i + 1)}b`);
 
 /**
- * @param {Json} file tokenizer.json, which openTokenizer accepts
+ * @param {Json} file tokenizer.json, valid for openTokenizer
  * @param {Specials} specials
  * @returns {Written}
  */

@@ -1,11 +1,13 @@
-// The letters of a model of speech, from its vocab.json: one for each frame, where a blank separates equal letters.
+// The tokenizer of a speech model whose tokens are letters, from its vocab.json. The model predicts a letter for each
+// frame, and a blank separates equal letters.
 
 import { HeadlightError } from '../check/errors.js';
 
 /** @import { Encoding } from './processors.js' */
 
 /**
- * ids by letter; blank: the letter for none, delimiter: the letter between words, unknown: that for all others.
+ * ids: ids by letter; blank: id of the blank; delimiter: letter between words; unknown: letter for all other
+ * characters; upper: true if the letters are upper case.
  * @typedef {{ ids: Map<string, number>, blank: number, delimiter: string, unknown?: string, upper: boolean }}
  *   LetterParts
  */
@@ -57,7 +59,7 @@ export class Letters {
     return { ids, tokens, offsets, typeIds: ids.map(() => 0) };
   }
 
-  /** The text of letters, without blanks. @param {readonly number[]} ids */
+  /** Returns the text of letters, without blanks. @param {readonly number[]} ids */
   decode(ids) {
     const letters = ids.map((id) => (id === this.blank ? '' : (this.#letters.get(id) ?? '')));
     const text = letters.map((letter) => (letter === this.#delimiter ? ' ' : letter)).join('');

@@ -1,17 +1,19 @@
-// Unicode normalization of long runs of combining marks. String.normalize sorts the marks in quadratic time; this file
-// sorts them first.
+// Normalizes texts with long runs of combining marks. String.normalize would sort the marks in quadratic time, so this
+// file sorts them first.
 
 /** Length from which runs of marks are sorted here. */
 export const MANY_MARKS = 64;
 
-/** True if normalization puts the second mark before the first. */
+/** Returns true if normalization puts the second mark before the first. */
 const swaps = (/** @type {string} */ first, /** @type {string} */ second) =>
   `${first}${second}`.normalize('NFD') !== first + second;
 
-/** True unless the combining class is 0. U+0334 has the lowest class of all marks, U+0345 the highest. */
+/**
+ * Returns true unless the canonical combining class is 0. U+0334 has the lowest class of all marks, U+0345 the highest.
+ */
 const isMark = (/** @type {string} */ char) => swaps(char, '\u0334') || swaps('\u0345', char);
 
-/** The rank of each mark of a text by its canonical combining class, from 1. @param {string[]} chars */
+/** Returns the rank of each mark of a text by canonical combining class, counted from 1. @param {string[]} chars */
 function classesOf(chars) {
   const marks = [...new Set(chars)].filter(isMark).sort((a, b) => Number(swaps(a, b)) - Number(swaps(b, a)));
   /** @type {Map<string, number>} */
@@ -25,7 +27,7 @@ function classesOf(chars) {
 }
 
 /**
- * The text in NFD or NFKD.
+ * Returns the text in NFD or NFKD.
  * @param {string} text
  * @param {'NFD' | 'NFKD'} form
  */

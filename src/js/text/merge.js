@@ -1,24 +1,27 @@
-// Merges adjacent pieces of a word in the order of the ranks of their pairs. The pairs are in a heap, so a word of n
-// pieces takes O(n log n).
+// Merges adjacent pieces of a word in the order of the ranks of their pairs. The pairs are in a heap, so that a word of
+// n pieces takes O(n log n).
 
 import { MAX_ID } from './vocabulary.js';
 
 /** @typedef {{ id: number[], begin: number[], end: number[] }} PieceList ids of pieces, and their ranges in the word */
 /**
  * @typedef {object} Pairs
- * @property {(left: number, right: number) => number} rank −1 for a pair that is not merged
- * @property {(rank: number, left: number, right: number) => number} join the id of the merged piece
+ * @property {(left: number, right: number) => number} rank returns the rank of a pair, −1 if it is not merged
+ * @property {(rank: number, left: number, right: number) => number} join returns the id of the merged piece
  */
 
-/** Above all ids: a pair has the key left · SHIFT + right. */
+/** A number above all ids, so that left · SHIFT + right is a unique key of a pair. */
 export const SHIFT = 2 * MAX_ID;
-/** Key of a heap entry: rank of the pair · POSITIONS + position of its left piece. */
+/**
+ * A number above all positions. The key of a heap entry is the rank of the pair · POSITIONS + the position of the left
+ * piece.
+ */
 const POSITIONS = 2 ** 31;
 
 /**
- * @param {PieceList} pieces changed
+ * @param {PieceList} pieces the pieces before merging; changed in place
  * @param {Pairs} pairs
- * @returns {Int32Array} the id, the begin and the end of each piece
+ * @returns {Int32Array} the id, begin and end of each piece
  */
 export function mergePairs({ id, begin, end }, pairs) {
   // A doubly linked list of pieces: a merged pair is stored at the position of its left piece.

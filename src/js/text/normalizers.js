@@ -1,4 +1,4 @@
-// Normalizers: they change a text before it is split. Each returns its edits, and AlignedText updates the offsets.
+// Normalizers change a text before it is split. Each computes edits, from which AlignedText updates the offsets.
 
 import { replaceEach } from './aligned.js';
 import { toByteChars } from './bytelevel.js';
@@ -14,7 +14,8 @@ import { precompiled } from './precompiled.js';
 
 /**
  * Characters that normalization may combine with the previous one: marks, Korean vowels and final consonants, halfwidth
- * Korean and Japanese characters that become one of these in NFKC, and vowels that decompose into a mark and a letter.
+ * Korean and Japanese characters that become such a character in NFKC, and vowels that decompose into a mark and a
+ * letter.
  */
 const JOINING = [
   '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',
@@ -34,7 +35,7 @@ export const chain = (steps) => (text) => steps.reduce((result, step) => step(re
 const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
 
 /**
- * An edit without the equal characters at its begin and at its end.
+ * Reduces an edit by the characters at its beginning and end that do not change.
  * @param {Edit} edit
  * @param {string} text
  * @returns {Edit}
@@ -65,7 +66,7 @@ function unicode(form) {
   });
 }
 
-// Each character alone, because toLowerCase of a whole word has a special case for a final sigma.
+// Each character is converted separately, because toLowerCase of a whole word has a special case for a final sigma.
 export const lowercase = () => replacing(fromRegExp(/\p{Changes_When_Lowercased}/gu), (char) => char.toLowerCase());
 const without = (/** @type {RegExp} */ pattern) => replacing(fromRegExp(pattern), () => '');
 

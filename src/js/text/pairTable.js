@@ -1,7 +1,7 @@
 // A hash table from pairs of ids to ranks. A Map would need a number above 2³¹ for each pair, which it stores as an
 // object.
 
-/** Random, so that a file cannot choose pairs with equal hashes. Odd. */
+/** Factors of the hash function. They are odd, and random so that a file cannot choose pairs with equal hashes. */
 const [FIRST, SECOND] = Array.from({ length: 2 }, () => Math.floor(Math.random() * 2 ** 31) * 2 + 1);
 
 export class PairTable {
@@ -9,7 +9,7 @@ export class PairTable {
   #slots;
   #shift;
 
-  /** @param {number} most pairs */
+  /** @param {number} most maximum number of pairs */
   constructor(most) {
     // At most half of the slots are in use.
     const bits = Math.max(4, 33 - Math.clz32(Math.max(1, most)));
@@ -18,7 +18,7 @@ export class PairTable {
   }
 
   /**
-   * The index of the slot of a pair, or of the empty one where it belongs.
+   * Returns the index of the slot of a pair, or of the empty slot in which it must be stored.
    * @param {number} left
    * @param {number} right
    */
@@ -35,7 +35,7 @@ export class PairTable {
   }
 
   /**
-   * Sets the rank of a pair, also of one that has a rank.
+   * Sets the rank of a pair, which may already have a rank.
    * @param {number} left
    * @param {number} right
    * @param {number} rank
@@ -47,7 +47,7 @@ export class PairTable {
     this.#slots[at + 2] = rank;
   }
 
-  /** −1 for a pair without a rank. @param {number} left @param {number} right */
+  /** Returns the rank of a pair, or −1 if it has none. @param {number} left @param {number} right */
   get(left, right) {
     return this.#slots[this.#find(left, right) + 2];
   }

@@ -1,4 +1,4 @@
-// The patterns of tokenizer files: literal texts and regular expressions.
+// Compiles the patterns of tokenizer files, which are literal texts or regular expressions.
 
 import { compile, MAX_COST } from './regex/compile.js';
 import { Matcher } from './regex/match.js';
@@ -10,11 +10,11 @@ import { parse } from './regex/parse.js';
 const MAX_LENGTH = 20_000;
 const MAX_TEXT = 1024;
 
-/** @typedef {(text: string) => number[]} Pattern returns begin and end of each match, from left to right */
+/** @typedef {(text: string) => number[]} Pattern returns the begin and end of each match, from left to right */
 
 /**
- * A pattern from a JavaScript regular expression, which must take linear time. It returns no empty match directly after
- * another match or inside a surrogate pair.
+ * Makes a pattern from a JavaScript regular expression, which must take linear time. The pattern finds no empty match
+ * directly after another match or inside a surrogate pair.
  * @param {RegExp} pattern with the flag g
  * @returns {Pattern}
  */
@@ -22,7 +22,7 @@ export const fromRegExp = (pattern) => (text) => {
   /** @type {number[]} */
   const found = [];
   let last = -1;
-  // exec, because matchAll copies the RegExp for each text.
+  // exec is used, because matchAll would copy the RegExp for each text.
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { index } = match;
@@ -58,7 +58,7 @@ function fromProgram(program) {
 }
 
 /**
- * A pattern of the file: { String } or { Regex }.
+ * Reads a pattern of the file, which is { String } or { Regex }.
  * @param {Fields} fields
  * @param {string} name
  * @returns {Pattern | null} null for an empty string
@@ -69,7 +69,7 @@ export function readPattern(fields, name) {
   const source = pattern.string(kind);
   const most = kind === 'String' ? MAX_TEXT : MAX_LENGTH;
   if (source.length > most) throw pattern.error(kind, `at most ${most} characters`);
-  // A lone surrogate must not match half of a pair. As in the text, it becomes U+FFFD.
+  // A lone surrogate must not match half of a pair, so it becomes U+FFFD, as in the text.
   if (kind === 'String') return source ? literal(source.replace(/\p{Surrogate}/gu, '\ufffd')) : null;
   const fail = (/** @type {string} */ reason) =>
     pattern.error(kind, `a regular expression that is supported: ${reason}`);

@@ -1,9 +1,9 @@
-// A hash table from pieces to their ids. It takes less time than a Map for texts that are looked up once, and finds the
-// longest piece at a position of a text without copies of the text.
+// A hash table from pieces to their ids. For texts that are looked up only once it is faster than a Map. It finds the
+// longest piece at a position of a text without copying parts of the text.
 
-/** Random, so that a file cannot choose pieces with equal hashes. Odd. */
+/** Factor of the hash function. It is odd, and random so that a file cannot choose pieces with equal hashes. */
 const FACTOR = Math.floor(Math.random() * 2 ** 31) * 2 + 1;
-/** Slots that are tried; a piece that does not fit into them is in a Map. */
+/** Maximum number of slots that are tried for a piece. If all are occupied, the piece is stored in a Map. */
 const MAX_TRIES = 16;
 
 const mix = (/** @type {number} */ hash) => Math.imul(hash ^ (hash >>> 15), FACTOR);
@@ -25,7 +25,7 @@ export class PieceTable {
     this.#slots = new Int32Array(2 * 2 ** bits).fill(-1);
     /** Length of the longest piece. */
     this.most = 0;
-    /** Length of the piece found last. */
+    /** Length of the piece that longest() found last. */
     this.length = 0;
   }
 
@@ -55,7 +55,7 @@ export class PieceTable {
   }
 
   /**
-   * The id of a part of a text; −1 if it is no piece.
+   * Returns the id of a part of a text, or −1 if it is no piece.
    * @param {number} hash
    * @param {string} text
    * @param {number} from
@@ -76,13 +76,14 @@ export class PieceTable {
     return this.#rest.get(text.slice(from, end)) ?? -1;
   }
 
-  /** −1 for a text that is no piece. @param {string} text */
+  /** Returns the id of a piece, or −1 if the text is no piece. @param {string} text */
   find(text) {
     return this.#find(this.#hash(text), text, 0, text.length);
   }
 
   /**
-   * The longest piece that begins at a position of a text: its id, or −1, and its length in `length`.
+   * Finds the longest piece that begins at a position of a text. Returns its id and sets `length` to its length.
+   * Returns −1 if there is none.
    * @param {string} text
    * @param {number} from
    */

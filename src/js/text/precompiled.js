@@ -1,5 +1,5 @@
-// The normalizer that SentencePiece stores as `precompiled_charsmap`: a double-array trie over the UTF-8 bytes of the
-// keys, and their replacements.
+// The normalizer that SentencePiece stores as `precompiled_charsmap`, which consists of a double-array trie over the
+// UTF-8 bytes of the keys, and the replacements of the keys.
 
 import { HeadlightError } from '../check/errors.js';
 import { decodeUtf8, toUtf8 } from './bytelevel.js';
@@ -7,18 +7,21 @@ import { decodeUtf8, toUtf8 } from './bytelevel.js';
 /** @import { Edit } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
 
-/** Bytes of a grapheme that is looked up as a whole; a longer one is looked up by character. */
+/**
+ * Maximum bytes of a grapheme that is looked up as a whole. The characters of a longer grapheme are looked up one by
+ * one.
+ */
 const MAX_BYTES = 5;
-/** Bytes of a replacement. */
+/** Maximum bytes of a replacement. */
 const MAX_TEXT = 1024;
-/** UTF-16 units of a text that are segmented at a time. */
+/** UTF-16 units of a text that are segmented at once. */
 const PIECE = 256;
-/** Bit of a unit of the array: its node has a value. */
+/** Bit of a unit of the array that is set if the node has a value. */
 const LEAF = 1 << 8;
-/** Bits of a unit of the array that hold its byte; the highest bit is set in values only. */
+/** Bits of a unit of the array for the byte of the node. The highest bit is set only in units that are values. */
 const LABEL = 0x800000ff;
 
-/** Length of the longest of the zero-terminated texts. @param {Uint8Array} texts */
+/** Returns the length of the longest of the zero-terminated texts. @param {Uint8Array} texts */
 function longestOf(texts) {
   let [longest, begin] = [0, 0];
   for (let at = 0; at <= texts.length; at++) {
@@ -52,7 +55,8 @@ function readMap(bytes, fields) {
 }
 
 /**
- * The replacement of the shortest prefix of the text in the trie, as in the reference.
+ * Returns the replacement of the shortest prefix of the text that is a key of the trie, as Hugging Face's tokenizers
+ * do.
  * @param {ReturnType<typeof readMap>} map
  * @param {Uint8Array} bytes
  */
@@ -76,15 +80,15 @@ function lookUp({ units, texts }, bytes) {
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * The graphemes of a text. Intl.Segmenter takes quadratic time, so it gets the text in pieces. The last grapheme of a
- * piece may continue, so the next piece begins with it.
+ * Yields the graphemes of a text. Intl.Segmenter takes quadratic time, so the text is passed to it in pieces. The last
+ * grapheme of a piece may continue in the next piece, so the next piece begins with it.
  * @param {string} text
  * @returns {Generator<{ segment: string, index: number }>}
  */
 export function* graphemesOf(text) {
   let size = PIECE;
   for (let from = 0; from < text.length; ) {
-    // No piece ends inside a surrogate pair.
+    // A piece must not end inside a surrogate pair.
     const end = from + size + Number((text.codePointAt(from + size - 1) ?? 0) > 0xffff);
     let last = null;
     let next = from;
@@ -97,7 +101,7 @@ export function* graphemesOf(text) {
       if (last) yield last;
       return;
     }
-    // A grapheme that fills its piece is read again in a larger piece.
+    // A grapheme that fills a whole piece is read again in a larger piece.
     size = next === from ? 2 * size : PIECE;
     from = next;
   }
@@ -105,7 +109,7 @@ export function* graphemesOf(text) {
 
 /**
  * @param {Fields} fields
- * @param {Uint8Array<ArrayBuffer>} [bytes] default: from the field, in base64
+ * @param {Uint8Array<ArrayBuffer>} [bytes] contents of the map; default: the field, in base64
  * @returns {(text: string) => Edit[]}
  */
 export function precompiled(fields, bytes = readBase64(fields)) {

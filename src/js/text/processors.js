@@ -1,4 +1,4 @@
-// Post-processors: they add special tokens to one text or a pair, such as [CLS] … [SEP] … [SEP].
+// Post-processors add special tokens to one text or a pair of texts, such as [CLS] … [SEP] … [SEP].
 
 import { fieldError } from './fields.js';
 import { MAX_ID } from './vocabulary.js';
@@ -6,8 +6,8 @@ import { MAX_ID } from './vocabulary.js';
 /** @import { Fields } from './fields.js' */
 
 /**
- * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text; [0, 0] for special tokens that a template
- * adds.
+ * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text, or [0, 0] for special tokens that a
+ * template adds.
  * @typedef {object} Encoding
  * @property {number[]} ids
  * @property {string[]} tokens
@@ -15,16 +15,16 @@ import { MAX_ID } from './vocabulary.js';
  * @property {number[]} typeIds
  */
 /** @typedef {Encoding & { text: string }} Part one text of the input, or special tokens with text '' */
-/** @typedef {(parts: Part[]) => Part[]} Processor takes one or two texts */
+/** @typedef {(parts: Part[]) => Part[]} Processor has one or two texts as its argument */
 /** @typedef {{ ids: number[], tokens: string[] }} Special */
 /** @typedef {{ part: number, typeId: number } | { special: Special, typeId: number }} Piece of a template */
 
 /** Leading and trailing spaces of a token. Ġ is the byte-level space; added tokens have real spaces. */
 const SPACES_AROUND = [/^[Ġ\p{White_Space}]+/u, /(?<![Ġ\p{White_Space}])[Ġ\p{White_Space}]+$/u];
 const SPACE = /\p{White_Space}/u;
-/** Tokens that a template adds. */
+/** Maximum number of tokens that a template adds. */
 const MAX_TOKENS = 1024;
-/** Occurrences of the texts in a template. */
+/** Maximum number of occurrences of texts in a template. */
 const MAX_COPIES = 4;
 
 /** @param {Special} special @param {number} typeId @returns {Part} */
@@ -91,7 +91,7 @@ function template(fields) {
 }
 
 /**
- * A token and its id, such as ["[SEP]", 102].
+ * Reads a token and its id, such as ["[SEP]", 102].
  * @param {Fields} fields
  * @param {string} name
  * @param {number} typeId
@@ -117,7 +117,11 @@ function bert(fields) {
   return filling([first, [...first, { part: 1, typeId: 1 }, readPair(fields, 'sep', 1)]]);
 }
 
-/** Both texts have type 0, with two separators between them. @param {Fields} fields @returns {Processor} */
+/**
+ * Returns the processor of RoBERTa. Both texts have type 0, with two separators between them.
+ * @param {Fields} fields
+ * @returns {Processor}
+ */
 function roberta(fields) {
   const [cls, sep] = [readPair(fields, 'cls', 0), readPair(fields, 'sep', 0)];
   const first = [cls, { part: 0, typeId: 0 }, sep];
@@ -125,7 +129,11 @@ function roberta(fields) {
   return (parts) => fill(trim(parts));
 }
 
-/** Excludes spaces from the offsets of byte-level tokens. @param {Fields} fields @returns {Processor} */
+/**
+ * Returns a processor that excludes spaces from the offsets of byte-level tokens.
+ * @param {Fields} fields
+ * @returns {Processor}
+ */
 function byteLevel(fields) {
   if (!fields.boolean('trim_offsets', true)) return (parts) => parts;
   const prefix = fields.boolean('add_prefix_space', true);
@@ -141,7 +149,7 @@ function byteLevel(fields) {
 function trimmed({ text, tokens, offsets }, i, prefix) {
   let [begin, end] = offsets[i];
   let [leading, trailing] = SPACES_AROUND.map((spaces) => [...(spaces.exec(tokens[i])?.[0] ?? '')].length);
-  // A single leading space at the start is the added one, which is not in the text.
+  // A single leading space at the start is the space that the pre-tokenizer has added, which is not in the text.
   if (leading === 1 && prefix && (i === 0 || begin === 0)) leading = 0;
   for (; leading > 0 && begin < end && SPACE.test(text[begin]); leading--) begin++;
   for (; trailing > 0 && begin < end && SPACE.test(text[end - 1]); trailing--) end--;

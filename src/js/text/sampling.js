@@ -1,16 +1,21 @@
-// Sampling: chooses the next token from the logits of a model.
+// Samples the next token from the logits of a model.
 
 import { readNumber, readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 
 /**
  * @typedef {object} SampleOptions
- * @property {number} [temperature] divisor of the logits; default 0: choose the largest
- * @property {number} [topK] choose from the K largest; default: all
- * @property {number} [topP] of these, the fewest whose probabilities sum to P; default: 1
- * @property {() => number} [random] uniform in [0, 1); required if the temperature is not 0
+ * @property {number} [temperature] divisor of the logits; default 0, which means that the token with the largest logit
+ *   is chosen
+ * @property {number} [topK] number K of the most likely tokens from which one is chosen; default: all
+ * @property {number} [topP] probability P: of these tokens, only the fewest whose probabilities sum to P can be chosen;
+ *   default: 1
+ * @property {() => number} [random] returns numbers that are uniform in [0, 1); required if the temperature is not 0
  */
-/** @typedef {{ id: number, logProb: number }} Sample logProb: by the softmax of the logits at temperature 1 */
+/**
+ * @typedef {{ id: number, logProb: number }} Sample logProb: log probability by the softmax of the logits at
+ *   temperature 1
+ */
 
 const OPTIONS = ['temperature', 'topK', 'topP', 'random'];
 
@@ -29,8 +34,8 @@ function resolveOptions(options) {
 }
 
 /**
- * Among tokens with equal logits, the first one ranks higher.
- * @param {Float32Array} logits (V); −Infinity for tokens that must not be chosen
+ * Chooses a token. Among tokens with equal logits, the first ranks higher.
+ * @param {Float32Array} logits (V), −Infinity for tokens that must not be chosen
  * @param {SampleOptions} [options]
  * @returns {Sample}
  */
@@ -56,7 +61,7 @@ export function sample(logits, options = {}) {
  * Changes logits in place to make some tokens less likely or to exclude them.
  * @param {Float32Array} logits
  * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[], forced?: number }} by
- *   repeated: tokens so far; forced: the only one that may be chosen
+ *   repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only token that may be chosen
  */
 export function restrict(logits, { repeated, repetitionPenalty, suppress, forced }) {
   if (repetitionPenalty !== 1) {
@@ -69,11 +74,14 @@ export function restrict(logits, { repeated, repetitionPenalty, suppress, forced
   logits[forced] = 0;
 }
 
-/** Refuses logits that are not numbers. @param {Float32Array} logits */
+/**
+ * Returns the token with the largest logit. Throws if a logit is NaN or Infinity, or if all are −Infinity.
+ * @param {Float32Array} logits
+ */
 export function findLikeliest(logits) {
   let likeliest = 0;
   for (let i = 0; i < logits.length; i++) {
-    // A softmax with one of these would be NaN.
+    // The softmax with such a logit would be NaN.
     if (Number.isNaN(logits[i]) || logits[i] === Infinity)
       throw new HeadlightError('ARGUMENT', `sample: logits[${i}] is ${logits[i]}, expected a finite number`, {
         parameter: 'logits',
@@ -86,7 +94,7 @@ export function findLikeliest(logits) {
 }
 
 /**
- * The index at which the cumulative sum of the weights exceeds a share of their total.
+ * Returns the index at which the cumulative sum of the weights exceeds a share of their total.
  * @param {ArrayLike<number>} weights
  * @param {number} share
  */
@@ -110,7 +118,7 @@ function sum(weights) {
 }
 
 /**
- * Picks from the K likeliest tokens, of these from the fewest that have the share P of the probability.
+ * Picks one of the K most likely tokens, considering only the fewest of them whose probabilities sum to the share P.
  * @param {Float32Array} logits
  * @param {Float64Array} weights
  * @param {number} topK
@@ -134,7 +142,8 @@ function pickOfLikeliest(logits, weights, topK, topP, share) {
 }
 
 /**
- * Returns the tokens one by one, the likeliest first. A heap, because most callers need only a few.
+ * Returns a function that returns the tokens one by one, the most likely first. It uses a heap, because most callers
+ * need only a few tokens.
  * @param {Float32Array} logits
  */
 function likeliestFirst(logits) {

@@ -1,5 +1,5 @@
-// SentencePiece's BPE: of all adjacent pairs whose concatenation is a piece, the one whose piece has the highest score
-// is merged, the leftmost of equals first.
+// SentencePiece's BPE. The adjacent pair whose concatenation is the piece with the highest score is merged first. Among
+// equal scores it is the leftmost pair.
 
 import { mergePairs, SHIFT } from './merge.js';
 import { byteFallback, MAX_ID } from './vocabulary.js';
@@ -7,15 +7,15 @@ import { byteFallback, MAX_ID } from './vocabulary.js';
 /** @import { PieceList } from './merge.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** A character that is no piece has this id + its code point until all pairs are merged. */
+/** A character that is no piece has the id CHARACTERS + code point until all pairs are merged. */
 const CHARACTERS = MAX_ID + 1;
-/** Pairs whose piece is cached. */
+/** Maximum number of pairs whose merged piece is cached. */
 const MAX_PAIRS = 100_000;
-/** Words whose pieces are cached, and the longest of them. */
+/** Maximum number of words whose pieces are cached, and maximum length of such a word. */
 const MAX_CACHED = 20_000;
 const MAX_CACHED_LENGTH = 64;
 
-/** The rank of each piece; pieces with the same score have the same rank. @param {ArrayLike<number>} scores */
+/** Returns the rank of each piece. Pieces with the same score have the same rank. @param {ArrayLike<number>} scores */
 function ranksOf(scores) {
   const sorted = Float64Array.from(new Set(Array.from(scores))).sort();
   const ranks = new Map(Array.from(sorted, (score, i) => [score, sorted.length - 1 - i]));
@@ -27,7 +27,8 @@ function ranksOf(scores) {
  * @property {Map<string, number>} ids
  * @property {readonly string[]} texts by id
  * @property {ArrayLike<number>} scores by id
- * @property {number | null} unknown for a character that is no piece and has none for its bytes; null: it is dropped
+ * @property {number | null} unknown id for a character that is no piece and whose bytes are no pieces; null if such
+ *   characters are dropped
  */
 
 /** @param {Pieces} pieces @returns {Model} */
@@ -39,7 +40,11 @@ export function scoredModel({ ids, texts, scores, unknown }) {
 
   /** @type {Map<number, number>} */
   const joined = new Map();
-  /** The piece of a pair, −1 for none. @param {number} left @param {number} right */
+  /**
+   * Returns the id of the merged piece of a pair, or −1 if there is none.
+   * @param {number} left
+   * @param {number} right
+   */
   function join(left, right) {
     const key = left * SHIFT + right;
     let id = joined.get(key);

@@ -1,5 +1,6 @@
-// The longest of many words at each position of a text, in linear time (Aho–Corasick). The automaton holds the reversed
-// words and reads the text backwards, so that it finds the words that begin, not end, at a position.
+// Finds the longest of many words at each position of a text in linear time (Aho–Corasick). The automaton contains the
+// reversed words and reads the text backwards, so that it finds the words that begin at a position instead of those
+// that end there.
 
 import { Trie } from './trie.js';
 
@@ -7,7 +8,7 @@ export class Search {
   #trie;
   /** The suffix link of each node: the node of its longest proper suffix in the trie. */
   #suffix;
-  /** The longest word that is a suffix of each node, −1 for none. */
+  /** The longest word that is a suffix of each node's text, −1 if there is none. */
   #longest;
 
   /** @param {readonly string[]} words */
@@ -16,7 +17,7 @@ export class Search {
     this.#trie = new Trie(backwards);
     this.#suffix = new Int32Array(this.#trie.size);
     this.#longest = new Int32Array(this.#trie.size).fill(-1);
-    // Nodes are in breadth-first order, so the links of shorter ones are complete.
+    // Nodes are in breadth-first order, so the links of shorter nodes are complete.
     for (let node = 0; node < this.#trie.size; node++)
       for (const [unit, child] of this.#trie.childrenOf(node)) {
         const suffix = node === 0 ? 0 : this.#next(this.#suffix[node], unit);
@@ -38,7 +39,7 @@ export class Search {
   }
 
   /**
-   * The longest word that begins at each position, −1 for none.
+   * Returns the index of the longest word that begins at each position, −1 if there is none.
    * @param {string} text
    * @returns {Int32Array | null} null if the text contains no word
    */

@@ -1,11 +1,11 @@
-// Cuts the tokens of a text.
+// Truncates the tokens of a text.
 
 /** @import { Encoding } from './processors.js' */
 
 /**
- * The first tokens of a text, and the special tokens at its end.
+ * Keeps the first tokens of a text, and the special tokens at the end of the text.
  * @param {Encoding} encoding
- * @param {number} most tokens
+ * @param {number} most maximum number of tokens
  * @returns {Encoding}
  */
 export function shorten(encoding, most) {
@@ -19,5 +19,8 @@ export function shorten(encoding, most) {
   return { ids: cut(ids), tokens: cut(encoding.tokens), offsets: cut(offsets), typeIds: cut(encoding.typeIds) };
 }
 
-/** Only tokens that a template adds have this offset. @param {readonly [number, number]} offset */
+/**
+ * Returns true for the offset of special tokens. Only tokens that a template adds have it.
+ * @param {readonly [number, number]} offset
+ */
 const isSpecial = ([begin, end]) => begin === 0 && end === 0;

@@ -1,4 +1,4 @@
-// Pre-tokenizers: they split a text into words, which the model of the tokenizer then splits into pieces.
+// Pre-tokenizers split a text into words, which the model of the tokenizer then splits into pieces.
 
 import { replaceEach } from './aligned.js';
 import { toByteChars } from './bytelevel.js';
@@ -13,7 +13,7 @@ import { fromRegExp, readPattern } from './pattern.js';
 /** @typedef {{ begin: number, end: number, matches: boolean }} Part */
 
 const BEHAVIOURS = /** @type {const} */ (['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous']);
-/** GPT-2's pattern, with Unicode's white space. */
+/** The pattern of GPT-2, with the white space of Unicode. */
 const GPT2 = [
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\p{White_Space}\\p{L}\\p{N}]+",
   '\\p{White_Space}+(?!\\P{White_Space})|\\p{White_Space}+',
@@ -25,7 +25,7 @@ const NOT_PRINTABLE_ASCII = fromRegExp(/[^!-~]/gu);
 const EVERYWHERE = fromRegExp(/(?:)/gu);
 const IN_WORDS = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
 
-/** The text as parts: the matches and the ranges between them. @param {string} text @param {number[]} matches */
+/** Divides a text into the matches and the ranges between them. @param {string} text @param {number[]} matches */
 function partsOf(text, matches) {
   /** @type {Part[]} */
   const parts = [];
@@ -41,7 +41,7 @@ function partsOf(text, matches) {
 }
 
 /**
- * True if a part is joined to the previous one.
+ * Returns true if a part is joined to the previous part.
  * @param {Part} part
  * @param {Part} before
  * @param {Behaviour} behaviour
@@ -59,7 +59,7 @@ export function splitting(pattern, behaviour, invert = false) {
     if (text === '') return [];
     const found = pattern(text);
     const all = found[0] === 0 && found[1] === text.length;
-    // A fast path: a word from an earlier step is usually one part.
+    // This is a fast path, because a word from an earlier step is usually a single part.
     if (all || found.length === 0) return behaviour === 'Removed' && all !== invert ? [] : [word];
     const parts = partsOf(text, found);
     if (invert) for (const part of parts) part.matches = !part.matches;
@@ -76,7 +76,8 @@ export function splitting(pattern, behaviour, invert = false) {
 }
 
 /**
- * Depth first: each word goes through all steps before the next word, so that few intermediate words are alive.
+ * Chains steps depth first. Each word passes all steps before the next word, so that few intermediate words exist at
+ * once.
  * @param {readonly Splitter[]} steps
  * @returns {Splitter}
  */
@@ -109,7 +110,7 @@ function byteLevel(fields) {
   return (word) => words(prefix && !word.text.startsWith(' ') ? word.edit([[0, 0, ' ']]) : word).map(bytes);
 }
 
-/** When Metaspace adds its character before the text. @param {Fields} fields */
+/** Reads in which cases Metaspace adds its character before the text. @param {Fields} fields */
 export function readPrepend(fields) {
   // Older files have the flag add_prefix_space instead.
   if (fields.get('prepend_scheme') === null) return fields.boolean('add_prefix_space', true) ? 'always' : 'never';
@@ -121,7 +122,7 @@ function metaspace(fields) {
   const char = fields.string('replacement', '▁');
   if ([...char].length !== 1) throw fields.error('replacement', 'one character');
   const prepend = readPrepend(fields);
-  // Splits before each replacement character.
+  // The pattern splits before each replacement character.
   const words = fromRegExp(new RegExp(`(?!^)(?=${char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')})`, 'gu'));
   const split = fields.boolean('split', true) ? splitting(words, 'Isolated') : null;
   return (word) => {

@@ -1,4 +1,5 @@
-// Streams of generated text: decodeStream holds back incomplete characters, stopStream possible stop sequences.
+// Streams of generated text. decodeStream keeps incomplete characters until they are complete. stopStream keeps text
+// that may be the beginning of a stop sequence.
 
 import { argumentError } from '../check/errors.js';
 
@@ -10,10 +11,12 @@ const INVALID = '\ufffd';
 /**
  * Decodes tokens one by one. The returned texts concatenate to the text of all tokens.
  * @param {Decodes} tokenizer
- * @returns {{ push(id: number): string, end(): string, readonly holds: boolean }} end returns the text held back
+ * @returns {{ push(id: number): string, end(): string, readonly holds: boolean }} push returns the text that is
+ *   complete; end returns the remaining text; holds: true if text remains
  */
 export function decodeStream(tokenizer) {
-  // The last returned tokens: the space before a token may depend on the previous one.
+  // The tokens of the last returned text. They are kept, because the space before a token may depend on the previous
+  // token.
   /** @type {number[]} */
   let previous = [];
   /** @type {number[]} */
@@ -28,7 +31,7 @@ export function decodeStream(tokenizer) {
     push(id) {
       held.push(id);
       const text = heldText();
-      // The last bytes may be the start of a character.
+      // The last bytes may be the beginning of a character.
       return text.endsWith(INVALID) ? '' : emit(text);
     },
     end: () => emit(heldText()),
@@ -41,7 +44,8 @@ export function decodeStream(tokenizer) {
 /**
  * @param {readonly string[]} stops
  * @returns {{ push(text: string): { text: string, stop: string | null }, end(): string, readonly holds: boolean }}
- *   text: up to the first possible stop sequence; stop: the sequence found. end returns the text held back
+ *   text: text before the first possible stop sequence; stop: the stop sequence that was found. end returns the
+ *   remaining text
  */
 export function stopStream(stops) {
   if (!Array.isArray(stops) || stops.some((stop) => typeof stop !== 'string' || stop === ''))
@@ -49,7 +53,7 @@ export function stopStream(stops) {
   const longest = stops.reduce((most, stop) => Math.max(most, stop.length), 0);
   let held = '';
 
-  /** The first stop sequence in the text; the longest if several begin at the same position. */
+  /** Finds the first stop sequence in the text. If several begin at the same position, it is the longest. */
   function find() {
     let found = { at: Infinity, stop: '' };
     for (const stop of stops) {
@@ -59,7 +63,7 @@ export function stopStream(stops) {
     return found;
   }
 
-  /** The length of the longest suffix of the text that is a prefix of a stop sequence. */
+  /** Returns the length of the longest suffix of the text that is a prefix of a stop sequence. */
   function countOpen() {
     for (let length = Math.min(longest - 1, held.length); length > 0; length--) {
       const end = held.slice(-length);

@@ -1,8 +1,6 @@
-// A tokenizer.json of Hugging Face: text to ids and back.
-//
+// A tokenizer from a tokenizer.json of Hugging Face. It converts text to ids and back.
 //   text → added tokens cut out → normalizer → pre-tokenizer (words) → model (pieces) → post-processor
-//
-// The file's settings for truncation and padding are not applied. Some models require texts of one length.
+// The settings for truncation and padding in the file are not applied. Some models require texts of one length.
 
 import { argumentError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -28,12 +26,12 @@ import { readWordPiece } from './wordpiece.js';
 /** @import { Model } from './vocabulary.js' */
 
 const CALLER = 'openTokenizer';
-/** Characters in the tokens of one call of decode. */
+/** Maximum characters of the tokens in one call of decode. */
 const MAX_DECODED_LENGTH = 2 ** 26;
 /** @type {Record<string, (fields: Fields) => Model>} */
 const MODELS = { BPE: readBpe, Unigram: readUnigram, WordPiece: readWordPiece };
 
-/** @typedef {{ skipSpecial?: boolean }} DecodeOptions default true: special tokens are left out */
+/** @typedef {{ skipSpecial?: boolean }} DecodeOptions default true, so that special tokens are left out */
 /**
  * @typedef {{ model: Model, added: AddedToken[], normalize: Normalizer, split: Splitter, process: Processor,
  *   decode: (tokens: string[]) => string }} Parts of a tokenizer, in the order of their use
@@ -53,7 +51,7 @@ export class Tokenizer {
   /** @internal @param {Parts} parts @param {FixedLength} [fixed] */
   constructor({ model, added, normalize, split, process, decode }, fixed) {
     this.#model = model;
-    /** By id, with gaps. */
+    /** Tokens by id, with gaps. */
     this.#tokens = model.texts.slice();
     for (const { content, id } of added) this.#tokens[id] = content;
     this.#special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
@@ -73,17 +71,17 @@ export class Tokenizer {
     return `Tokenizer: ${count} tokens, ${this.#special.size} of them special`;
   }
 
-  /** The line that Node's console.log shows. @internal */
+  /** Returns the line that console.log of Node shows. @internal */
   [INSPECT]() {
     return this.toString();
   }
 
-  /** The id of a token. @param {string} token @returns {number | undefined} */
+  /** Returns the id of a token. @param {string} token @returns {number | undefined} */
   idOf(token) {
     return this.#ids.get(token) ?? this.#model.ids.get(token);
   }
 
-  /** The token with an id. @param {number} id @returns {string | undefined} */
+  /** Returns the token with an id. @param {number} id @returns {string | undefined} */
   tokenOf(id) {
     return this.#tokens[id];
   }
@@ -97,7 +95,7 @@ export class Tokenizer {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    // Faster than flatMap, and safe as a spread: templates have few parts.
+    // concat is faster than flatMap. The number of its arguments is small, because templates have few parts.
     /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
     const concat = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
     /** @type {Encoding} */
@@ -117,7 +115,7 @@ export class Tokenizer {
   /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
   #encodePart(given, parameter, typeId) {
     if (typeof given !== 'string') throw argumentError('encode', parameter, given, 'a string');
-    // A lone surrogate has no UTF-8 form.
+    // A lone surrogate becomes U+FFFD, because it has no UTF-8 form.
     const text = given.replace(/\p{Surrogate}/gu, '\ufffd');
     /** @type {Part} */
     const part = { text, ids: [], tokens: [], offsets: [], typeIds: [] };
@@ -139,7 +137,8 @@ export class Tokenizer {
   }
 
   /**
-   * Ids without a token are skipped: the vocabulary of many models is padded to a round size.
+   * Converts ids to text. Ids without a token are skipped, because the vocabulary of many models is padded to a round
+   * size.
    * @param {ArrayLike<number>} ids
    * @param {DecodeOptions} [options]
    * @returns {string}
@@ -194,7 +193,7 @@ function readFile(file, fixed) {
   };
 }
 
-/** Older files have no type. @param {Fields} model */
+/** Determines the model of an older file, which has no type. @param {Fields} model */
 const modelWithoutType = (model) =>
   model.get('merges') !== null ? readBpe : Array.isArray(model.get('vocab')) ? readUnigram : readWordPiece;
 

@@ -1,6 +1,6 @@
-// A trie: finds all words that begin at a position of a text in one walk.
+// A trie that finds all words that begin at a position of a text in one walk.
 
-/** UTF-16 units of a word. A walk takes up to so many steps at each position of a text. */
+/** Maximum UTF-16 units of a word. A walk takes at most as many steps at each position of a text. */
 export const MAX_WORD_LENGTH = 1024;
 export const MAX_WORD_EXPECTED = `pieces of at most ${MAX_WORD_LENGTH} characters`;
 
@@ -15,9 +15,9 @@ export class Trie {
     const order = Array.from(words, (_, i) => i).sort((a, b) =>
       words[a] < words[b] ? -1 : words[a] > words[b] ? 1 : 0,
     );
-    /** A node is a range of the sorted words: those with the same prefix. @type {number[][]} */
+    /** A node is a range of the sorted words, which have the same prefix. @type {number[][]} */
     const [from, until, units, first, count, word] = [[0], [order.length], [0], [], [], []];
-    // Breadth first, so that the children of a node are contiguous and sorted by unit.
+    // Nodes are made breadth first, so that the children of a node are contiguous and sorted by unit.
     for (let depth = 0, node = 0; node < from.length; depth++) {
       for (const level = from.length; node < level; node++) {
         let at = from[node];
@@ -64,13 +64,14 @@ export class Trie {
     return Array.from({ length: this.#count[node] }, (_, i) => [this.#units[first + i], first + i]);
   }
 
-  /** The word that ends at a node, −1 for none. @param {number} node */
+  /** Returns the index of the word that ends at a node, −1 if there is none. @param {number} node */
   wordOf(node) {
     return this.#word[node];
   }
 
   /**
-   * The words that begin at a position, the shortest first. If a word is in the list twice, the last index counts.
+   * Calls `found` for the words that begin at a position, the shortest first. If a word is in the list twice, its last
+   * index is used.
    * @param {string} text
    * @param {number} at
    * @param {(word: number, end: number) => void} found
@@ -83,7 +84,11 @@ export class Trie {
     }
   }
 
-  /** @param {string} text @param {number} at @returns {{ word: number, end: number }} word: −1 for none */
+  /**
+   * @param {string} text
+   * @param {number} at
+   * @returns {{ word: number, end: number }} the longest word that begins at a position; word: −1 if there is none
+   */
   longest(text, at) {
     let longest = { word: -1, end: at };
     this.each(text, at, (word, end) => {

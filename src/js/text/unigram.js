@@ -1,5 +1,5 @@
-// Unigram: splits a word into the pieces with the largest sum of scores, which are log probabilities. The best path to
-// each position is computed from the best paths to earlier positions (Viterbi).
+// The Unigram model splits a word into the pieces with the largest sum of scores, which are log probabilities. The
+// Viterbi algorithm computes the best path to each position from the best paths to earlier positions.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -10,7 +10,7 @@ import { byteFallback } from './vocabulary.js';
 /** @import { Fields } from './fields.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** Score of an unknown character below that of the least likely piece. */
+/** Difference between the score of the least likely piece and that of an unknown character. */
 const UNKNOWN_COST = 10;
 
 /** @param {Fields} fields */
@@ -38,7 +38,10 @@ export function readUnigram(fields) {
   const unknownScore = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_COST;
   const trie = new Trie(pieces);
 
-  /** The last piece of the best path to each position, and where it begins. @param {string} word */
+  /**
+   * Returns the last piece of the best path to each position, and the position at which it begins.
+   * @param {string} word
+   */
   function bestPaths(word) {
     const score = new Float64Array(word.length + 1).fill(-Infinity);
     const from = new Int32Array(word.length + 1);
@@ -73,7 +76,7 @@ export function readUnigram(fields) {
       for (let end = word.length; end > 0; ) {
         const [begin, id] = [from[end], piece[end]];
         const last = path.at(-1);
-        // Consecutive unknown characters are fused.
+        // Consecutive unknown characters are merged to one piece.
         if (last && last[0] === unknown && id === unknown) last[1] = begin;
         else path.push([id, begin, end]);
         end = begin;

@@ -1,4 +1,4 @@
-// Shared by all models of tokenizers: the ids of the pieces, and the pieces for single bytes.
+// Functions that all tokenizer models use: the ids of the pieces, and the pieces for single bytes.
 
 import { toUtf8 } from './bytelevel.js';
 import { fieldError } from './fields.js';
@@ -10,15 +10,15 @@ import { fieldError } from './fields.js';
  * finds the pieces of a word, in order
  */
 /**
- * @typedef {{ ids: Map<string, number>, texts: readonly string[], pieces: Pieces }} Model texts: the pieces by id, with
- *   gaps; the same piece may have several ids
+ * @typedef {{ ids: Map<string, number>, texts: readonly string[], pieces: Pieces }} Model a tokenizer model; texts: the
+ *   pieces by id, with gaps; the same piece may have several ids
  */
 
 /** The largest id of a piece. */
 export const MAX_ID = 2 ** 24;
 
 /**
- * An object of pieces and their ids.
+ * Reads an object that maps pieces to ids.
  * @param {Fields} fields
  * @returns {{ ids: Map<string, number>, texts: string[] }} texts: the pieces by id, with gaps
  */
@@ -27,7 +27,8 @@ export function readVocabulary(fields) {
   const ids = fields.map('vocab');
   /** @type {string[]} */
   const texts = [];
-  // A callback: the destructuring of a loop takes most of the time before it is compiled.
+  // A callback is used, because destructuring in a loop is slow until the loop is compiled, and would take most of the
+  // time.
   ids.forEach((id, piece) => {
     if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0 || id > MAX_ID)
       throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MAX_ID}`);
@@ -37,7 +38,7 @@ export function readVocabulary(fields) {
 }
 
 /**
- * The id of the piece that a field names; null if the field is missing.
+ * Returns the id of the piece that is the value of a field, or null if the field is missing.
  * @param {Fields} fields
  * @param {string} name
  * @param {Map<string, number>} ids
@@ -49,20 +50,20 @@ export function readPiece(fields, name, ids) {
   return id;
 }
 
-/** Texts whose bytes are cached. */
+/** Maximum number of texts whose byte pieces are cached. */
 const MAX_CACHED = 10_000;
 
 /**
- * Converts a text to the pieces <0x00> to <0xFF> of its UTF-8 bytes.
+ * Returns a function that converts a text to the pieces <0x00> to <0xFF> of its UTF-8 bytes.
  * @param {Map<string, number>} ids
- * @returns {(text: string) => number[] | null} null if one of them is not in the vocabulary
+ * @returns {(text: string) => number[] | null} returns null if one of the pieces is not in the vocabulary
  */
 export function byteFallback(ids) {
   const pieces = Array.from({ length: 256 }, (_, byte) => {
     const hex = byte.toString(16).toUpperCase().padStart(2, '0');
     return ids.get(`<0x${hex}>`) ?? -1;
   });
-  /** A text has few different characters. @type {Map<string, number[] | null>} */
+  /** Pieces by text. The texts are single characters, which repeat often. @type {Map<string, number[] | null>} */
   const cache = new Map();
   return (text) => {
     let found = cache.get(text);

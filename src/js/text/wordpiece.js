@@ -1,5 +1,5 @@
-// WordPiece: splits a word greedily, each time at the longest piece that matches. A word without a complete split is
-// one unknown token.
+// The WordPiece model splits a word greedily: it repeatedly takes the longest piece that matches. A word that cannot be
+// split completely is one unknown token.
 
 import { fieldError } from './fields.js';
 import { PieceTable } from './pieceTable.js';
@@ -9,14 +9,21 @@ import { readPiece, readVocabulary } from './vocabulary.js';
 /** @import { Fields } from './fields.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** Words up to this length are split by a hash table, longer ones by a trie, which takes fewer steps. */
+/**
+ * Maximum length of words that are split by a hash table. Longer words are split by a trie, which takes fewer steps.
+ */
 const MAX_SHORT = 32;
-/** Searches before the hash table is created: it takes as long as so many searches in the Map of the vocabulary. */
+/**
+ * Number of searches in the Map of the vocabulary before the hash table is made. They take about as long as making the
+ * table.
+ */
 const FEW = 2000;
-/** Words whose pieces are cached. */
+/** Maximum number of words whose pieces are cached. */
 const MAX_CACHED = 20_000;
 
-/** Finds the longest of the pieces with a prefix, without it, at a position of a word. */
+/**
+ * Finds the longest piece at a position of a word, among the pieces with a prefix. The prefix is not part of the word.
+ */
 class Finder {
   #ids;
   #prefix;
@@ -24,7 +31,7 @@ class Finder {
   #searches = 0;
   /** @type {PieceTable | undefined} */
   #table;
-  /** Created when a word needs it. @type {Trie | undefined} */
+  /** Made when a long word occurs. @type {Trie | undefined} */
   #trie;
 
   /** @param {Map<string, number>} ids @param {string} prefix @param {number} most length of the longest piece */
@@ -32,11 +39,15 @@ class Finder {
     this.#ids = ids;
     this.#prefix = prefix;
     this.#most = most;
-    /** End of the piece found last. */
+    /** End of the piece that longest() found last. */
     this.end = 0;
   }
 
-  /** The id of the piece, −1 for none. @param {string} word @param {number} at */
+  /**
+   * Returns the id of the longest piece and sets `end`. Returns −1 if there is none.
+   * @param {string} word
+   * @param {number} at
+   */
   longest(word, at) {
     if (word.length > MAX_SHORT) return this.#longestByTrie(word, at);
     if (this.#searches < FEW) return this.#longestByMap(word, at);
@@ -93,7 +104,10 @@ export function readWordPiece(fields) {
   const initial = new Finder(ids, '', longest.length);
   const continuing = prefix ? new Finder(ids, prefix, longest.length) : initial;
 
-  /** The id, the begin and the end of each piece; null if there is no complete split. @param {string} word */
+  /**
+   * Returns the id, begin and end of each piece, or null if the word cannot be split completely.
+   * @param {string} word
+   */
   function split(word) {
     if (isLonger(word, most)) return null;
     /** @type {number[]} */
@@ -126,5 +140,5 @@ export function readWordPiece(fields) {
   };
 }
 
-/** True if a word has more than `most` characters. @param {string} word @param {number} most */
+/** Returns true if a word has more than `most` characters. @param {string} word @param {number} most */
 const isLonger = (word, most) => word.length > most && Array.from(word).length > most;

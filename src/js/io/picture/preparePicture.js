@@ -1,4 +1,4 @@
-// From a picture to the pixels that a model reads, by the steps in its preprocessor_config.json.
+// Converts a picture to the pixel values that a model reads, by the steps in the preprocessor_config.json of the model.
 
 import { argumentError, HeadlightError } from '../../check/errors.js';
 import { FILTERS, resizePicture } from './resizePicture.js';
@@ -9,7 +9,7 @@ import { FILTERS, resizePicture } from './resizePicture.js';
 
 const CALLER = 'pixels';
 const CHANNELS = 3;
-/** The largest width and height, so that a wrong file cannot ask for all memory. */
+/** The largest width and height, so that an invalid file cannot make the function allocate all memory. */
 const MAX_SIDE = 4096;
 
 /** @param {string} field @param {unknown} value @param {string} expected */
@@ -71,7 +71,7 @@ function resized(picture, { size, resample = 2 }) {
 /** @param {unknown} side */
 const isSide = (side) => Number.isInteger(side) && Number(side) >= 1 && Number(side) <= MAX_SIDE;
 
-/** A number is the side of a square. @param {string} field @param {any} size */
+/** Reads a size. A number is the side of a square. @param {string} field @param {any} size */
 function sizeOf(field, size) {
   const { width, height } = typeof size === 'number' ? { width: size, height: size } : (size ?? {});
   if (!isSide(width) || !isSide(height))
@@ -80,7 +80,7 @@ function sizeOf(field, size) {
 }
 
 /**
- * The middle of a picture; beyond its edges it is black.
+ * Returns the middle of a picture. If that is larger than the picture, the border is black.
  * @param {Picture} picture
  * @param {{ width: number, height: number }} size
  * @returns {Picture}

@@ -1,5 +1,5 @@
-// Pictures in another size, with the bytes of Pillow: a filter that is widened when a picture becomes smaller, in
-// integers, first along the rows and then along the columns.
+// Resizes pictures with the same resulting bytes as Pillow: a filter, which is widened if the picture becomes smaller,
+// is applied with integer weights, first along the rows and then along the columns.
 
 /** A picture of bytes: (height,width,3). @typedef {{ data: Uint8Array, width: number, height: number }} Picture */
 /** @typedef {{ support: number, weight: (x: number) => number }} Filter */
@@ -7,7 +7,7 @@
 /** @param {number} x */
 const sinc = (x) => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
-/** By the numbers that Pillow gives them. @type {Record<number, Filter>} */
+/** Filters, by their numbers in Pillow. @type {Record<number, Filter>} */
 export const FILTERS = {
   1: { support: 3, weight: (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0) },
   2: { support: 1, weight: (x) => Math.max(1 - Math.abs(x), 0) },
@@ -21,11 +21,11 @@ export const FILTERS = {
   },
 };
 const CHANNELS = 3;
-/** Bits of the integers that stand for weights. */
+/** Bits of the fixed-point weights after the binary point. */
 const BITS = 22;
 
 /**
- * For each new pixel of an axis: the first old pixel, and the weights.
+ * Computes for each new pixel of an axis the first old pixel of the filter, and the weights.
  * @param {number} from
  * @param {number} to
  * @param {Filter} filter
@@ -72,7 +72,7 @@ function alongRows({ data, width: old, height }, width, filter) {
   return { data: to, width, height };
 }
 
-/** Rows as columns. @param {Picture} picture @returns {Picture} */
+/** Transposes a picture. @param {Picture} picture @returns {Picture} */
 function turned({ data, width, height }) {
   const to = new Uint8Array(data.length);
   for (let y = 0; y < height; y++)

@@ -1,4 +1,4 @@
-// The discrete Fourier transform of a fixed length, by the method of Cooley and Tukey with the prime factors of the
+// The discrete Fourier transform of a fixed length, by the algorithm of Cooley and Tukey for the prime factors of the
 // length.
 
 /** @param {number} n @returns {number[]} prime factors, the smallest first */
@@ -33,9 +33,9 @@ export class Fourier {
   }
 
   /**
-   * The squared absolute values of the frequencies from 0 to length / 2 of real numbers.
+   * Computes the power spectrum of a real signal: the squared absolute values of the frequencies from 0 to length / 2.
    * @param {Float64Array} signal
-   * @param {Float64Array} power its result: (⌊length/2⌋ + 1)
+   * @param {Float64Array} power the result, (⌊length/2⌋ + 1)
    */
   power(signal, power) {
     const { re, im } = this.#scratch;
@@ -44,11 +44,11 @@ export class Fourier {
   }
 
   /**
-   * The transform of every step-th number from `from` on, at index `at` of re and im.
+   * Computes the transform of every step-th number from index `from` on, and writes it to index `at` of re and im.
    * @param {Float64Array} signal
    * @param {number} from
    * @param {number} step
-   * @param {number} level of the factors
+   * @param {number} level index in the list of factors
    * @param {Float64Array} re
    * @param {Float64Array} im
    * @param {number} at

@@ -1,4 +1,4 @@
-// The log-mel spectrogram that Whisper reads.
+// Computes the log-mel spectrogram that Whisper reads.
 
 import { readNumber, readOptions } from '../../check/arguments.js';
 import { Fourier } from './fourier.js';
@@ -7,18 +7,19 @@ import { checkSamples, resample } from './resample.js';
 
 /**
  * @typedef {object} LogMelOptions
- * @property {number} [rate] of the samples in hertz; default 16000. Another rate is converted
+ * @property {number} [rate] sampling rate in hertz; default 16000. Sound of another rate is resampled
  * @property {number} [bins] `num_mel_bins` of the model; default 80, large-v3 has 128
- * @property {number} [seconds] the length: shorter sound is padded with silence, longer sound is cut; default 30
+ * @property {number} [seconds] length of the spectrogram: shorter sound is padded with silence, longer sound is cut;
+ *   default 30
  */
 
 const CALLER = 'logMel';
 const RATE = 16000;
-/** Samples of a window, and between the beginnings of two. */
+/** Samples of a window, and from the beginning of a window to that of the next. */
 const [WINDOW, HOP] = [400, 160];
 const MAX_SECONDS = 3600;
 
-/** The range of a spectrogram below its maximum, in powers of ten. */
+/** Range of the logarithms below their maximum, in powers of ten. Smaller values are raised to its lower end. */
 const RANGE = 8;
 
 /**
@@ -69,7 +70,7 @@ function spectrogram(sound, bins, frames) {
   return Float32Array.from(logs, (log) => (Math.max(log, most - RANGE) + 4) / 4);
 }
 
-/** The part of a filter that is not zero. @param {Float64Array} filter */
+/** Returns the part of a filter that is not zero. @param {Float64Array} filter */
 function nonZero(filter) {
   const from = Math.max(
     filter.findIndex((x) => x > 0),
@@ -80,5 +81,5 @@ function nonZero(filter) {
   return { from, weights: filter.subarray(from, to) };
 }
 
-/** An index beyond an end, mirrored at it. @param {number} i @param {number} length */
+/** Mirrors an index that is beyond an end at that end. @param {number} i @param {number} length */
 const mirrored = (i, length) => (i < 0 ? -i : i < length ? i : 2 * (length - 1) - i);

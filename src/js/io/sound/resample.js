@@ -1,10 +1,10 @@
-// Sound at another rate: each sample is a sum of its neighbours, weighted by a sinc in a Hann window, which removes
-// frequencies that the new rate cannot represent.
+// Resamples sound to another rate. Each new sample is a sum of old samples near it, weighted by a windowed sinc, which
+// removes frequencies that the new rate cannot represent.
 
 import { readNumber } from '../../check/arguments.js';
 import { argumentError } from '../../check/errors.js';
 
-/** Zeros of the sinc on each side, and the share of the lower rate's range that is kept. */
+/** Number of zeros of the sinc on each side, and the share of the frequency range of the lower rate that is kept. */
 const [ZEROS, ROLLOFF] = [16, 0.97];
 
 /**
@@ -38,7 +38,7 @@ export function checkSamples(caller, samples) {
     throw argumentError(caller, 'samples', samples, 'a list of numbers');
 }
 
-/** A sinc in a Hann window. @param {number} x in zeros of the sinc */
+/** Returns the value of a sinc in a Hann window. @param {number} x in zeros of the sinc */
 function weightAt(x) {
   const window = Math.cos((Math.PI * x) / ZEROS / 2) ** 2;
   return x === 0 ? 1 : (window * Math.sin(Math.PI * x)) / (Math.PI * x);

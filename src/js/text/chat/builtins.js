@@ -1,4 +1,4 @@
-// The functions of a chat template: filters, tests, and methods of texts, lists and dictionaries.
+// The functions that a chat template can use: filters, tests, and methods of texts, lists and dictionaries.
 
 import { Fault, isDictionary, isEqual, isTrue, itemsOf, Namespace, toJson, Undefined, write } from './values.js';
 
@@ -29,7 +29,10 @@ export function nameOf(value) {
   return value === null ? 'none' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }
 
-/** Characters that strip() removes: white space, or those given. @param {string | null | undefined} characters */
+/**
+ * Returns a function that is true for the characters that strip() removes, which are white space by default.
+ * @param {string | null | undefined} characters
+ */
 const stripped = (characters) => {
   const known = characters === undefined || characters === null ? null : new Set(characters);
   return (/** @type {string} */ c) => (known ? known.has(c) : /\s/.test(c));
@@ -48,7 +51,7 @@ const capitalize = (/** @type {string} */ value) => value.slice(0, 1).toUpperCas
 const title = (/** @type {string} */ value) => value.replace(/\p{L}+/gu, capitalize);
 
 /**
- * As Python's split: without a separator at white space.
+ * Splits a text as in Python. Without a separator, it is split at white space.
  * @param {string} value @param {string | null | undefined} separator @param {number} most
  */
 function split(value, separator, most = -1) {
@@ -68,7 +71,10 @@ function splitFromRight(value, separator, most = -1) {
   return [parts.slice(0, parts.length - most).join(separator), ...parts.slice(parts.length - most)];
 }
 
-/** One of several texts, as in startswith. @param {unknown} given */
+/**
+ * Returns the alternatives of an argument of startswith or endswith, which is a text or a list of texts.
+ * @param {unknown} given
+ */
 const options = (given) => (Array.isArray(given) ? given : [given]).map(text);
 
 /** The methods of texts. @type {Record<string, Builtin>} */
@@ -108,7 +114,10 @@ function replace(value, from, to, count = -1) {
   return replaced;
 }
 
-/** Without methods that change the list: messages cannot be changed. @type {Record<string, Builtin>} */
+/**
+ * The methods of lists, except those that change the list, because a template must not change the messages.
+ * @type {Record<string, Builtin>}
+ */
 const LIST_METHODS = {
   index: (value, [item]) => value.findIndex((/** @type {unknown} */ one) => isEqual(one, item)),
   count: (value, [item]) => value.filter((/** @type {unknown} */ one) => isEqual(one, item)).length,
@@ -121,7 +130,7 @@ const DICTIONARY_METHODS = {
   get: (value, [key, standard = null]) => (Object.hasOwn(value, key) ? value[key] : standard),
 };
 
-/** The method of a value, undefined if there is none. @param {unknown} value @param {string} name */
+/** Returns the method of a value, or undefined if there is none. @param {unknown} value @param {string} name */
 export function methodOf(value, name) {
   const methods =
     typeof value === 'string'
@@ -134,16 +143,16 @@ export function methodOf(value, name) {
   return Object.hasOwn(methods, name) ? methods[name] : undefined;
 }
 
-/** The field of an item, also by a path with points. @param {any} item @param {unknown} path */
+/** Returns the field of an item. The path may contain dots. @param {any} item @param {unknown} path */
 const fieldOf = (item, path) =>
   String(path)
     .split('.')
     .reduce((value, key) => (isDictionary(value) && Object.hasOwn(value, key) ? value[key] : new Undefined(key)), item);
 
 /**
- * Items that pass a test, given by its name; without one, those that are true.
- * @param {boolean} keeps true: those that pass
- * @param {boolean} ofField true: a field of each item is tested
+ * Returns a filter that selects items by the name of a test. Without a name, items that are true are selected.
+ * @param {boolean} keeps true to keep the items that pass the test, false to keep the others
+ * @param {boolean} ofField true to test a field of each item
  * @returns {Builtin}
  */
 const selecting = (keeps, ofField) => (value, args) => {
@@ -215,10 +224,10 @@ const FILTERS = {
 FILTERS.d = FILTERS.default;
 
 /**
- * Lines after the first are moved to the right, except empty ones.
+ * Indents the lines of a text, except empty lines.
  * @param {string} value
  * @param {number | string} width
- * @param {boolean} first
+ * @param {boolean} first true to indent the first line too
  */
 function indent(value, width, first) {
   const margin = typeof width === 'number' ? ' '.repeat(width) : width;
@@ -275,7 +284,7 @@ const named = (known, kind) => (/** @type {string} */ name) => {
 export const filterNamed = named(FILTERS, 'filter');
 export const testNamed = named(TESTS, 'test');
 
-/** Numbers of a loop. @param {number[]} args */
+/** Returns the numbers of a range. @param {number[]} args */
 function range(args) {
   const [begin, end, step] = args.length < 2 ? [0, args[0] ?? 0, 1] : [args[0], args[1], args[2] ?? 1];
   const count = Math.max(Math.ceil((end - begin) / step), 0);
@@ -284,7 +293,11 @@ function range(args) {
 }
 const MAX_RANGE = 100_000;
 
-/** The parts of a date that templates ask for. @param {Date} date @returns {Record<string, string>} */
+/**
+ * Returns the parts of a date that templates use, by their codes in strftime.
+ * @param {Date} date
+ * @returns {Record<string, string>}
+ */
 const dateParts = (date) => {
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   const word = (/** @type {Intl.DateTimeFormatOptions} */ options) => date.toLocaleDateString('en-US', options);
@@ -305,9 +318,9 @@ const dateParts = (date) => {
 };
 
 /**
- * The functions that a template may call, and the reason that it gives for a refusal.
+ * Returns the functions that a template may call.
  * @param {Date} now
- * @param {(reason: string) => never} refuse
+ * @param {(reason: string) => never} refuse called with the reason if the template rejects the messages
  * @returns {Record<string, (args: any[], named: Record<string, any>) => unknown>}
  */
 export const functions = (now, refuse) => ({

@@ -1,4 +1,4 @@
-// The chat template of a model: from messages to the text that the model was trained on.
+// Applies the chat template of a model, which converts messages to a text in the form on which the model was trained.
 
 import { readBoolean, readOptions } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
@@ -12,10 +12,10 @@ import { render } from './render.js';
 /**
  * @typedef {object} ChatOptions
  * @property {readonly object[]} [tools] functions that the model may call, as JSON schemas
- * @property {boolean} [think] for templates with `enable_thinking`: whether the model thinks before it answers
- * @property {boolean} [answer] true: the text ends where the answer of the model begins; default true unless the last
- *   message is the model's
- * @property {Record<string, unknown>} [values] further names of the template
+ * @property {boolean} [think] for templates with `enable_thinking`: true if the model thinks before it answers
+ * @property {boolean} [answer] true if the text ends where the answer of the model begins; default: true unless the
+ *   last message is from the model
+ * @property {Record<string, unknown>} [values] values of further variables of the template
  * @property {Date} [now] the date that the template may write; default: today
  */
 /**
@@ -34,12 +34,12 @@ export class ChatTemplates {
     this.#source = source;
   }
 
-  /** The token at the beginning of a text, if the template writes one. */
+  /** The special token bos_token, with which a template may begin the text. */
   get begin() {
     return this.#source.specials.bos_token;
   }
 
-  /** By name. */
+  /** The templates by name. */
   get templates() {
     return this.#source.templates;
   }
@@ -62,7 +62,7 @@ export class ChatTemplates {
       tools: tools ? plain('tools', tools) : null,
       documents: null,
       add_generation_prompt: answer ?? given.at(-1)?.role !== 'assistant',
-      // Templates have different names for it.
+      // Templates have different names for this variable.
       ...(think !== undefined && { enable_thinking: think, thinking: think }),
       .../** @type {object} */ (plain('values', values)),
     };
@@ -91,7 +91,12 @@ function readMessages(messages) {
   return /** @type {Message[]} */ (plain('messages', messages));
 }
 
-/** A copy with values of JSON only. @param {string} parameter @param {unknown} value @returns {unknown} */
+/**
+ * Returns a copy that contains only values of JSON.
+ * @param {string} parameter
+ * @param {unknown} value
+ * @returns {unknown}
+ */
 function plain(parameter, value) {
   try {
     return JSON.parse(JSON.stringify(value));

@@ -1,11 +1,11 @@
-// The tokens of a chat template. A template is in the language of Jinja: text with {{ expressions }}, {% statements %}
-// and {# comments #}. White space around tags is removed as with trim_blocks and lstrip_blocks, which the templates of
-// models are written for.
+// Splits a chat template into tokens. A template is written in Jinja: text with {{ expressions }}, {% statements %} and
+// {# comments #}. White space around tags is removed as by the options trim_blocks and lstrip_blocks of Jinja, for
+// which the templates of models are written.
 
 import { TemplateError } from './templateError.js';
 
 /**
- * A text, or a part of a tag; 'open' and 'close' are the signs of the tag itself.
+ * A text, or a part of a tag. 'open' and 'close' are the signs at the beginning and end of a tag.
  * @typedef {{ kind: 'text' | 'open' | 'name' | 'number' | 'string' | 'sign' | 'close', value: string, line: number }}
  *   Token
  */
@@ -29,7 +29,8 @@ export function tokenize(template) {
   /** @type {Token[]} */
   const tokens = [];
   const lineAt = lineCounter(source);
-  // startsLine: the text begins at the start of a line. strips: the tag before it removes its leading white space.
+  // startsLine: true if the next text begins at the start of a line. strips: true if the tag before the next text
+  // removes white space at the beginning of that text.
   let [at, startsLine, strips] = [0, true, false];
   for (;;) {
     TAG.lastIndex = at;
@@ -48,7 +49,7 @@ export function tokenize(template) {
     const before = source[end - 1];
     strips = before === '-';
     at = end + 2;
-    // A line break after a statement or a comment belongs to the tag.
+    // A line break directly after a statement or a comment is removed.
     const trims = kind !== '{{' && before !== '+' && source[at] === '\n';
     if (trims) at++;
     startsLine = trims;
@@ -62,7 +63,10 @@ function withoutIndent(text, startsLine) {
   return isIndent ? text.slice(0, line) : text;
 }
 
-/** @param {string} source @returns {(at: number) => number} the line of an index; indices may only grow */
+/**
+ * @param {string} source
+ * @returns {(at: number) => number} returns the line of an index; indices must not decrease between calls
+ */
 function lineCounter(source) {
   let [line, counted] = [1, 0];
   return (at) => {
@@ -78,7 +82,7 @@ function lineCounter(source) {
  * @param {'{{' | '{%'} kind
  * @param {Token[]} tokens
  * @param {(at: number) => number} lineAt
- * @returns {number} the index of its closing sign, −1 without one
+ * @returns {number} index of the closing sign of the tag, −1 if there is none
  */
 function readTag(source, begin, kind, tokens, lineAt) {
   const closing = CLOSING[kind];
@@ -124,7 +128,7 @@ function readString(source, begin, tokens, line) {
         value += String.fromCharCode(Number.parseInt(code[1] ?? code[2], 16));
         at += code[0].length - 1;
       } else if (source[at] in ESCAPES) value += ESCAPES[source[at]];
-      // As in Python, a line break after a backslash is no part of the text, and other backslashes stay.
+      // As in Python, a line break after a backslash is removed, and a backslash before another character is kept.
       else if (source[at] !== '\n') value += /['"\\]/.test(source[at]) ? source[at] : `\\${source[at]}`;
     }
   }

@@ -1,4 +1,4 @@
-// The syntax tree of a chat template.
+// Parses a chat template to a syntax tree.
 
 import { tokenize } from './lexer.js';
 import { TemplateError } from './templateError.js';
@@ -6,13 +6,13 @@ import { TemplateError } from './templateError.js';
 /** @import { Token } from './lexer.js' */
 
 /**
- * A node of the tree. Its fields depend on its kind: see render.js.
+ * A node of the tree. The fields depend on the kind, see render.js.
  * @typedef {{ kind: string, line: number, [field: string]: any }} Node
  */
 
-/** Nested expressions and statements. */
+/** Maximum depth of nested expressions and statements. */
 const MAX_DEPTH = 200;
-/** Binary operators from the weakest to the strongest. ~ joins texts. */
+/** Binary operators in the order of precedence, the lowest first. ~ joins texts. */
 const LEVELS = [['+', '-'], ['~'], ['*', '/', '//', '%']];
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>='];
 const CONSTANTS = /** @type {Record<string, boolean | null>} */ ({
@@ -53,7 +53,7 @@ class Parser {
     return this.#token.value === value && kinds.includes(this.#token.kind);
   }
 
-  /** Takes the next token if it is this sign or word. @param {string} value */
+  /** Consumes the next token if it is this sign or word. @param {string} value */
   #take(value) {
     if (!this.#is(value)) return false;
     this.#at++;
@@ -86,7 +86,11 @@ class Parser {
     return result;
   }
 
-  /** Nodes up to one of the statements, whose tag is opened and not read. @param {string[]} ends @returns {Node[]} */
+  /**
+   * Parses nodes up to one of the ending statements. The opening sign of its tag is consumed, its name is not.
+   * @param {string[]} ends
+   * @returns {Node[]}
+   */
   block(ends) {
     return this.#nested(() => {
       /** @type {Node[]} */
@@ -108,12 +112,12 @@ class Parser {
     });
   }
 
-  /** The end of a statement's tag. */
+  /** Consumes the end of a statement's tag. */
   #close() {
     this.#expect('%}');
   }
 
-  /** @param {string} end */
+  /** Parses the body of a statement up to its end statement. @param {string} end */
   #bodyUntil(end) {
     this.#close();
     const body = this.block([end]);
@@ -129,7 +133,7 @@ class Parser {
     if (name === 'for') return this.#for(line);
     if (name === 'set') return this.#set(line);
     if (name === 'macro') return this.#macro(line);
-    // The answers of the model, which training marks. They do not change the text.
+    // This statement marks the answers of the model for training. It does not change the text.
     if (name === 'generation') return { kind: 'group', body: this.#bodyUntil('endgeneration'), line };
     if (name === 'break' || name === 'continue') {
       this.#close();
@@ -175,7 +179,7 @@ class Parser {
     return { kind: 'for', names, list, test, body, other, line };
   }
 
-  /** Names to which a loop or an assignment gives values. */
+  /** Parses the names to which a loop or an assignment assigns values. */
   #names() {
     const inside = this.#take('(');
     const names = [this.#name()];
@@ -210,7 +214,7 @@ class Parser {
     return { kind: 'macro', name, parameters, body: this.#bodyUntil('endmacro'), line };
   }
 
-  /** Expressions with commas between them are a list. @returns {Node} */
+  /** Parses an expression. Several expressions with commas between them are a list. @returns {Node} */
   #tuple() {
     const { line } = this.#token;
     const first = this.#expression();
@@ -327,7 +331,7 @@ class Parser {
     throw this.#unexpected('expected an expression');
   }
 
-  /** A value in parentheses, or a tuple. @param {number} line @returns {Node} */
+  /** Parses a value in parentheses, or a tuple. @param {number} line @returns {Node} */
   #parenthesis(line) {
     const first = this.#expression();
     if (this.#take(')')) return first;
@@ -335,7 +339,7 @@ class Parser {
     return { kind: 'list', items: [first, ...this.#items(')')], line };
   }
 
-  /** Expressions up to a sign. @param {string} end */
+  /** Parses expressions with commas between them, up to a sign. @param {string} end */
   #items(end) {
     /** @type {Node[]} */
     const items = [];
@@ -359,7 +363,7 @@ class Parser {
     return { kind: 'dictionary', entries, line };
   }
 
-  /** Fields, indices and calls after a value. @param {Node} value @returns {Node} */
+  /** Parses fields, indices and calls after a value. @param {Node} value @returns {Node} */
   #postfix(value) {
     const { line } = this.#token;
     if (this.#take('.')) {
@@ -374,7 +378,7 @@ class Parser {
     return value;
   }
 
-  /** One index, or a slice. @param {Node} value @param {number} line @returns {Node} */
+  /** Parses an index or a slice. @param {Node} value @param {number} line @returns {Node} */
   #index(value, line) {
     /** @type {(Node | undefined)[]} */
     const parts = [undefined];
@@ -387,7 +391,7 @@ class Parser {
     return { kind: 'slice', value, parts, line };
   }
 
-  /** The arguments of a call, after its parenthesis. */
+  /** Parses the arguments of a call, after the opening parenthesis. */
   #arguments() {
     /** @type {Node[]} */
     const positional = [];
@@ -406,7 +410,7 @@ class Parser {
     return { positional, named };
   }
 
-  /** Filters and tests after a value. @param {Node} value @returns {Node} */
+  /** Parses filters and tests after a value. @param {Node} value @returns {Node} */
   #filters(value) {
     const { line } = this.#token;
     if (this.#take('|')) {
@@ -425,7 +429,7 @@ class Parser {
     return value;
   }
 
-  /** In parentheses, or one value without them. */
+  /** Parses the arguments of a test: arguments in parentheses, or one value without parentheses. */
   #testArguments() {
     if (this.#take('(')) return this.#arguments();
     const { kind, value } = this.#token;

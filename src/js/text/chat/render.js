@@ -1,4 +1,4 @@
-// Runs the tree of a chat template.
+// Runs the syntax tree of a chat template.
 
 import { contains, filterNamed, functions, list, methodOf, nameOf, testNamed } from './builtins.js';
 import { TemplateError } from './templateError.js';
@@ -6,10 +6,10 @@ import { Fault, isDictionary, isEqual, isTrue, limited, Namespace, Undefined, wr
 
 /** @import { Node } from './parser.js' */
 
-/** Limits of the steps, characters and nested calls of one text, for templates that would not end. */
+/** Maximum steps, characters and nested calls for one text, because a template might not end. */
 const [MAX_STEPS, MAX_LENGTH, MAX_CALLS] = [2_000_000, 2 ** 26, 100];
 
-/** Names with their values. Statements in a loop or a macro do not change those outside. */
+/** Variables with their values. Statements in a loop or a macro do not change variables outside. */
 class Scope {
   /** @param {Scope | null} parent @param {Record<string, unknown>} values */
   constructor(parent, values = {}) {
@@ -25,7 +25,7 @@ class Scope {
   }
 }
 
-/** Thrown by break and continue. */
+/** Thrown by the statements break and continue. */
 class Leave {
   /** @param {'break' | 'continue'} kind */
   constructor(kind) {
@@ -45,7 +45,10 @@ export function render(tree, values, now = new Date()) {
 class Renderer {
   #steps = 0;
   #length = 0;
-  /** The text so far; a macro and a block that is set have their own. @type {string[]} */
+  /**
+   * Parts of the text so far. A macro, and a block whose text is assigned to a variable, have parts of their own.
+   * @type {string[]}
+   */
   #out = [];
   #calls = 0;
   #line = 1;
@@ -88,7 +91,7 @@ class Renderer {
     this.#out.push(text);
   }
 
-  /** The text of a body. @param {Node[]} nodes @param {Scope} scope */
+  /** Runs a body and returns its text. @param {Node[]} nodes @param {Scope} scope */
   #captured(nodes, scope) {
     const outer = this.#out;
     this.#out = [];
@@ -150,7 +153,7 @@ class Renderer {
     }
   }
 
-  /** @param {Node} node @param {Scope} scope of its definition */
+  /** @param {Node} node @param {Scope} scope scope in which the macro is defined */
   #macro({ name, parameters, body }, scope) {
     return (/** @type {unknown[]} */ args, /** @type {Record<string, unknown>} */ named) => {
       if (++this.#calls > MAX_CALLS) throw new Fault(`more than ${MAX_CALLS} nested calls`);
@@ -279,7 +282,7 @@ function bind(names, value, scope) {
   names.forEach((name, i) => scope.values.set(name, items[i]));
 }
 
-/** The variable `loop`. @param {unknown[]} items @param {number} i */
+/** Returns the variable `loop` of Jinja. @param {unknown[]} items @param {number} i */
 const loopAt = (items, i) => ({
   index: i + 1,
   index0: i,
@@ -325,7 +328,8 @@ function calculate(sign, left, right) {
 }
 
 /**
- * As in Python, a name after a point is a method of a dictionary before it is a key.
+ * Returns a field of a value. As in Jinja, a name after a dot is looked up as a method of a dictionary before it is
+ * looked up as a key.
  * @param {any} value @param {any} key @param {boolean} [dotted]
  */
 function fieldOf(value, key, dotted) {

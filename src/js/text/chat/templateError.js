@@ -1,8 +1,8 @@
-// The error of a chat template.
+// The error class of chat templates.
 
 import { HeadlightError } from '../../check/errors.js';
 
-/** A fault in a template, or a construct that is not supported; it has the line. */
+/** An error in a template, or a construct that is not supported, with its line. */
 export class TemplateError extends HeadlightError {
   /** @param {number} line @param {string} reason @param {object} [more] */
   constructor(line, reason, more = {}) {

@@ -1,12 +1,12 @@
-// Values of a chat template, with the rules of Python: what is true, how a value is written, what is equal.
+// Handles values of a chat template by the rules of Python: which are true, how they are written, which are equal.
 
-/** A fault that render.js reports with its line. */
+/** An error to which render.js adds the line. */
 export class Fault extends Error {}
 
-/** Limits of a value: characters of a text, items of a list, and parts of all lists and dictionaries in it. */
+/** Maximum characters of a text, items of a list, and parts of all lists and dictionaries in a value. */
 const [MAX_TEXT, MAX_ITEMS, MAX_PARTS] = [2 ** 26, 1_000_000, 1_000_000];
 
-/** Refuses a text or a list that a template has made too long. @template T @param {T} value @returns {T} */
+/** Throws if a template has made a text or a list that is too long. @template T @param {T} value @returns {T} */
 export function limited(value) {
   if (typeof value === 'string' && value.length > MAX_TEXT)
     throw new Fault(`a text of more than ${MAX_TEXT} characters`);
@@ -14,7 +14,7 @@ export function limited(value) {
   return value;
 }
 
-/** Refuses a value with too many parts: a list may contain itself many times over. @param {unknown} value */
+/** Throws if a value has too many parts, because a list may contain another list many times. @param {unknown} value */
 function limitParts(value) {
   const rest = [value];
   for (let parts = 0; rest.length > 0; parts++) {
@@ -25,7 +25,7 @@ function limitParts(value) {
   }
 }
 
-/** The value of a name or field that does not exist. It is written as nothing. */
+/** The value of a variable or field that does not exist. It is written as an empty text. */
 export class Undefined {
   /** @param {string} name */
   constructor(name) {
@@ -78,14 +78,14 @@ function haveEqualParts(a, b) {
   return number(a) === number(b);
 }
 
-/** A value as {{ … }} writes it. @param {unknown} value @returns {string} */
+/** Returns the text of a value in {{ … }}. @param {unknown} value @returns {string} */
 export function write(value) {
   if (typeof value === 'string') return value;
   limitParts(value);
   return value instanceof Undefined ? '' : represent(value);
 }
 
-/** A value as Python's repr writes it. @param {unknown} value @returns {string} */
+/** Returns the text of a value as repr in Python. @param {unknown} value @returns {string} */
 function represent(value) {
   if (value === null || value === undefined) return 'None';
   if (value === true) return 'True';
@@ -112,7 +112,7 @@ function representText(text) {
 }
 
 /**
- * JSON as Python's json.dumps writes it, without escapes of letters beyond ASCII.
+ * Returns JSON as json.dumps in Python with ensure_ascii=False, so that letters beyond ASCII are not escaped.
  * @param {unknown} value
  * @param {number} [indent]
  */
@@ -141,7 +141,7 @@ function partToJson(value, indent, margin) {
 }
 
 /**
- * The items of a loop or a filter, or undefined if a value has none.
+ * Returns the items of a loop or a filter, or undefined if a value has none.
  * @param {unknown} value
  * @returns {unknown[] | undefined}
  */

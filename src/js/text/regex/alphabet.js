@@ -1,5 +1,5 @@
-// Maps characters to equivalence classes, called kinds: characters that belong to the same sets of a program have the
-// same kind. Each character is looked up in the sets once.
+// Maps characters to equivalence classes, called kinds. Characters that belong to the same sets of a program have the
+// same kind. A character is tested for membership in the sets only once.
 
 /** @import { CharacterSet } from './classes.js' */
 
@@ -8,17 +8,23 @@ const PAGE = 1 << PAGE_BITS;
 
 export class Alphabet {
   #sets;
-  /** The kind of each character, in pages; 0 if it has not occurred yet. @type {(Int32Array | undefined)[]} */
+  /**
+   * The kind of each character, in pages. It is 0 if the character has not occurred yet.
+   * @type {(Int32Array | undefined)[]}
+   */
   #pages = new Array(0x110000 / PAGE);
   /** @type {Map<string, number>} */
   #kinds = new Map();
   #count = 1;
 
-  /** @param {readonly CharacterSet[]} sets @param {readonly number[]} literals each has its own kind */
+  /**
+   * @param {readonly CharacterSet[]} sets
+   * @param {readonly number[]} literals characters that have a kind of their own
+   */
   constructor(sets, literals) {
     this.#sets = sets;
     this.width = sets.length;
-    /** (kinds, sets): 1 if the kind belongs to the set. Kind 0 is the end of the text. */
+    /** Membership (kinds, sets), 1 if the kind belongs to the set. Kind 0 is the end of the text. */
     this.members = new Uint8Array(64 * this.width);
     this.literals = Int32Array.from(literals, (code) => this.#put(code, this.#add(this.#rowOf(code))));
   }

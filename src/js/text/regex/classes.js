@@ -1,13 +1,18 @@
-// Character sets in the regular expressions of tokenizer files. They test one character at a time: a class of the file
-// is never compiled to a JavaScript RegExp, because that takes seconds for some classes.
+// Character sets in the regular expressions of tokenizer files. They test one character at a time. A character class of
+// the file is never compiled to a JavaScript RegExp, because that takes seconds for some classes.
 
-/** The characters of \w. */
+/** The characters of \w in a character class. */
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** The characters of \w outside a class. There Oniguruma also counts ², ³, ¹ and ¼ to ¾ as word characters. */
+/**
+ * The characters of \w outside a character class, where Oniguruma also counts ², ³, ¹ and ¼ to ¾ as word characters.
+ */
 const ALONE = `${WORD}\\xb2\\xb3\\xb9\\xbc-\\xbe`;
-/** Escapes of one letter; the upper-case letter negates. @type {Record<string, string>} */
+/**
+ * Sets of the escapes with a lower-case letter. The escape with the upper-case letter is the negated set.
+ * @type {Record<string, string>}
+ */
 const ESCAPES = { d: '\\p{Nd}', w: WORD, s: '\\p{White_Space}', h: '0-9A-Fa-f' };
-/** POSIX names, for [[:alpha:]] and \p{Alpha}. @type {Record<string, string>} */
+/** Sets by POSIX names, for [[:alpha:]] and \p{Alpha}. @type {Record<string, string>} */
 const POSIX = {
   ...{ alpha: '\\p{Alphabetic}', alnum: '\\p{Alphabetic}\\p{Nd}', digit: '\\p{Nd}', word: WORD },
   ...{ lower: '\\p{Lowercase}', upper: '\\p{Uppercase}', space: '\\p{White_Space}', blank: '\\p{Zs}\\t' },
@@ -16,7 +21,7 @@ const POSIX = {
 
 /** @typedef {{ has(code: number): boolean, key: string }} CharacterSet key: equal for equal sets */
 
-/** A set with a JavaScript RegExp, whose source never comes from a file. @implements {CharacterSet} */
+/** A set that is tested by a JavaScript RegExp, whose source is never from a file. @implements {CharacterSet} */
 class BuiltIn {
   #pattern;
   #negated;
@@ -34,7 +39,7 @@ class BuiltIn {
   }
 }
 
-/** By their keys. Bounded by the number of Unicode properties. @type {Map<string, BuiltIn>} */
+/** The sets by key. Their number is bounded by that of the Unicode properties. @type {Map<string, BuiltIn>} */
 const builtIns = new Map();
 
 /** @param {string} inside @param {boolean} negated */
@@ -46,9 +51,9 @@ function builtInSet(inside, negated) {
 }
 
 /**
- * The set of an escape such as \d or \W; null if the letter has none.
+ * Returns the set of an escape such as \d or \W, or null if the letter is no such escape.
  * @param {string} letter
- * @param {boolean} alone outside a class
+ * @param {boolean} alone true outside a character class
  */
 export function escapeSet(letter, alone) {
   const small = letter.toLowerCase();
@@ -56,16 +61,20 @@ export function escapeSet(letter, alone) {
   return builtInSet(alone && small === 'w' ? ALONE : ESCAPES[small], letter !== small);
 }
 
-/** The set of a class such as [[:alpha:]]; null if there is none. @param {string} name @param {boolean} negated */
+/**
+ * Returns the set of a POSIX class such as [:alpha:], or null if there is none.
+ * @param {string} name
+ * @param {boolean} negated
+ */
 export const posixSet = (name, negated) => (Object.hasOwn(POSIX, name) ? builtInSet(POSIX[name], negated) : null);
 
-/** The set of \p{…}; null if there is none. @param {string} name @param {boolean} negated */
+/** Returns the set of \p{…}, or null if there is none. @param {string} name @param {boolean} negated */
 export function propertySet(name, negated) {
   for (const property of [`\\p{${name}}`, `\\p{Script=${name}}`, `\\p{${name.toLowerCase()}}`]) {
     try {
       return builtInSet(property, negated);
     } catch {
-      // No property of this form.
+      // There is no property of this form.
     }
   }
   return posixSet(name.toLowerCase(), negated);
@@ -75,10 +84,14 @@ const CASED = /\p{Changes_When_Casemapped}/u;
 /** For each character, the characters that are equal except for case. @type {Map<number, number[]>} */
 const caseGroups = new Map();
 
-/** Created at the first use. */
+/** Returns the groups, which are made at the first use. */
 function getCaseGroups() {
   if (caseGroups.size > 0) return caseGroups;
-  /** The other character, if it is equal except for case; else the first. @param {string} char @param {string} other */
+  /**
+   * Returns the other character if it is equal except for case, else the first.
+   * @param {string} char
+   * @param {string} other
+   */
   const same = (char, other) => (/^(.)\1$/isu.test(char + other) ? other : char);
   for (let code = 0; code < 0x20000; code++) {
     const char = String.fromCodePoint(code);
@@ -93,7 +106,11 @@ function getCaseGroups() {
   return caseGroups;
 }
 
-/** A character and all that are equal to it except for case. @param {number} code @returns {readonly number[]} */
+/**
+ * Returns a character and all characters that are equal to it except for case.
+ * @param {number} code
+ * @returns {readonly number[]}
+ */
 export const anyCaseOf = (code) => getCaseGroups().get(code) ?? [code];
 
 /** The union of ranges and other sets. */
@@ -139,17 +156,20 @@ class Union {
   }
 }
 
-/** A class in brackets: the intersection of its operands, which are separated by &&. @implements {CharacterSet} */
+/**
+ * A character class in brackets, which is the intersection of its operands. In the source they are separated by &&.
+ * @implements {CharacterSet}
+ */
 export class CharacterClass {
   #operands = [new Union()];
   #negated;
   #anyCase;
 
-  /** @param {boolean} negated @param {boolean} anyCase ignore case; applies before the negation */
+  /** @param {boolean} negated @param {boolean} anyCase true to ignore case, which is applied before the negation */
   constructor(negated, anyCase) {
     this.#negated = negated;
     this.#anyCase = anyCase;
-    /** The source of the class, once it has been read. */
+    /** The source of the class, after it has been parsed. */
     this.key = '';
   }
 
@@ -202,7 +222,7 @@ export class Characters {
   }
 }
 
-/** All characters, or all except one. @param {number} [but] @returns {CharacterSet} */
+/** Returns all characters, or all except one. @param {number} [but] @returns {CharacterSet} */
 export function anyBut(but) {
   if (but === undefined) return ANY;
   return { key: `^=${but}`, has: (code) => code !== but };

@@ -1,45 +1,48 @@
-// Compiles the syntax tree of a regular expression to a program, a table of instructions that match.js runs. The result
-// of an instruction depends only on its position in the text, not on the path to it, so it can be memoized. For this,
-// counted repetitions are unrolled, and a repetition whose body can match the empty string has two copies of it: for
-// iterations that have and have not matched a character.
+// Compiles the syntax tree of a regular expression to a program, which is a table of instructions that match.js runs.
+// The result of an instruction depends only on the position in the text, not on the path to it, so that it can be
+// memoized. For this purpose, counted repetitions are unrolled, and a body that can match the empty string is compiled
+// twice, for iterations that have matched a character and for iterations that have not.
 
 import { Characters } from './classes.js';
 
 /** @import { CharacterSet } from './classes.js' */
 /** @import { Look, Node, Repeat } from './parse.js' */
 
-/** Total cost of the instructions. A text takes up to about 1 ms per 100,000 characters × cost. */
+/** Maximum total cost of the instructions. A text of 100,000 characters takes up to about 1 ms per unit of cost. */
 export const MAX_COST = 1000;
-/** Cost of an instruction with a memo; others cost 1. */
+/** Cost of an instruction whose results are memoized. Other instructions cost 1. */
 const COST_OF_MEMO = 4;
 const COST_OF_BRANCH = 2;
 const MAX_TIMES = 1000;
-/** Sets of a program: each new character of a text is looked up in all of them. */
+/** Maximum sets of a program. It is limited, because each new character of a text is tested with all of them. */
 const MAX_SETS = 64;
 const MAX_LOOKBEHIND = 255;
 
 export const ACCEPT = 0;
-/** Never matches. */
+/** Instruction that never matches. */
 export const FAIL = 1;
-/** Consumes one character, forwards or backwards: a given one, or one of a set. */
+/** Instructions that consume a certain character, or one of a set, forwards or backwards. */
 export const LITERAL = 2;
 export const LITERAL_BACK = 3;
 export const SET = 4;
 export const SET_BACK = 5;
-/** Tests if the next or the previous character is (not) in a set, and consumes nothing. */
+/** Instructions that test if the next or the previous character is (not) in a set, and consume nothing. */
 export const NEXT = 6;
 export const LAST = 7;
-/** Lookahead or lookbehind: tests if a body matches or does not. */
+/** Lookahead or lookbehind, which tests if a body matches, or if it does not match. */
 export const LOOK = 8;
-/** Atomic group: no backtracking into its body. Continues at `next` if it has consumed characters, else at `other`. */
+/**
+ * Atomic group, into whose body the matcher does not backtrack. Continues at `next` if it has consumed characters, else
+ * at `other`.
+ */
 export const ATOMIC = 9;
-/** Tries several branches in order. */
+/** Instruction that tries several branches in order. */
 export const SPLIT = 10;
-/** Consumes as many characters of a set as possible; backtracking gives them back one by one. */
+/** Instruction that consumes as many characters of a set as possible. Backtracking releases them one by one. */
 export const STAR = 11;
-/** A point that several branches continue at. */
+/** A point at which several branches continue. */
 export const JOIN = 12;
-/** This opcode and higher ones are memoized. */
+/** The results of this opcode and of higher opcodes are memoized. */
 const FIRST_MEMOIZED = SPLIT;
 
 /**
@@ -47,8 +50,9 @@ const FIRST_MEMOIZED = SPLIT;
  * @property {Uint8Array} ops
  * @property {Int32Array} args index of the literal, the set or the split; entry of the body of a LOOK or ATOMIC
  * @property {Int32Array} nexts
- * @property {Int32Array} others of ATOMIC: see there; of LOOK, NEXT and LAST: 1 if negated
- * @property {Int32Array} memos index of the memo of each instruction, −1 for none
+ * @property {Int32Array} others for ATOMIC, the continuation if nothing was consumed; for LOOK, NEXT and LAST, 1 if
+ *   negated
+ * @property {Int32Array} memos index of the memo of each instruction, −1 if the instruction has none
  * @property {Uint8Array} inBody 1 if the instruction is in the body of a LOOK or ATOMIC
  * @property {number[][]} splits the branches of each split
  * @property {boolean[]} forwards direction of each split
@@ -63,7 +67,7 @@ const FIRST_MEMOIZED = SPLIT;
 /** @type {WeakMap<Node, boolean>} */
 const nullable = new WeakMap();
 
-/** True if it can match the empty string. @param {Node} node @returns {boolean} */
+/** Returns true if a node can match the empty string. @param {Node} node @returns {boolean} */
 function isNullable(node) {
   let known = nullable.get(node);
   if (known === undefined) nullable.set(node, (known = computeNullable(node)));
@@ -79,13 +83,13 @@ function computeNullable(node) {
   return node.kind === 'look' || isNullable(node.one);
 }
 
-/** True if it compiles to no instruction. @param {Node} node @returns {boolean} */
+/** Returns true if a node compiles to no instruction. @param {Node} node @returns {boolean} */
 function isEmpty(node) {
   if (node.kind === 'sequence') return node.parts.every(isEmpty);
   return node.kind === 'repeat' && (node.most === 0 || isEmpty(node.one));
 }
 
-/** The maximum number of characters it can match. @param {Node} node @returns {number} */
+/** Returns the maximum number of characters that a node can match. @param {Node} node @returns {number} */
 function widthOf(node) {
   if (node.kind === 'literal' || node.kind === 'set') return 1;
   if (node.kind === 'sequence') return node.parts.reduce((sum, part) => sum + widthOf(part), 0);
@@ -95,7 +99,8 @@ function widthOf(node) {
 }
 
 /**
- * Continuations of a node: one if the enclosing iteration has consumed characters, one if not; back: matches backwards.
+ * Continuations of a node. taken: instruction to continue at if the enclosing iteration has consumed characters; none:
+ * if it has not; back: true if the node matches backwards.
  * @typedef {{ taken: number, none: number, back: boolean }} After
  */
 
@@ -185,7 +190,7 @@ class Compiler {
     return this.#emit(SPLIT, this.#splits.push(branches) - 1);
   }
 
-  /** The index of a set. @param {CharacterSet} set */
+  /** Returns the index of a set. @param {CharacterSet} set */
   #setOf(set) {
     const known = this.#sets.get(set.key);
     if (known) return known.index;
@@ -195,7 +200,7 @@ class Compiler {
     return index;
   }
 
-  /** The index of a literal. @param {number} code */
+  /** Returns the index of a literal. @param {number} code */
   #literalOf(code) {
     const index = this.#literals.get(code) ?? this.#literals.size;
     this.#literals.set(code, index);
@@ -203,7 +208,8 @@ class Compiler {
   }
 
   /**
-   * A continuation shared by several branches: memoized, unless a memoized instruction is at most two steps ahead.
+   * Returns a continuation that several branches share. It is memoized, unless there is a memoized instruction at most
+   * two steps ahead.
    * @param {number} pc
    */
   #join(pc) {
@@ -219,7 +225,7 @@ class Compiler {
     return { taken: first, none: none === taken ? first : this.#join(none), back };
   }
 
-  /** @param {Node} node @param {After} after @returns {number} its entry */
+  /** @param {Node} node @param {After} after @returns {number} the first instruction of the node */
   #compile(node, after) {
     if (node.kind === 'literal')
       return this.#emit(after.back ? LITERAL_BACK : LITERAL, this.#literalOf(node.code), after.taken);
@@ -237,12 +243,12 @@ class Compiler {
   #sequence(parts, after) {
     const { back } = after;
     let { taken, none } = after;
-    // In reverse order, because each part needs the entry of the next one.
+    // The parts are compiled in reverse order, because each part needs the first instruction of the next part.
     const order = back ? parts : [...parts].reverse();
     order.forEach((part, i) => {
       const both = taken === none || !isNullable(part);
       const entry = this.#compile(part, { taken, none: both ? taken : none, back });
-      // The first part always begins with nothing consumed.
+      // The first part always begins when nothing has been consumed.
       const isFirst = i === parts.length - 1;
       taken = both || isFirst ? entry : this.#compile(part, { taken, none: taken, back });
       none = entry;
@@ -272,7 +278,7 @@ class Compiler {
     return most === Infinity ? this.#unlimited(repeat, after) : this.#limited(repeat, after);
   }
 
-  /** Any number of times. @param {Repeat} repeat @param {After} after */
+  /** Compiles a repetition without a maximum. @param {Repeat} repeat @param {After} after */
   #unlimited({ one, lazy }, { taken, none, back }) {
     const set = one.kind === 'set' ? one.set : one.kind === 'literal' ? new Characters([one.code]) : null;
     if (set && !lazy) {
@@ -283,7 +289,10 @@ class Compiler {
     /** @type {number[]} */
     const branches = [];
     const again = this.#split(branches, back);
-    /** An iteration that consumes nothing ends the repetition. @param {number} end */
+    /**
+     * Returns the branches to the body and to the end. An iteration that consumes nothing ends the repetition.
+     * @param {number} end
+     */
     const branchesTo = (end) => {
       const inside = this.#compile(one, { taken: again, none: isNullable(one) ? end : again, back });
       return lazy ? [end, inside] : [inside, end];
@@ -292,7 +301,7 @@ class Compiler {
     return taken === none ? again : this.#split(branchesTo(none), back);
   }
 
-  /** At most `most` times. @param {Repeat} repeat @param {After} after */
+  /** Compiles a repetition with a maximum. @param {Repeat} repeat @param {After} after */
   #limited({ one, most, lazy }, after) {
     let rest = this.#joined(after);
     const { taken: end, none: start, back } = rest;
@@ -324,7 +333,11 @@ class Compiler {
     return this.#emit(LOOK, body, none, Number(negated));
   }
 
-  /** The body of a LOOK or ATOMIC, which ends with its own ACCEPT. @param {Node} one @param {boolean} back */
+  /**
+   * Compiles the body of a LOOK or ATOMIC, which ends with an ACCEPT of its own.
+   * @param {Node} one
+   * @param {boolean} back
+   */
   #body(one, back) {
     this.#bodies++;
     const accept = this.#emit(ACCEPT);

@@ -1,6 +1,6 @@
-// Runs a program on a text, with the results of a backtracking engine but in linear time. An instruction's success
-// depends neither on the path to it nor on the begin of the match, so an instruction that has failed at a position is
-// not tried there again. In the body of a look or an atomic group, successes are memoized too.
+// Runs a program on a text, with the results of a backtracking engine but in linear time. The success of an instruction
+// depends neither on the path to it nor on the beginning of the match, so an instruction that has failed at a position
+// is not tried there again. In the body of a lookaround or an atomic group, successes are memoized too.
 
 import { Alphabet } from './alphabet.js';
 import * as OP from './compile.js';
@@ -8,15 +8,15 @@ import { Memory, PAGE_BITS } from './memory.js';
 
 /** @import { Program } from './compile.js' */
 
-/** Kinds of characters for which the possible branches of a split are cached. */
+/** Maximum number of kinds of characters for which the possible branches of a split are cached. */
 const MAX_CACHED_KINDS = 256;
-/** Instructions visited to find out if a branch can begin with a character. */
+/** Maximum number of instructions that are visited to determine if a branch can begin with a character. */
 const MAX_STEPS = 40;
 /** Words of a stack entry: instruction, position, and the current branch of a SPLIT or the current end of a STAR. */
 const ENTRY = 3;
 const CONTINUES = -1;
 const FAILS = -2;
-/** Number of positions after which memos before the current match are freed. */
+/** Number of positions after which the memoized results before the current match are freed. */
 const FREE_INTERVAL = 4 << PAGE_BITS;
 
 export class Matcher {
@@ -33,9 +33,9 @@ export class Matcher {
   #at = 0;
   /** UTF-16 offset of each character, if the text has surrogate pairs. @type {Int32Array | null} */
   #units = null;
-  /** By kind: 1 if a match can begin with it, −1 if not, 0 if not computed yet. */
+  /** By kind, 1 if a match can begin with it, −1 if it cannot, 0 if that has not been computed yet. */
   #begins = new Int8Array(MAX_CACHED_KINDS);
-  /** By split and kind: the branches that can begin with it. @type {(number[] | undefined)[][]} */
+  /** By split and kind, the branches that can begin with that kind. @type {(number[] | undefined)[][]} */
   #branches;
 
   /** @param {Program} program */
@@ -50,9 +50,9 @@ export class Matcher {
   }
 
   /**
-   * All matches from left to right, without empty matches directly after another match.
+   * Returns all matches from left to right, without empty matches directly after another match.
    * @param {string} text
-   * @returns {number[]} begin and end of each
+   * @returns {number[]} begin and end of each match
    */
   matches(text) {
     this.#read(text);
@@ -89,7 +89,7 @@ export class Matcher {
     return found;
   }
 
-  /** Sets the kinds and the offsets of the characters of a text. @param {string} text */
+  /** Determines the kinds and the offsets of the characters of a text. @param {string} text */
   #read(text) {
     const { length } = text;
     if (this.#kinds.length <= length) this.#kinds = new Int32Array(2 * length);
@@ -108,14 +108,18 @@ export class Matcher {
     this.#length = count;
   }
 
-  /** False if no match begins with a kind of character. @param {number} kind */
+  /** Returns false if no match begins with a kind of character. @param {number} kind */
   #canBegin(kind) {
     if (kind >= MAX_CACHED_KINDS) return true;
     if (this.#begins[kind] === 0) this.#begins[kind] = this.#mayConsume(this.#program.entry, kind) ? 1 : -1;
     return this.#begins[kind] > 0;
   }
 
-  /** False if no match from an instruction begins with a kind of character. @param {number} pc @param {number} kind */
+  /**
+   * Returns false if no match from an instruction on begins with a kind of character.
+   * @param {number} pc
+   * @param {number} kind
+   */
   #mayConsume(pc, kind) {
     let steps = MAX_STEPS;
     /** @type {(pc: number) => boolean} */
@@ -134,7 +138,11 @@ export class Matcher {
     return may(pc);
   }
 
-  /** The branches of a split that may begin with a kind of character. @param {number} split @param {number} kind */
+  /**
+   * Returns the branches of a split that may begin with a kind of character.
+   * @param {number} split
+   * @param {number} kind
+   */
   #branchesOf(split, kind) {
     const branches = this.#program.splits[split];
     if (branches.length < 3 || kind >= MAX_CACHED_KINDS || !this.#program.forwards[split]) return branches;
@@ -142,7 +150,7 @@ export class Matcher {
   }
 
   /**
-   * @param {number} entry of the program or of a body
+   * @param {number} entry first instruction of the program or of a body
    * @param {number} begin
    * @returns {number} the end of the match, −1 for no match
    */
@@ -204,7 +212,7 @@ export class Matcher {
   }
 
   /**
-   * Begins a memoized instruction, with its first branch.
+   * Begins a memoized instruction with its first branch.
    * @param {number} pc
    * @param {number} at
    * @param {Memory} memory
@@ -227,7 +235,7 @@ export class Matcher {
   }
 
   /**
-   * Consumes characters of the set, up to the first position with a memoized result.
+   * Consumes characters of the set of a STAR, up to the first position with a memoized result.
    * @param {number} pc
    * @param {number} begin
    * @param {Memory} memory
@@ -241,7 +249,7 @@ export class Matcher {
       at++;
       if (!memory.isBlank(at)) known = memory.get(memo, at);
     }
-    // A memoized failure at a position includes all ends after it.
+    // A memoized failure at a position also holds for all later ends.
     if (known !== 0) at--;
     this.#push(pc, begin, at);
     this.#at = at;
@@ -261,8 +269,8 @@ export class Matcher {
   }
 
   /**
-   * Backtracks to the last instruction with an untried branch. Instructions without one have failed.
-   * @param {number} base of the stack
+   * Backtracks to the last instruction with an untried branch. Instructions without untried branches have failed.
+   * @param {number} base size of the stack at the beginning of the run
    * @param {Memory} memory
    */
   #retry(base, memory) {
@@ -294,9 +302,9 @@ export class Matcher {
   }
 
   /**
-   * Memoizes the success of all instructions on the stack. Only in bodies: the next match of the program itself begins
-   * after this one.
-   * @param {number} base of the stack
+   * Memoizes the success of all instructions on the stack in a body. It is not needed for the program itself, whose
+   * next match begins after this one.
+   * @param {number} base size of the stack at the beginning of the run
    * @param {number} end
    * @param {Memory} memory
    */

@@ -1,14 +1,14 @@
-// Memoized results of instructions by position in the text.
+// Stores memoized results of instructions by position in the text.
 
 import { HeadlightError } from '../../check/errors.js';
 
-/** log2 of the positions on a page. A page is allocated for its first result. */
+/** log2 of the number of positions on a page. A page is allocated when its first result is stored. */
 export const PAGE_BITS = 8;
 const POSITIONS = 1 << PAGE_BITS;
 const MAX_BYTES = 2 ** 28;
 const MAX_SPARE_BYTES = 2 ** 20;
 
-/** Values: 0 for no result, −1 for a failure, or the end of the match + 1. */
+/** Results of instructions. A value is 0 for no result, −1 for a failure, or the end of the match + 1. */
 export class Memory {
   #count;
   #bits;
@@ -20,7 +20,7 @@ export class Memory {
   /** @type {Int32Array[]} */
   #spare = [];
 
-  /** @param {number} count of instructions @param {boolean} bits true to store failures only, as one bit each */
+  /** @param {number} count number of instructions @param {boolean} bits true to store only failures, as one bit each */
   constructor(count, bits) {
     this.#count = count;
     this.#bits = bits;
@@ -53,7 +53,7 @@ export class Memory {
     else page[i] = value;
   }
 
-  /** True if there are no results on the page of a position. @param {number} at */
+  /** Returns true if there are no results on the page of a position. @param {number} at */
   isBlank(at) {
     return this.#pages[at >> PAGE_BITS] === undefined;
   }
@@ -72,7 +72,7 @@ export class Memory {
     return page;
   }
 
-  /** Prepares for a text of this length. @param {number} length */
+  /** Allocates the list of pages for a text of this length. @param {number} length */
   open(length) {
     const count = (length >> PAGE_BITS) + 1;
     if (this.#pages.length < count) this.#pages = new Array(count);

@@ -1,5 +1,5 @@
-// Parses the regular expressions of tokenizer files, which are in the syntax of Oniguruma, into a tree. Errors name
-// constructs that the matcher does not support.
+// Parses the regular expressions of tokenizer files, which are in the syntax of Oniguruma, into a tree. Errors mention
+// the constructs that the matcher does not support.
 
 import {
   anyBut,
@@ -25,9 +25,12 @@ import {
  */
 
 const MAX_DEPTH = 50;
-/** Characters of an unknown name in an error. */
+/** Maximum characters of an unknown name in an error. */
 const MAX_NAME_LENGTH = 40;
-/** Properties, escapes and nested classes in the classes of a pattern: each is tested with every new character. */
+/**
+ * Maximum number of properties, escapes and nested classes in the character classes of a pattern. It is limited,
+ * because each is tested with every new character.
+ */
 const MAX_SETS = 200;
 /** @type {Record<string, string>} */
 const CHARACTERS = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', a: '\x07', e: '\x1b' };
@@ -56,7 +59,10 @@ const LINE_BREAK = alternatives(
   sequence(setNode(new Characters([13])), setNode(LINE)),
   setNode(new Characters([10, 11, 12, 13, 0x85, 0x2028, 0x2029])),
 );
-/** @param {boolean} before if the previous character must be a word character @param {boolean} after the next one */
+/**
+ * @param {boolean} before true if the previous character must be a word character, false if it must not
+ * @param {boolean} after true if the next character must be a word character, false if it must not
+ */
 const between = (before, after) => sequence(look(WORD_ALONE, BEHIND, !before), look(WORD_ALONE, AHEAD, !after));
 /** Escapes outside a class. @type {Record<string, Node>} */
 const ESCAPES = {
@@ -133,7 +139,7 @@ class Parser {
     /** @type {Node[]} */
     const parts = [];
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at])) {
-      // Applies to the end of the group, including its other alternatives.
+      // The flag applies up to the end of the group, including the remaining alternatives of the group.
       if (this.#consume('(?i)')) {
         this.#anyCase = true;
         this.#enter();
@@ -165,11 +171,11 @@ class Parser {
     const most = char ? (char === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
     if (most < least) throw this.#stop('a repetition whose minimum is larger than its maximum');
     const repeat = (/** @type {boolean} */ lazy) => /** @type {Node} */ ({ kind: 'repeat', one, least, most, lazy });
-    // In Oniguruma, a ? after an exact number does not mean lazy: {n}? is (?:{n})?.
+    // In Oniguruma, a ? after an exact number does not make it lazy. {n}? means (?:{n})?.
     if (!char && !comma && this.#consume('?'))
       return { kind: 'repeat', one: repeat(false), least: 0, most: 1, lazy: false };
     if (this.#consume('?')) return repeat(true);
-    // A + after *, + or ? makes it possessive; after an interval, it is a second quantifier.
+    // A + after *, + or ? makes that quantifier possessive. After an interval, it is a second quantifier.
     if (char && this.#consume('+')) return { kind: 'atomic', one: repeat(false) };
     return repeat(false);
   }
@@ -212,7 +218,7 @@ class Parser {
     return make(inside);
   }
 
-  /** Consumes the opening of a group. @returns {(inside: Node) => Node} creates the node of the group */
+  /** Consumes the opening of a group. @returns {(inside: Node) => Node} makes the node of the group */
   #opening() {
     if (this.#consume('(?>')) return (one) => ({ kind: 'atomic', one });
     const flag = this.#match(/\(\?(-?)i:/y);
@@ -236,7 +242,7 @@ class Parser {
     return typeof read === 'number' ? this.#character(read) : setNode(read);
   }
 
-  /** @param {boolean} alone outside a class @returns {number | CharacterSet} a code point, or a set */
+  /** @param {boolean} alone true outside a character class @returns {number | CharacterSet} a code point, or a set */
   #escapedCharacter(alone) {
     const property = this.#match(/\\(p)\{(\^?)([\w ]+)\}|\\(P)\{()([\w ]+)\}/y);
     if (property) {
@@ -274,7 +280,7 @@ class Parser {
     const set = new CharacterClass(this.#consume('^'), anyCase);
     for (let first = true; first || !this.#consume(']'); first = false) {
       if (this.#at >= this.#source.length) throw this.#stop("expected ']'");
-      // Directly after the opening bracket, ] is a literal.
+      // Directly after the opening bracket, a closing bracket is a literal.
       if (first && this.#consume(']')) set.addRange(0x5d, 0x5d);
       else if (this.#consume('&&')) set.intersect();
       else this.#member(set);
