@@ -4,10 +4,10 @@ import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
 import { headvisMap, headvisPage } from '../sources/headvisSource.js';
 import { transformerOf } from '../sources/sources.js';
 import { createAtlasDatabase } from './atlasDatabase.js';
+import { measureCost } from './headCost.js';
 import { encodePassages, readDemoPassages, timeOfPassage } from './passages.js';
 import { createControl, runScan } from './scanCorpus.js';
 import { fingerprintOf, hashOf } from './scanKey.js';
-import { measureCost } from './headCost.js';
 
 /** @import { AtlasMap, AtlasSample, AtlasState } from '../../store/atlasProtocol.js' */
 /** @import { RequestOf } from '../../store/protocol.js' */

@@ -1,7 +1,7 @@
 // The verbs, by name. A new verb needs a file in this folder, a line here, and its types in store/protocol.d.ts.
 
 export { ablate } from './ablate.js';
-export { controlScan, saveHeadvis, scan, scannedHead, storedScan, headCost } from './atlas.js';
+export { controlScan, headCost, saveHeadvis, scan, scannedHead, storedScan } from './atlas.js';
 export { chat } from './chat.js';
 export { circuit, circuitCut } from './circuit.js';
 export { composition } from './composition.js';
