@@ -4,7 +4,7 @@ import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { Headlight } from '../index.js';
-import { formatBytes } from '../memory/memory.js';
+import { formatBytes } from '../memory/formatBytes.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { Host, Plan } from './threads.js' */

@@ -1,7 +1,7 @@
 // Manages the threads of an instance: allocates shared memory, and starts workers that run the core's thread pool.
 
 import { BUILD } from '../../../dist/abi/abi.js';
-import { formatBytes } from '../memory/memory.js';
+import { formatBytes } from '../memory/formatBytes.js';
 
 export { makeWatch } from './watch.js';
 

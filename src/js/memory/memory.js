@@ -5,6 +5,7 @@ import { HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 import { Collector } from './collector.js';
+import { formatBytes } from './formatBytes.js';
 import { Frame } from './frame.js';
 import { isWatched, KEY, moveOut, pointerOf, setWatched, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
@@ -14,17 +15,6 @@ import { isWatched, KEY, moveOut, pointerOf, setWatched, shapeOf, Tensor, tensor
 
 /** Size of the largest argument struct in 32-bit words. */
 const ARGUMENT_WORDS = Math.max(...Object.values(WORDS));
-
-/** @param {number} bytes */
-export function formatBytes(bytes) {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let unit = 0;
-  while (bytes >= 1024 && unit < units.length - 1) {
-    bytes /= 1024;
-    unit++;
-  }
-  return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
-}
 
 /** @typedef {Tensor | Staged | undefined} Block an address in linear memory; undefined is the null pointer */
 /** @typedef {Functions<Block>} Calls */
