@@ -4,7 +4,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { Ranking, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
+/** @import { Ranking, Rounding, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -17,6 +17,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {Omit<ChatPart, 'text'> | null} chat the messages of the text
  * @property {Similarity | null} similarity of the two sentences
  * @property {Ranking | null} ranking of sentences for a picture
+ * @property {Rounding | null} rounding comparison with the float32 weights; null before it is requested
  * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
@@ -37,6 +38,7 @@ const nothingOf = (source, about) => ({
   chat: null,
   similarity: null,
   ranking: null,
+  rounding: null,
   turned: null,
   pinnedHead: null,
   roles: null,
@@ -69,6 +71,7 @@ export function createAnswers(source) {
       chat: computed(() => shown.value.chat),
       similarity: computed(() => shown.value.similarity),
       ranking: computed(() => shown.value.ranking),
+      rounding: computed(() => shown.value.rounding),
       turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),

@@ -13,7 +13,6 @@ import { createPreferences } from './preferences.js';
 import { createProgramModel } from './programModel.js';
 import { createReceiver } from './receive.js';
 import { createRequests, keyOfGuess } from './requests.js';
-import { createRounding } from './rounding.js';
 import { change, initialState } from './state.js';
 import { createSurprise } from './surprise.js';
 import { createTracing } from './tracing.js';
@@ -43,7 +42,6 @@ export function compose(options) {
       requests.leaveModel();
       atlas.clear();
       circuit.clear();
-      rounding.clear();
     },
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
@@ -73,7 +71,6 @@ export function compose(options) {
   const tracing = createTracing({ requests, state, answers });
   const circuit = createCircuitStore({ requests, state });
   const surprise = createSurprise({ requests, state });
-  const rounding = createRounding({ requests, state });
   const atlas = createAtlas({ requests, state, about: answers.fields.about });
   const chat = createChat({ requests, document, answers });
   const continuation = createContinuation({ document, requests });
@@ -110,7 +107,6 @@ export function compose(options) {
     tracing,
     circuit,
     surprise,
-    rounding,
     atlas,
     chat,
     continuation,

@@ -21,26 +21,11 @@ import { initialState } from './state.js';
  * @param {import('./tracing.js').Tracing} store.tracing
  * @param {import('./circuit.js').CircuitStore} store.circuit
  * @param {import('./surprise.js').Surprise} store.surprise
- * @param {import('./rounding.js').RoundingStore} store.rounding
  * @param {import('./chat.js').Chat} store.chat
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  {
-    document,
-    answers,
-    requests,
-    failures,
-    opening,
-    training,
-    atlas,
-    continuation,
-    tracing,
-    circuit,
-    surprise,
-    rounding,
-    chat,
-  },
+  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit, surprise, chat },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -81,7 +66,7 @@ export function createReceiver(
     roles: ({ roles }) => answers.setRoles(roles),
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
     circuit: circuit.receive,
-    rounding: rounding.receive,
+    rounding: ({ rounding }) => answers.set({ rounding }),
     composition: (composition) => answers.set({ composition }),
     ablation: (ablation) => answers.set({ ablation }),
     generated: continuation.receive,

@@ -41,7 +41,10 @@ export const keyOfShow = (state) =>
 /** Everything that the prediction depends on, as a key. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 
-/** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
+/**
+ * Questions about the state alone.
+ * @typedef {'show' | 'ablate' | 'composition' | 'rounding' | 'tokenProbabilities'} VerbOfState
+ */
 
 /** Requests about one model. @type {Verb[]} */
 const ABOUT_MODEL = [

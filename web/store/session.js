@@ -23,7 +23,7 @@ export function createSession(options) {
     chat,
     continuation,
   } = parts;
-  const { program, failures, surprise, rounding } = parts;
+  const { program, failures, surprise } = parts;
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
@@ -53,7 +53,6 @@ export function createSession(options) {
     atlas,
     circuit,
     surprise,
-    rounding,
     opening,
 
     state,
@@ -95,6 +94,11 @@ export function createSession(options) {
       requests.ask('ablate');
     },
     stopAblation: () => requests.cancel('ablate'),
+    compareWeights: () => requests.ask('rounding'),
+    stopComparing() {
+      requests.cancel('rounding');
+      answers.set({ rounding: null });
+    },
     requestTokenProbabilities: () => requests.ask('tokenProbabilities'),
     showProgramModel: program.replace,
     transposeWeights: program.transpose,

@@ -9,12 +9,12 @@ export const canCompare = ({ about, summary }) =>
   summary.kind === 'transformer' && summary.weights !== 'float32' && about.reads === 'text';
 
 export function Rounding() {
-  const { rounding, language } = useSession();
+  const { rounding, language, compareWeights, stopComparing } = useSession();
   const texts = (language.value === 'zh' ? inChinese : inEnglish).rounding;
-  const shown = rounding.shown.value;
+  const shown = rounding.value;
   if (!shown)
     return (
-      <button type="button" class="word" data-name="compare-weights" onClick={rounding.measure}>
+      <button type="button" class="word" data-name="compare-weights" onClick={compareWeights}>
         {texts.compare}
       </button>
     );
@@ -22,7 +22,7 @@ export function Rounding() {
     return (
       <p>
         <span role="status">{texts.reading}</span> {Math.round((100 * shown.read) / shown.total)}%{' '}
-        <button type="button" class="word" onClick={rounding.cancel}>
+        <button type="button" class="word" onClick={stopComparing}>
           {texts.cancel}
         </button>
       </p>
