@@ -51,7 +51,7 @@ function numbersOf(caller, parameter, value) {
 export function readWeights(caller, value, { batch, parameter = 'attentions' } = {}) {
   const list =
     Array.isArray(value) && value.length > 0 && !value.some((one) => typeof one === 'number' || isNested(one));
-  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights: it is empty');
+  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights of a layer');
   const layers = list
     ? value.flatMap((one, l) => {
         const name = `${parameter}[${l}]`;
@@ -61,7 +61,7 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
   const [first] = layers;
   layers.forEach(({ shape }, l) => {
     if (shape.join() === first.shape.join()) return;
-    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), as the layers before`);
+    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), like the layers before`);
   });
   for (const { data } of layers) checkWeights(caller, parameter, data);
   return { kind: 'weights', layers, causal: layers.every(isCausal) };
@@ -87,7 +87,7 @@ export function readParts(caller, value, { batch } = {}) {
         caller,
         `attentions.${name}`,
         value[/** @type {Part} */ (name)],
-        'encoder, decoder and cross alone',
+        'no parts except encoder, decoder and cross',
       );
   const parts = PARTS.filter((part) => value[part] !== undefined).map((part) => ({
     ...readWeights(caller, value[part], { batch, parameter: `attentions.${part}` }),
@@ -101,7 +101,7 @@ export function readParts(caller, value, { batch } = {}) {
     const { shape } = layers[0];
     const [T, S] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
     if (shape[1] !== T || shape[2] !== S)
-      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), as the parts before`);
+      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), like the parts before`);
   }
   const [{ layers, causal }] = parts;
   return { kind: 'weights', parts, layers, causal };
@@ -135,7 +135,7 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
   if (B > 1 && batch === undefined)
     throw argumentError(caller, 'batch', batch, `an integer below ${B}: ${parameter} has a batch of ${B} texts`);
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 0 && batch < B))
-    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0: there is one text');
+    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0, for one text');
   const size = H * T * S;
   return Array.from({ length: L }, (_, l) => {
     const start = (l * B + (batch ?? 0)) * size;
@@ -147,7 +147,7 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
 function checkWeights(caller, parameter, data) {
   for (let i = 0; i < data.length; i++)
     if (data[i] < 0 || data[i] > MAX_WEIGHT)
-      throw argumentError(caller, parameter, data[i], 'weights: numbers from 0 to 1, of which the rows sum to 1');
+      throw argumentError(caller, parameter, data[i], 'weights, which are numbers from 0 to 1 whose rows sum to 1');
 }
 
 /** Returns true if no query attends to a later key. @param {InputNumbers} layer */
