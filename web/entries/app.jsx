@@ -33,7 +33,7 @@ const Media = later(() => import('../features/print/print.jsx'), 'Media');
 /**
  * @param {object} props
  * @param {HTMLElement} props.host the element whose shadow root contains the page
- * @param {number} [props.height] of the page in pixels, if it does not fill a window
+ * @param {number} [props.height] height of the page in pixels, if it does not fill a window
  * @param {boolean} [props.controls] false leaves out header, sentence and what-if line
  */
 export function App({ host, height = 0, controls = true }) {
@@ -110,7 +110,7 @@ function Messages() {
 }
 
 /**
- * The classes of the first visit, and of the screen after it.
+ * Returns the classes of the page during the first visit and just after it.
  * @param {import('../store/session.js').Session} session
  */
 function firstLook({ state, arriving, embedded }) {

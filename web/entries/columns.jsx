@@ -41,7 +41,7 @@ export function Columns() {
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const alone = picture && single?.(state);
-  // The names of the views are at the same place in every view.
+  // The margin keeps the names of the views at the same place in every view.
   const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} area={area}>
@@ -73,7 +73,7 @@ export function Columns() {
 
 /**
  * The model below the predictions, or below the lesson of a training.
- * @param {{ width: number, height: number, isLow: boolean }} props height: of the columns without the legend
+ * @param {{ width: number, height: number, isLow: boolean }} props height: that of the columns without the legend
  */
 function LeftColumn({ width, height, isLow }) {
   const session = useSession();

@@ -155,7 +155,7 @@ function modelSize(session, room) {
   const story = panel === 'story';
   // A step of the story without predictions has room for a larger model, and for texts under the heads.
   const alone = story && !shownParts(step, session.storyLog.value).includes('prediction');
-  // After an ablation, each thumbnail has a second text with the change without that head.
+  // After an ablation, the change without a head is written under the thumbnail of that head.
   const rowHeight = story || session.ablation.value ? 56 : 39;
   return {
     tiles,

@@ -110,7 +110,7 @@ export function createAtlas({ requests, state, about }) {
     /**
      * @param {Corpus} corpus
      * @param {object} [options]
-     * @param {number} [options.length] tokens of a passage at most
+     * @param {number} [options.length] maximum tokens of a passage
      * @param {boolean} [options.again] scans even if the result is stored
      */
     scan(corpus, { length = LENGTH, again = false } = {}) {

@@ -37,7 +37,7 @@ export function createCircuitStore({ requests, state }) {
             measurement ??= createMeasurement({ requests, state, shown, show, point });
             measurement.follow(state.peek());
           },
-          // The drawing is loaded at the same time, and reports the failure.
+          // The drawing is loaded at the same time and reports the failure, so it is ignored here.
           () => {},
         );
     },

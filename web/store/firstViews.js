@@ -60,7 +60,7 @@ export function firstTextOf(name, about) {
 export function firstViewOf(name, about, lastText) {
   const { text, second = '', ...place } = OF_MENU[name] ?? OF_MENU.whale;
   if (!about) {
-    // The other models of the menu have no flow and no comparison.
+    // The other models of the menu do not have the views `flow` and `compare`.
     const view = name === 'whale' ? {} : { view: 'heatmap' };
     return { ...view, ...(lastText ?? { text, second }), part: 'decoder', ...place };
   }

@@ -119,7 +119,7 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
-  // A place of a trace is a part of a layer, and a token.
+  // A patch may also have a place of a trace, which is a part of a layer and a token.
   patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
 /** @type {Record<string, Check>} */

@@ -14,7 +14,7 @@ import { readOnly } from './readOnly.js';
  * @typedef {{ text: string, rows: number, plays: boolean }} Playback
  */
 /**
- * A line or a ribbon of flow.
+ * A line or a ribbon of the view `flow`.
  * @typedef {{ kind: 'line', composition: HeadComposition, layer?: undefined } |
  *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest' | 'others', layer: number, composition?: undefined }} Picked
  */

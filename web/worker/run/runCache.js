@@ -52,7 +52,7 @@ export class RunCache {
    */
   edits(hl, source, run, { layer, pinned, T }) {
     const isPair = source.about.parts.length > 0;
-    // An encoder may have more layers.
+    // The chosen layer may belong to an encoder with more layers than the decoder.
     const inDecoder = Math.min(layer, source.about.layers - 1);
     const [tokens, encoded] = isPair
       ? /** @type {const} */ (['decoder', 'encoder']).map((part) => readRun(source, run, part).ids.length)

@@ -117,7 +117,7 @@ function patchHeads(edits, { part, tokens: T, ...size }, run, pinned, partners) 
  * @returns {Edit}
  */
 function placeEdit(captured, part, layer, token, from) {
-  // The input of a layer is the output of the one below.
+  // The input of a layer is the output of the layer below.
   const below = layer === 0 ? 'embed' : `blocks.${layer - 1}.out`;
   const { data, shape } = captured[part === 'stream' ? below : `blocks.${layer}.${part}`];
   const [rows, width] = shape.slice(-2);

@@ -100,7 +100,7 @@ export function headvisMap({ about, headvis }, key) {
   const of = (/** @type {string} */ name) => metrics[name]?.data ?? none();
   const passages = Number(config.pipeline_config?.n_sequences) || 0;
   const length = Number(config.pipeline_config?.seq_len) || about.context;
-  // The shares of the weight stand for the shares of rows, because the files have no counts of rows.
+  // The shares of the weight replace the shares of rows, because the files have no counts of rows.
   const holds = { previous: of('previous'), itself: of('selfAttention'), induction: of('induction') };
   return {
     ...{

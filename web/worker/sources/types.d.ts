@@ -28,7 +28,7 @@ export type Source = TransformerSource | WeightsSource | HeadsSource | HeadvisSo
 
 interface SourceBase {
   about: About;
-  /** Changes with everything that a run depends on besides the request: tokens, picture, sound, weights in training. */
+  /** Changes with all that a run depends on besides the request: token texts, picture, sound, weights in training. */
   version?: number;
   /** Texts of the tokens, by the name of a list such as 'queries'. */
   tokens?: Record<string, string[]>;

@@ -1,4 +1,4 @@
-// A model in training as files for other programs.
+// Writes a model in training as files for other programs.
 
 import { writeSafetensors } from '../../../src/js/io/safetensors.js';
 import { uniformSource } from '../../../src/js/ops/random.js';

@@ -59,7 +59,7 @@ export function ownTextTask(text, { model, tokenizer, readTokenizer }) {
     heldOut: drawFrom(judged, judgedWidth),
     shown: sentenceOf(tokenizer, text.trim(), holdsOut ? offsets.slice(-held) : offsets),
     model: MODELS[OWN_TEXT],
-    // A short text has fewer windows than a batch.
+    // A short text may have fewer windows than a batch has sequences.
     training: { rate: usualTraining(OWN_TEXT).rate, batch: Math.min(batch, windowsIn(learned, width)), steps },
     goal: null,
     limits: { ...LIMITS, validation: Math.min(LIMITS.validation, windowsIn(judged, judgedWidth)) },

@@ -54,7 +54,7 @@ export function framesOf(hl, trainer) {
 }
 
 /**
- * Sends the run of the probe.
+ * Runs the model on the probe, and sends the run to the page.
  * @param {Hl} hl
  * @param {Trainer} trainer
  * @param {number} version

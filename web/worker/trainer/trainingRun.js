@@ -75,7 +75,7 @@ export class TrainingRun {
   play() {
     const { trainer } = this;
     if (this.leaveShownStep()) this.version = ++versions;
-    // A training that has ended is extended by its usual number of steps.
+    // A training that has ended is extended by the usual number of steps of its task.
     if (trainer.steps >= this.end) this.end = trainer.steps + trainer.task.training.steps;
     this.#playing = true;
     this.#pace.restart();
