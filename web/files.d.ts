@@ -1,4 +1,4 @@
-// The types of imports that are not scripts, as the build resolves them.
+// Types of imports that are not scripts, in the form to which the build resolves them.
 
 declare module '*.css' {
   const text: string;

@@ -32,8 +32,8 @@ const Media = later(() => import('../features/print/print.jsx'), 'Media');
 
 /**
  * @param {object} props
- * @param {HTMLElement} props.host the element whose shadow root it is in
- * @param {number} [props.height] of the page in pixels, if it does not fill a window
+ * @param {HTMLElement} props.host the element whose shadow root contains the page
+ * @param {number} [props.height] height of the page in pixels, if it does not fill a window
  * @param {boolean} [props.controls] false leaves out header, sentence and what-if line
  */
 export function App({ host, height = 0, controls = true }) {
@@ -110,7 +110,7 @@ function Messages() {
 }
 
 /**
- * The classes of the first visit, and of the screen after it.
+ * Returns the classes of the page during the first visit and just after it.
  * @param {import('../store/session.js').Session} session
  */
 function firstLook({ state, arriving, embedded }) {
@@ -122,7 +122,7 @@ function firstLook({ state, arriving, embedded }) {
 /** Milliseconds in which the instrument appears after the first visit. */
 const ARRIVAL = 1000;
 
-/** After the first visit the heading of what is new has the focus. @param {HTMLElement} host */
+/** Moves the focus to the heading of the panel that appears after the first visit. @param {HTMLElement} host */
 function useArrival(host) {
   const session = useSession();
   const arriving = session.arriving.value;
@@ -145,7 +145,7 @@ function BottomLine({ screen: { kind, size }, controls }) {
   return controls ? <WhatIf kind={kind} /> : null;
 }
 
-/** The message of what failed last. */
+/** The message of the last failure. */
 export function Failed() {
   const session = useSession();
   const words = session.words.value;
@@ -161,7 +161,7 @@ export function Failed() {
   );
 }
 
-/** Another model could not be shown; the previous one still is. @param {{ title: string, why: string }} props */
+/** The message that another model could not be shown. @param {{ title: string, why: string }} props */
 function Refused({ title, why }) {
   const session = useSession();
   const words = session.words.value;
@@ -175,7 +175,7 @@ function Refused({ title, why }) {
   );
 }
 
-/** For screen readers. */
+/** The text that screen readers speak. */
 export function Announcement() {
   return (
     <div class="spoken" role="status" aria-live="polite">
@@ -185,8 +185,8 @@ export function Announcement() {
 }
 
 /**
- * True if the window is low. The height of the screen is not followed: bars of a browser that come and go during
- * scrolling change nothing.
+ * Returns true if the window is low. It follows the size of the window only, so that bars of a browser that come and go
+ * during scrolling change nothing.
  */
 function useLow() {
   const isLow = () => innerHeight < LOW.height;
@@ -199,10 +199,10 @@ function useLow() {
   return low;
 }
 
-/** Milliseconds without an event after which rarely needed parts are loaded. */
+/** Milliseconds after which rarely needed parts are loaded without an input event. */
 const UNTOUCHED = 3000;
 
-/** True after the first movement or key, or if the visitor has colours of their own. */
+/** Returns true after the first movement or key, or if the visitor's system forces its own colours. */
 function useUsed() {
   const [used, setUsed] = useState(matchMedia('(forced-colors: active)').matches);
   useEffect(() => {

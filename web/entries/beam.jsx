@@ -6,7 +6,7 @@ import { useSession } from '../ui/context.js';
 import { reducedMotion } from '../ui/motion.js';
 
 /**
- * Its filled area and its two edges; null if one of both pictures is not there.
+ * Returns the paths of the filled area and of the two edges; null if the thumbnail or the large picture is missing.
  * @param {Element} drawing
  */
 function pathsOf(drawing) {
@@ -25,7 +25,7 @@ function pathsOf(drawing) {
 export function Beam() {
   const session = useSession();
   const { layer, head, first: step } = session.state.value;
-  // All heads appear: the beam leads from the one that was shown before.
+  // When all heads appear, the beam leads from the head that was shown before.
   const appears = step === HEADS;
   const drawing = useRef(/** @type {SVGSVGElement | null} */ (null));
   const [paths, setPaths] = useState({ light: '', edges: '' });

@@ -20,7 +20,7 @@ import { Instrument, isGrown } from './instrument.jsx';
 const Inside = later(() => import('../features/story/inside.jsx'), 'Inside');
 const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
 
-/** In lower columns the view, the panel and the lesson are shorter, and no reading is above its pictures. */
+/** Minimum heights of columns in which the view, the panel and the lesson are not shortened. */
 const [LOW_VIEW, LOW_PANEL, LOW_LESSON] = [560, 620, 480];
 
 export function Columns() {
@@ -34,14 +34,14 @@ export function Columns() {
   const { middle: most, legend } = useLengths();
   const [model = 0, middle = 0] = columns;
   const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
-  // Two runs are named at the sides: their rows may differ.
+  // The tokens of two runs are labelled at both sides, because their rows may differ.
   const named = usePicture({ width: Math.floor(middle), height: size.height, most, sides: state.view === 'compare' });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const alone = picture && single?.(state);
-  // The names of the views are at the same place in every view.
+  // The margin keeps the names of the views at the same place in every view.
   const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} area={area}>
@@ -72,8 +72,8 @@ export function Columns() {
 }
 
 /**
- * The model below the guesses, or below the lesson.
- * @param {{ width: number, height: number, isLow: boolean }} props height: of the columns without the legend
+ * The model below the predictions, or below the lesson of a training.
+ * @param {{ width: number, height: number, isLow: boolean }} props height: that of the columns without the legend
  */
 function LeftColumn({ width, height, isLow }) {
   const session = useSession();

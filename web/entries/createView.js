@@ -1,4 +1,4 @@
-// A view of the package: the page, or one of its parts, in an element of another page.
+// Creates a view of the package, which is the page, or a part of it, in an element of another page.
 
 import { effect, signal } from '@preact/signals';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
@@ -22,7 +22,7 @@ import {
 /** @import { View, ViewOptions, ViewState } from './mountOptions.js' */
 /** @typedef {ReturnType<typeof mount>} Page */
 
-/** True if the element's height does not depend on its content. @param {HTMLElement} element */
+/** Returns true if an element's height does not depend on the content. @param {HTMLElement} element */
 function hasHeight(element) {
   const probe = document.createElement('div');
   probe.style.cssText = 'height: 100%';
@@ -32,7 +32,7 @@ function hasHeight(element) {
   return clientHeight > 0;
 }
 
-/** Checks layer and head once, when the model has been read. @param {string} caller @param {ViewOptions} options */
+/** Makes a check of layer and head, which needs the model. @param {string} caller @param {ViewOptions} options */
 function createHeadCheck(caller, options) {
   let checked = false;
   /** @type {unknown} */
@@ -44,7 +44,7 @@ function createHeadCheck(caller, options) {
     skip() {
       checked = true;
     },
-    /** @param {import('./readOptions.js').Counts} about @returns {string | null} what is wrong */
+    /** Checks once. @param {import('./readOptions.js').Counts} about @returns {string | null} the problem */
     refuses(about) {
       if (checked) return null;
       checked = true;
@@ -60,10 +60,10 @@ function createHeadCheck(caller, options) {
 }
 
 /**
- * Resolves after the first picture in the chosen language.
+ * Returns a promise that resolves after the first picture in the chosen language.
  * @param {string} caller
  * @param {Page['session']} session
- * @param {() => unknown} wrong the error of an option, if that is why there is no picture
+ * @param {() => unknown} wrong returns the error of an option, if that error prevents the picture
  * @returns {Promise<void>}
  */
 function readyOf(caller, session, wrong) {
@@ -87,8 +87,8 @@ function readyOf(caller, session, wrong) {
  * @param {HTMLElement} element
  * @param {ViewOptions} options
  * @param {object} own
- * @param {() => import('../worker/client.js').WorkerLike} own.start the worker
- * @param {readonly string[]} own.models of the menu, those whose files are there
+ * @param {() => import('../worker/client.js').WorkerLike} own.start starts the worker
+ * @param {readonly string[]} own.models models of the menu whose files are available
  * @param {(theme: string) => void} [own.onTheme]
  * @returns {View}
  */
@@ -125,7 +125,7 @@ export function createView(caller, element, options, { start, models, onTheme })
     );
   } catch (error) {
     if (error instanceof RangeError)
-      throw argumentError(caller, 'state', options.state, `what can be: ${error.message}`);
+      throw argumentError(caller, 'state', options.state, `a valid state: ${error.message}`);
     throw error;
   }
   page.host.classList.toggle('fills', fills);

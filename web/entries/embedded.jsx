@@ -1,5 +1,5 @@
-// The instrument, or one of its parts, in another page: as wide as its element, and as high as the element if that has
-// a height of its own.
+// The instrument, or a part of it, in another page. It is as wide as its element, and as high as the element if that
+// has a height of its own.
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
@@ -15,25 +15,25 @@ import { Announcement, App, Failed } from './app.jsx';
 
 /** @import { Run } from '../store/types.js' */
 /**
- * T and S: numbers of queries and keys, 0 if they are unknown. height: 0 if it is free.
+ * T and S: the numbers of queries and keys, 0 if they are unknown. height: 0 if it depends on the content.
  * @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape
  * @typedef {{ view: string, width: number, height: number, T: number, S: number }} PartProps
  */
 
 /** The gap between thumbnails. */
 const GAP = 5;
-/** Maximum side of a cell and of a thumbnail, if the height is free. */
+/** Maximum sides of a cell and of a thumbnail, if the height depends on the content. */
 const [MAX_CELL, MAX_THUMBNAIL] = [48, 96];
-/** Height of the names above and below a thumbnail. */
+/** Height of the texts above and below a thumbnail. */
 const NAMES = 56;
-/** Smaller thumbnails have no names. */
+/** Minimum size of thumbnails with texts. */
 const MIN_NAMED = 32;
-/** The width of a desk, in pixels. */
+/** A wider part uses the layout and font sizes of this width in pixels, which is a desk. */
 const WIDEST = 1200;
-/** A smaller picture has no room for its name in the corner. */
+/** Minimum width of a picture that has room for the head's name in the corner. */
 const CORNER = 300;
 
-/** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills the element has a height of its own */
+/** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills true if the element has a height */
 export function embedded(shape, fills) {
   /** @param {{ host: HTMLElement }} props */
   return function Embedded({ host }) {
@@ -48,10 +48,10 @@ export function embedded(shape, fills) {
   };
 }
 
-/** A wide part of another page has the letters of a desk. @param {number} width */
+/** Returns the kind of screen that sets the font sizes of a part. @param {number} width */
 const kindOf = (width) => screenOf(Math.min(width, WIDEST)).kind;
 
-/** One part alone. @param {PartProps} props */
+/** A single part of the instrument. @param {PartProps} props */
 function Part(props) {
   const session = useSession();
   const { view, width, height } = props;
@@ -74,7 +74,7 @@ function Part(props) {
   );
 }
 
-/** A view, with the cell that is read in the line below it. @param {PartProps} props */
+/** A view, with the explained cell in the line below it. @param {PartProps} props */
 function One({ view, width, height, ...expected }) {
   const session = useSession();
   const run = session.run.value;
@@ -90,7 +90,7 @@ function One({ view, width, height, ...expected }) {
     most: useLengths().middle,
   };
   const picture = usePicture({ ...room, bare: matrix });
-  // If only the width is fixed the cells decide: a few tokens need no large picture.
+  // If only the width is fixed, the size of the cells determines the height, as few tokens need no large picture.
   const cells = picture ? Math.min(picture.cell, height ? picture.cell : MAX_CELL) : 0;
   if (!height && matrix && picture) room.height = picture.top + T * cells;
   const small = matrix && cells * S < CORNER;
@@ -113,7 +113,7 @@ function One({ view, width, height, ...expected }) {
   );
 }
 
-/** Room for the largest cells, and the labels above them. @param {number} T @param {number} S */
+/** Returns the height for the largest cells and the labels above them. @param {number} T @param {number} S */
 const heightFor = (T, S) => MAX_CELL * Math.max(T, S) + 160;
 
 /** @param {{ run: Run }} props */
@@ -129,7 +129,7 @@ function Heads({ width, height }) {
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
   const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
   const room = Math.min(Math.floor((width - STREAM_WIDTH - NUMBER_WIDTH) / heads) - GAP, MAX_THUMBNAIL);
-  // A multiple of the number of tokens, like in the layout of the page.
+  // The size is a multiple of the number of tokens, as in the layout of the page.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
   const wide = Math.min(width, STREAM_WIDTH + NUMBER_WIDTH + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
   const names = size < MIN_NAMED ? 8 : NAMES;

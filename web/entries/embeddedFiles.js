@@ -1,5 +1,5 @@
-// Files in the one-file page: see src/build/onefile.js. Each is a block of the document, deflated, as base64. A missing
-// block was left out.
+// Reads files inside the one-file page: see src/build/onefile.js. Each file is a block of the document, deflated and
+// encoded as base64. Some files may be left out.
 
 /** @param {string} name */
 export const isFolded = (name) => document.getElementById(name) !== null;

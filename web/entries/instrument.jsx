@@ -9,13 +9,13 @@ import { useSession } from '../ui/context.js';
 /** @import { Run } from '../store/types.js' */
 
 /**
- * True if the view takes the model's place as well. During training the model is always shown.
+ * Returns true if the view also covers the place of the model. During training the model is always shown.
  * @param {State} state @param {Run | null} run
  */
 export const isGrown = (state, run) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
 
 /**
- * The element around model, picture and panel. Another page has a main part of its own.
+ * The element around model, picture and panel. In another page it is not <main>, because that page has its own.
  * @param {{ look: string, area?: Ref<HTMLElement>, children: import('preact').ComponentChildren }} props
  */
 export function Instrument({ look, area, children }) {

@@ -7,7 +7,7 @@ import { useSession } from '../ui/context.js';
 
 /** @import { Session } from '../store/session.js' */
 
-/** Control or Command with Z or Y. @param {Session} session @param {KeyboardEvent} event */
+/** Handles Control or Command with Z or Y. @param {Session} session @param {KeyboardEvent} event */
 function undoOrRedo(session, event) {
   const key = event.key.toLowerCase();
   if (key !== 'z' && key !== 'y') return;
@@ -25,7 +25,7 @@ function dismiss(session) {
   if (session.state.value.cell) session.look({ cell: null });
 }
 
-/** [ and ] choose the previous and the next head, { and } the layer. @param {Session} session */
+/** Chooses the previous or next head for [ and ], and the layer for { and }. @param {Session} session */
 function chooseHead(session, /** @type {KeyboardEvent} */ event) {
   const about = session.about.value;
   if (!about) return;
@@ -49,7 +49,7 @@ function chooseHead(session, /** @type {KeyboardEvent} */ event) {
 /** The views of the keys 1, 2, 3 … */
 const VIEW_KEYS = /** @type {const} */ (['heatmap', 'lines', 'flow', 'trace', 'text', 'atlas']);
 
-/** A digit chooses a view, if it can show the run. @param {Session} session @param {KeyboardEvent} event */
+/** Chooses a view for a digit, if that view can show the run. @param {Session} session @param {KeyboardEvent} event */
 function chooseView(session, event) {
   const view = VIEW_KEYS[Number(event.key) - 1];
   const { state, run, words } = session;
@@ -61,9 +61,9 @@ function chooseView(session, event) {
 }
 
 /**
- * Keys of the first visit: forward, back, Escape to the instrument; a letter that is typed is added to the text.
+ * Handles keys of the first visit: forward, back, and Escape to the instrument. A typed letter is added to the text.
  * @param {Session} session @param {KeyboardEvent} event @param {HTMLElement} host
- * @returns {boolean} true if the key was one of them
+ * @returns {boolean} true if the key was handled
  */
 function walkFirst(session, event, host) {
   const { first, text } = session.state.peek();
@@ -76,7 +76,7 @@ function walkFirst(session, event, host) {
     if (step !== first) goToFirst(session, step);
     return true;
   }
-  // The space and the Enter key press what has the focus.
+  // The space and the Enter key press the element with the focus, so they are not added to the text.
   if (!isSentence({ first }) || !/^\S$/u.test(event.key) || event.altKey) return false;
   event.preventDefault();
   session.update({ text: text + event.key });

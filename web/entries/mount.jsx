@@ -13,18 +13,18 @@ import { styles as parts } from './styles.js';
 /**
  * @typedef {object} MountOptions
  * @property {Partial<State> | string} [state] some fields, or the part of an address after #
- * @property {'en' | 'zh'} [language] otherwise the browser's
- * @property {'light' | 'dark'} [theme] otherwise the browser's
- * @property {(state: State, substituted: boolean | 'later') => void} [onState] after every change; true if the model
- *   that was chosen could not be shown, 'later' if it is to be downloaded first
+ * @property {'en' | 'zh'} [language] default: the browser's
+ * @property {'light' | 'dark'} [theme] default: the browser's
+ * @property {(state: State, substituted: boolean | 'later') => void} [onState] called after every change. substituted:
+ *   true if the chosen model could not be shown, 'later' if it must be downloaded first
  * @property {(language: string, title: string) => void} [onLanguage]
- * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] to be stored between visits
- * @property {() => import('../worker/client.js').WorkerLike} start the worker, or an object like it
+ * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] called with a choice that may be stored
+ * @property {() => import('../worker/client.js').WorkerLike} start starts the worker, or an object like a worker
  * @property {Promise<string>} [first] the answer to an address without changes: see firstAnswer.js
  * @property {import('../worker/sources/programInput.js').ProgramInput | null} [programModel] the model PROGRAM_MODEL
- * @property {(about: About) => string | null} [refuses] what is wrong with the options, once the model has been read
- * @property {boolean} [embedded] it is a part of another page
- * @property {readonly string[]} [models] models of the menu whose files are there
+ * @property {(about: About) => string | null} [refuses] returns the problem of the options for a model that was read
+ * @property {boolean} [embedded] true if the instrument is a part of another page
+ * @property {readonly string[]} [models] models of the menu whose files are available
  */
 
 const sheetOf = (/** @type {string} */ text) => {
@@ -39,7 +39,7 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
  * @param {HTMLElement} element
  * @param {MountOptions} options
  * @param {import('preact').ComponentType<{ host: HTMLElement }>} [Root]
- * @param {string[]} [styles] more style sheets, after all others
+ * @param {string[]} [styles] more style sheets, which come after all others
  */
 export function mount(element, options, Root = App, styles = []) {
   const host = document.createElement('div');
@@ -48,7 +48,7 @@ export function mount(element, options, Root = App, styles = []) {
   let sheets = [colours, ...parts].map(sheetOf);
   root.adoptedStyleSheets = [...sheets, ...last];
   const added = new Set();
-  /** Adds the styles of a part that is loaded later. @param {string} text */
+  /** Adds the style sheet of a part that is loaded later. @param {string} text */
   const addStyles = (text) => {
     if (added.has(text)) return;
     added.add(text);

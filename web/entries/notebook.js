@@ -1,12 +1,12 @@
-// Shows the data that headlight.py wrote into the one-file page: a safetensors file with the numbers; its metadata has
-// their names and the options of the view.
+// Shows the data that headlight.py wrote into the one-file page. They are a safetensors file with the numbers, whose
+// metadata contains the texts of the tokens and the options of the view.
 
 import { readSafetensors } from '../../src/js/io/formats.js';
 import { createView } from './createView.js';
 import { unfold } from './embeddedFiles.js';
 import { models, startWorker } from './onefile.startWorker.js';
 
-/** Views that fill the window; the others are as high as what they show. */
+/** Views that fill the window. The other views are as high as their content. */
 const WHOLE = ['instrument', 'story', 'lines', 'flow'];
 
 export async function show() {
@@ -30,7 +30,7 @@ export async function show() {
 }
 
 /**
- * Weights that were rounded to bytes: each row is divided by its sum, and one of zeros stays.
+ * Converts weights that were rounded to bytes: divides each row by its sum, and leaves rows of zeros unchanged.
  * @param {import('../../src/js/io/dtypes.js').StoredTensor} bytes
  */
 function fromBytes({ shape, data }) {
@@ -46,14 +46,14 @@ function fromBytes({ shape, data }) {
   return { shape, data: weights };
 }
 
-/** The colour around what is shown. @param {string} theme */
+/** Sets the background of the document. @param {string} theme */
 function paper(theme) {
   document.documentElement.style.colorScheme = theme;
   document.body.style.background = theme === 'dark' ? '#100f13' : '#ffffff';
 }
 
 /**
- * A notebook's frame gets the height of its content, if the notebook allows it to be measured.
+ * Gives the notebook's frame the height of its content, if the notebook allows access to the frame.
  * @param {HTMLElement} element
  */
 function fit(element) {

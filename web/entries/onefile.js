@@ -1,4 +1,4 @@
-// The page that is one file: the instrument, or what headlight.py has written into it.
+// The entry of the one-file page. It shows the instrument, or data that headlight.py has written into the file.
 
 import { isFolded } from './embeddedFiles.js';
 

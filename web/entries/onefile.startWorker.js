@@ -1,4 +1,4 @@
-// Starts the worker of the one-file page, with its script, the binaries and the files that other pages fetch.
+// Starts the worker of the one-file page, whose script, binaries and files are in the document instead of on a server.
 
 import { isFolded, unfold } from './embeddedFiles.js';
 
@@ -10,7 +10,7 @@ const FILES = ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt'
 /** Models of the menu whose files are in the document. */
 export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];
 
-/** @returns {WorkerLike} questions wait until it is unfolded */
+/** @returns {WorkerLike} an object that keeps messages until the worker has been unpacked and started */
 export function startWorker() {
   /** @type {Worker | null} */
   let worker = null;
@@ -50,6 +50,6 @@ export function startWorker() {
   return all;
 }
 
-/** There is nothing to preload: all files are in the document. */
+/** Starts the worker like preload.js, but without preloading, because all files are in the document. */
 export const start = startWorker;
 export const first = undefined;

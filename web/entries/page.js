@@ -1,5 +1,6 @@
-// The page itself: it fills the window, keeps its state in the address and remembers language and theme.
-// store/browserHistory.js says which changes are entries of the browser's history; others replace the last entry.
+// The entry of the page, which fills the window, keeps its state in the address and remembers language and theme.
+// store/browserHistory.js decides which changes become entries of the browser's history. Other changes replace the last
+// entry.
 
 import { firstAddress, STORED } from '../features/first/firstSteps.js';
 import { writeLink } from '../features/story/steps.js';
@@ -24,14 +25,14 @@ let waiting = null;
 let before;
 /** @type {string | null} */
 let last = null;
-/** Back or Forward is being followed. */
+/** True while the page shows a state of the history after Back or Forward. */
 let returning = false;
 
 function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State} */ state) {
   clearTimeout(timer);
   waiting = null;
   const address = writeLink(state);
-  // A text that does not fit into the address is in the history entry only.
+  // A text that does not fit into the address is stored only in the history entry.
   history[way](state, '', address ? `#${address}` : location.pathname + location.search);
 }
 
@@ -48,7 +49,7 @@ function onState(/** @type {State} */ state, /** @type {boolean | 'later'} */ in
   }
   // The address keeps the link to a model until it has been downloaded.
   if (instead === 'later') return;
-  // Replaced at once, so that going Back does not lead to a state that could not be shown.
+  // The entry is replaced at once, so that Back does not lead to a state that could not be shown.
   if (instead) return write('replaceState', state);
   waiting = state;
   clearTimeout(timer);
@@ -72,7 +73,7 @@ function show(language) {
     first,
   });
   before = page.state;
-  // Back leads to this step, so the address names it from the beginning.
+  // Back leads to this step of the first visit, so the address contains the step from the beginning.
   if (page.state.first === null) remember(STORED, 'seen');
   else write('replaceState', page.state);
   addEventListener('popstate', ({ state }) => {
@@ -80,7 +81,7 @@ function show(language) {
     try {
       page.update(state ?? location.hash.slice(1));
     } catch {
-      // Stored by another version of this page.
+      // Another version of this page may have stored a state that is invalid now.
       page.update(location.hash.slice(1));
     } finally {
       returning = false;

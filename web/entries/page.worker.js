@@ -2,16 +2,16 @@
 // the page sends requests through web/worker/client.js only.
 
 import { load } from '../../src/js/load/browser.js';
-// Imported statically, because every request needs it: a separate file would be loaded later.
+// Imported statically, because every request needs it, and a dynamic import would load it later.
 import '../../src/js/models/parts.js';
 import { hold } from '../worker/crashDetection.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';
 import { createAnswerer } from '../worker/requests.js';
 
-/** Bundlers rewrite a URL that is made in one expression. */
+/** Kept in a variable, because bundlers rewrite an expression that makes a URL of it directly. */
 const HERE = import.meta.url;
 
-/** Started before the first request, because every request needs it. */
+/** The core. It is loaded before the first request, because every request needs it. */
 const loaded = load({ threads: 'auto' });
 loaded.catch(() => {});
 const answer = createAnswerer({

@@ -1,10 +1,10 @@
-// Run before the page is read: the worker reads the core meanwhile, and what most pages show first is fetched.
+// Runs before the script of the page is read. It starts the worker, which loads the core, and fetches the first answer.
 
 import { startWorker } from './page.startWorker.js';
 
 /** @type {Worker | null} */
 let begun = startWorker();
-// There is no listener yet. The worker that is started later reports the same failure.
+// The page does not listen for errors yet. If this worker fails, `start` starts another one, which fails likewise.
 begun.addEventListener('error', () => (begun = null), { once: true });
 
 /**
@@ -18,7 +18,7 @@ export const first = !/^#?(first=\d)?$/.test(location.hash)
       () => '',
     );
 
-/** Returns the worker that was started here; later calls start another one. */
+/** Returns the worker that was started by this script; later calls start another worker. */
 export function start() {
   const worker = begun ?? startWorker();
   begun = null;

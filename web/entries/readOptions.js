@@ -20,7 +20,7 @@ import {
 /** @typedef {{ layers: number, heads: number }} Counts */
 
 const VIEWS = /** @type {const} */ (['instrument', 'head', 'heads', 'lines', 'flow', 'story']);
-/** The options that describe a model, or weights; and those that say what is shown of it. */
+/** The options that describe a model or weights. FIELD_OPTIONS are those that choose the view of the model. */
 const MODEL_OPTIONS = /** @type {const} */ ([
   'model',
   'attentions',
@@ -40,27 +40,27 @@ const OPTIONS = [...MODEL_OPTIONS, ...FIELD_OPTIONS, 'state', 'onState'];
 /** Refuses unknown options. @param {string} caller @param {unknown} options */
 export const checkNames = (caller, options) => checkOptions(caller, /** @type {object} */ (options), OPTIONS);
 
-/** True if options describe another model. @param {Partial<ViewOptions>} options */
+/** Returns true if options describe another model. @param {Partial<ViewOptions>} options */
 export const describesModel = (options) => MODEL_OPTIONS.some((name) => options[name] !== undefined);
 
-/** Refuses options that need another one, or exclude each other. @param {string} caller @param {ViewOptions} options */
+/** Refuses options that exclude each other or need another. @param {string} caller @param {ViewOptions} options */
 function checkCombination(caller, options) {
   const { model, attentions, q, title } = options;
   const sources = Object.entries({ model, attentions, q }).filter(([, value]) => value !== undefined);
   if (sources.length > 1) throw argumentError(caller, sources[1][0], sources[1][1], `nothing beside ${sources[0][0]}`);
   for (const name of /** @type {const} */ (['k', 'v', 'causal']))
     if (options[name] !== undefined && q === undefined)
-      throw argumentError(caller, 'q', q, `queries, as there is ${name}`);
+      throw argumentError(caller, 'q', q, `queries, because there is ${name}`);
   for (const name of /** @type {const} */ (['tokens', 'keys', 'batch']))
     if (options[name] !== undefined && attentions === undefined && q === undefined)
-      throw argumentError(caller, name, options[name], 'attentions, or q and k, beside it');
+      throw argumentError(caller, name, options[name], 'attentions, or q and k, in the options');
   if (options.hub !== undefined && model === undefined)
-    throw argumentError(caller, 'model', model, 'the name of a model, as there is hub');
+    throw argumentError(caller, 'model', model, 'the name of a model, because there is hub');
   if (title !== undefined && typeof title !== 'string') throw argumentError(caller, 'title', title, 'a text');
 }
 
 /**
- * The model or the weights that the options describe; null for the demo model.
+ * Reads the model or the weights that the options describe; null for the demo model.
  * @param {string} caller
  * @param {ViewOptions} options
  * @returns {ProgramInput | null}
@@ -86,16 +86,16 @@ function readWeightsOf(caller, { attentions, batch }) {
 
 /** @param {string} caller @param {ViewOptions} options */
 function readQkvOf(caller, { q, k, v, causal }) {
-  if (k === undefined) throw argumentError(caller, 'k', k, 'keys, as there is q');
-  if (v === undefined) throw argumentError(caller, 'v', v, 'values, as there is q');
+  if (k === undefined) throw argumentError(caller, 'k', k, 'keys, because there is q');
+  if (v === undefined) throw argumentError(caller, 'v', v, 'values, because there is q');
   const input = readQkv(caller, { q, k, v, causal });
   return { input, T: input.query.shape[1], S: input.key.shape[1] };
 }
 
-/** The attentions of an encoder–decoder, and its texts. @param {string} caller @param {ViewOptions} options */
+/** Reads the weights and texts of an encoder–decoder. @param {string} caller @param {ViewOptions} options */
 function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
   const input = readParts(caller, /** @type {Record<string, unknown>} */ (attentions), { batch });
-  if (keys !== undefined) throw argumentError(caller, 'keys', keys, 'tokens: { source, target }, as there are parts');
+  if (keys !== undefined) throw argumentError(caller, 'keys', keys, 'tokens: { source, target } for weights by part');
   if (typeof tokens !== 'object' || tokens === null || Array.isArray(tokens))
     throw argumentError(caller, 'tokens', tokens, '{ source, target }: the texts of both');
   checkOptions(caller, tokens, ['source', 'target'], 'tokens');
@@ -108,21 +108,21 @@ function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
   return { ...input, ...Object.fromEntries(texts) };
 }
 
-/** The weights that are shown first. @param {ProgramInput | null} input @param {Part} [part] */
+/** Returns the layers of the weights that are shown first. @param {ProgramInput | null} input @param {Part} [part] */
 function layersOf(input, part) {
   if (input?.kind !== 'weights') return undefined;
   const parts = 'parts' in input ? input.parts : [];
   return (parts.find((one) => one.part === part) ?? parts[0] ?? input).layers;
 }
 
-/** Layers and heads; undefined until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
+/** Counts layers and heads; undefined for an unread model. @param {ProgramInput | null} input @param {Part} [part] */
 function countsOf(input, part) {
   if (input?.kind === 'qkv') return { layers: 1, heads: input.query.shape[0] };
   const layers = layersOf(input, part);
   return layers && { layers: layers.length, heads: layers[0].shape[0] };
 }
 
-/** The numbers of queries and keys; 0 until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
+/** Counts queries and keys; 0 for an unread model. @param {ProgramInput | null} input @param {Part} [part] */
 export function sizesOf(input, part) {
   if (input?.kind === 'qkv') return { T: input.query.shape[1], S: input.key.shape[1] };
   const layers = layersOf(input, part);
@@ -139,10 +139,10 @@ export function checkHead(caller, { layer, head }, /** @type {Counts} */ { layer
   if (head !== undefined) readIndex(caller, 'head', head, heads);
 }
 
-/** Refuses a part that is missing. @param {string} caller @param {Part} part @param {ProgramInput | null} input */
+/** Refuses a part that the input lacks. @param {string} caller @param {Part} part @param {ProgramInput | null} input */
 function checkPart(caller, part, input) {
   readWord(caller, 'part', part, PARTS);
-  // The parts of a model are known when it has been read.
+  // The parts of a model are not known before it has been read.
   if (!input || input.kind === 'folder' || input.kind === 'files') return;
   const parts = partsOf(input);
   if (!parts?.includes(part))
@@ -150,7 +150,7 @@ function checkPart(caller, part, input) {
       caller,
       'part',
       part,
-      parts ? `one of those that are given: ${parts.join(', ')}` : 'attentions by part',
+      parts ? `one of the parts in attentions: ${parts.join(', ')}` : 'attentions by part',
     );
 }
 /** @param {ProgramInput | null} input */
@@ -166,11 +166,11 @@ function readCell(caller, cell) {
 }
 
 /**
- * The fields of the state that the options name.
+ * Reads the fields of the state from the options.
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
  * @param {ProgramInput | null} input
- * @param {Counts | null} [shown] the model that is shown and stays
+ * @param {Counts | null} [shown] sizes of the current model, if the options describe no other
  * @returns {Partial<State>}
  */
 export function readFields(caller, options, input, shown = null) {

@@ -1,4 +1,4 @@
-// The instrument below 900 px: its parts one below the other.
+// The instrument below 900 px, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
@@ -27,18 +27,18 @@ const [Lesson, ShortCharts] = ['Lesson', 'ShortCharts'].map((name) =>
   later(() => import('../features/train/train.jsx'), name),
 );
 
-/** The square of cells on a phone is at most this share of the window's height. */
+/** Maximum height of the square of cells on a phone, as a share of the window's height. */
 const MAX_HEIGHT = 0.38;
-/** A narrower picture has no room for scores. */
+/** Minimum width of a picture that has room for scores. */
 const BARE = 340;
-/** Heads of a layer that fit next to the guesses on a phone. */
+/** Maximum heads of a layer that fit next to the predictions on a phone. */
 const MAX_NAMED = 8;
 
 /** @param {Props} props */
 export const Stacked = (props) => (props.screen.kind === 'phone' ? <Phone {...props} /> : <Tablet {...props} />);
 
 /**
- * The picture with its legend, as wide as the style sheet makes it.
+ * Renders the picture with its legend, as wide as the style sheet makes it, and computes the height.
  * @param {Screen} screen
  */
 function usePart({ kind, size }) {
@@ -51,10 +51,10 @@ function usePart({ kind, size }) {
   const grows = isGrown(state, run);
   const [phone, low] = [kind === 'phone', size === 'low'];
   const inPatches = isInPatches(session);
-  // In training the legend is in sight too.
+  // During training the legend must be visible too.
   const below = lengths.whatIf + (low && isOpen(state) ? lengths.legend : 0);
   const inSight = innerHeight - lengths.header - lengths.sentence - below;
-  // On a phone the picture is as wide as the screen, whatever is above it, unless it would hide the model below.
+  // On a phone the picture is as wide as the screen, unless it would be so high that the model below is out of sight.
   const across = { width, height: low ? inSight : phone ? 1.25 * width : width, most: lengths.middle };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
   const matrix = usePicture({ ...across, tallest });
@@ -62,7 +62,7 @@ function usePart({ kind, size }) {
   if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * width, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {
-    // The picture and the same patches with their weights are in sight at once.
+    // The picture and the copy with the weights of its patches must be visible at the same time.
     const beside = phone ? lengths.sheet : lengths.sheet + lengths.legend;
     height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run) }, lengths).height;
   }
@@ -117,10 +117,10 @@ function Phone({ screen }) {
   const training = isOpen(state);
   const story = state.panel === 'story';
   const circuit = state.view === 'flow' && state.circuit !== null;
-  // The changes of a model that is trained further.
+  // True if an existing model is trained further, whose changes the panel shows.
   const tuned = training && state.training.task === OWN_TEXT;
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
-  // Held sideways, the picture is on the left, and the model next to it; in the story the text is there.
+  // If the phone is held sideways, the picture is on the left, and the model, or the story's text, on the right.
   const halved = screen.size === 'low' && !isGrown(state, run) && !isInPatches(session);
   const { grows, part } = usePart(screen);
   const halves = useRef(null);
@@ -142,9 +142,9 @@ function Phone({ screen }) {
 }
 
 /**
- * The size of the model on a phone. Many heads are tiles: they have the whole width.
+ * Returns the size of the model on a phone. Many heads are drawn as tiles over the whole width.
  * @param {Session} session
- * @param {number} room its maximum width
+ * @param {number} room the maximum width of the model
  */
 function modelSize(session, room) {
   const { panel, step } = session.state.value;
@@ -153,9 +153,9 @@ function modelSize(session, room) {
   const rows = layers === 1 && heads > 4 ? 2 : layers;
   const tiles = heads > MAX_NAMED;
   const story = panel === 'story';
-  // A step of the story that shows no guesses has room for a larger model, and for the texts under its heads.
+  // A step of the story without predictions has room for a larger model, and for texts under the heads.
   const alone = story && !shownParts(step, session.storyLog.value).includes('prediction');
-  // The loss without a head is under its thumbnail.
+  // After an ablation, the change without a head is written under the thumbnail of that head.
   const rowHeight = story || session.ablation.value ? 56 : 39;
   return {
     tiles,
@@ -166,7 +166,7 @@ function modelSize(session, room) {
   };
 }
 
-/** The model below its lesson; together they are as high as the picture. */
+/** The model below the lesson. Both together are as high as the picture. */
 function TrainedModel(/** @type {{ width: number, height: number }} */ { width, height }) {
   const above = useRef(null);
   const used = useSize(above);

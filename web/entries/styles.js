@@ -1,5 +1,5 @@
-// The style sheets of the first screen; parts that are loaded later bring their own. Rules for small screens come
-// after the rules that they change.
+// The style sheets of the first screen. Parts that are loaded later add their own style sheets. Rules for small screens
+// come after the rules that they override.
 
 import first from '../features/first/first.css';
 import header from '../features/header/header.css';

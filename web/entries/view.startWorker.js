@@ -1,9 +1,9 @@
-// The worker of the package's view. Bundlers recognise this exact expression.
+// Starts the worker of the package's view. Bundlers recognise the exact expression new Worker(new URL(…)).
 
 /** Models of the menu whose files are in the package. */
 export const models = ['whale', 'constructed', 'patches'];
 
-/** A URL that no bundler rewrites, for scripts that are loaded from another origin. */
+/** Kept in a variable so that no bundler rewrites the URL of a script from another origin. */
 const HERE = import.meta.url;
 
 export function startWorker() {

@@ -1,4 +1,4 @@
-// The worker of the package's view: one file, so that any bundler can copy it.
+// The worker of the package's view. It is built as one file, so that any bundler can copy it.
 
 import { load } from '../../src/js/load/browser.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';
@@ -12,10 +12,10 @@ const BESIDE = {
 };
 
 const answer = createAnswerer({
-  // One thread: a lesson may contain many views, and each would start a worker for each core.
+  // The core gets one thread, because a page may contain many views, each of which would start a thread for each core.
   load,
   fetchBeside: (name, onProgress) => {
-    if (!BESIDE[name]) throw new Error(`${name} is no part of this package`);
+    if (!BESIDE[name]) throw new Error(`${name} is not a file of this package`);
     return fetchFile(BESIDE[name], onProgress);
   },
   post: (message, transfer = []) => self.postMessage(message, { transfer }),

@@ -1,5 +1,5 @@
-// Everything that is shown of a model, in one signal, so that its name, picture, numbers and guess change together:
-// when another model is chosen nothing of the previous one remains, and late parts of its answers are dropped.
+// Everything that is shown of a model, in one signal, so that the model's name, picture, numbers and prediction change
+// together. When another model is chosen, nothing of the previous model remains, and late answers about it are dropped.
 
 import { batch, computed, signal } from '@preact/signals';
 
@@ -55,7 +55,7 @@ const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stri
 /** @param {string} source the name of state.model */
 export function createAnswers(source) {
   const shown = signal(nothingOf(source, null));
-  /** The last model with a run, and the history of that time. @type {{ shown: Shown, history: History } | null} */
+  /** The last model with a run, and the history when it was left. @type {{ shown: Shown, history: History } | null} */
   let previous = null;
   /** The new model's description, until its first run arrives. @type {About | null} */
   let announced = null;
@@ -83,20 +83,20 @@ export function createAnswers(source) {
       pooled: computed(() => shown.value.pooled),
     },
     set,
-    /** @param {string | undefined} model of a question @returns {boolean} true if its answer can be shown */
+    /** @param {string | undefined} model of a request @returns {boolean} true if the answer to it can be shown */
     isAbout: (model) => model === undefined || model === shown.peek().source,
     /**
-     * Another model is chosen.
+     * Replaces everything that is shown, because another model is chosen.
      * @param {string} name
-     * @param {About | null} about if it is known
-     * @param {History} history to be restored with what is shown now, if the model cannot be shown
+     * @param {About | null} about null if the model is not known yet
+     * @param {History} history restored together with the model shown now, if the new one cannot be shown
      */
     change(name, about, history) {
       if (shown.peek().run) previous = { shown: shown.peek(), history };
       announced = null;
       shown.value = nothingOf(name, about);
     },
-    /** Shows the previous model again. @returns {History | null} null if there is none, or this one has been shown */
+    /** Shows the previous model again. @returns {History | null} null without one, or if the new one has a run */
     restore() {
       if (shown.peek().run || !previous) return null;
       const { shown: before, history } = previous;
@@ -104,7 +104,7 @@ export function createAnswers(source) {
       shown.value = before;
       return history;
     },
-    /** A changed `about` is shown from the next run on. @param {About} about */
+    /** Stores the model's description; a changed description is shown from the next run on. @param {About} about */
     announce(about) {
       announced = about;
       if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });

@@ -1,5 +1,5 @@
-// The map of all heads as the page knows it: the scan in the worker, the page of the chosen head, and what it costs to
-// switch that head off. See features/atlas.
+// The map of all heads on the page: it controls the scan in the worker, and receives the map, the page of the chosen
+// head and the cost of switching that head off. See features/atlas.
 
 import { computed, signal } from '@preact/signals';
 import { rolesByLayer } from '../features/atlas/usualRole.js';
@@ -14,9 +14,9 @@ import { recall, remember } from './storage.js';
 
 /** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;
-/** Passages after which roles of a scan that goes on are shown in the instrument. */
+/** The instrument shows the roles of an unfinished scan once so many passages have been read. */
 const ENOUGH = 20;
-/** Remembers that this browser stores a scan. */
+/** The name under which the browser's storage records that a scan has been stored. */
 const STORED = 'atlas';
 
 /**
@@ -34,14 +34,14 @@ export function createAtlas({ requests, state, about }) {
   const measured = signal(/** @type {Record<string, number>} */ ({}));
   /** True while the map is shown as a table. */
   const table = signal(false);
-  /** The model whose stored scan was asked for, with an estimate or without. */
+  /** The last request for a stored scan: the model, and true if the request asked for an estimate. */
   let asked = '';
-  /** The key of the page of a head that was asked for last. */
+  /** The key of the last request for the page of a head. */
   let askedHead = '';
   /** The key of the head whose cost is being measured, or has been. */
   let measuring = '';
 
-  /** Another model is chosen. */
+  /** Forgets the map, because another model is chosen. */
   function clear() {
     map.value = head.value = cost.value = estimate.value = null;
     measured.value = {};
@@ -83,11 +83,11 @@ export function createAtlas({ requests, state, about }) {
   return {
     parts,
     clear,
-    /** Null until a scan has begun, or a stored one has been found. */
+    /** The map; null until a scan has begun or a stored scan has been found. */
     map: readOnly(map),
     head: readOnly(head),
     cost: readOnly(cost),
-    /** How long a scan takes, for a model without a stored one. */
+    /** How long a scan takes, for a model without a stored scan. */
     estimate: readOnly(estimate),
     measured: readOnly(measured),
     table: readOnly(table),
@@ -95,23 +95,23 @@ export function createAtlas({ requests, state, about }) {
     setTable(on) {
       table.value = on;
     },
-    /** Usual roles of the heads by the map; null without one. */
+    /** The usual roles of the heads according to the map; null if too few passages have been read. */
     roles: computed(() => {
       const now = map.value;
       const isKnown = now && (now.state === 'finished' || now.done >= ENOUGH) && now.layers === about.value?.layers;
       return isKnown ? rolesByLayer(now) : null;
     }),
-    /** The view is shown. */
+    /** Asks for the stored scan or an estimate when the view is opened. */
     enter: () => askStored(true),
-    /** A model is shown: its heads have the roles of a stored scan. */
+    /** Asks for the stored scan of the model that is shown, so that its heads get the roles of the scan. */
     recall() {
       if (recall(STORED)) askStored(false);
     },
     /**
      * @param {Corpus} corpus
      * @param {object} [options]
-     * @param {number} [options.length] tokens of a passage at most
-     * @param {boolean} [options.again] also if its result is stored
+     * @param {number} [options.length] maximum tokens of a passage
+     * @param {boolean} [options.again] scans even if the result is stored
      */
     scan(corpus, { length = LENGTH, again = false } = {}) {
       map.value = head.value = cost.value = null;
@@ -143,7 +143,7 @@ export function createAtlas({ requests, state, about }) {
       const title = about.peek()?.title ?? about.peek()?.name ?? '';
       if (key) requests.send({ verb: 'saveHeadvis', state: state.peek(), key, title });
     },
-    /** Leaves a cost that is not complete. */
+    /** Cancels the measurement of a cost that is not complete. */
     stopMeasuring() {
       const now = cost.peek();
       if (now && now.measured === now.total) return;

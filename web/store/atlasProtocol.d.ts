@@ -1,6 +1,6 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
-/** The rules by which a head's usual role is chosen. */
+/** The roles that a head may usually have. Each has a rule for the key with the largest weight of a row. */
 export type AtlasRole = 'induction' | 'duplicate' | 'previous' | 'itself' | 'first' | 'nearby';
 
 export type AtlasMeasure =
@@ -13,26 +13,26 @@ export type AtlasMeasure =
   | 'first'
   | 'duplicate';
 
-/** The passages that are scanned. texts: those of the visitor; without them, the passages of the demo model. */
+/** The passages that are scanned. texts: the visitor's passages; if missing, those of the demo model. */
 export interface Corpus {
   /** The name of the texts; empty for the passages of the demo model. */
   title: string;
   texts?: string[];
 }
 
-/** A map of all heads. Arrays of heads are by l·H + h. */
+/** A map of all heads. Arrays with a value for each head are indexed by l·H + h. */
 export interface AtlasMap {
   /** A hash of the model, the corpus and the settings. */
   key: string;
   layers: number;
   heads: number;
   title: string;
-  /** Passages of the corpus, and how many of them have been read. */
+  /** The number of passages of the corpus, and how many of them have been read. */
   passages: number;
   done: number;
   /** Tokens of the passages that have been read. */
   tokens: number;
-  /** Passages that are too short to be measured, and passages that were truncated. */
+  /** The indices of passages that are too short to be measured, and the number of truncated passages. */
   skipped: number[];
   truncated: number;
   /** Tokens of the longest passage. */
@@ -42,7 +42,7 @@ export interface AtlasMap {
   holds: Partial<Record<AtlasRole, ArrayLike<number>>>;
   /** The share of rows in which a random choice follows a rule. */
   chance: Partial<Record<AtlasRole, number>>;
-  /** The share of the weight on near tokens; missing if it is unknown. */
+  /** The share of each head's weight on near tokens; missing if it is unknown. */
   near?: ArrayLike<number>;
   /** Bits per token that switching the head off costs; NaN where it is not measured. */
   costs?: ArrayLike<number>;
@@ -51,17 +51,17 @@ export interface AtlasMap {
   state: 'running' | 'paused' | 'stopped' | 'finished';
   /** Milliseconds that the scan took so far. */
   time: number;
-  /** Where it came from. */
+  /** Where the map came from. */
   source: 'scan' | 'stored' | 'sentence' | 'folder';
 }
 
 export interface AtlasSample {
   sequence: number;
-  /** From 1; the highest has the largest weights. */
+  /** The interval of the passage's largest weight, from 1; the last interval has the largest weights. */
   interval: number;
   tokens: string[];
   max: number;
-  /** t·T + s of the weights that are kept, ascending. */
+  /** The positions t·T + s of the weights that are kept, ascending. */
   indices: ArrayLike<number>;
   values: ArrayLike<number>;
 }
@@ -71,7 +71,7 @@ export interface TokenWeight {
   weight: number;
 }
 
-/** The page of one head. */
+/** The data of the atlas's page for one head. */
 export interface AtlasHead {
   key: string;
   layer: number;
@@ -87,36 +87,36 @@ export interface AtlasCost {
   key: string;
   layer: number;
   head: number;
-  /** Passages so far, and in all. */
+  /** The number of passages measured so far, and of all passages. */
   measured: number;
   total: number;
-  /** By passage. */
+  /** The mean cost of each passage. */
   costs: number[];
   mean: number;
-  /** The mean where its rule holds; null if it has none, or it never holds. */
+  /** The mean cost at tokens where the rule of the head's role holds; null without a role or without such tokens. */
   holding: number | null;
 }
 
 export interface AtlasRequests {
-  /** Scans all heads of the model of a state, or shows the stored result. again: also if there is one. */
+  /** Scans all heads of a state's model, or shows the stored result. again: scans even if there is a stored result. */
   scan: { state: AtlasState; corpus: Corpus; length: number; again?: boolean };
-  /** Shows the newest stored scan of a model; without one, tells on request how long a scan takes. */
+  /** Shows the newest stored scan of a model. If there is none, `estimate` requests how long a scan takes. */
   storedScan: { state: AtlasState; estimate?: boolean };
   controlScan: { action: 'pause' | 'continue' | 'stop' };
-  /** The page of one head of a map. */
+  /** Requests the page of one head of a map. */
   scannedHead: { state: AtlasState; key: string; layer: number; head: number };
   /** Measures the cost of switching one head off, over the passages of a map. */
   headCost: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
-  /** Writes a map with its pages as a folder of HeadVis, in a zip archive. title: of the model. */
+  /** Writes a map with the pages of its heads as a HeadVis folder, in a zip archive. title: the model's title. */
   saveHeadvis: { state: AtlasState; key: string; title: string };
 }
 
-/** The part of a state that says which model is meant. */
+/** The part of a state that identifies the model. */
 export type AtlasState = Pick<import('./state.js').State, 'model'> & Partial<import('./state.js').State>;
 
 export interface AtlasParts {
   atlasMap: { map: AtlasMap };
-  /** There is no stored scan. milliseconds: of one passage with `tokens` tokens. passages: of the demo model. */
+  /** milliseconds: the time of one passage with `tokens` tokens. passages: the number of the demo model's passages. */
   atlasEstimate: { milliseconds: number; tokens: number; passages: number };
   atlasHead: AtlasHead;
   atlasCost: AtlasCost;

@@ -2,7 +2,10 @@
 
 /** @import { State } from './state.js' */
 
-/** Fields by kind of change; the first kind that differs counts. @type {Record<string, (state: State) => unknown>} */
+/**
+ * The fields of each kind of change. A change has the first kind whose fields differ.
+ * @type {Record<string, (state: State) => unknown>}
+ */
 const KINDS = {
   page: ({ model, view, versus, panel, step, first, circuit }) => [
     model,
@@ -11,7 +14,7 @@ const KINDS = {
     view === 'compare' && versus,
     panel,
     panel === 'story' && step,
-    // The first two steps differ by the switch, whose change is of another kind.
+    // Steps 0 and 1 differ only by the switch of the head, whose change has the kind `change`.
     first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
@@ -30,15 +33,15 @@ const KINDS = {
 };
 
 /**
- * The kind of a change; null if it is no entry.
+ * Returns the kind of a change; null if the change gets no entry in the browser's history.
  * @param {State} before @param {State} after
  */
 export const kindOf = (before, after) =>
   Object.keys(KINDS).find((kind) => JSON.stringify(KINDS[kind](before)) !== JSON.stringify(KINDS[kind](after))) ?? null;
 
 /**
- * True if a change is an entry of its own. Successive changes of one kind are one entry: after painting a mask, Back
- * leads to the state before it.
+ * Returns true if a change gets an entry of its own. Successive changes of one kind share an entry, so that Back leads
+ * from a painted mask to the state before the painting.
  * @param {string | null} kind @param {string | null} last the kind of the step before
  */
 export const isStep = (kind, last) => kind === 'page' || (kind !== null && kind !== last);

@@ -6,7 +6,7 @@ import { computed } from '@preact/signals';
 /** @import { Run } from './types.js' */
 /** @import { Cell, State } from './state.js' */
 
-/** The key with the largest weight in a row of the head shown. @param {Run} run @param {number} t */
+/** Returns the key with the largest weight in a row of the shown head. @param {Run} run @param {number} t */
 function strongestKey({ weights, large, about, T, S, layer, head }, t) {
   const first = large ? 0 : (layer * about.heads + head) * T;
   const row = weights.subarray((first + t) * S).subarray(0, S);
@@ -14,7 +14,8 @@ function strongestKey({ weights, large, about, T, S, layer, head }, t) {
 }
 
 /**
- * The cell under the pointer, the selected one, or the strongest of the last row; null without tokens.
+ * Creates the signal of the cell that is explained: the cell under the pointer, else the selected cell, else the
+ * strongest cell in the row of the token that predicts. It is null without tokens.
  * @param {object} signals
  * @param {ReadonlySignal<Run | null>} signals.run
  * @param {ReadonlySignal<Cell | null>} signals.hover

@@ -1,4 +1,4 @@
-// The messages of a chat: read from the text, and written as a text by the model's template.
+// The messages of a chat. They are read from the text, and the model's template writes them as a text.
 
 /** @import { ChatMessage, ChatPart } from './protocol.js' */
 

@@ -1,4 +1,4 @@
-// The circuit of the page. Few visitors open it: its requests are loaded when it is first shown.
+// The circuit on the page. Few visitors open it, so the code of its requests is loaded when it is first shown.
 
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
@@ -22,13 +22,13 @@ export function createCircuitStore({ requests, state }) {
   /** @type {Measurement | undefined} */
   let measurement;
   return {
-    /** The circuit as far as it is measured. */
+    /** The part of the circuit that has been measured so far. */
     shown: readOnly(shown),
     running: requests.cutting,
     /** The line that is pointed at, in the drawing or in the list. */
     pointed: readOnly(pointed),
     point,
-    /** Asks for what flow shows of a state. @param {State} now */
+    /** Requests the circuit that the view `flow` shows of a state. @param {State} now */
     follow(now) {
       if (measurement) measurement.follow(now);
       else if (now.view === 'flow' && now.circuit)
@@ -37,13 +37,13 @@ export function createCircuitStore({ requests, state }) {
             measurement ??= createMeasurement({ requests, state, shown, show, point });
             measurement.follow(state.peek());
           },
-          // The drawing is loaded at the same time, and reports the failure.
+          // The drawing is loaded at the same time and reports the failure, so it is ignored here.
           () => {},
         );
     },
     stop: () => measurement?.stop(),
     again: () => measurement?.again(),
-    /** Another model is chosen. */
+    /** Forgets the circuit, because another model is chosen. */
     clear: () => measurement?.clear(),
     /** @param {CircuitPart} part */
     receive: (part) => measurement?.receive(part),

@@ -7,13 +7,13 @@ import type { Piece, State } from './protocol.js';
 export type { Node };
 
 export interface CircuitRequests {
-  /** The lines of a circuit, without cuts. */
+  /** Measures the lines of a circuit, without cuts. A line goes from one part of the model to the input of another. */
   circuit: { state: State };
-  /** The same with the lines of state.circuit.cut cut. lines: names of those whose costs are measured again. */
+  /** Cuts the lines of state.circuit.cut. lines: names of the other lines whose costs are measured with these cuts. */
   circuitCut: { state: State; lines: string[] };
 }
 
-/** News: lines and points are added to those before. begun: all of it begins. */
+/** One part of the answer. lines and points are added to the earlier ones; `begun` starts a new circuit without any. */
 export interface CircuitPart {
   begun?: CircuitBegun;
   work?: CircuitWork;
@@ -23,39 +23,41 @@ export interface CircuitPart {
 }
 
 /**
- * Why there is no circuit. refused: the parts of this model do not add up. packed: its weights have no gradients.
- * length: the sentences have different numbers of tokens. noAnswer: a word is not a single token.
+ * Why there is no circuit. refused: the logits of this model are not a sum over its parts. packed: quantized weights
+ * have no gradients. length: the sentences have different numbers of tokens. close: the value hardly changes if all
+ * lines are cut. noAnswer: a word is not a single token. noPlace: a sentence has no tokens.
  */
 export type CircuitProblem = 'refused' | 'packed' | 'length' | 'close' | 'noAnswer' | 'noPlace';
 
-/** value: the lead of the first answer, or its probability. both: the probabilities of the answers. */
+/** value: the logit of the first answer minus that of the second, or the probability of the only answer. */
 export interface CircuitValue {
   value: number;
+  /** The probabilities of the answers. */
   both: number[];
 }
 
 export interface CircuitBegun {
   layers: number;
   heads: number;
-  /** Heads with the same keys. */
+  /** Heads that share one key and value head. */
   perGroup: number;
   pieces: Piece[];
-  /** The guess; with another sentence, also its guess. */
+  /** The likeliest word after each of the sentences, or the words that the visitor has chosen. */
   answers: string[];
-  /** True if there is another sentence, with an answer of its own. */
+  /** True if there is another sentence with a different answer. */
   paired: boolean;
   carries: Carries;
   whole: CircuitValue;
-  /** All lines of the model. */
+  /** The number of lines of the model. */
   total: number;
   problem: CircuitProblem | null;
-  /** The family that is refused, or the word that is no token. */
+  /** The family that is refused, or the word that is not a single token. */
   cause?: string;
   /** Numbers of tokens of both sentences. */
   lengths?: number[];
 }
 
-/** left: seconds that the rest will probably take. */
+/** left: estimated seconds until the stage ends; null if there is no estimate yet. */
 export interface CircuitWork {
   stage: 'corpus' | 'order' | 'lines' | 'curve' | 'done';
   done: number;
@@ -63,7 +65,7 @@ export interface CircuitWork {
   left: number | null;
 }
 
-/** A line that was cut alone. terms: of its estimate, one for each token. */
+/** A line with the value of a run in which only it is cut. terms: the line's estimated cost, a term for each token. */
 export interface MeasuredLine extends CircuitValue {
   name: string;
   from: Node;
@@ -71,23 +73,23 @@ export interface MeasuredLine extends CircuitValue {
   terms: number[];
 }
 
-/** kept: the share of the value that remains if all but `count` lines are cut: the strongest, or some at random. */
+/** kept: the share of the value that remains with only the `count` strongest lines, or with `count` random lines. */
 export interface CurvePoint extends CircuitValue {
   count: number;
   random: boolean;
   kept: number;
 }
 
-/** With some lines cut. */
+/** The results of runs with some lines cut. */
 export interface CircuitCuts {
   cut: string[];
   now: CircuitValue;
-  /** The likeliest word now. */
+  /** The likeliest word with these cuts. */
   guess: { text: string; probability: number };
-  /** With one more line cut. */
+  /** The value with one more line cut, by the name of that line. */
   lines: { [name: string]: CircuitValue };
-  /** The key with the largest weight at the target of the last cut, before and now; null if the target is no head. */
+  /** The strongest key of the last cut's target head, with its weight before and now; null if the target is no head. */
   looks: { head: { layer: number; head: number }; token: number; key: number; before: number; now: number } | null;
-  /** With all lines of the source of the last cut cut. */
+  /** The value with all lines from the last cut's source cut; null until it is measured. */
   sourceOff: CircuitValue | null;
 }

@@ -1,4 +1,4 @@
-// The parts of the session, wired to each other.
+// Creates the parts of the session and connects them with each other.
 
 import { readLink } from '../features/story/steps.js';
 import { createAnswers } from './answers.js';
@@ -22,7 +22,7 @@ import { createUi } from './ui.js';
 /** @import { MountOptions } from '../entries/mount.jsx' */
 /** @import { State } from './state.js' */
 
-/** The cell that is kept, and the run that it may be compared with. @param {State} state */
+/** Returns a key of the selected cell and the pinned run. @param {State} state */
 const cellKey = ({ cell, pinned }) => JSON.stringify([cell, pinned]);
 
 /** @param {MountOptions} options */
@@ -77,7 +77,7 @@ export function compose(options) {
   const program = createProgramModel(options.programModel ?? null, requests);
 
   /**
-   * A change of the state updates the training if it is shown, otherwise it runs the model.
+   * Applies a change of the state: to the training if it is shown, otherwise by a new run of the model.
    * @param {State | null} before
    */
   function follow(before, /** @type {State} */ now) {

@@ -1,8 +1,8 @@
-// The model continues the text, token by token, until the visitor changes something.
+// Lets the model continue the text, token by token, until the visitor changes something.
 
 /** @import { Parts } from './protocol.js' */
 
-/** Tokens that are written at once. */
+/** Tokens that one request writes. */
 const MAX_TOKENS = 24;
 
 /**
@@ -11,9 +11,9 @@ const MAX_TOKENS = 24;
  * @param {import('./requests.js').Requests} store.requests
  */
 export function createContinuation({ document, requests }) {
-  /** The text that is continued, what has been written, and by which model; the answer of an encoder–decoder. */
+  /** The text that is continued, the text written so far, the model that writes, and an encoder–decoder's answer. */
   let [base, written, model, answer] = ['', '', '', ''];
-  /** The first character that a model has written. */
+  /** Index of the first character that a model has written. */
   let from = 0;
   return {
     /** @param {number} [max] tokens */
@@ -24,10 +24,10 @@ export function createContinuation({ document, requests }) {
       document.endGesture();
       requests.send({ verb: 'generate', state: document.state.peek(), max });
     },
-    /** @param {Parts['generated']} generated all that has been written until now */
+    /** @param {Parts['generated']} generated the whole text that has been written so far */
     receive({ text, isAnswer }) {
       const now = document.state.peek();
-      // The visitor has typed, undone or chosen another model: nothing of that is overwritten.
+      // If the visitor has typed, undone a change or chosen another model, that must not be overwritten.
       if (now.model !== model || now.text !== base + written) return requests.cancel('generate');
       if (isAnswer) {
         if (now.second !== answer) return requests.cancel('generate');

@@ -1,4 +1,4 @@
-// The state of the page with its history: the only place that sets it.
+// The state of the page and its history. Nothing else sets the state.
 
 import { batch, computed, signal } from '@preact/signals';
 import { readLink, writeLink } from '../features/story/steps.js';
@@ -11,9 +11,9 @@ import { record, redo, replace, settle, startHistory, undo } from './undo.js';
 /**
  * @param {State} first
  * @param {object} listeners
- * @param {(model: string, before: History) => void} listeners.onModel another model is chosen, in the same batch
- * @param {(before: State, now: State) => void} listeners.onChange after every change
- * @param {(state: State, substituted: boolean | 'later') => void} [listeners.onState] the caller's, see MountOptions
+ * @param {(model: string, before: History) => void} listeners.onModel called in the same batch for another model
+ * @param {(before: State, now: State) => void} listeners.onChange called after every change
+ * @param {(state: State, substituted: boolean | 'later') => void} [listeners.onState] see MountOptions
  */
 export function createDocument(first, { onModel, onChange, onState }) {
   const history = signal(startHistory(first));
@@ -36,14 +36,14 @@ export function createDocument(first, { onModel, onChange, onState }) {
     state,
     canUndo: computed(() => history.value.past.length > 0),
     /**
-     * A change that can be undone; successive changes with the same gesture are undone together.
+     * Makes a change that can be undone. Successive changes with the same gesture are undone together.
      * @param {Partial<State>} patch
      * @param {string} [gesture]
      */
     update: (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null)),
-    /** A change that is no step to undo: the cell that is read. @param {Partial<State>} patch */
+    /** Makes a change that is not undone by itself: the choice of the explained cell. @param {Partial<State>} patch */
     look: (patch) => become(replace(history.peek(), change(state.peek(), patch))),
-    /** The next change is a step of its own. */
+    /** Ends the gesture, so that the next change is undone by itself. */
     endGesture() {
       history.value = settle(history.peek());
     },
@@ -52,7 +52,7 @@ export function createDocument(first, { onModel, onChange, onState }) {
     /** @param {string} address the part of a link after # */
     open: (address) => become(record(history.peek(), readLink(address))),
     address: () => writeLink(state.peek()),
-    /** Moves the chosen head into the model: an address may name one that it does not have. */
+    /** Chooses the nearest head of the model, because an address may contain a head that the model does not have. */
     clampHead(/** @type {import('./protocol.js').About} */ { name, layers, heads, parts }) {
       const now = state.peek();
       // Only models with one stack of blocks have circuits.
@@ -62,16 +62,16 @@ export function createDocument(first, { onModel, onChange, onState }) {
       history.value = replace(history.peek(), { ...now, layer, head, circuit });
     },
     /**
-     * Changes the state because what it named cannot be shown.
+     * Calls a function that changes the state because the model in it cannot be shown.
      * @param {() => void} act
-     * @param {boolean | 'later'} [how] 'later': it can be shown later
+     * @param {boolean | 'later'} [how] 'later': the model can be shown later
      */
     substitute(act, how = true) {
       substituting = how;
       act();
       substituting = false;
     },
-    /** Goes back to an earlier history, of a model that can be shown. @param {History} earlier */
+    /** Returns to an earlier history, whose model can be shown. @param {History} earlier */
     restore(earlier) {
       history.value = earlier;
       onState?.(earlier.now, true);

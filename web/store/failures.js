@@ -1,4 +1,4 @@
-// Failures of a request, of a model that could not be shown or of the worker itself, and the page's recovery.
+// Failures of a request, of a model that could not be shown or of the worker, and how the page recovers from them.
 
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
@@ -13,8 +13,8 @@ import { isOfHub } from './state.js';
  * @param {import('./answers.js').Answers} store.answers
  * @param {import('./preferences.js').Preferences} store.preferences
  * @param {import('./openModels.js').Opening} store.opening
- * @param {() => void} store.showAgain asks for what the state shows
- * @param {() => void} store.restart begins a new worker
+ * @param {() => void} store.showAgain requests again everything that the state shows
+ * @param {() => void} store.restart starts a new worker
  */
 export function createFailures({ document, answers, preferences, opening, showAgain, restart }) {
   const failure = signal(/** @type {string | null} */ (null));
@@ -42,7 +42,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
   }
 
   const actions = {
-    /** The message of what failed last; null after it was handled. */
+    /** The message of the last failure; null once it was handled. */
     failure: readOnly(failure),
     fail,
     /** The model that could not be shown, and why. */
@@ -50,7 +50,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
     dismissRefused() {
       refused.value = null;
     },
-    /** The worker died and was started again: titles of the opened models that are lost, and if training was shown. */
+    /** The opened models that were lost when the worker died, and true if training was shown; null before. */
     ended: readOnly(ended),
     dismissEnded() {
       ended.value = null;
@@ -70,7 +70,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
       if (code === 'gone') {
         const link = document.state.peek();
         if (isOfHub(link.model)) return opening.follow(link);
-        // Opened models end with the page: it stores no files.
+        // The page stores no files, so a link to an opened model does not work on another visit.
         opening.failed(error);
         return document.substitute(() => opening.choose('whale'));
       }
@@ -81,7 +81,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
       const why = texts[code]?.(...values) ?? message;
       if (verb !== 'show' || !showPrevious(why)) fail(why);
     },
-    /** @param {boolean} answered false if the worker had answered nothing: a third one would fare no better */
+    /** @param {boolean} answered false if the worker died before its first answer, as the next one probably would */
     onEnd(answered) {
       const lost = opening.opened.peek().map(({ about }) => about.title ?? '');
       if (!answered) return fail(preferences.words.peek().endedAgain);

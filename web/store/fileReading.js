@@ -1,4 +1,4 @@
-// The visitor's files on their way to the worker: what is being read, what is wrong, and the panel that shows both.
+// Sends the visitor's files to the worker. Holds the reading in progress, the problem, and the panel that shows both.
 
 import { signal } from '@preact/signals';
 import { isIncomplete, joined } from '../features/open/addedFiles.js';
@@ -9,10 +9,10 @@ import { readOnly } from './readOnly.js';
 /** @import { ProblemValue } from './protocol.js' */
 /** @typedef {'choose' | 'summary' | null} Panel null is closed */
 /**
- * In bytes. resumes: after it is cancelled, the next attempt continues.
+ * A reading in progress; sizes in bytes. resumes: true if the next attempt continues a cancelled one.
  * @typedef {{ title: string, read: number, total: number, resumes?: boolean }} Reading
  */
-/** @typedef {{ code: string, values: ProblemValue[], message?: string }} FileProblem a key of the texts' `problems` */
+/** @typedef {{ code: string, values: ProblemValue[], message?: string }} FileProblem code: a key of words.problems */
 
 /** @param {import('./requests.js').Requests} requests */
 export function createFileReader(requests) {
@@ -20,7 +20,7 @@ export function createFileReader(requests) {
   const problem = signal(/** @type {FileProblem | null} */ (null));
   const panel = signal(/** @type {Panel} */ (null));
   let count = 0;
-  /** Files of the last attempt, and of a model of which some are missing. @type {[SelectedFile[], SelectedFile[]]} */
+  /** Files of the last attempt, and those of an incomplete model. @type {[SelectedFile[], SelectedFile[]]} */
   let [last, partial] = [[], []];
 
   /** @param {Omit<Reading, 'read'>} started */
@@ -74,19 +74,19 @@ export function createFileReader(requests) {
     setProgress({ read, total }) {
       if (reading.value) reading.value = { ...reading.value, read, total };
     },
-    /** True if the number of files is allowed; else the problem is shown. @param {SelectedFile[]} files */
+    /** Returns true if the number of files is allowed; otherwise shows the problem. @param {SelectedFile[]} files */
     accepts(files) {
       const { length } = files;
       if ((length > 0 && length <= MAX_FILES) || isFolderOfHeads(files)) return true;
       report(length === 0 ? { code: 'noFiles', values: [] } : { code: 'manyFiles', values: [length, MAX_FILES] });
       return false;
     },
-    /** Opens files as one model, with those of the last attempt if they belong to it. */
+    /** Opens files as one model, together with those of the last attempt if that model was incomplete. */
     open(/** @type {SelectedFile[]} */ files, /** @type {string | undefined} */ title) {
       last = filesOfOneModel(joined(partial, files));
       start(last, title ?? titleOf(last));
     },
-    /** The files have become a model. */
+    /** Ends the reading, because the files have become a model. */
     finish() {
       reading.value = null;
       problem.value = null;

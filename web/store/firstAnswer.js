@@ -1,5 +1,5 @@
-// The answer for an address without changes, as a file: the first picture is shown before the model has been read. The
-// worker's own answer replaces it.
+// Writes and reads a file with the answer for an address without changes. It lets the page show the first picture
+// before the model has been read. The worker's own answer replaces it.
 
 /** @typedef {{ part: string } & Record<string, unknown>} Part of an answer */
 
@@ -14,7 +14,7 @@ const numbers = (text) => new Float32Array(Uint8Array.from(atob(text), (letter) 
 export const foldAnswer = (parts) =>
   JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
 
-/** @param {string} text @returns {Part[]} none if the file is invalid: the worker answers anyway */
+/** @param {string} text @returns {Part[]} empty if the file is invalid, because the worker answers anyway */
 export function unfoldAnswer(text) {
   try {
     return JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));

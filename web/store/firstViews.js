@@ -6,7 +6,7 @@ import { initialState } from './state.js';
 /** @import { State } from './state.js' */
 
 /**
- * Models of the menu.
+ * The first texts, heads and cells of the models in the menu.
  * @type {Record<string, { text: string, second?: string, layer: number, head: number, cell?: State['cell'] }>}
  */
 const OF_MENU = {
@@ -22,13 +22,13 @@ const OF_MENU = {
 };
 const NEXT = 'Once upon a time there was a whale. Once upon a time there was';
 const NUMBERS = '1 2 3 4 5 6 7 8 1 2 3 4';
-/** Sentences for the drawn picture. */
+/** First sentences of a model that compares them with the picture that the page draws. */
 const MATCHED = {
   text: { text: 'a picture of a whale', second: 'a picture of a ship\na picture of a dog' },
   numbers: { text: '1 2 3 4', second: '5 6 7 8' },
 };
 
-/** The first text of an opened model, by what it reads. @param {About} about @returns {Partial<State>} */
+/** Returns the first text for the input that a model reads. @param {About} about @returns {Partial<State>} */
 export function textFor(about) {
   if (about.kind === 'layer') return {};
   if (about.matches) return MATCHED[about.reads === 'numbers' ? 'numbers' : 'text'];
@@ -42,7 +42,7 @@ export function textFor(about) {
 }
 
 /**
- * The text that a model begins with; null if it begins with none.
+ * Returns the text that a model is first shown with; null if it is shown without a text.
  * @param {string} name
  * @param {About | null} about of an opened model
  */
@@ -54,13 +54,13 @@ export function firstTextOf(name, about) {
 /**
  * @param {string} name
  * @param {About | null} about of an opened model
- * @param {Partial<State>} [lastText] what the model has read before
+ * @param {Partial<State>} [lastText] the text that the model has read before
  * @returns {Partial<State>}
  */
 export function firstViewOf(name, about, lastText) {
   const { text, second = '', ...place } = OF_MENU[name] ?? OF_MENU.whale;
   if (!about) {
-    // The other models of the menu have no flow and no comparison.
+    // The other models of the menu do not have the views `flow` and `compare`.
     const view = name === 'whale' ? {} : { view: 'heatmap' };
     return { ...view, ...(lastText ?? { text, second }), part: 'decoder', ...place };
   }

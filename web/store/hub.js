@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub: the name that is typed, what is known about the model before it is downloaded, the
-// models that this browser stores, and the token. The panel that opens models creates it.
+// Models of the Hugging Face Hub: the name that is typed, the description of the model before it is downloaded, the
+// models that this browser stores, and the access token. The panel that opens models creates the Hub object.
 
 import { effect, signal } from '@preact/signals';
 import { choiceOf, isLarge } from '../features/hub/memory.js';
@@ -9,14 +9,14 @@ import { readOnly } from './readOnly.js';
 /** @import { About } from './protocol.js' */
 /** @import { State } from './state.js' */
 
-/** Once so much is stored, the browser is asked not to delete it when it needs room. */
+/** Before it downloads more bytes than this, the page asks the browser never to delete them for lack of room. */
 const WORTH_KEEPING = 50e6;
 
 /**
  * @typedef {object} HubParts
  * @property {import('./requests.js').Requests} requests
  * @property {import('./fileReading.js').FileReader} files
- * @property {(name: string) => About | null} aboutOf an opened model
+ * @property {(name: string) => About | null} aboutOf describes an opened model
  * @property {(about: About) => void} present shows an opened model
  */
 
@@ -30,34 +30,34 @@ export class Hub {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #waitingEnds;
   #stored = signal(/** @type {StoredHubModel[] | null} */ (null));
-  // In memory only: neither stored nor in an address.
+  // The token stays in memory: it is neither stored nor written into an address.
   #token = signal('');
   /** The model that is being downloaded. @type {HubModel | null} */
   #downloading = null;
   /** The name that was looked up last. */
   #last = '';
-  /** The head and the text to be shown of the model that is being opened. @type {Partial<State> | undefined} */
+  /** The head and the text with which the next opened model is shown. @type {Partial<State> | undefined} */
   #view;
-  /** A model is not opened without a question: the last one has ended the worker. */
+  /** True if the visitor must confirm the next download, because the last one ended the worker or was cancelled. */
   #asksFirst = false;
   #parts;
 
-  /** The state of the link that asks for this model. @type {State | null} */
+  /** The state of the link that led to the model that is looked up. @type {State | null} */
   link = null;
   typed = readOnly(this.#typed);
   /** The name of the model that is being looked up. */
   describing = readOnly(this.#describing);
-  /** True between two attempts: the Hub limits requests, or the connection was broken. */
+  /** True while a request waits to be repeated, because the Hub limits requests or the connection was broken. */
   waiting = readOnly(this.#waiting);
-  /** The model that the visitor is asked about. */
+  /** The model whose download the visitor is asked to confirm. */
   model = readOnly(this.#model);
-  /** The form of its weights that is chosen. */
+  /** The chosen form of that model's weights. */
   form = readOnly(this.#form);
   /** The stored models; null until they are known. */
   stored = readOnly(this.#stored);
   token = readOnly(this.#token);
 
-  /** @param {HubParts} parts @param {State | null} link whose model is to be opened first */
+  /** @param {HubParts} parts @param {State | null} link the state of a link whose model is opened first */
   constructor(parts, link) {
     this.#parts = parts;
     const { problem } = parts.files.actions;
@@ -84,7 +84,7 @@ export class Hub {
   /** Deletes a stored model. @param {string} id */
   remove = (id) => this.#send({ verb: 'hubStored', remove: id });
 
-  /** Looks a model up. @param {string} address a name or a link @param {Partial<State>} [view] to be shown of it */
+  /** Looks a model up. @param {string} address a name or a link @param {Partial<State>} [view] to show it with */
   describe = (address, view) => {
     this.#parts.files.clearProblem();
     this.#downloading = null;
@@ -102,7 +102,7 @@ export class Hub {
     this.describe(state.model);
     this.link = state;
   };
-  /** Downloads the model that the visitor was asked about, and opens it. */
+  /** Downloads the model that the visitor has confirmed, and opens it. */
   open = () => {
     const [asked, weights] = [this.#model.peek(), this.#form.peek()];
     if (asked && weights) this.#download(asked, weights);
@@ -120,14 +120,14 @@ export class Hub {
     if (described) this.#found(described);
     if (waits !== undefined) this.#wait(waits);
   }
-  /** The download was cancelled: asks again, as less is to be downloaded now. */
+  /** Asks again after a download was cancelled, because the rest of the download is smaller now. */
   cancelled = () => {
     if (!this.#downloading) return;
     this.#asksFirst = true;
     this.#model.value = this.#downloading;
     this.#send({ verb: 'hubDescribe', address: this.#downloading.name, token: this.#token.peek() });
   };
-  /** The view that was asked for with the model. @returns {Partial<State> | undefined} */
+  /** Ends the opening of a model. @returns {Partial<State> | undefined} the view that was requested with the model */
   takeView() {
     const view = this.#view;
     this.#view = undefined;
@@ -136,7 +136,7 @@ export class Hub {
     this.#typed.value = '';
     return view;
   }
-  /** The worker has died: the next model is opened only after a question. */
+  /** Makes the visitor confirm the next download, because the worker has died. */
   askFirst() {
     this.#describing.value = null;
     this.#asksFirst = true;
@@ -180,7 +180,7 @@ export class Hub {
 /** The name of a model without its revision. @param {string} name of state.model */
 const titleOf = (name) => name.split('@')[0];
 
-/** Bytes of memory that the browser reports; it reports at most 8 GB or none at all. */
+/** Returns the bytes of memory that the browser reports, at most 8 GB; null if it reports none. */
 export function memoryOfMachine() {
   const { deviceMemory } = /** @type {Navigator & { deviceMemory?: number }} */ (navigator);
   return deviceMemory === undefined ? null : deviceMemory * 2 ** 30;

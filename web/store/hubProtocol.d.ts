@@ -6,7 +6,7 @@ export type WeightsForm = 'float32' | 'stored' | 'int8';
 export interface HubAnswer {
   described?: HubModel;
   stored?: StoredHubModel[];
-  /** Seconds until a request is repeated: the Hub limits their number, or the connection was broken. */
+  /** Seconds until a request is repeated, because the Hub limits requests or the connection was broken. */
   waits?: number;
 }
 
@@ -18,10 +18,10 @@ export interface HubModel {
   layers: number;
   heads: number;
   parameters: number;
-  /** Bytes of the weights, and those of them that are not stored yet. */
+  /** Bytes of the weights, and bytes that are still to be downloaded. */
   size: number;
   download: number;
-  /** The possible forms of the weights, and their bytes in memory. inBlocks: with 4 or 8 bits and scales. */
+  /** The possible forms of the weights, and their bytes in memory. inBlocks: blocks of 4 or 8 bits with scales. */
   forms: { weights: WeightsForm; inBlocks?: boolean; bytes: number }[];
   /** Bytes of memory that are free. */
   room: number;

@@ -1,4 +1,4 @@
-// The models that a visitor or a program has opened: they are added, chosen, changed and closed.
+// Adds, shows, changes and closes the models that a visitor or a program has opened.
 
 import { signal } from '@preact/signals';
 import { createFileReader } from './fileReading.js';
@@ -16,21 +16,21 @@ import { MAX_TEXT } from './state.js';
 /** @import { Requests } from './requests.js' */
 /** @import { State } from './state.js' */
 
-/** Changes of the weights shown. @param {Requests} requests @param {ReadonlySignal<State>} state */
+/** Creates actions that change the shown weights. @param {Requests} requests @param {ReadonlySignal<State>} state */
 const createWeightChanges = (requests, state) => ({
-  /** Texts for their tokens. @param {string[]} tokens */
+  /** Sets the texts of the tokens. @param {string[]} tokens */
   nameTokens: (tokens) => requests.send({ verb: 'nameTokens', name: state.peek().model, tokens: { tokens } }),
   /** Divides queries and keys into heads. @param {number} heads */
   splitHeads: (heads) => requests.send({ verb: 'split', name: state.peek().model, heads }),
 });
 
-/** The heads made by hand that read pictures. */
+/** The name of the handmade heads that read pictures. */
 const PATCHES = 'patches';
-/** The model that reads a picture: the current one, or heads made by hand. @param {About | null | undefined} about */
+/** Returns the model to read a picture: the current one or handmade heads. @param {About | null | undefined} about */
 const readerOfPictures = (about) => (about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES);
 
 /**
- * Shows models when they are open, and models of the Hub that a link leads to.
+ * Shows each model once it is open. If a link leads to a model of the Hub, shows another model until it is downloaded.
  * @param {object} parts
  * @param {Requests} parts.requests
  * @param {import('./document.js').Document} parts.document
@@ -59,14 +59,14 @@ function createArrivals({ requests, document, models, files, choose }) {
     /** @param {{ about: About, summary: Summary | null }} model */
     addFromFiles({ about, summary }) {
       models.add({ about, summary });
-      // The summary of weights is shown in the place of a model's guesses.
+      // The page shows the summary of weights in the place of a model's predictions: it needs no panel.
       present(about, about.kind === 'transformer' ? 'summary' : null);
     },
     /** @param {typeof Hub} HubOfPanel */
     startHub(HubOfPanel) {
       hub.value ??= new HubOfPanel({ requests, files, aboutOf: models.aboutOf, present }, link);
     },
-    /** Shows another model until that of a link has been downloaded. @param {State} state of the link */
+    /** Shows the demo model until the model of a link has been downloaded. @param {State} state of the link */
     follow(state) {
       document.substitute(() => choose('whale'), 'later');
       link = state;
@@ -103,7 +103,7 @@ export function createOpening({ requests, document }) {
     setPanel(null);
     requests.send({ verb: 'picture', name, file });
   }
-  /** The current model hears a file. @param {Blob & { name?: string }} file */
+  /** Sends the sound in a file to the current model. @param {Blob & { name?: string }} file */
   async function hearFile(file) {
     const about = aboutOf(state.peek().model);
     if (about?.reads !== 'sound') return files.report({ code: 'noListener', values: [] });
@@ -115,7 +115,7 @@ export function createOpening({ requests, document }) {
     } catch {
       return files.report({ code: 'noSound', values: [file.name ?? ''] });
     }
-    // The decoder's text was heard in the sound before.
+    // The decoder's text belongs to the sound before.
     if (state.peek().model === about.name) update({ second: about.prompt ?? '', cell: null });
   }
 
@@ -147,12 +147,12 @@ export function createOpening({ requests, document }) {
       else if (isSound(selected)) hearFile(selected[0].file);
       else files.open(selected, title);
     },
-    /** Truncates a text that is too long, and says so. @param {string} text @param {string} gesture */
+    /** Sets the text, truncated and reported if it is too long. @param {string} text @param {string} gesture */
     setText(text, gesture) {
       if (text.length > MAX_TEXT) files.report({ code: 'long', values: [text.length, MAX_TEXT] });
       update({ text: text.slice(0, MAX_TEXT) }, gesture);
     },
-    /** @param {About} about @param {Summary | null} summary @param {boolean} hasText the program has set a text */
+    /** @param {About} about @param {Summary | null} summary @param {boolean} hasText true if the program set a text */
     addFromProgram(about, summary, hasText) {
       models.remove(about.name);
       models.add({ about, summary });
@@ -169,7 +169,7 @@ export function createOpening({ requests, document }) {
       if (about) remove(name);
       return about?.title || undefined;
     },
-    /** The worker has died: nothing is open in it. */
+    /** Forgets all opened models, because the worker that held them has died. */
     forget() {
       models.clear();
       files.stop();

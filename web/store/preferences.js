@@ -1,4 +1,4 @@
-// Language and theme: the visitor's choice, else the browser's.
+// Language and theme. Without a choice of the visitor they are those of the browser.
 
 import { computed, effect, signal } from '@preact/signals';
 import { LANGUAGES, languageFor, loadLanguage } from '../texts/languages.js';
@@ -32,7 +32,7 @@ export function createPreferences({ language: chosen, theme: chosenTheme, onLang
   return {
     words,
     language: readOnly(language),
-    /** Settled when the preferred language is loaded; if it cannot be, the page stays English. */
+    /** Settled when the preferred language is loaded. If it cannot be loaded, the page stays English. */
     languageReady: preferred === language.peek() ? Promise.resolve() : load(preferred).catch(() => {}),
     /** @param {Language} name */
     setLanguage(name) {
@@ -47,7 +47,7 @@ export function createPreferences({ language: chosen, theme: chosenTheme, onLang
       theme.value = name;
       onChoice?.('theme', name);
     },
-    /** Shows a theme without choosing it, as on paper. @param {Theme} name */
+    /** Shows a theme without choosing it, for example to print the page. @param {Theme} name */
     showTheme(name) {
       theme.value = name;
     },

@@ -7,7 +7,7 @@ import { PROGRAM_MODEL } from './state.js';
 /** @param {ProgramInput | null} first @param {import('./requests.js').Requests} requests */
 export function createProgramModel(first, requests) {
   let input = first;
-  /** Passes it to the worker, if there is one. */
+  /** Sends the model to the worker, if the program has passed one. */
   function send() {
     if (input) requests.send({ verb: 'openInput', name: PROGRAM_MODEL, input });
   }

@@ -48,23 +48,23 @@ export type MessageToWorker = Request | CancelRequest | HoldLockRequest;
 
 /** The fields of each request, by verb. */
 export interface Requests extends AtlasRequests, CircuitRequests, SurpriseRequests {
-  /** Everything that the screen shows of a state. */
+  /** Computes everything that the screen shows of a state. */
   show: { state: State };
-  /** The probability of the chosen token without each head in turn. */
+  /** Measures the probability of the chosen token with each head switched off in turn. */
   ablate: { state: State };
-  /** The attention of an opened model compared with that of its float32 weights. */
+  /** Compares the attention of an opened model with that of its float32 weights. */
   rounding: { state: State };
-  /** The composition of the chosen head with the heads of all other layers. */
+  /** Computes the composition of the chosen head with the heads of all other layers. */
   composition: { state: State };
-  /** The probability of each token of the text, given the tokens before it. */
+  /** Computes the probability of each token of the text after the tokens before it. */
   tokenProbabilities: { state: State };
-  /** The ready-made pairs of sentences that fit a model. */
+  /** Lists the ready-made pairs of sentences that fit a model. */
   traceTasks: { state: State };
-  /** How much of the answer returns at each place of the model. pairs: of the task, whose mean may be wanted. */
+  /** Measures how much of the answer each place of the model restores. pairs: those over which a mean is computed. */
   trace: { state: State; pairs: Pair[] };
-  /** Changes the order of a trace, or pauses it. */
+  /** Sets the place that a trace measures next, or pauses the trace. */
   traceControl: TraceControl;
-  /** The messages of the text, or the text of messages. */
+  /** Reads the messages in the text or, if `messages` is present, makes a text of them. */
   chat: { state: State; messages?: ChatMessage[] };
   /** Continues the text. */
   generate: { state: State; max: number };
@@ -84,7 +84,7 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   split: { name: string; heads: number };
   /** Sets the texts of the tokens of attention weights. */
   nameTokens: { name: string; tokens: Record<string, string[]> };
-  /** Sets the picture that a model of patches reads; without a file, the drawn picture. */
+  /** Sets the picture that a model of patches reads; without a file, the picture that the page draws. */
   picture: { name: string; file?: Blob & { name?: string } };
   /** Sets the sound that a model hears: one channel, from −1 to 1; without samples, the sound that the page makes. */
   sound: { name: string; samples?: Float32Array; rate?: number };
@@ -121,12 +121,12 @@ export type TrainingControl =
 
 export type PartName = keyof Parts;
 export type PartMessage = { [P in PartName]: { id: number; verb: Verb; part: P } & Parts[P] }[PartName];
-/** A part as client.js passes it on. of: the model of the request. */
+/** A part as client.js delivers it. of: the model of the request. */
 export type ReceivedPart = PartMessage & { of: string | undefined };
-/** Functions that take the parts of answers. */
+/** A listener for each kind of part. */
 export type PartListeners = { [P in PartName]: (part: Extract<ReceivedPart, { part: P }>) => void };
 
-/** dropped: a newer request came, or this one was cancelled. */
+/** dropped: true if a newer request came, or if this one was cancelled. */
 export interface DoneMessage {
   id: number;
   verb: Verb;
@@ -136,7 +136,7 @@ export interface DoneMessage {
   dropped?: boolean;
 }
 
-/** code and values: of a problem that the page has a text for. */
+/** code and values: the key of the page's text for this problem, and the values that the text contains. */
 export interface ErrorMessage {
   id: number;
   verb: Verb;
@@ -171,7 +171,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   opened: { about: About; summary: Summary };
   inputOpened: { about: About; summary: Summary | null };
   hub: HubAnswer;
-  /** A source shows something else now: its tokens, its heads, its picture or its sound have been changed. */
+  /** The tokens, heads, picture or sound of a source have been changed, so that the page must request it again. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
   traceTasks: TraceTasks;
@@ -180,12 +180,12 @@ export interface Parts extends AtlasParts, SurpriseParts {
   circuit: CircuitPart;
   composition: { layer: number; head: number; compositions: HeadComposition[] };
   ablation: Ablation;
-  /** All of the text that has been generated; isAnswer: the whole text of a decoder with an encoder. */
+  /** The whole text that has been generated. isAnswer: it is the text of the decoder in an encoder–decoder. */
   generated: { text: string; isAnswer: boolean };
   trainingReport: TrainingReport;
-  /** Models in this browser's storage; problem: the newest one could not be stored. */
+  /** Models in this browser's storage. problem: why the newest model could not be stored. */
   storedModels: { list?: StoredModel[]; problem?: string };
-  /** A model as a file; extension: of its name, 'safetensors' if it is missing. */
+  /** A model as a file. extension: that of the file's name, default 'safetensors'. */
   savedFile: { bytes: Uint8Array; settings: Settings; extension?: string };
 }
 
@@ -207,8 +207,8 @@ export type Rounding =
 // The source
 
 /**
- * The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder; and those of
- * the towers of a model for texts and pictures.
+ * The attentions of an encoder–decoder: in the encoder, in the decoder, and from the decoder to the encoder. A model
+ * for texts and pictures has an attention in each of its two towers.
  */
 export type AttentionPart = 'encoder' | 'decoder' | 'cross' | 'text' | 'vision';
 
@@ -220,48 +220,48 @@ export interface About {
   title?: string;
   kind: 'transformer' | 'weights' | 'layer';
   family?: string;
-  /** True if it is a folder with pages of heads, see headvisSource.js. */
+  /** True for a HeadVis folder, which has a file for each head: see headvisSource.js. */
   folder?: boolean;
   layers: number;
   heads: number;
-  /** Entries of a batch, of which one is shown. */
+  /** The number of entries of a batch, of which one is shown. */
   batch?: number;
   /** Width of a head. */
   width: number;
   /** The largest number of tokens. */
   context: number;
-  /** True if it has feed-forward parts. */
+  /** True if the model has feed-forward parts. */
   mlps?: boolean;
   causal: boolean;
-  /** True if it predicts a next token, a masked one or a class. */
+  /** True if the model predicts a next token, a masked token or a class. */
   predicts: boolean;
   guess: 'next' | 'masked' | 'classes' | null;
   reads: 'text' | 'numbers' | 'picture' | 'sound' | 'pair' | 'nothing';
-  /** True if its tokens are those of a text. */
+  /** True if the tokens are those of a text. */
   words?: boolean;
-  /** True if it can continue a text. */
+  /** True if the model can continue a text. */
   writes: boolean;
-  /** True if its heads can be changed. */
+  /** True if the heads can be changed. */
   edits: boolean;
-  /** True if its logits are sums of contributions, which flow shows. */
+  /** True if the logits are sums of contributions, which the view `flow` shows. */
   sums: boolean;
-  /** How a sentence encoder makes a vector of its tokens; null if it compares no sentences. */
+  /** How a sentence encoder pools its tokens into one vector; null for a model that compares no sentences. */
   compares?: 'mean' | 'first' | 'last' | 'max' | null;
-  /** The model compares sentences with a picture: a probability is that among all sentences, or of each alone. */
+  /** Set if the model compares sentences with a picture: a softmax over all sentences, or a sigmoid for each. */
   matches?: 'all' | 'each';
-  /** True if its files have a chat template. */
+  /** True if the files of the model have a chat template. */
   chats?: boolean;
   /** The token of a masked word. */
   mask: string | null;
-  /** Names of a model of sound without a decoder: letters of frames, classes of frames, or classes of the sound. */
+  /** The labels of a sound model without a decoder: a letter or a class for each frame, or a class for the sound. */
   hears?: 'letters' | 'frames' | 'sounds';
   /** The tokens with which the decoder of a model of speech begins, as a text. */
   prompt?: string;
-  /** Attentions of an encoder–decoder, or the towers of a model for texts and pictures. */
+  /** The attentions of an encoder–decoder, or the towers of a model for texts and pictures; empty for other models. */
   parts: AttentionPart[];
-  /** Size of its files. */
+  /** The size of the model's files. */
   bytes: number;
-  /** By language and role: the name of the role, and a sentence about it. */
+  /** The texts of handmade heads: the name of a role and a sentence about it, by language and role. */
   terms?: Record<string, Record<string, string[]>>;
   /** Possible numbers of heads of a file with queries and keys. */
   choices?: number[];
@@ -277,7 +277,7 @@ export interface WeightsSummary {
   /** The axis whose sums are 1. */
   sums: string;
   parts: AttentionSizes[];
-  /** True if the files name the tokens. */
+  /** True if the files contain texts for the tokens. */
   named: boolean;
   /** Names of arrays that are not shown. */
   unused: string[];
@@ -294,7 +294,7 @@ export interface AttentionSizes {
   S: number;
   wholeT: number;
   wholeS: number;
-  /** How many NaN were found. */
+  /** The number of NaN among the weights. */
   nan: number;
   causal: boolean;
 }
@@ -343,8 +343,8 @@ export type Roles = (string | null)[][];
 export type HeadScores = Record<string, number>;
 
 /**
- * The sound whose frames are the keys. step: seconds from one frame to the next. seconds: of the sound; cut: it was
- * longer. unseen: seconds of silence after it that the model reads, but that are not shown.
+ * The sound whose frames are the keys. step: seconds from one frame to the next. seconds: the length of the sound. cut:
+ * true if the sound was truncated. unseen: seconds of silence after the sound that the model reads without being shown.
  */
 export interface ShownSound {
   spectrogram: Spectrogram;
@@ -354,14 +354,14 @@ export interface ShownSound {
   unseen: number;
 }
 
-/** (bins,columns), from the lowest pitch up. */
+/** A spectrogram (bins,columns). The first bin has the lowest pitch. */
 export interface Spectrogram {
   data: Uint8ClampedArray;
   bins: number;
   columns: number;
 }
 
-/** The likeliest letters of every frame; blank: the label for no letter. text: what they spell, if they are letters. */
+/** The likeliest labels of every frame. blank: the label for no letter. text: the spelled text; null for classes. */
 export interface ShownLetters {
   top: Prediction[][];
   blank: number | null;
@@ -379,16 +379,16 @@ export interface ShownRun {
   keys?: Piece[];
   /** True if there were more tokens than the source accepts. */
   cut: boolean;
-  /** The token whose logits are the prediction, or another one that is the query at first; null for the last one. */
+  /** Index of the token whose logits are the prediction, or of the query shown first; null for the last token. */
   place?: number | null;
-  /** The token of the pinned run for each token, −1 for none; if something is patched. */
+  /** The partner of each token in the pinned run, −1 for none; missing if nothing is patched. */
   partners?: number[];
   T: number;
   /** T if it is missing. */
   S?: number;
   layer: number;
   head: number;
-  /** True if weights contains only the chosen head; the others are sent as `pooled`. */
+  /** True if `weights` contains only the chosen head, because the weights of all heads are too many. */
   large?: boolean;
   /** True if its tokens are whole words: see joinWords.js. */
   joined?: boolean;
@@ -424,7 +424,7 @@ export interface LensPrediction extends Label {
   probability: number;
 }
 
-/** The arithmetic of one head: (T,D), (S,D) and (T,S), see headValues.js. */
+/** The numbers inside one head: queries (T,D), keys and values (S,D), and scores (T,S). See headValues.js. */
 export interface HeadValues {
   layer?: number;
   head?: number;
@@ -460,7 +460,7 @@ export interface Contributions {
   sum: number;
 }
 
-/** The prediction of the other case, see otherCase in modelEdits.js. top: probabilities of the run's listed tokens. */
+/** The prediction of the other run: see otherCase in modelEdits.js. top: its probabilities of the shown run's `top`. */
 export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];
@@ -472,14 +472,14 @@ export interface ChatMessage {
   content: string;
 }
 
-/** text: of the messages; problem: why the template refuses them. */
+/** text: the messages as the template writes them. problem: why the template refuses the messages. */
 export interface ChatPart {
   messages: ChatMessage[];
   text?: string;
   problem?: string;
 }
 
-/** The cosine of two sentences; other: in the case that the run is compared with. tokens: with mean pooling. */
+/** The cosine of two sentences. other: the cosine in the other run. tokens: null without mean pooling. */
 export interface Similarity {
   cosine: number;
   kind: Comparison['kind'];
@@ -495,10 +495,7 @@ export interface SimilarTokens {
   pairs: Float32Array;
 }
 
-/**
- * How well sentences match a picture; other: the probabilities in the case that the run is compared with, null for
- * unknown ones.
- */
+/** How well sentences match a picture. other: the probabilities in the other run; null if they are unknown. */
 export interface Ranking {
   kind: Comparison['kind'];
   image: PictureData;
@@ -507,8 +504,8 @@ export interface Ranking {
 }
 
 /**
- * The same of a run without a prediction: the angle in degrees between its hidden states and those of the other case,
- * their mean and the largest ones.
+ * The comparison of a run without a prediction with the other run: the angles in degrees between the hidden states of
+ * both, as the mean over all tokens and the largest ones.
  */
 export interface Turned {
   kind: Comparison['kind'];
@@ -540,7 +537,7 @@ export interface PooledHead {
   columns: number;
 }
 
-/** now: with the state's changes, ever: without them; both from the second token on. */
+/** now: with the changes of the state. ever: without changes. Both arrays begin with the second token. */
 export interface TokenProbabilities {
   state: State;
   now: ArrayLike<number>;
@@ -575,7 +572,7 @@ export interface Ablation {
 
 // Training
 
-/** right: share of correct predictions on validation sequences. */
+/** right: the share of correct predictions on validation sequences. */
 export type TrainingPoint = [step: number, loss: number, right?: number];
 
 export interface TrainingProgress {
@@ -590,7 +587,7 @@ export interface TrainingProgress {
   perSecond: number | null;
 }
 
-/** All heads on the probe at one step. */
+/** The attention weights of all heads on the probe sequence at one step. */
 export interface Frame {
   step: number;
   weights: Float32Array;
@@ -608,31 +605,31 @@ export interface ReportDetails {
   frame?: Frame;
   /** Steps of which there are snapshots. */
   snapshots?: number[];
-  /** The first report of a training. */
+  /** Present in the first report of a training only. */
   started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };
-  /** The model is one that is trained further: how much it has changed. */
+  /** How much an existing model has changed by being trained further; missing for a new model. */
   changes?: HeadChanges;
   /** The loss diverged at `step`; `back` is the step that was restored. */
   diverged?: { step: number; nan: boolean; back: number; rate: number };
 }
 
-/** The changes since a training of an existing model began: pairs are before and now. */
+/** The changes of an existing model since its training began. A pair is the value before training and the value now. */
 export interface HeadChanges {
   /** The step whose model is compared; the step that the page shows may be ahead of it. */
   step: number;
   /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
   loss: [number, number] | null;
-  /** The same of tokens that are learned. */
+  /** The mean loss in nats of a token that is learned from. */
   learned: [number, number];
   /** The probability of each token of the sentence that is shown, from token 1 on. */
   likely: [number, number][];
   /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
   heads: number[][];
-  /** The weights of every head before, (L,H,T,T). */
+  /** The attention weights of every head before training, (L,H,T,T). */
   before: Float32Array;
 }
 
-/** at: when it was stored, in milliseconds since 1970. */
+/** at: when the model was stored, in milliseconds since 1970. */
 export interface StoredModel {
   key: string;
   settings: Settings;

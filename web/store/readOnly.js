@@ -1,7 +1,7 @@
-// The store's signals as components see them.
+// Signals that components can read but not set.
 
 /**
- * The same signal without its setter: components change the session by its named actions only.
+ * Returns a signal with a type that has no setter, so that components change the session only by its named actions.
  * @template T
  * @param {import('@preact/signals').ReadonlySignal<T>} signal
  * @returns {import('@preact/signals').ReadonlySignal<T>}

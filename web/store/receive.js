@@ -81,7 +81,7 @@ export function createReceiver(
       if (answers.isAbout(part.of)) handle(part);
     },
     /**
-     * Shows an answer from a file until the worker's first answer, or next to its failure.
+     * Shows an answer from a file until the worker's first answer arrives. A failure of the worker stays visible.
      * @param {string} file
      */
     showStored(file) {

@@ -1,4 +1,4 @@
-// Requests to the worker: which are sent for a state, which are open, and what they depend on.
+// Requests to the worker: the fields of the state that each depends on, and those whose answers are awaited.
 
 import { batch, signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
@@ -10,7 +10,7 @@ import { joinsWords, runOf } from './runInput.js';
 /** @import { ReceivedPart, UnnumberedRequest, Verb } from './protocol.js' */
 /** @import { State } from './state.js' */
 
-/** Fields of the state that the answer does not depend on. */
+/** Fields of the state that the answer to `show` does not depend on. */
 const NOT_ASKED = new Set([
   'cell',
   'view',
@@ -30,7 +30,7 @@ const NOT_ASKED = new Set([
   'units',
 ]);
 
-/** Everything that the answer to `show` depends on, as a key. @param {State} state */
+/** Returns a key of everything that the answer to `show` depends on. @param {State} state */
 export const keyOfShow = (state) =>
   JSON.stringify([
     state.view === 'compare',
@@ -38,15 +38,15 @@ export const keyOfShow = (state) =>
     Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
   ]);
 
-/** Everything that the prediction depends on, as a key. @param {State} state */
+/** Returns a key of everything that the prediction depends on. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 
 /**
- * Questions about the state alone.
+ * Verbs of requests that need only the state.
  * @typedef {'show' | 'ablate' | 'composition' | 'rounding' | 'tokenProbabilities'} VerbOfState
  */
 
-/** Requests about one model. @type {Verb[]} */
+/** Verbs of requests that are cancelled when another model is chosen. @type {Verb[]} */
 const ABOUT_MODEL = [
   'composition',
   'tokenProbabilities',
@@ -65,7 +65,7 @@ const ABOUT_MODEL = [
   'headCost',
 ];
 
-/** Signals of the requests whose answers are awaited. */
+/** Creates signals that are true while the answer to a request is awaited. */
 function createPending() {
   const [busy, writing, ablating, tracing, cutting] = [0, 1, 2, 3, 4].map(() => signal(false));
   /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
@@ -78,12 +78,12 @@ function createPending() {
   ]);
   return {
     signals: {
-      /** The answer to what is shown is incomplete. */
+      /** True while the answer to `show` is incomplete. */
       busy: readOnly(busy),
       writing: readOnly(writing),
       ablating: readOnly(ablating),
       tracing: readOnly(tracing),
-      /** A circuit is measured. */
+      /** True while a circuit is measured. */
       cutting: readOnly(cutting),
     },
     /** @param {Verb} verb @param {boolean} is */
@@ -98,7 +98,7 @@ function createPending() {
 }
 
 /**
- * Requests for what the page displays: none is sent twice in a row.
+ * Creates functions that request what the page displays. None of them sends the same request twice in a row.
  * @param {ReadonlySignal<State>} state
  * @param {(verb: VerbOfState) => void} ask
  */
@@ -112,11 +112,11 @@ function createDisplayRequests(state, ask) {
       shown = key;
       ask('show');
     },
-    /** The next `showIfChanged` sends a request in any case. */
+    /** Makes the next `showIfChanged` send a request in any case. */
     forgetShown() {
       shown = '';
     },
-    /** Asks for the lines between heads, if they are visible. */
+    /** Requests the composition of heads, if its lines are visible. */
     showComposition() {
       const now = state.peek();
       const key = JSON.stringify([now.model, now.layer, now.head]);
@@ -136,8 +136,8 @@ function createDisplayRequests(state, ask) {
  * @param {ReadonlySignal<State>} options.state
  * @param {(part: ReceivedPart) => void} options.onPart
  * @param {(error: import('../worker/client.js').RequestError) => void} options.onError
- * @param {() => void} options.onWritten the continuation of the text is complete
- * @param {(answered: boolean) => void} options.onEnd the worker has died; false if it had answered nothing
+ * @param {() => void} options.onWritten called when the continuation of the text is complete
+ * @param {(answered: boolean) => void} options.onEnd called when the worker has died; false if it never answered
  */
 export function createRequests({ start, state, onPart, onError, onWritten, onEnd }) {
   const pending = createPending();
@@ -175,13 +175,13 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     pending.set(request.verb, true);
     client.ask(request);
   }
-  /** Asks about the state as it is. @param {VerbOfState} verb */
+  /** Sends a request about the current state. @param {VerbOfState} verb */
   const ask = (verb) => send({ verb, state: state.peek() });
   const display = createDisplayRequests(state, ask);
 
   return {
     ...pending.signals,
-    /** Share of a model's file that has been read; null while none is. */
+    /** The share of a model's file that has been read; null while no file is read. */
     progress: readOnly(progress),
     /** @param {number | null} share */
     setProgress(share) {
@@ -194,7 +194,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     showIfChanged: display.showIfChanged,
     forgetShown: display.forgetShown,
     showComposition: display.showComposition,
-    /** Another model was chosen: open requests about the previous one are cancelled. */
+    /** Cancels the open requests about the previous model, because another model was chosen. */
     leaveModel() {
       progress.value = null;
       display.forgetComposition();

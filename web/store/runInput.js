@@ -1,7 +1,7 @@
 // The input of a run: the text, and the changes of the model. It is a part of the state.
 
 /**
- * All that the numbers of a run depend on, besides the model.
+ * Everything that the numbers of a run depend on, except the model. state.js explains places.
  * @typedef {object} Run
  * @property {string} text
  * @property {string} [second] the decoder's text, in a model with an encoder; other sentences, if several
@@ -9,12 +9,12 @@
  * @property {Record<string, number>} temperature by place
  * @property {Record<string, string>} mask by place: 'none', 'past' in a model without a causal mask, or the
  *   number of keys of a window
- * @property {Record<string, string>} painted by place: cells that were hidden by hand, see hiddenCells.js
+ * @property {Record<string, string>} painted by place: cells that were masked by hand, see hiddenCells.js
  * @property {Record<string, number>} scale by place: factor of a head's output, 0 is off
  * @property {Record<string, number>} patch by place: 1 replaces a head's output by that of the pinned run
  */
 
-/** The names of its fields. */
+/** The names of the fields of a run. */
 export const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
 /** Name of the model that is trained on the page. */
 export const TRAINED = 'trained';
@@ -39,8 +39,8 @@ export const joinsWords = ({ units, view, panel, first }) =>
 
 /** @param {Record<string, unknown>} map */
 const isEmpty = (map) => Object.keys(map).length === 0;
-/** True if the model is changed. @param {Run} run */
+/** Returns true if a run changes the model. @param {Run} run */
 export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
   ![temperature, mask, painted, scale, patch].every(isEmpty);
-/** The fields of an unchanged model. */
+/** The fields of a run that does not change the model. */
 export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };

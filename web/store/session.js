@@ -40,13 +40,13 @@ export function createSession(options) {
   options.first?.then(parts.receiver.showStored);
 
   return {
-    /** True if it is a part of another page. */
+    /** True if the instrument is a part of another page. */
     embedded: options.embedded === true,
-    /** Models of the menu whose files are there. */
+    /** Models of the menu whose files are available. */
     models: options.models ?? [],
     ...ui,
     ...answers.fields,
-    /** Roles by many texts, if the heads have been scanned. */
+    /** The roles from a scan of many texts, if there is one; otherwise those of the answer. */
     roles: computed(() => atlas.roles.value ?? answers.fields.roles.value),
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
@@ -73,7 +73,7 @@ export function createSession(options) {
 
     busy: requests.busy,
     progress: requests.progress,
-    /** The first answer about a model is on its way. */
+    /** True while the first answer about a model is awaited. */
     loading: computed(() => requests.busy.value && answers.fields.run.value === null),
     writing: requests.writing,
     readChat: chat.read,

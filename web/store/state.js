@@ -1,9 +1,9 @@
-// The state: everything that the address contains, as one plain object; its changes, and the address itself. Layers,
-// heads, tokens and entries of a batch are counted from 0 here and on the page, the address included. Only the steps of
-// the story are counted from 1 there.
+// The state is one plain object with everything that the address contains. This file changes the state, and writes and
+// reads the address. Layers, heads, tokens and entries of a batch are counted from 0, also on the page and in the
+// address. Only the steps of the story are counted from 1 on the page and in the address.
 //
-// Changes of the model are stored by place: 'all', a layer '3', or one head '3.1'. The places of an encoder begin with
-// e, those of attention to an encoder with c, those of a tower for pictures with v: 'call', 'e3.1'.
+// Changes of the model are stored by place. A place is 'all', a layer such as '3', or a head such as '3.1'. Places of
+// an encoder begin with e, of attention to an encoder with c, and of the tower for pictures with v: 'e3.1', 'call'.
 
 import { cut, quote } from '../../src/js/check/quote.js';
 import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../features/circuit/settings.js';
@@ -27,24 +27,25 @@ import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  *   trace: import('../features/trace/settings.js').TraceSettings, trial: Record<string, number>,
  *   circuit: import('../features/circuit/settings.js').CircuitSettings | null,
  * }} State
- * entry: of a batch, or of the sentences that are compared with a picture. token: the label whose probability is shown,
- * null for the likeliest. view: of the large picture. versus: how the view `compare` shows two runs. colours: the
- * colour scale. mean: the heads whose mean is shown. panel: of the reading column. axes: of the map of all heads,
- * across and up. step: of the story. hide: flow draws no smaller value. scope: the places that the what-if line
- * changes. training: the settings of the model `trained`. lesson: the text that it learns, if that is its task.
- * written: the character at which the text begins that the model has written. sum: the rows or columns that are added,
- * '' for none: see features/sums. units: of the picture. first: the step of the first visit, null once it is over.
- * circuit: null if flow shows contributions. trial: changes inside a head that a step of the story tries, see trial.js;
- * it is not in the address.
+ * entry: the entry of a batch, or the sentence that is compared with a picture. token: the label whose probability is
+ * shown, null for the likeliest. view: the kind of the large picture. versus: how the view `compare` shows two runs.
+ * colours: the colour scale. mean: the heads whose mean is shown. panel: the content of the reading column. axes: the
+ * two measures of the map of all heads, across and up. step: the step of the story. hide: the smallest value that the
+ * view `flow` draws. scope: the places that the what-if line changes. training: the settings of the model `trained`.
+ * lesson: the text that this model learns, if its task is the visitor's own text. written: the index of the first
+ * character that the model has written. sum: the rows or columns that are added, '' for none: see features/sums. units:
+ * the units of the picture's rows and columns. first: the step of the first visit, null once it is over. circuit: null
+ * if the view `flow` shows contributions. trial: changes inside a head that a step of the story tries, see trial.js;
+ * the address does not contain them.
  */
 
-/** The model gives the next word a probability of 95%, and 2% without the head that is shown first. */
+/** The demo model gives the next word of this text 95%, or 2% if the head that is shown first is switched off. */
 export const OPENING = 'In port the first mate cried to his men. At sea the first';
 /** The model that a program has passed to the page. */
 export const PROGRAM_MODEL = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
 export const MAX_TEXT = 100_000;
-/** A longer lesson does not fit into an address. */
+/** Maximum characters of a lesson in an address. */
 const MAX_WRITTEN = 2000;
 
 /** @type {State} */
@@ -83,12 +84,12 @@ export const initialState = {
   sum: '',
   units: 'tokens',
 };
-/** Places in a text, which mean nothing in another one. */
+/** Fields about positions in a text, as they are reset for another text. */
 const NOWHERE = { cell: null, token: null, written: null, sum: '' };
-/** Changes that do not end the first visit. */
+/** Fields whose changes do not end the first visit. */
 const KEEPS_FIRST = new Set(['first', 'layer', 'head', 'cell', 'token', 'scale']);
 
-/** A change of these ends a trial. */
+/** Fields whose changes end a trial. */
 const ENDS_TRIAL = /** @type {const} */ (['model', 'text', 'panel', 'step']);
 
 const HUB_NAME = /^[\w./-]{1,200}@[\w./-]{1,200}$/;
@@ -98,12 +99,12 @@ export const isOfHub = (model) => model.includes('@');
 const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
 /** @typedef {(value: any) => boolean} Check true for a valid value, of any type */
 
-/** A check of a map by place. @param {Check} each @returns {Check} */
+/** Makes a check of a map whose keys are places. @param {Check} each @returns {Check} */
 const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
   Object.entries(map).every(([place, value]) => /^[ecv]?(all|\d+(\.\d+)?)$/.test(place) && each(value));
-/** A map of patches with the places of a trace as places of heads. @param {any} map */
+/** Rewrites the keys of patches: places of a trace such as 'mlp.3.1' become places of heads. @param {any} map */
 const withoutParts = (map) =>
   map &&
   Object.fromEntries(Object.entries(map).map(([key, on]) => [key.replace(/^(stream|heads|mlp)\.(?=\d)/, ''), on]));
@@ -118,7 +119,7 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
-  // A place of a trace is a part of a layer, and a token.
+  // A patch may also have a place of a trace, which is a part of a layer and a token.
   patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
 /** @type {Record<string, Check>} */
@@ -160,7 +161,7 @@ function withinTraining(state) {
 }
 
 /**
- * The state after a change. Invalid values are refused by name.
+ * Returns the state after a change. Throws an error with the name of the field if a value is invalid.
  * @param {State} state
  * @param {Partial<State>} patch
  * @returns {State}
@@ -171,11 +172,11 @@ export function change(state, patch) {
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
   const isOther = patch.text !== undefined && patch.text !== state.text;
   const moved = isOther ? NOWHERE : {};
-  // Only one model is trained; and changes of one model do not apply to another.
+  // The panel `train` shows the only model that is trained. Changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
-  // A head that is chosen is shown alone.
+  // A chosen head is shown alone, not as a part of a mean.
   const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const tries = panel === 'story' && ENDS_TRIAL.every((name) => (patch[name] ?? state[name]) === state[name]);
   const stays = Object.keys(patch).every((name) => KEEPS_FIRST.has(name));
@@ -192,7 +193,7 @@ export function change(state, patch) {
     model,
     panel,
   });
-  // A word has another place than its tokens.
+  // The index of a word differs from those of its tokens, so a chosen cell or sum is no longer valid.
   return joinsWords(next) === joinsWords(state) ? next : { ...next, cell: null, sum: '' };
 }
 
@@ -248,7 +249,7 @@ const WRITTEN = {
   scope: text,
   temperature: numbers,
   mask: words,
-  // A longer one does not fit into an address.
+  // A painted mask that does not fit into an address is left out.
   painted: [
     (/** @type {Record<string, string>} */ map) => (isLinked(map) ? writeMap(map) : ''),
     (/** @type {string} */ map) => readMap(map, String),
@@ -275,14 +276,14 @@ function writeFields(state, base = initialState) {
     if (value === undefined || value === null) continue;
     if (JSON.stringify(value) !== JSON.stringify(before.get(name))) fields.set(name, write(value));
   }
-  // A name on the Hub stays readable.
+  // The characters / and @ in the name of a model on the Hub stay readable.
   return fields.toString().replace(/%(2F|40)/g, decodeURIComponent);
 }
 
 /** @param {string} address @returns {Run} */
 const readRun = (address) => runOf(readAddress(address));
 
-/** The part of an address after #: the fields that differ from `base`. @param {State} state @param {State} [base] */
+/** Writes the fields that differ from `base`, for an address after #. @param {State} state @param {State} [base] */
 export const writeAddress = (state, base) => writeFields(state, base);
 
 /** Reads the valid fields of an address. @param {string} address @param {State} [base] @returns {State} */

@@ -1,4 +1,4 @@
-// Values that the page stores between visits. A page from disk may have no storage: then nothing is stored.
+// Values that the page stores between visits. A page opened from disk may have no storage, and stores nothing then.
 
 /** @param {string} name @param {string} value */
 export function remember(name, value) {

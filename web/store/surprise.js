@@ -1,4 +1,4 @@
-// The probabilities of the tokens of the text: their request, and those that have been measured so far.
+// Requests the probability of each token of the text, and holds those that have been measured so far.
 
 import { signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
@@ -20,16 +20,16 @@ export function createSurprise({ requests, state }) {
   /** The key of the last request, and the model that it was about. */
   let [asked, model] = ['', state.peek().model];
 
-  /** Asks for what the view shows of a state. @param {State} now */
+  /** Requests the probabilities that the view of a state shows. @param {State} now */
   function follow(now) {
     if (now.model !== model) {
       [asked, model] = ['', now.model];
       measured.value = null;
     }
-    // Training changes the model.
+    // Training changes the model, so everything is measured again afterwards.
     if (isOpen(now)) asked = '';
     if (isOpen(now) || !(now.view === 'text' || (now.view === 'heatmap' && now.written !== null))) return;
-    // Next to written words only those are measured.
+    // The heatmap measures only the tokens that the model has written, so the key depends on the view.
     const key = `${now.view} ${now.written} ${keyOfShow(now)}`;
     if (key === asked) return;
     asked = key;
@@ -38,7 +38,7 @@ export function createSurprise({ requests, state }) {
   return {
     measured: readOnly(measured),
     follow,
-    /** Measures once more: after a stop, or after the worker has ended. */
+    /** Measures again, after a stop or after the worker has died. */
     again() {
       asked = '';
       follow(state.peek());

@@ -6,33 +6,33 @@ import type { Piece, Prediction, State } from './protocol.js';
 export type OtherKind = 'pinned' | 'with' | 'before' | 'without';
 
 export interface SurpriseRequests {
-  /** The probability of each token of the text, and what else the model guessed there. */
+  /** Measures the probability of each token of the text, and lists the likeliest tokens at its place. */
   surprise: { state: State };
 }
 
 /** A text whose tokens are going to be measured. */
 export interface SurpriseText {
-  /** The text, which later changes of the state do not affect. */
+  /** The text at the time of the request, which later changes of the state do not affect. */
   text: string;
   pieces: Piece[];
-  /** True if each token is masked once; otherwise it is guessed after the tokens before it. */
+  /** True if each token is masked in a run of its own; false if it is predicted from the tokens before it. */
   masked: boolean;
-  /** Null if there is no other case. */
+  /** The other run, with which this one is compared; null if there is none. */
   kind: OtherKind | null;
-  /** Tokens for which no guess is possible. */
+  /** Indices of the tokens that the model cannot predict. */
   silent: number[];
   total: number;
 }
 
 /**
- * guesses: the likeliest labels in the run that is shown, with the token itself among them; `now` is their probability
- * in the run `which`.
+ * guesses: the likeliest labels in the run that is shown, and the token itself. Their field `now` is the probability in
+ * the run `which` of SurprisedTokens.
  */
 export interface SurprisedToken {
   t: number;
   id: number;
   probability: number;
-  /** True if it was the likeliest. */
+  /** True if the token was the likeliest. */
   first: boolean;
   guesses: Prediction[];
 }

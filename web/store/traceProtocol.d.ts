@@ -7,12 +7,12 @@ import type { Piece } from './protocol.js';
 
 export type { GridPart, GridPlace };
 
-/** The ready-made tasks; without pairs if the tokenizer of the model does not fit. */
+/** The ready-made tasks. A task has no pairs if none of them fits the model's tokenizer. */
 export interface TraceTasks {
   tasks: { name: TaskName; pairs: Pair[] }[];
 }
 
-/** value: its measure. both: the probabilities of the two answers. guess: the likeliest next word. */
+/** value: the measure of the run. both: the probabilities of the two answers. guess: the likeliest next word. */
 export interface TracedRun {
   pieces: Piece[];
   value: number;
@@ -24,19 +24,19 @@ export interface TracedRun {
 export interface TraceRuns {
   layers: number;
   heads: number;
-  /** The run that values are taken from. */
+  /** The run from which values are copied. */
   upper: TracedRun;
-  /** The run that they are put into. */
+  /** The run into which the values are copied. */
   lower: TracedRun;
   /** The answers, and the ids of their tokens. */
   answers: [string, string];
   ids: [number[], number[]];
-  /** The token whose logits are the prediction: of the upper and of the lower run. */
+  /** Index of the token whose logits are the prediction, in the upper and in the lower run. */
   places: [number, number];
   columns: Column[];
   /** The first column that is measured. */
   first: number;
-  /** Places with equal values in both runs, which need no run of their own: 1. */
+  /** 1 for each place with the same value in both runs, which needs no run of its own. */
   same: { [part in GridPart]?: Uint8Array };
   total: number;
   /** Why nothing can be measured. noAnswer: a word is not a single token. */
@@ -45,7 +45,7 @@ export interface TraceRuns {
 
 export type TraceProblem = 'same' | 'sameAnswer' | 'close' | 'noAnswer' | 'noPlace';
 
-/** a and b: the probabilities of the answers with this place patched. */
+/** share: how much of the answer returns. a and b: the probabilities of the answers with this place patched. */
 export interface TracedCell extends GridPlace {
   share: number;
   value: number;
@@ -53,7 +53,7 @@ export interface TracedCell extends GridPlace {
   b: number;
 }
 
-/** left: seconds that the other places will probably take. */
+/** left: estimated seconds until all places are measured; null if there is no estimate yet. */
 export interface TraceCells {
   cells: TracedCell[];
   done: number;
@@ -61,7 +61,7 @@ export interface TraceCells {
   left: number | null;
 }
 
-/** place: it is measured next. */
+/** place: the place that is measured next. */
 export interface TraceControl {
   place?: GridPlace | null;
   paused?: boolean;

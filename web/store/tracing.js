@@ -1,4 +1,4 @@
-// The trace of the page: its settings, its requests, and the cells that have been measured so far.
+// Requests the trace that the page shows, and holds the cells that have been measured so far.
 
 import { signal } from '@preact/signals';
 import { startTrace, withCells } from '../features/trace/places.js';
@@ -12,7 +12,7 @@ import { runOf } from './runInput.js';
 /** @import { TraceCells, TraceRuns, TraceTasks } from './traceProtocol.js' */
 /** @import { State } from './state.js' */
 
-/** Everything that a trace depends on, as a key. @param {State} state */
+/** Returns a key of everything that a trace depends on. @param {State} state */
 const keyOfTrace = (state) => JSON.stringify([state.model, state.pinned, { ...runOf(state), patch: {} }, state.trace]);
 
 /**
@@ -22,7 +22,7 @@ const keyOfTrace = (state) => JSON.stringify([state.model, state.pinned, { ...ru
  * @param {import('./answers.js').Answers} options.answers
  */
 export function createTracing({ requests, state, answers }) {
-  /** The key of the last request, the model that it was about, and whether its tasks have been asked for. */
+  /** The key of the last request, its model, and true once the tasks that fit the model have been requested. */
   let [asked, model, fitted] = ['', '', false];
   const pointed = signal(/** @type {GridPlace | null} */ (null));
   const paused = signal(false);
@@ -33,7 +33,7 @@ export function createTracing({ requests, state, answers }) {
 
   function measure() {
     const now = state.peek();
-    // The mean of all pairs needs the pairs first.
+    // The mean over all pairs is measured once the pairs are known.
     if (!now.pinned || (now.trace.pair === ALL && !answers.fields.traceTasks.peek())) return;
     const key = keyOfTrace(now);
     if (key === asked) return;
@@ -44,7 +44,7 @@ export function createTracing({ requests, state, answers }) {
   }
 
   return {
-    /** Asks for what the view shows of a state. @param {State} now */
+    /** Requests the trace of a state, if its view shows one. @param {State} now */
     follow(now) {
       if (now.model !== model) [asked, model, fitted] = ['', now.model, false];
       if (now.view !== 'trace') return;
@@ -52,7 +52,7 @@ export function createTracing({ requests, state, answers }) {
       fitted = true;
       measure();
     },
-    /** Measures once more, after the worker has ended. */
+    /** Measures again, after the worker has died. */
     again() {
       [asked, fitted] = ['', false];
       this.follow(state.peek());
@@ -68,9 +68,9 @@ export function createTracing({ requests, state, answers }) {
         if (trace) answers.set({ trace: withCells(trace, cells) });
       },
     },
-    /** The place under the pointer, or walked to by the keyboard. */
+    /** The place under the pointer, or the place that was reached by the keyboard. */
     pointed: readOnly(pointed),
-    /** The place is measured next, if it is not known. @param {GridPlace | null} place */
+    /** Sets the place under the pointer, which the worker measures next. @param {GridPlace | null} place */
     point(place) {
       pointed.value = place;
       if (requests.tracing.peek()) requests.send({ verb: 'traceControl', place });

@@ -1,5 +1,5 @@
-// Training as the page knows it: progress, curves, film and saved models. The worker trains; while the panel `train` is
-// open, everything on the screen comes from there.
+// The state of training on the page: progress, curves, film and saved models. The worker trains. While the panel
+// `train` is open, everything on the screen comes from the training.
 
 import { computed, signal } from '@preact/signals';
 import { firstHead, OWN_TEXT, TASK_ROLES, trainingOf, USUAL_SPEED, usualTraining } from '../features/train/settings.js';
@@ -17,11 +17,11 @@ import { createTrainingRun } from './trainingRun.js';
 /** @import { Settings } from './types.js' */
 /** @typedef {import('./document.js').Document['update']} Update */
 
-/** Changes of the state that concern training. @param {ReadonlySignal<State>} state @param {Update} update */
+/** Creates actions that change the settings of training. @param {ReadonlySignal<State>} state @param {Update} update */
 function createChoices(state, update) {
   return {
     /**
-     * Another task, or other sizes: a new training.
+     * Chooses another task or other sizes, which begins a new training.
      * @param {Partial<TrainingChoice>} patch
      * @param {string} [sample] the text that is learned until the visitor has entered one
      */
@@ -44,7 +44,7 @@ function createChoices(state, update) {
         ...(settings.task === OWN_TEXT && { lesson: settings.text }),
         ...firstHead(settings),
       }),
-    /** Opens the panel. */
+    /** Opens the panel `train`. */
     enter() {
       const { training, model } = state.peek();
       update({ panel: 'train', model: TRAINED, ...(model === TRAINED ? {} : firstHead(training)) });
@@ -53,7 +53,7 @@ function createChoices(state, update) {
 }
 
 /**
- * Actions that control the training in the worker.
+ * Creates actions that control the training in the worker.
  * @param {object} store
  * @param {(control: TrainingControl) => void} store.steer
  * @param {import('./film.js').FilmPlayer} store.film
@@ -62,7 +62,7 @@ function createChoices(state, update) {
  * @param {Signal<number | null>} store.speed
  */
 const createControls = ({ steer, film, progress, diverged, speed }) => ({
-  /** Plays the film after the step shown, then trains; pauses whichever is running. */
+  /** Stops the film or the training if it is running; otherwise plays the film from the step shown, and then trains. */
   play() {
     diverged.value = undefined;
     if (film.replaying.peek()) return film.stop();
@@ -122,7 +122,7 @@ export function createTraining({ requests, state, update, about }) {
       problem.value = report.problem ?? null;
     },
     savedFile({ bytes, settings, extension = 'safetensors' }) {
-      // Files of other kinds cannot be opened here again.
+      // The page cannot open files of other kinds again, so the model does not count as saved.
       if (extension === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
       download(`headlight-${settings.task}.${extension}`, 'application/octet-stream', bytes);
     },
@@ -143,7 +143,7 @@ export function createTraining({ requests, state, update, about }) {
     /** Steps per second; null without a limit. */
     speed: readOnly(speed),
     curves: run.curves.now,
-    /** The curves of the run before, for comparison. */
+    /** The curves of the previous training, for comparison. */
     previousCurves: run.curves.previous,
     film: film.frames,
     replaying: film.replaying,
@@ -156,9 +156,9 @@ export function createTraining({ requests, state, update, about }) {
       const steps = progress.value?.steps ?? 0;
       return problem.value !== null && steps > 0 && savedSteps.value !== steps;
     }),
-    /** Scores of heads that belong to the task. */
+    /** The names of the head scores that matter for the task. */
     watch: computed(() => TASK_ROLES[progress.value?.settings.task ?? state.value.training.task]),
-    /** Leaves the panel for the sentence, with a text of the task. */
+    /** Leaves the panel, and shows a text of the task as the sentence. */
     readText() {
       film.stop();
       update({ panel: 'reading', text: about.peek()?.trained?.probe ?? '' });

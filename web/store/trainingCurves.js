@@ -1,4 +1,4 @@
-// The curves of the training shown, and of the one before.
+// The curves of the training that is shown, and of the training before.
 
 import { signal } from '@preact/signals';
 import { extended, noCurves } from '../features/train/curves.js';
@@ -6,7 +6,7 @@ import { readOnly } from './readOnly.js';
 
 /** @import { Curves } from '../features/train/curves.js' */
 
-/** The curves of fewer steps are not shown next to those of the next run. */
+/** Curves with fewer points are not kept for comparison with the next training. */
 const MIN_COMPARED = 20;
 
 export function createCurves() {

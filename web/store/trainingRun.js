@@ -1,4 +1,4 @@
-// One training in the worker: starts it, updates it with the state while it is shown, and receives its reports.
+// Starts a training in the worker, changes it with the state while it is shown, and receives its reports.
 
 import { isOpen, keyOf, settingsOf } from '../features/train/settings.js';
 import { createCurves } from './trainingCurves.js';
@@ -21,13 +21,13 @@ const keyOfTraining = ({ training, lesson }) => keyOf(settingsOf(training, lesso
  * @param {ReadonlySignal<number | null>} store.speed
  * @param {import('./film.js').FilmPlayer} store.film
  * @param {(control: TrainingControl) => void} store.steer
- * @param {(settings: Settings) => void} store.onLoaded a file with a training was read
+ * @param {(settings: Settings) => void} store.onLoaded called when a training has been read from a file
  */
 export function createTrainingRun({ requests, state, progress, diverged, changes, speed, film, steer, onLoaded }) {
   const curves = createCurves();
   /** The key of the training in the worker. */
   let asked = '';
-  /** Its first report has not arrived; it is being read from a file. */
+  /** pending: the first report of the training has not arrived. loading: the training is being read from a file. */
   let [pending, loading] = [false, false];
 
   /** @param {{ fresh?: boolean, start?: boolean, bytes?: Uint8Array }} how */
@@ -51,7 +51,7 @@ export function createTrainingRun({ requests, state, progress, diverged, changes
     asked = keyOf(first.settings);
     onLoaded(first.settings);
   }
-  /** The state shows something else: training pauses. */
+  /** Pauses the training, because the state shows something else. */
   function leave() {
     film.stop();
     requests.cancel('train');
@@ -67,10 +67,10 @@ export function createTrainingRun({ requests, state, progress, diverged, changes
       ask({ bytes });
     },
     /**
-     * Called after every change of the state.
+     * Must be called after every change of the state.
      * @param {State | null} before
      * @param {State} now
-     * @returns {boolean} true if training is shown: then the worker is asked nothing else
+     * @returns {boolean} true if training is shown, so that the worker needs no other request
      */
     follow(before, now) {
       const wasOpen = before !== null && isOpen(before);

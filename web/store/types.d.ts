@@ -23,16 +23,16 @@ export interface TaskKind {
   tokens: string[];
   context: number;
   sequence(random: Random): Sequence;
-  /** Validation sequences, if those of `sequence` could be training sequences. */
+  /** Draws a validation sequence, if a sequence drawn by `sequence` might be one of the training sequences. */
   heldOut?(random: Random): Sequence;
-  /** True if a sequence is a good example. */
+  /** Returns true for a sequence that is a good example to show. */
   suits?(labels: number[]): boolean;
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };
   goal: number | null;
-  /** How much is computed during training, where the usual numbers would take too long. */
+  /** The numbers of validation sequences and of frames, for a task for which the usual ones would take too long. */
   limits?: { validation: number; frames: number };
-  /** The model that training begins with, and its tokenizer; without it a new model begins. */
+  /** The model that training begins with, and its tokenizer. If it is missing, a new model is trained. */
   base?: BaseModel;
   /** The text that is shown and its tokens, if it is not one of the validation sequences. */
   shown?: Sequence & { text: string };
@@ -41,7 +41,7 @@ export interface TaskKind {
 export interface BaseModel {
   create(hl: Hl): ReturnType<Hl['transformer']>;
   tokenizer: SourceTokenizer;
-  /** Reads its tokenizer.json. */
+  /** Reads the model's tokenizer.json. */
   readTokenizer(): Promise<Uint8Array>;
   /** True if the end of the text is held out; otherwise the text is too short. */
   holdsOut: boolean;
@@ -81,7 +81,7 @@ export type RunWithPredictions = Run & { top: Prediction[]; chosen: Label };
 /** A run with the contributions to the logit of the chosen prediction. */
 export type RunWithContributions = RunWithPredictions & { added: Contributions };
 
-/** A model of the visitor's files or of a program. */
+/** A model from the visitor's files or from a program. */
 export interface OpenedModel {
   about: About;
   summary: Summary | null;

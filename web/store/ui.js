@@ -10,11 +10,11 @@ import { readOnly } from './readOnly.js';
 
 /** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
 /**
- * The rows of a text that are shown, one more after another while it plays.
+ * The number of rows of a text that are shown. It grows by one after another while the playback runs.
  * @typedef {{ text: string, rows: number, plays: boolean }} Playback
  */
 /**
- * A line or a ribbon of flow.
+ * A line or a ribbon of the view `flow`.
  * @typedef {{ kind: 'line', composition: HeadComposition, layer?: undefined } |
  *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest' | 'others', layer: number, composition?: undefined }} Picked
  */
@@ -46,7 +46,7 @@ function createFirstVisit() {
     setArriving(is) {
       arriving.value = is;
     },
-    /** Where the sentence was, until the picture has unfolded out of it. */
+    /** The former place of the sentence on the screen, until the picture has unfolded from there. */
     unfolding: readOnly(unfolding),
     /** @param {{ left: number, top: number, width: number } | null} box */
     setUnfolding(box) {
@@ -70,13 +70,13 @@ export function createUi() {
 
   return {
     ...createFirstVisit(),
-    /** The cell under the pointer, or touched by the keyboard in the sentence. `s` is -1 if only the row is. */
+    /** The cell under the pointer, or the one reached by the keyboard in the sentence. `s` is -1 for a whole row. */
     hover: readOnly(hover),
     /** @param {Cell | null} cell */
     setHover(cell) {
       hover.value = cell;
     },
-    /** The cell under the pointer if its tokens are in the pinned run only, counted there. */
+    /** The cell under the pointer if its tokens occur only in the pinned run; its positions are those in that run. */
     pinnedHover: readOnly(pinnedHover),
     /** @param {Cell | null} cell */
     setPinnedHover(cell) {
@@ -94,7 +94,7 @@ export function createUi() {
     pick(part) {
       picked.value = part;
     },
-    /** The tool that paints a mask in the picture; null while the pointer reads. */
+    /** The tool that paints a mask in the picture; null while the pointer selects cells instead. */
     brush: readOnly(brush),
     /** @param {Tool} tool */
     startBrush(tool) {

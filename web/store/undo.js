@@ -23,12 +23,12 @@ export function record(history, next, gesture = null) {
 }
 
 /**
- * A change that is no step: the cell that is read.
+ * Makes a change that is not a step to undo: the choice of the explained cell.
  * @param {History} history @param {State} next @returns {History}
  */
 export const replace = (history, next) => ({ ...history, now: next });
 
-/** Ends the gesture: the next change is a step of its own. @param {History} history @returns {History} */
+/** Ends the gesture, so that the next change is a step of its own. @param {History} history @returns {History} */
 export const settle = (history) => (history.gesture === null ? history : { ...history, gesture: null });
 
 /** @param {History} history @returns {History} */

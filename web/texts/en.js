@@ -18,7 +18,7 @@ const names = {
   recall: 'Recall',
   whale: 'Moby, on your own text',
 };
-/** In the header there is less room. @type {Record<string, string>} */
+/** Short names of the models for the header, which has less room. @type {Record<string, string>} */
 const models = { ...names, whale: 'My copy' };
 
 export const strings = {

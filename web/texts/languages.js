@@ -1,5 +1,5 @@
-// The languages of the page. English is included; others are loaded when they are chosen. Each has every text: a test
-// compares their keys.
+// The languages of the page. English is included, and other languages are loaded when they are chosen. Each language
+// has every text, because a test compares the keys.
 
 import { strings as en } from './en.js';
 
@@ -17,7 +17,7 @@ export async function loadLanguage(name) {
   LANGUAGES[name] ??= (await SOURCES[name]()).strings;
 }
 
-/** @param {readonly string[]} preferred as navigator.languages has it @returns {Language} */
+/** @param {readonly string[]} preferred tags such as those of navigator.languages @returns {Language} */
 export const languageFor = (preferred) =>
   /** @type {Language | undefined} */ (
     preferred.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in SOURCES)

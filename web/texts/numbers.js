@@ -1,19 +1,19 @@
-// The format of numbers.
+// Writes numbers as texts of the page.
 
-/** 0.79 @param {number} weight */
+/** Writes a weight as 0.79. @param {number} weight */
 export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(2) : String(weight));
-/** .79, and 1.0 @param {number} weight */
+/** Writes a weight in a cell as .79 or 1.0. @param {number} weight */
 export const cellText = (weight) =>
   !Number.isFinite(weight) ? '' : weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, '');
-/** +1.92, with a minus as wide as the plus; a number that is rounded to 0 has no sign. @param {number} x */
+/** Writes +1.92 or −1.92, with a minus as wide as the plus. A rounded 0 has no sign. @param {number} x */
 export const signed = (x, digits = 2) => {
   const figure = Math.abs(x).toFixed(digits);
   return Number(figure) === 0 ? figure : `${x < 0 ? '−' : '+'}${figure}`;
 };
-/** 1.92, with the same minus. @param {number} x */
+/** Writes 1.92 or −1.92, with the same minus as `signed`. @param {number} x */
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
-/** 3.4°, 12° @param {number} x not negative */
+/** Writes an angle as 3.4° or 12°. @param {number} x not negative */
 export const degrees = (x) => `${x.toFixed(x < 9.95 ? 1 : 0)}°`;
-/** 52.31, 1234.5, 1.23e5 @param {number} x a sum that is not negative */
+/** Writes a sum as 52.31, 1234.5 or 1.23e5. @param {number} x not negative */
 export const sumText = (x) =>
   x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);

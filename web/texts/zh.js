@@ -18,7 +18,7 @@ const names = {
   recall: '回忆',
   whale: '白鲸，在自己的文本上',
 };
-/** In the header there is less room. @type {Record<string, string>} */
+/** Short names of the models for the header, which has less room. @type {Record<string, string>} */
 const models = { ...names, whale: '我的副本' };
 
 /** @type {Strings} */

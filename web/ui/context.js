@@ -1,4 +1,4 @@
-// The session, for components. Where to add what:
+// The session for components. Additions belong into these files:
 //
 //   a view of the large picture            features/views.js: name, component
 //   a panel of the reading column          features/panels.js: name, component
@@ -6,8 +6,9 @@
 //   a request to the worker                worker/verbs; its types: store/protocol.d.ts; its parts: store/receive.js
 //   a text                                 texts/en.js and texts/zh.js, or next to its component
 //
-// A component reads the signals of store/session.js and changes them by the session's actions only: `update` for a step
-// that can be undone, `look` for the cell that is read, others for what is neither undone nor in the address.
+// A component reads the signals of store/session.js and changes them only by the session's actions: `update` for a
+// change that can be undone, `look` for the cell that is explained, and others for state that is neither undone nor in
+// the address.
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -20,7 +21,7 @@ export const SessionContext = createContext(/** @type {Session | null} */ (null)
 export const useSession = () => /** @type {Session} */ (useContext(SessionContext));
 
 /**
- * The texts of a part that is loaded later, in the language of the page.
+ * Returns the texts of a part that is loaded later, in the language of the page.
  * @template T
  * @param {{ en: T, zh: T }} texts
  * @returns {T}

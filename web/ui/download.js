@@ -1,4 +1,4 @@
-// Downloads, and pictures as files.
+// Saves data and pictures as files.
 
 /** @param {string} name @param {string} type @param {BlobPart | Uint8Array} content */
 export function download(name, type, content) {

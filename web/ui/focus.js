@@ -1,10 +1,10 @@
-// Keeps the keyboard focus on the page when the focused element disappears: a button that is no longer needed, a panel
-// that is closed. A user of a screen reader would start again at the top of the page, so the focus moves to the nearest
-// element.
+// Keeps the keyboard focus on the page when the focused element disappears, such as a button that is no longer needed
+// or a panel that is closed. The focus moves to the nearest element, because otherwise a user of a screen reader would
+// start again at the top of the page.
 
 import { useEffect } from 'preact/hooks';
 
-/** Text fields are excluded: on a phone they would bring up the keyboard. */
+/** Elements that may get the focus. Text fields are excluded, because on a phone they would bring up the keyboard. */
 const FOCUSABLE = 'button:not(:disabled, .skip), input:not([type=file]), [tabindex="0"]';
 
 /** @param {Element} element */
@@ -14,17 +14,17 @@ function ancestorsOf(element) {
   return list;
 }
 
-/** The section that replaces a removed one: it has the same class. @param {ShadowRoot} root @param {Element} old */
+/** Finds the section with the same class as a removed one. @param {ShadowRoot} root @param {Element} old */
 const replacementOf = (root, { tagName, classList }) =>
   tagName === 'SECTION' && classList.length > 0 ? root.querySelector(`section.${classList[0]}`) : null;
 
 const nameOf = (/** @type {Element} */ element) => element.textContent || element.getAttribute('aria-label');
 
-/** The element with the same name: one that was removed and drawn again. @param {Element[]} all @param {Element} old */
+/** Finds a removed element that was drawn again, by its name. @param {Element[]} all @param {Element} old */
 const twinOf = (all, old) =>
   nameOf(old) ? all.find((other) => other.tagName === old.tagName && nameOf(other) === nameOf(old)) : undefined;
 
-/** The element that is to have the focus. @param {ShadowRoot} root @param {Element} old @param {Element[]} ancestors */
+/** Finds the element that gets the focus. @param {ShadowRoot} root @param {Element} old @param {Element[]} ancestors */
 function nearestTo(root, old, ancestors) {
   for (const ancestor of ancestors) {
     const place = ancestor.isConnected ? ancestor : replacementOf(root, ancestor);
@@ -50,7 +50,7 @@ export function useKeptFocus(host) {
     const restore = () => {
       if (last && !root.activeElement && isGone(last)) nearestTo(root, last, ancestors)?.focus({ preventScroll: true });
     };
-    // Some browsers send this event while the element is still there. A focus that moved elsewhere is not restored.
+    // Some browsers send this event before the element is removed. A focus that moved elsewhere is not restored.
     const onBlur = (/** @type {Event} */ event) => {
       const { relatedTarget, target } = /** @type {FocusEvent} */ (event);
       const element = /** @type {HTMLElement} */ (target);

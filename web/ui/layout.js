@@ -1,20 +1,20 @@
-// Sizes of pictures in the space that the style sheets leave them, in CSS pixels. A cell is a whole number of pixels,
-// so that its edges are sharp.
+// Computes the sizes of pictures in the space that the style sheets leave, in CSS pixels. A cell is a whole number of
+// pixels, so that its edges are sharp.
 
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
 /**
- * The screens that the style sheets tell apart. narrow: a desk where words must be few; huge: letters grow once more;
- * low: a phone held sideways.
+ * The kinds of screens with different styles. narrow: a desk with room for few words. huge: a wide screen with larger
+ * letters. low: a phone held sideways.
  * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low' }} Screen
  */
 
 export const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
   Math.round(Math.min(Math.max(x, least), most));
 
-/** Below this height, and this width, a window is a phone held sideways. */
+/** A window below both this height and this width is a phone held sideways. */
 export const LOW = { height: 480, width: 1000 };
 
-/** The screen for a width of the page, in a low window or not. @param {number} width @returns {Screen} */
+/** Returns the kind of screen for a width of the page and a low window. @param {number} width @returns {Screen} */
 export function screenOf(width, low = false) {
   if (low && width >= 560 && width < LOW.width) return { kind: 'phone', size: 'low' };
   if (width >= 2200) return { kind: 'wide', size: 'huge' };
@@ -24,28 +24,28 @@ export function screenOf(width, low = false) {
   return { kind: width >= 560 ? 'tablet' : 'phone' };
 }
 
-/** Minimum cell for a figure in it, and for labels of all rows and keys. */
+/** Minimum side of a cell that contains a number, and of cells whose rows and keys all have labels. */
 export const MIN_FIGURE_CELL = 22;
 export const MIN_LABEL_CELL = 9;
-/** Smaller cells are pooled. */
+/** Minimum side of a cell that is drawn by itself. Smaller cells are pooled. */
 export const MIN_WHOLE_CELL = 4;
-/** With more tokens than this there is no gap between cells. */
+/** Maximum tokens of a picture with gaps between the cells. */
 export const MAX_TOKENS_WITH_GAPS = 40;
 
-/** The spectrogram under the picture: all of it, its strip, and the gap above; lower pictures have none. */
+/** The spectrogram under the picture: its height, its strip, the gap above, and the minimum height of the picture. */
 export const SPECTROGRAM = { height: 46, strip: 32, gap: 4, least: 140 };
-/** Height below the picture for the spectrogram of a sound. @param {boolean} hasSound @param {number} height */
+/** Returns the height for the spectrogram below the picture. @param {boolean} hasSound @param {number} height */
 export const footOf = (hasSound, height) =>
   hasSound && height >= SPECTROGRAM.least ? SPECTROGRAM.height + SPECTROGRAM.gap : 0;
 
-/** Font size of a token's label next to a cell. @param {number} cell @param {number} most */
+/** Returns the font size of a token's label next to a cell. @param {number} cell @param {number} most */
 export const labelSize = (cell, most) => (cell < MIN_LABEL_CELL ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 
-/** Minimum distance of two horizontal labels above a full picture. */
+/** Minimum distance between two horizontal labels above a full picture. */
 const LABEL_DISTANCE = 6;
 /**
- * The labels above a full picture: horizontal or at 45°, and their height.
- * @param {number} label the width of the widest
+ * Chooses horizontal labels or labels at 45° above a full picture, and computes their height.
+ * @param {number} label the width of the widest label
  * @param {number} size
  * @param {number} cell
  */
@@ -54,36 +54,36 @@ export function labelsAbove(label, size, cell) {
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
-/** Left margin of a picture without labels on the left: a line there joins rows without a match. */
+/** Left margin of a picture without labels on the left. It contains the line that joins rows without a match. */
 const STEP_MARGIN = 12;
 /** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
 
-/** Maximum cell, or one token would fill the screen; on a phone, as a share of the width. */
+/** Maximum side of a cell, so that one token does not fill the screen, and its maximum share of the width. */
 export const MAX_CELL = 120;
 const MAX_CELL_SHARE = 0.3;
-/** With this many tokens or fewer, the empty half is too small for the head's name, which is above the picture. */
+/** Maximum tokens of a picture whose empty half is too small for the head's name, which is then above the picture. */
 const MAX_UNTITLED_TOKENS = 5;
-/** Height of the head's name above the picture; with the role in a second line, in font sizes. */
+/** Height of the head's name above the picture in pixels, and with the role in a second line in font sizes. */
 const TITLE_HEIGHT = { line: 44, lines: 5.5 };
-/** A narrower picture is a phone's; a wider one has room for name and role in one line. */
+/** Minimum widths of a picture for a role above it, and for name and role in one line. */
 const [MIN_WIDTH_FOR_ROLE, MIN_WIDTH_FOR_LINE] = [420, 560];
 
 /**
- * The size of the large picture and of its margins.
+ * Computes the size of the large picture and of its margins.
  * @param {object} room
  * @param {number} room.width
  * @param {number} room.height
- * @param {number} room.tokens that ask
- * @param {number} [room.keys] tokens that answer, where they are others
- * @param {number} room.most letters of a token at most
- * @param {(size: number) => number} room.widest the widest label in letters of a size
- * @param {(size: number, cell: number) => number} [room.beyond] how far the labels along the stairs reach beyond the
- *   picture, in letters of a size next to cells of a size
- * @param {boolean} room.full the upper half is in use: title and labels stand above it
- * @param {number} [room.tallest] the square of cells is no higher
- * @param {boolean} [room.bare] it has no name
- * @param {boolean} [room.stepped] each token is named once, to the right of its row's last cell
+ * @param {number} room.tokens the number of queries
+ * @param {number} [room.keys] the number of keys, if they are other tokens
+ * @param {number} room.most maximum font size of a token's label
+ * @param {(size: number) => number} room.widest returns the width of the widest label for a font size
+ * @param {(size: number, cell: number) => number} [room.beyond] returns how far the labels along the diagonal reach
+ *   beyond the picture, for a font size and a size of cells
+ * @param {boolean} room.full true if the upper half has cells, so that title and labels are above it
+ * @param {number} [room.tallest] maximum height of the square of cells
+ * @param {boolean} [room.bare] true if the picture has no name
+ * @param {boolean} [room.stepped] true if each token has one label, to the right of the last cell of its row
  */
 export function pictureOf({
   width,
@@ -106,7 +106,7 @@ export function pictureOf({
   let left = 0;
   let top = 0;
   let level = false;
-  // The size of the labels depends on the cell, and the cell on the labels: it settles after two rounds.
+  // The size of the labels depends on that of the cells, and vice versa. Both settle after two rounds.
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), MAX_LABEL_WIDTH);
@@ -118,7 +118,7 @@ export function pictureOf({
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
-  // Cells that are pooled need not be whole: rounding them down would leave up to half of the room empty.
+  // Pooled cells need no whole number of pixels. Rounded down, they would leave up to half of the room empty.
   const whole = cell >= MIN_WHOLE_CELL ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > MAX_TOKENS_WITH_GAPS || whole < 5 ? 0 : 1;
@@ -126,22 +126,22 @@ export function pictureOf({
 }
 
 /**
- * The top of the cells: the picture ends on the base line of the model, or is in the middle if it is low.
- * @param {number} height of the room
+ * Returns the top of the cells. The picture ends at the bottom edge of the model, or is in the middle if it is low.
+ * @param {number} height the height of the room
  * @param {{ side: number, top: number }} picture
  */
 export const topOf = (height, { side, top }) =>
   side < height / 2 ? Math.max(Math.round((height - side) / 2), Math.min(top, height - side)) : height - side;
 
-/** Rows and columns of patches, and tokens that stand before them. @param {any} run */
+/** Returns the numbers of rows and columns of patches, and of tokens before the patches. @param {any} run */
 export function gridOf({ patch, S }) {
   const [rows, columns] = patch.image.map((/** @type {number} */ side) => Math.floor(side / patch.size));
   return { rows, columns, before: S - rows * columns };
 }
 
 /**
- * A picture in patches and the same patches with their weights, as large as they can be: one above the other with the
- * title next to them or above, or side by side where that is much larger.
+ * Computes the largest size of a picture in patches and of its copy with the weights. They are one above the other,
+ * with the title next to them or above, or side by side if that is much larger.
  * @param {{ width: number, height: number, rows: number, columns: number }} room
  * @param {import('./lengths.js').Lengths} lengths
  */
@@ -158,20 +158,21 @@ export function patchesOf({ width, height: most, rows, columns }, { paneLine, pa
   return { size, titled, split, width: size * columns, height };
 }
 
-/** Smaller thumbnails are tiles. */
+/** Minimum size of a thumbnail with a frame. Smaller thumbnails are tiles, which are next to each other. */
 export const MIN_PICTURE = 20;
-/** Height of the role below a thumbnail at a font size of 12 px; the gap without one. */
+/** Height of the role below a thumbnail at a font size of 12 px, and of the gap without a role. */
 export const TEXT_HEIGHTS = { role: 18, none: 5 };
 const MIN_NAMED = 32;
-/** Space next to a thumbnail, as a share of its width: the frame of the chosen head touches no other. */
+/** Space next to a thumbnail as a share of the width, so that the frame of the chosen head touches no other one. */
 const SIDE_SHARE = 0.09;
-/** Maximum gap between rows, as a share of a thumbnail; maximum thumbnail, in font sizes. */
+/** Maximum gap between rows as a share of a thumbnail, and maximum size of a thumbnail in font sizes. */
 const [MAX_ROW_GAP, MAX_THUMBNAIL] = [0.5, 16];
-/** Minimum thumbnail that is not a tile. */
+/** Below this size, thumbnails fill the space except for a gap of one pixel. */
 const MIN_THUMBNAIL = 8;
 
 /**
- * A multiple of the number of tokens if they are few, unless that is less than two thirds of the space.
+ * Returns the size of a thumbnail. It is a multiple of the number of tokens if these are few, unless that would be less
+ * than two thirds of the space.
  * @param {number} most
  * @param {number} tokens
  */
@@ -182,7 +183,7 @@ export function thumbnailSize(most, tokens) {
 }
 
 /**
- * Thumbnails in rows of layers.
+ * Computes the size of thumbnails and the distances between them, in one row for each layer.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
  *   letter?: number }} room
  */
@@ -194,10 +195,10 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
     Math.min(across - beside, down - (words * letter) / 12, MAX_THUMBNAIL * letter);
   const sizeWith = (/** @type {number} */ words) => {
     const most = mostWith(words);
-    // Tiles are pooled, so they need not be a multiple; a gap of one pixel is enough.
+    // Tiles are pooled, so their size need not be a multiple of the number of tokens. A gap of one pixel is enough.
     return most < MIN_THUMBNAIL ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
-  // A tile has no texts, and takes their space.
+  // A tile has no texts, so it also uses the space of the texts.
   const fits = names && mostWith(TEXT_HEIGHTS.role) >= MIN_THUMBNAIL && sizeWith(TEXT_HEIGHTS.role) >= MIN_NAMED;
   /** @type {'role' | 'none'} */
   const words = fits ? 'role' : 'none';
@@ -211,10 +212,11 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
 }
 
 /**
- * True for each name that fits under the thumbnails of a row: the chosen head's first, then from the left.
- * @param {number[]} widths 0 where there is no name
- * @param {number} across from one thumbnail to the next
- * @param {number} chosen its place, or -1
+ * Returns true for each name that fits under the thumbnails of a row. The name of the chosen head comes first, then the
+ * others from the left.
+ * @param {number[]} widths widths of the names, 0 for a head without a name
+ * @param {number} across distance from one thumbnail to the next
+ * @param {number} chosen the place of the chosen head in the row, or -1
  */
 export function namesWithRoom(widths, across, chosen) {
   /** @type {number[]} */
@@ -225,16 +227,16 @@ export function namesWithRoom(widths, across, chosen) {
   return widths.map((_, i) => kept.includes(i));
 }
 
-/** Width of a name in letters of a size, with the distance to the next name. @param {string} name */
+/** Estimates the width of a name for a font size, with the distance to the next name. @param {string} name */
 export const nameWidth = (name, letter = 12) =>
   [...name].reduce((sum, sign) => sum + (sign > '\u2e80' ? 1 : 0.6), 0) * letter + (name ? 6 : 0);
 
-/** The heads of a single layer get another row if it makes thumbnails larger by this factor. */
+/** The heads of a single layer get another row if the row makes thumbnails larger by this factor. */
 const MIN_GAIN = 1.15;
 
 /**
- * The rows of a model: one for each layer. The heads of a single layer are in as many rows as make them largest, the
- * first on top.
+ * Computes the rows of a model, one for each layer. The heads of a single layer are in as many rows as make their
+ * thumbnails largest; the first heads are on top.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
  *   letter?: number, name?: number }} room name: the widest name under a thumbnail
  */
@@ -245,7 +247,7 @@ export function rowsOf(room) {
     return { columns, rows, ...thumbnailsOf({ ...room, layers: layers * rows, heads: columns }) };
   };
   if (layers > 1) return inColumns(heads);
-  // At most as many columns as names fit next to each other.
+  // There are at most as many columns as names that fit next to each other.
   const most = Math.min(Math.max(Math.floor(room.width / name), 1), heads);
   return Array.from({ length: most }, (_, i) => inColumns(most - i)).reduce((best, next) =>
     next.size > MIN_GAIN * best.size ? next : best,

@@ -1,4 +1,4 @@
-// Components that few visitors need are loaded when they are first shown.
+// Loads components that few visitors need when they are first shown.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from './context.js';
@@ -6,7 +6,7 @@ import { useSession } from './context.js';
 /** @typedef {import('preact').ComponentType<any>} Component */
 
 /**
- * A component of a module, whose `styles` are added with it. Until it is loaded nothing is shown.
+ * Returns a component that loads a component of a module and the module's `styles`. Until then it shows nothing.
  * @param {() => Promise<any>} load
  * @param {string} name
  * @returns {Component}

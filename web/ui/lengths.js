@@ -1,13 +1,13 @@
-// Lengths of the style sheets that the script needs as well: custom properties of the page, in pixels. Each number is
-// in a style sheet only.
+// Reads lengths that the script needs from the style sheets, so that each number is defined only there. They are custom
+// properties of the page, in pixels.
 
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 
 /**
- * The properties by their names here.
+ * The custom properties, by the names that the script uses.
  *   small, middle       font sizes of labels and buttons, and of tokens
- *   header, sentence, sheet, whatIf   heights of the lines around a picture that must be in sight
+ *   header, sentence, sheet, whatIf   heights of the lines around a picture that must be visible
  *   legend              the line under the picture
  *   paneLine, paneGap, paneTitle, besidePanes   a picture in patches: the line above each of its two panes, the gap
  *                       between them, the height of a title above and the width of a title next to them
@@ -38,9 +38,9 @@ export const LengthsContext = createContext(UNKNOWN);
 export const useLengths = () => useContext(LengthsContext);
 
 /**
- * The lengths of an element, for LengthsContext.
+ * Reads the lengths of an element for LengthsContext, again whenever `look` changes.
  * @param {{ current: Element | null }} ref
- * @param {string} look the classes that the style sheets tell screens apart by
+ * @param {string} look the classes by which the style sheets distinguish screens
  */
 export function useLengthsOf(ref, look) {
   const [lengths, setLengths] = useState(UNKNOWN);

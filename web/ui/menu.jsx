@@ -1,11 +1,12 @@
-// A button that opens a list. Arrow keys move through it, Escape closes it.
+// A button that opens a list. Arrow keys move through the list, Escape closes it.
 
 import { useId, useLayoutEffect } from 'preact/hooks';
 import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /**
- * name: for screen readers. more: other items in the same line. isHeading: it names the items after it.
+ * name: the text for screen readers. more: other items in the same line. isHeading: the item is a heading of the items
+ * after it.
  * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
  *   act?: () => void, more?: Item[], isHeading?: boolean, disabled?: boolean }} Item
  */
@@ -19,11 +20,11 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 /**
  * @param {object} props
  * @param {ComponentChildren} props.label
- * @param {string} [props.name] for screen readers
+ * @param {string} [props.name] the text for screen readers
  * @param {string} [props.className]
- * @param {boolean} [props.up] opens upwards
+ * @param {boolean} [props.up] true if the list opens upwards
  * @param {boolean} [props.disabled]
- * @param {boolean} [props.right] the list ends at the button's right edge
+ * @param {boolean} [props.right] true if the list ends at the button's right edge
  * @param {Item[]} props.items
  */
 export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
@@ -31,7 +32,7 @@ export function Menu({ label, name, items, className = '', up = false, right = f
   const id = useId();
   /** @param {string} selector */
   const all = (selector) => [.../** @type {HTMLElement} */ (ref.current).querySelectorAll(selector)].map(asHtml);
-  // Before painting, so that the next key already goes to the list.
+  // The focus moves before painting, so that the next key already goes to the list.
   useLayoutEffect(() => {
     if (open) (all('[aria-checked=true]')[0] ?? all('[role^=menuitem]')[0])?.focus();
   }, [open]);

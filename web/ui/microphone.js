@@ -1,16 +1,16 @@
-// A recording by the microphone, in the format of the browser.
+// Records sound by the microphone, in the format of the browser.
 
-/** Seconds after which it stops by itself. */
+/** Seconds after which a recording stops by itself. */
 export const MAX_SECONDS = 30;
 const TICK_MS = 200;
 
 /**
- * Asks for the microphone and records. Rejects if there is none, or if it is refused.
+ * Asks for the microphone and records. Rejects if there is no microphone, or if the visitor refuses access.
  * @param {object} on
- * @param {AbortSignal} on.signal stops it without a sound
- * @param {(seconds: number) => void} on.seconds called while it records, with whole seconds
- * @param {(sound: Blob) => void} on.end
- * @returns {Promise<() => void>} stops it
+ * @param {AbortSignal} on.signal stops the recording and drops the sound
+ * @param {(seconds: number) => void} on.seconds called during the recording, with whole seconds
+ * @param {(sound: Blob) => void} on.end called with the sound after the recording
+ * @returns {Promise<() => void>} a function that stops the recording
  */
 export async function record({ signal, seconds, end }) {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });

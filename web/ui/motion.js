@@ -1,4 +1,4 @@
-// Animations.
+// The visitor's preference about animations.
 
-/** True if the visitor prefers reduced motion. */
+/** Returns true if the visitor prefers reduced motion. */
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

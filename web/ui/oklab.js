@@ -1,4 +1,4 @@
-// Colours out of OKLab, and numbers as text.
+// Converts colours from OKLab, and numbers to text.
 
 /** @param {number[]} lab @returns {number[]} red, green and blue of 0…255 */
 export function oklabToRgb([L, a, b]) {
@@ -17,7 +17,7 @@ export function oklabToRgb([L, a, b]) {
   );
 }
 
-/** The shortest decimal that reads back as the same float32. @param {number} x */
+/** Returns the shortest decimal that is the same number as a float32. @param {number} x */
 export function shortest(x) {
   if (!Number.isFinite(x)) return String(x);
   for (let digits = 1; digits < 9; digits++)

@@ -3,8 +3,8 @@
 /** @typedef {'light' | 'dark'} Theme */
 
 /**
- * ink…hairline are text and lines; query, key, value and data are the colours of attention's parts; chosen is not used
- * for text.
+ * ink, ink2 and ink3 are the colours of text, hairline is that of lines. query, key, value and data are the colours of
+ * the parts of attention. chosen is not used for text.
  */
 export const PALETTE = {
   light: {
@@ -33,7 +33,7 @@ export const PALETTE = {
   },
 };
 
-/** The same as custom properties of CSS. @param {Theme} theme */
+/** Writes the colours of a theme as custom properties of CSS. @param {Theme} theme */
 export const customProperties = (theme) =>
   Object.entries(PALETTE[theme])
     .map(([name, colour]) => `--${name}: ${colour};`)

@@ -1,4 +1,4 @@
-// A sign that opens a popover. On a phone three dots open the controls that are rarely used.
+// A button with a sign that opens a popover. On a phone, three dots open the controls that are rarely used.
 
 import { useSession } from './context.js';
 import { useOpening } from './useOpening.js';
@@ -7,7 +7,7 @@ import { useOpening } from './useOpening.js';
 
 /**
  * @param {{ around: string, sign: ComponentChildren, name: string, look: string, children: ComponentChildren }} props
- *   around and look: classes of the whole and of the sign
+ *   around and look: classes of the element around both, and of the button
  */
 export function Opens({ around, sign, name, look, children }) {
   const { open, setOpen, ref } = useOpening();

@@ -1,7 +1,7 @@
-// Styles in pixels.
+// Converts numbers in styles to pixels.
 
 /**
- * A style whose plain numbers are pixels.
+ * Returns a style in which numbers become lengths in pixels.
  * @param {Record<string, string | number | undefined>} style
  * @returns {Record<string, string | undefined>}
  */

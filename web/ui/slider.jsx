@@ -4,12 +4,12 @@
  * @param {object} props
  * @param {string} props.label
  * @param {number} props.value
- * @param {string} props.text the value as it is shown and spoken
+ * @param {string} props.text the value as a text, which is shown and spoken
  * @param {number} props.least
  * @param {number} props.most
  * @param {number | 'any'} props.step
  * @param {(value: number) => void} props.onInput
- * @param {() => void} [props.onSettle] the knob was released
+ * @param {() => void} [props.onSettle] called when the knob is released
  */
 export function Slider({ label, value, text, least, most, step, onInput, onSettle }) {
   return (

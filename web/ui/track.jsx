@@ -1,4 +1,4 @@
-// A bar for a probability, with a tick for the one before and a line between both.
+// A bar for a probability, with a tick for the probability before and a line between both.
 
 import { px } from './px.js';
 

@@ -1,10 +1,10 @@
-// Elements that scroll, for the keyboard.
+// Lets the keyboard scroll an element.
 
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * A ref for an element without buttons: while its content does not fit, it takes the focus, so that the arrow keys
- * scroll it. Call it in the component that renders the content.
+ * Returns a ref for an element without buttons. While the content of the element does not fit, the element can have the
+ * focus, so that the arrow keys scroll it. The component that renders the content must call this function.
  * @returns {import('preact').RefObject<HTMLElement | null>}
  */
 export function useKeyboardScroll() {

@@ -1,11 +1,11 @@
-// Lists and panels that are open until Escape, or a press outside of them.
+// Lists and panels that Escape, or a press outside of them, closes.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /**
  * @param {boolean} open
- * @param {(byKey: boolean) => void} close by Escape, or by a press
- * @returns {import('preact').RefObject<HTMLDivElement | null>} for the element around the button and what it opens
+ * @param {(byKey: boolean) => void} close called with true after Escape, with false after a press outside
+ * @returns {import('preact').RefObject<HTMLDivElement | null>} for the element around the button and the list or panel
  */
 export function useClosing(open, close) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -30,7 +30,7 @@ export function useClosing(open, close) {
   return ref;
 }
 
-/** The state of what a button opens. After Escape the button has the focus. */
+/** Returns the state of a list or panel that a button opens. After Escape the button gets the focus. */
 export function useOpening() {
   const [open, setOpen] = useState(false);
   const ref = useClosing(open, (byKey) => {

@@ -1,9 +1,9 @@
-// The size of an element, and of the columns of a grid, for components.
+// Measures elements and the columns of grids for components.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /**
- * Follows the size of an element; 0 × 0 while it is not there.
+ * Follows the size of an element, which is 0 × 0 until the element exists.
  * @param {Element | { current: Element | null }} ref
  */
 export function useSize(ref) {
@@ -18,7 +18,7 @@ export function useSize(ref) {
     };
     measure();
     const observer = new ResizeObserver(measure);
-    // A change of the padding is a change of the size as well.
+    // A change of the padding changes the inner size too.
     observer.observe(element, { box: 'border-box' });
     return () => observer.disconnect();
   }, [current]);
@@ -26,7 +26,7 @@ export function useSize(ref) {
 }
 
 /**
- * The columns of a grid, as the style sheets lay them out: widths and the gap between them, in pixels.
+ * Reads the widths of the columns of a grid and the gap between them, in pixels.
  * @param {{ current: Element | null }} ref
  */
 export function useColumns(ref) {

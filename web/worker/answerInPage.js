@@ -1,5 +1,5 @@
-// Replaces the worker on a page with attention weights as its input: requests about them are answered on the page,
-// without a worker. A worker is started by the first request about anything else.
+// Replaces the worker on a page whose input is attention weights. Requests about the weights are answered on the page,
+// without a worker. The first request about anything else starts a worker.
 
 /** @import { AnswerMessage, CancelRequest, Request } from '../store/protocol.js' */
 /** @import { WorkerLike } from './client.js' */
@@ -7,7 +7,7 @@
 
 /**
  * @param {() => WorkerLike} start
- * @param {string} input name of the model that is answered here
+ * @param {string} input the name of the model that is answered on the page
  * @returns {WorkerLike}
  */
 export function routed(start, input) {
@@ -33,7 +33,7 @@ export function routed(start, input) {
         return;
       }
       if (verb === 'openInput') local = null;
-      // Without a worker there is nothing to cancel.
+      // Without a worker there is nothing to cancel or to control.
       if (!worker && (verb === 'cancel' || verb === 'controlTraining')) return;
       if (!worker) {
         worker = start();
@@ -49,7 +49,7 @@ export function routed(start, input) {
   return router;
 }
 
-/** The model that a request is about. @param {Request | CancelRequest} request */
+/** Returns the name of the model that a request is about. @param {Request | CancelRequest} request */
 function modelOf(request) {
   if ('name' in request) return request.name;
   return 'state' in request ? request.state.model : undefined;

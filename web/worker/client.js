@@ -1,5 +1,5 @@
-// The only place where the page sends requests to the worker. Among requests with the same verb the last one counts:
-// parts of answers to earlier ones are dropped.
+// Sends all requests of the page to the worker. If several requests have the same verb, only the last one counts, and
+// parts of the answers to the others are dropped.
 
 import { watch } from './crashDetection.js';
 
@@ -8,7 +8,7 @@ import { watch } from './crashDetection.js';
  *   from '../store/protocol.js'
  */
 /**
- * A worker, or an object that takes its place.
+ * A worker, or an object that replaces a worker.
  * @typedef {Pick<Worker, 'onmessage' | 'onerror' | 'terminate'> & {
  *   postMessage(message: unknown, transfer?: Transferable[]): void }} WorkerLike
  */
@@ -17,10 +17,10 @@ import { watch } from './crashDetection.js';
 
 /**
  * @param {object} listeners
- * @param {(part: ReceivedPart) => void} listeners.onPart called with every part of an answer that still counts
+ * @param {(part: ReceivedPart) => void} listeners.onPart called with each part of the answer to a newest request
  * @param {(verb: Verb) => void} listeners.onDone
  * @param {(error: RequestError) => void} listeners.onError
- * @param {() => void} [listeners.onEnd] the worker has ended, and no source is open any more
+ * @param {() => void} [listeners.onEnd] called when the worker has died, with all sources that were open in it
  * @param {() => WorkerLike} start
  */
 export function createAsk({ onPart, onDone, onError, onEnd }, start) {
@@ -70,7 +70,7 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
       onDone(verb);
     },
     isBusy: (/** @type {Verb} */ verb) => open.has(verb),
-    /** Starts another worker in the place of one that has ended. */
+    /** Starts a new worker in the place of one that has died. */
     restart() {
       worker.terminate();
       worker = start();

@@ -1,9 +1,9 @@
-// Detects that the browser has ended the worker, for instance because memory ran out: the worker sends no message then,
-// but a lock that it holds becomes free.
+// Detects that the browser has ended the worker, for instance because memory ran out. The worker sends no message in
+// that case, but a lock that it held becomes free.
 
 /** @import { WorkerLike } from './client.js' */
 
-/** In the worker: holds the lock until the worker ends. @param {string} lock */
+/** Called in the worker: holds the lock until the worker ends. @param {string} lock */
 export function hold(lock) {
   navigator.locks.request(lock, () => {
     self.postMessage({ verb: 'alive' });
@@ -12,10 +12,10 @@ export function hold(lock) {
 }
 
 /**
- * On the page: asks the worker to hold a lock.
+ * Called on the page: asks the worker to hold a lock, and waits for the lock to become free.
  * @param {WorkerLike} worker
  * @param {() => void} onEnd
- * @returns {() => void} to be called when the worker holds it
+ * @returns {() => void} must be called when the worker holds the lock
  */
 export function watch(worker, onEnd) {
   const { locks } = navigator;

@@ -1,4 +1,4 @@
-// The sources that are open, by the name of state.model. Each is opened by the first request for it.
+// The open sources by name, as in state.model. The first request for a source opens it.
 
 import { openSource } from './sources/sources.js';
 
@@ -24,7 +24,7 @@ export class OpenSources {
     try {
       return await opened;
     } catch (error) {
-      // The next request opens it again.
+      // The next request tries to open the source again.
       this.#sources.delete(name);
       throw error;
     }

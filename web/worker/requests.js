@@ -22,7 +22,7 @@ const HANDLERS = table;
 /**
  * @param {object} worker
  * @param {(options?: LoadOptions) => Promise<Hl>} worker.load
- * @param {FetchFile} worker.fetchBeside reads a file next to the script
+ * @param {FetchFile} worker.fetchBeside reads a file from the folder of the script
  * @param {Post} worker.post
  * @param {ModelStore} [worker.modelStore] stores models that are trained in the page; default: the browser's database
  */
@@ -52,7 +52,7 @@ export function createAnswerer({ load, fetchBeside, post, modelStore }) {
     const reply = replyTo(request);
     try {
       const handler = /** @type {Handler<Verb>} */ (HANDLERS[verb]);
-      // If several requests wait, only the newest starts.
+      // If several requests with one verb wait, only the newest one starts.
       if (!handler.answersEvery && (await reply.checkCancelled())) return post({ id, verb, done: true, dropped: true });
       await handler.answer(request, reply, context);
       post({ id, verb, done: true, dropped: reply.isCancelled() });
@@ -74,7 +74,7 @@ function createContext(load, fetchFile, modelStore) {
   let loading;
   const core = () => (loading ??= load());
   const sources = new OpenSources(core, fetchFile);
-  /** Most visitors do not train: the module is loaded by the first request. @type {Promise<Training> | undefined} */
+  /** Loaded by the first request, because most visitors do not train. @type {Promise<Training> | undefined} */
   let loadingTraining;
   const training = () => (loadingTraining ??= loadTraining(core, sources, fetchFile, modelStore));
   return {

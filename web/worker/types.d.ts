@@ -1,4 +1,4 @@
-// The handlers of requests, their arguments, and the functions by which they answer.
+// Types of the handlers of requests: their arguments, and the functions with which they answer.
 
 import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.js';
 import type { OpenSources } from './openSources.js';
@@ -13,24 +13,24 @@ export interface Reply {
   send: Send;
   /** True once a newer request with the same verb has come, or this one was cancelled. */
   isCancelled(): boolean;
-  /** The same, after newer messages have been read. */
+  /** Reads newer messages first, and then returns isCancelled(). */
   checkCancelled(): Promise<boolean>;
 }
 
 export interface WorkerContext {
   core(): Promise<Hl>;
   sources: OpenSources;
-  /** Reads a file next to the script. */
+  /** Reads a file from the folder of the script. */
   fetchFile: FetchFile;
   runs: RunCache;
   roles: RoleCache;
   training(): Promise<Training>;
-  /** The source of a state: an open one, or the model in training. */
+  /** Returns the source of a state, which it opens if necessary; for the model `trained`, the model in training. */
   sourceOf(state: Pick<State, 'model'> & Partial<State>, reply: Reply): Promise<Source>;
 }
 
 export interface Handler<V extends Verb> {
-  /** True if each request is answered, also those that a newer one follows at once. Default false. */
+  /** True if each request is answered, even if a newer request with the same verb follows at once. Default false. */
   answersEvery?: boolean;
   answer(request: RequestOf<V>, reply: Reply, worker: WorkerContext): unknown;
 }

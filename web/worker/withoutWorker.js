@@ -1,4 +1,4 @@
-// Answers requests about attention weights on the page: the weights are there already.
+// Answers requests about attention weights on the page, because the page has the weights already.
 
 import { summaryOfWeights, weightsSource } from './sources/programSource.js';
 import { showWeights } from './sources/showWeights.js';

@@ -1,4 +1,4 @@
-// The maps of all heads in this worker: the one that is being scanned, and those that this browser stores.
+// The maps of all heads in this worker: the map of the running scan, and the maps that this browser stores.
 
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
 import { headvisMap, headvisPage } from '../sources/headvisSource.js';
@@ -15,7 +15,8 @@ import { fingerprintOf, hashOf } from './scanKey.js';
 /** @import { Reply, WorkerContext } from '../types.js' */
 /** @import { AtlasDatabase, HeadRecord } from './atlasDatabase.js' */
 /**
- * A map with the passages behind it. nameOf: the text of a token. read: the page of a head; undefined if it is gone.
+ * A map with the scanned passages. nameOf: returns the text of a token. read: returns the page of a head, or undefined
+ * if it is no longer stored.
  * @typedef {object} Scanned
  * @property {AtlasMap} map
  * @property {Int32Array[]} ids
@@ -23,13 +24,13 @@ import { fingerprintOf, hashOf } from './scanKey.js';
  * @property {(layer: number, head: number) => Promise<HeadRecord | undefined> | HeadRecord} read
  */
 
-/** Maps whose passages are kept in memory. */
+/** Maximum maps that are kept in memory with their passages. */
 const MAX_KEPT = 2;
 
 export class Atlas {
   #worker;
   #database;
-  /** By key, the newest last. @type {Map<string, Scanned>} */
+  /** Maps in memory by key, the newest last. @type {Map<string, Scanned>} */
   #scanned = new Map();
   /** Controls the running scan. @type {ReturnType<typeof createControl> | null} */
   #running = null;
@@ -135,7 +136,7 @@ export class Atlas {
   }
 
   /**
-   * A map in memory or in the storage of this browser.
+   * Finds a map in memory or in the storage of this browser.
    * @param {string} key
    * @param {TransformerSource} source
    * @returns {Promise<Scanned | undefined>}
@@ -164,7 +165,7 @@ export class Atlas {
           yield { layer, head, record: /** @type {HeadRecord} */ (await read(layer, head)) };
         }
     };
-    // A browser without storage, or with a full one, shows the map all the same.
+    // The map is shown even if the browser has no storage or a full storage.
     await this.#database.put({ key: map.key, model, map, ids }, heads()).catch(() => {});
   }
 }

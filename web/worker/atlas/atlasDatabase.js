@@ -1,14 +1,14 @@
-// Scans that this browser stores, in its IndexedDB: each under the key of its model, corpus and settings.
+// Stores scans in the IndexedDB of this browser, each under a key of its model, corpus and settings.
 
 /** @import { HeadDetails } from '../../../src/js/analysis/headScan.js' */
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
 /**
- * The page of a head as it is stored: tokens are ids.
+ * The page of a head in the form in which it is stored, with tokens as ids.
  * @typedef {Omit<HeadDetails, 'sequences'> & { samples: {
  *   sequence: number, interval: number, max: number, ids: Int32Array, indices: Uint32Array, values: Float32Array,
  * }[] }} HeadRecord
  */
-/** model: its fingerprint. @typedef {{ key: string, model: string, map: AtlasMap, ids: Int32Array[] }} ScanRecord */
+/** model: a fingerprint. @typedef {{ key: string, model: string, map: AtlasMap, ids: Int32Array[] }} ScanRecord */
 /** @typedef {ScanRecord & { at: number }} StoredScan */
 /** @typedef {{ layer: number, head: number, record: HeadRecord }} PlacedRecord */
 /**
@@ -20,7 +20,7 @@
  */
 
 const [NAME, SCANS, HEADS] = ['headlight-atlas', 'scans', 'heads'];
-/** Scans that are stored; an older one is deleted. */
+/** Maximum scans that are stored. Older scans are deleted. */
 const MAX_SCANS = 8;
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -41,7 +41,7 @@ function open(factory) {
   return resultOf(request);
 }
 
-/** Keys of all heads of a scan. @param {string} key */
+/** Returns the range of the keys of all heads of a scan. @param {string} key */
 const headsOf = (key) => IDBKeyRange.bound([key], [key, []]);
 
 /** @param {IDBFactory | undefined} factory @returns {AtlasDatabase} */
@@ -50,7 +50,7 @@ export function createAtlasDatabase(factory = globalThis.indexedDB) {
   let opened;
   const database = () => {
     opened ??= open(factory);
-    // The next call tries again.
+    // The next call tries to open the database again.
     opened.catch(() => (opened = undefined));
     return opened;
   };
@@ -79,7 +79,7 @@ export function createAtlasDatabase(factory = globalThis.indexedDB) {
         await transact('readwrite', (_, stored) => stored.put(record, [scan.key, layer, head]));
         count++;
       }
-      // Written last: a scan whose heads are incomplete does not exist.
+      // The scan is written last, so that no scan exists without all of its heads.
       if (count !== scan.map.layers * scan.map.heads) return;
       await transact('readwrite', (scans) => scans.put({ ...scan, at: Date.now() }));
       const old = (await all()).sort((a, b) => b.at - a.at).slice(MAX_SCANS);

@@ -1,4 +1,4 @@
-// The exact cost of switching one head off: two runs for each passage, with and without it.
+// Measures the exact cost of switching one head off, by a run with and a run without the head for each passage.
 
 import { rowOf } from '../run/predictions.js';
 import { forward } from '../run/runModel.js';
@@ -8,10 +8,10 @@ import { forward } from '../run/runModel.js';
 /** @import { Values } from '../run/runModel.js' */
 /** @typedef {{ layer: number, head: number, role: AtlasRole | null }} HeadAndRole */
 
-/** A cost is reported at most this often, in milliseconds. */
+/** Minimum milliseconds between two reports of a cost. */
 const EVERY = 200;
 
-/** The surprise of a run at each token from the second on, in bits. @param {Values} values @param {Int32Array} ids */
+/** Returns the surprise at each token from token 1 on, in bits. @param {Values} values @param {Int32Array} ids */
 function surprises(values, ids) {
   return Float64Array.from({ length: ids.length - 1 }, (_, t) => {
     const row = rowOf(values, t);
@@ -22,7 +22,7 @@ function surprises(values, ids) {
 }
 
 /**
- * True if the largest weight of a row is on a key that a role predicts.
+ * Returns true if a role predicts that the key has the largest weight in row t.
  * @param {AtlasRole | null} role
  * @param {Int32Array} ids
  * @param {number} t
@@ -37,7 +37,7 @@ export function follows(role, ids, t, key) {
   return role === 'duplicate' && key < t && ids[key] === ids[t];
 }
 
-/** The key with the largest weight of each row of a head. @param {Numbers} weights (1,H,T,T) @param {number} head */
+/** Returns the strongest key of each row of a head. @param {Numbers} weights (1,H,T,T) @param {number} head */
 function strongestKeys({ data, shape: [, , T] }, head) {
   return Array.from({ length: T }, (_, t) => {
     const row = data.subarray((head * T + t) * T, (head * T + t + 1) * T);

@@ -1,4 +1,4 @@
-// A map with the pages of its heads as a folder of HeadVis, in a zip archive.
+// Writes a map with the pages of all heads as a HeadVis folder in a zip archive.
 
 import { writeHeadvis } from '../../../src/js/analysis/headvis.js';
 import { writeZip } from '../../../src/js/io/zip.js';
@@ -8,7 +8,7 @@ import { writeZip } from '../../../src/js/io/zip.js';
 
 /**
  * @param {Scanned} scanned
- * @param {string} model its title
+ * @param {string} model the title of the model
  * @returns {Promise<Uint8Array>}
  */
 export async function headvisArchive({ map, nameOf, read }, model) {
@@ -33,7 +33,7 @@ export async function headvisArchive({ map, nameOf, read }, model) {
   const intervals = Math.max(2, ...named.flatMap(({ sequences }) => sequences.map(({ interval }) => interval)));
   const scan = {
     metrics: Object.fromEntries(Object.entries(metrics).map(([name, values]) => [name, numbers(values)])),
-    // Only their shapes are read.
+    // The writer reads only the shapes of maxima and edges.
     maxima: { data: new Float32Array(0), shape: [passages, layers, heads] },
     edges: { data: new Float32Array(0), shape: [layers, heads, intervals - 1] },
     longest,

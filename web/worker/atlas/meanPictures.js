@@ -1,10 +1,10 @@
-// The mean picture of each head: its weights between the first tokens of passages.
+// The mean picture of each head: the mean of its attention weights between the first tokens of passages.
 
 import { PICTURE } from '../../features/atlas/meanPicture.js';
 
 /** @import { TransformerSource } from '../sources/types.js' */
 
-/** Passages whose mean it is. */
+/** Maximum passages in the mean. */
 const PASSAGES = 96;
 
 /**

@@ -1,12 +1,12 @@
-// The passages of a scan, as ids.
+// The passages of a scan as token ids.
 
 /** @import { TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
-/** truncated: number of passages with more tokens. @typedef {{ ids: Int32Array[], truncated: number }} Passages */
+/** truncated: the number of truncated passages. @typedef {{ ids: Int32Array[], truncated: number }} Passages */
 
-/** The passages of the demo model: src/build/demo/passages.js makes the file. */
+/** The file with the passages of the demo model, which src/build/demo/passages.js writes. */
 const FILE = 'whale.passages.txt';
-/** Passages that are tokenized before other requests are answered. */
+/** Passages that are tokenized before newer messages are read. */
 const AT_ONCE = 32;
 /** Tokens of the passage whose run is timed. */
 const TIMED = 128;
@@ -20,7 +20,7 @@ export async function readDemoPassages({ fetchFile }) {
 /**
  * @param {TransformerSource} source
  * @param {readonly string[]} texts
- * @param {number} length tokens of a passage
+ * @param {number} length maximum tokens of a passage
  * @param {Pick<Reply, 'checkCancelled'>} reply
  * @returns {Promise<Passages>}
  */
@@ -40,7 +40,7 @@ export async function encodePassages({ tokenizer, about, model }, texts, length,
 }
 
 /**
- * The time of one passage, with the weights of all heads.
+ * Measures the time of a run that captures the attention weights of all heads for one passage.
  * @param {TransformerSource} source
  * @param {readonly string[]} texts
  */
@@ -50,7 +50,7 @@ export async function timeOfPassage(source, texts) {
   const begun = performance.now();
   run();
   const first = performance.now() - begun;
-  // The first run of a small model is slower.
+  // The first run of a small model is slower than later ones, so a second run is timed.
   const again = performance.now();
   if (first < 300) run();
   const milliseconds = first < 300 ? performance.now() - again : first;

@@ -1,4 +1,4 @@
-// One scan: measures all heads over the passages of a corpus, and reports the map as it changes.
+// Runs a scan, which measures all heads over the passages of a corpus, and reports the map as it changes.
 
 import { scanHeads } from '../../../src/js/analysis/scanHeads.js';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
@@ -14,23 +14,23 @@ import { meanPictures } from './meanPictures.js';
 /** @import { HeadRecord } from './atlasDatabase.js' */
 /** @import { Passages } from './passages.js' */
 
-/** Samples of a head: the strongest passages, and as many from each of the other fifths. */
+/** The samples of a head: the TOP passages with the largest weights, and SAMPLES from each other of the INTERVALS. */
 const [INTERVALS, TOP, SAMPLES] = [5, 20, 10];
-/** Weights of each row that are kept; fewer in models with many heads, whose samples would not fit into memory. */
+/** Weights of each row that are kept. With more heads than MANY they are fewer, so that the samples fit into memory. */
 const [KEEP, KEEP_OF_MANY, MANY] = [8, 4, 300];
-/** A map is sent at most this often, and takes at most this share of the time. */
+/** Minimum milliseconds between two reports of the map, and the maximum share of the time that reports may take. */
 const [EVERY, MAX_SHARE] = [250, 0.1];
-/** With more heads than this, the map has no room for pictures. */
+/** Maximum heads of a map with pictures. A map of more heads has no room for them. */
 const MAX_PICTURES = 24;
-/** A passage is halved until it fits, at most down to this length. */
+/** Passages are halved until they fit into memory, but not below this length. */
 const MIN_LENGTH = 16;
 
 class Stopped extends Error {}
 
-/** @param {() => boolean} isCancelled a newer request has come */
+/** @param {() => boolean} isCancelled returns true after a newer request has come */
 export function createControl(isCancelled) {
   const abort = new AbortController();
-  /** Resolves when the scan continues. @type {Promise<void> | null} */
+  /** Resolves when a paused scan continues. @type {Promise<void> | null} */
   let paused = null;
   let resume = () => {};
   const end = (/** @type {Error} */ reason) => {

@@ -1,11 +1,12 @@
-// Keys of stored scans: a model by its sizes and some of its numbers, a corpus by its characters.
+// Keys of stored scans. The key of a model depends on its sizes and some of its numbers, that of a corpus on its
+// characters.
 
 /** @import { TransformerSource } from '../sources/types.js' */
 
-/** Numbers of each parameter that are compared. */
+/** Numbers of each parameter that the key contains. */
 const SAMPLES = 16;
 
-/** A hash of 64 bits, as text (FNV-1a with two offsets). @param {string} text */
+/** Returns a hash of 64 bits as hexadecimal text (FNV-1a with two offsets). @param {string} text */
 export function hashOf(text) {
   let [a, b] = [0x811c9dc5, 0x9e3779b9];
   for (let i = 0; i < text.length; i++) {
@@ -16,7 +17,7 @@ export function hashOf(text) {
   return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-/** The same for the same weights, whatever the model is called. @param {TransformerSource} source */
+/** Returns a hash that depends on the weights of a model and not on its name. @param {TransformerSource} source */
 export function fingerprintOf({ model, about: { layers, heads, width, family } }) {
   const parts = Object.entries(model.parameters).map(([name, { data, shape }]) => {
     const step = Math.max(Math.floor(data.length / SAMPLES), 1);

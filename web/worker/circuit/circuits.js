@@ -1,4 +1,4 @@
-// The circuit that is measured, kept for its cuts and for a measurement that goes on.
+// Measures circuits, and keeps the last one for cuts of its lines and for continuing a measurement that was stopped.
 
 import { measureCuts } from './cutLines.js';
 import { CANCELLED, prepare } from './experiment.js';
@@ -24,7 +24,7 @@ export class Circuits {
    * @param {State} state
    * @param {string} key
    * @param {Reply} reply
-   * @param {boolean} [again] a known one begins again
+   * @param {boolean} [again] true to send the beginning of a known circuit again
    */
   async #find(source, state, key, reply, again = false) {
     if (this.#last?.key === key) {

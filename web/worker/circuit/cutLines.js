@@ -1,4 +1,4 @@
-// The run with some lines cut: its guess, what the other lines cost now, and where the target looks.
+// Runs the model with some lines cut, and measures the prediction, the costs of other lines, and the target's weights.
 
 import { probabilities } from '../run/predictions.js';
 import { CANCELLED, endsOf, runLines } from './experiment.js';
@@ -9,8 +9,8 @@ import { CANCELLED, endsOf, runLines } from './experiment.js';
 
 /**
  * @param {Experiment} experiment
- * @param {readonly string[]} cut names of lines; those that the model does not have are left out
- * @param {readonly string[]} lines names of those that are measured with the cuts
+ * @param {readonly string[]} cut names of the lines to cut; names that the model does not have are ignored
+ * @param {readonly string[]} lines names of the other lines that are measured with these cuts
  * @param {Reply} reply
  */
 export async function measureCuts(experiment, cut, lines, reply) {
@@ -72,20 +72,20 @@ async function next(reply) {
   if (await reply.checkCancelled()) throw CANCELLED;
 }
 
-/** The first head of a target: a key head may belong to several. @param {Experiment} experiment @param {any} target */
+/** Returns the first head of a target, whose key may be shared. @param {Experiment} experiment @param {any} target */
 function headOf({ model }, { kind, layer, head }) {
   const { numHeads, kvHeads = numHeads } = model.options;
   return { layer, head: kind === 'query' ? head : (head * numHeads) / kvHeads };
 }
 
-/** The last row of a head's weights. @param {any} weights a tensor (1,H,T,T) @param {number} head */
+/** Returns the last row of a head's attention weights. @param {any} weights a tensor (1,H,T,T) @param {number} head */
 function rowAt({ data, shape }, head) {
   const T = shape[3];
   return data.slice((head * T + T - 1) * T, (head + 1) * T * T);
 }
 
 /**
- * The weight of the key that had the largest one before.
+ * Returns the key that had the largest weight before the cuts, with its weight before and now.
  * @param {{ layer: number, head: number } | null} head
  * @param {number} token
  * @param {Float32Array | null} before

@@ -1,4 +1,4 @@
-// The experiment of a circuit: the run that is explained, its answers, and the values of cut lines.
+// Prepares the measurement of a circuit: the run that is explained, the answers, and the values that replace cut lines.
 
 import { logitDifference, meanContributions, probability } from '../../../src/js/analysis/analysis.js';
 import { edgesOf } from '../../../src/js/analysis/edges.js';
@@ -24,12 +24,12 @@ import { wordsOf } from '../run/tracedPair.js';
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 
-/** The caller in errors of the module. */
+/** The caller that the errors of the module report. */
 export const CALLER = 'circuit';
-/** Passages of the mean, and their tokens. */
+/** The number of passages for the mean, and the maximum tokens of each. */
 const [PASSAGES, LENGTH] = [32, 64];
 
-/** A reason why there is no circuit. */
+/** The error for a model or sentences without a circuit. */
 class NoCircuit extends Error {
   /** @param {CircuitProblem} problem @param {Partial<CircuitBegun>} [fields] */
   constructor(problem, fields = {}) {
@@ -38,11 +38,12 @@ class NoCircuit extends Error {
     this.fields = fields;
   }
 }
-/** Thrown between two runs if the answer is no longer wanted. */
+/** Thrown between two runs if the request was cancelled. */
 export const CANCELLED = new Error('cancelled');
 
 /**
- * place: the token whose logits are the guess. values: of the whole run. off: those of cut lines.
+ * place: index of the token whose logits are the prediction. values: those captured in the run without cuts. off: the
+ * values that cut lines carry.
  * @typedef {object} Experiment
  * @property {CircuitBegun} begun
  * @property {Graph} graph
@@ -52,14 +53,14 @@ export const CANCELLED = new Error('cancelled');
  * @property {Metrics} metrics
  * @property {Record<string, Numbers>} values
  * @property {Off} off
- * @property {(id: number) => string} name of a label
+ * @property {(id: number) => string} name returns the text of a label
  */
 /**
  * @param {TransformerSource} source
  * @param {State} state
  * @param {WorkerContext} worker
  * @param {Reply} reply
- * @returns {Promise<{ begun: CircuitBegun, experiment: Experiment | null }>} without an experiment: begun has a problem
+ * @returns {Promise<{ begun: CircuitBegun, experiment: Experiment | null }>} null if `begun` has a problem
  */
 export async function prepare(source, state, worker, reply) {
   const hl = await worker.core();
@@ -99,7 +100,7 @@ const perGroupOf = (/** @type {TransformerSource} */ { model: { options } }) =>
 /** @typedef {{ ids: number[], input: any, edits: Edit[], text: string }} Given */
 
 /**
- * The sentence, and the other one, if it has other tokens.
+ * Returns the run of the sentence, and the pinned run if its tokens differ.
  * @param {Hl} hl @param {TransformerSource} source @param {State} state @param {WorkerContext} worker
  * @returns {Given[]}
  */
@@ -115,7 +116,7 @@ function runsOf(hl, source, state, worker) {
   return given.filter(({ ids }, i) => i === 0 || String(ids) !== String(given[0].ids));
 }
 
-/** The graph of a model, and the places (u,v) of its lines by name. @param {TransformerSource} source */
+/** Returns the graph of a model, and the indices u·V + v of its lines by name. @param {TransformerSource} source */
 function graphOf({ model, about }) {
   let edges;
   try {
@@ -137,20 +138,20 @@ function graphOf({ model, about }) {
 }
 /** @typedef {ReturnType<typeof graphOf>} Graph */
 
-/** The nodes of a line. @param {Graph} graph @param {number} line @returns {{ from: Node, to: Node }} */
+/** Returns the two nodes of a line. @param {Graph} graph @param {number} line @returns {{ from: Node, to: Node }} */
 export function endsOf({ edges: { sources, targets } }, line) {
   return { from: sources[Math.floor(line / targets.length)], to: targets[line % targets.length] };
 }
 
 /**
- * The answers: the guess of the sentence and that of the other one, or the words of the visitor.
+ * Returns the answers: the likeliest words after the sentence and after the other sentence, or the visitor's words.
  * @param {Hl} hl @param {TransformerSource} source @param {State} state @param {Given[]} given
  */
 function answersOf(hl, source, { trace }, given) {
   const rows = given.map(({ input, ids, edits }) => rowOf(forward(hl, source, input, edits, []), ids.length - 1));
   const name = labelNames(source);
   const tops = rows.map((row) => likeliest(row, 1)[0]);
-  // The upper sentence of a trace is the other one here.
+  // The visitor's words are those of a trace, whose upper sentence is the other sentence here.
   const wanted = given.length > 1 && trace.answers ? [trace.answers[1], trace.answers[0]] : null;
   const ids = wanted
     ? wanted.map((word) => {
@@ -167,7 +168,7 @@ function answersOf(hl, source, { trace }, given) {
 /** @param {TransformerSource} source @param {State} state @param {Given[]} given @returns {Carries} */
 function carriesOf({ about }, { circuit }, given) {
   const lengths = given.map(({ ids }) => ids.length);
-  // Passages have no meaning for a model of another task.
+  // A mean over passages of text has no meaning for a model of another task.
   const alone = about.words && !about.trained ? 'mean' : 'zero';
   const wanted = circuit?.carries ?? (lengths.length > 1 && lengths[0] === lengths[1] ? 'other' : alone);
   if (wanted === 'mean') return alone;
@@ -177,8 +178,9 @@ function carriesOf({ about }, { circuit }, given) {
 }
 
 /**
- * The value that lines carry: the lead of the first answer over the second, or its probability. A probability near 1
- * hardly has a gradient: its logit orders the lines.
+ * Returns the metrics of a circuit. `read` measures the logit of the first answer minus that of the second, or the
+ * probability of the only answer. `ordering` orders the lines by its gradient. It uses a logit in place of the
+ * probability, because a probability near 1 hardly has a gradient.
  * @param {number[]} ids @param {boolean} paired
  */
 function metricsOf(ids, paired) {
@@ -195,7 +197,7 @@ function metricsOf(ids, paired) {
 /** @typedef {ReturnType<typeof metricsOf>} Metrics */
 
 /**
- * The model with the changes of the page.
+ * Returns the model with the changes of the page in each of its runs.
  * @param {TransformerSource} source
  * @param {Given[]} given
  * @returns {DifferentiableModel}
@@ -219,7 +221,7 @@ function changedModel({ model }, given) {
   );
 }
 
-/** The mean contributions of a model. @type {WeakMap<object, Contributions>} */
+/** The mean contributions of models over passages. @type {WeakMap<object, Contributions>} */
 const means = new WeakMap();
 
 /**
@@ -255,11 +257,11 @@ async function cutOf(carries, { source, worker, reply, model, given }) {
 }
 
 /**
- * A run with only some lines active.
+ * Measures a run in which only some lines are active.
  * @param {Experiment} experiment
  * @param {Uint8Array} active (U,V)
  * @param {string[]} [capture]
- * @param {(result: any) => void} [look] at the result
+ * @param {(result: any) => void} [look] called with the result of the run
  * @returns {CircuitValue}
  */
 export function runLines({ model, graph: { edges }, input, off, metrics }, active, capture = [], look = () => {}) {

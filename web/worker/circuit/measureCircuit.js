@@ -1,5 +1,5 @@
-// The measurement of a circuit: the order of the lines, the cost of each, and what is left of the guess if only some
-// lines are kept.
+// Measures a circuit: the order of the lines, the cost of each line, and how much of the prediction remains if only
+// some lines are kept.
 
 import { cutScores } from '../../../src/js/analysis/cutScores.js';
 import { sharesOf } from '../../../src/js/analysis/edgeScores.js';
@@ -11,15 +11,15 @@ import { CALLER, CANCELLED, endsOf, runLines } from './experiment.js';
 /** @import { Reply } from '../types.js' */
 /** @import { Experiment } from './experiment.js' */
 
-/** Gradients of the order. */
+/** The number of gradients from which the order of the lines is computed. */
 const STEPS = 5;
-/** Milliseconds between two messages, and of runs before messages are read. */
+/** Milliseconds between two messages to the page, and milliseconds of runs after which messages are read. */
 const [SENDING, AT_ONCE] = [40, 20];
-/** The smallest difference of shares that is no noise. */
+/** Minimum difference between the values with all lines and without any, for a curve that is not only noise. */
 const MIN_DIFFERENCE = 1e-3;
 
 /**
- * The progress of one circuit; it is kept, so that a measurement that was stopped goes on.
+ * The progress of the measurement of one circuit. It is kept so that a stopped measurement can continue.
  * @typedef {object} Progress
  * @property {{ name: string, line: number, terms: number[] }[]} order candidates, the largest estimate first
  * @property {MeasuredLine[]} lines
@@ -29,7 +29,7 @@ const MIN_DIFFERENCE = 1e-3;
 /** @returns {Progress} */
 export const startProgress = () => ({ order: [], lines: [], points: [], empty: null });
 
-/** Numbers of lines on the curve: doublings first, then the others. @param {number} most */
+/** Returns the numbers of lines for the curve: powers of two are measured before the others. @param {number} most */
 function countsUpTo(most) {
   const doublings = Array.from({ length: Math.ceil(Math.log2(most + 1)) }, (_, i) => 2 ** i);
   const others = Array.from({ length: most }, (_, i) => i + 1).filter((n) => !doublings.includes(n));
@@ -46,7 +46,7 @@ export async function measureCircuit(experiment, progress, reply) {
   try {
     let yielded = performance.now();
     const step = async () => {
-      // Reading messages takes longer than a run of a small model.
+      // Messages are not read after each run, because reading them takes longer than a run of a small model.
       const late = performance.now() - yielded > AT_ONCE;
       if (late ? await reply.checkCancelled() : reply.isCancelled()) throw CANCELLED;
       if (late) yielded = performance.now();
@@ -63,7 +63,7 @@ export async function measureCircuit(experiment, progress, reply) {
 }
 
 /**
- * The lines with the largest estimates.
+ * Returns the lines with the largest estimated costs.
  * @param {Experiment} experiment
  * @param {Outbox} outbox
  * @param {() => Promise<void>} step
@@ -133,7 +133,7 @@ async function measureCurve(experiment, progress, outbox, step) {
   }
 }
 
-/** A fixed shuffle, so that the curve is the same each time. @param {number[]} list */
+/** Shuffles a list in a fixed way, so that the curve is the same each time. @param {number[]} list */
 function shuffled(list) {
   let seed = 1;
   for (let i = list.length - 1; i > 0; i--) {
@@ -145,7 +145,7 @@ function shuffled(list) {
   return list;
 }
 
-/** Sends what is new, not each line by itself. @param {Reply} reply @param {Progress} progress */
+/** Makes functions that send new lines and points in groups. @param {Reply} reply @param {Progress} progress */
 function createOutbox(reply, progress) {
   let [lines, points] = [0, 0];
   let [sent, stageBegun] = [0, performance.now()];

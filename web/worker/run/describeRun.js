@@ -1,4 +1,4 @@
-// The fields of a run that the screen shows.
+// Computes the fields of a run that the screen shows.
 
 import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { scoresOf, weightsOf, weightsOfHead } from './headScores.js';
@@ -10,7 +10,7 @@ import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './pred
 /** @import { Values } from './runModel.js' */
 /** @typedef {(id: number | null) => string} LabelName */
 
-/** Predictions that are listed. */
+/** The number of predictions that are listed. */
 const TOP = 5;
 
 /**
@@ -20,10 +20,10 @@ const TOP = 5;
  * @property {number} layer
  * @property {number} head
  * @property {number | null} token the prediction that is followed
- * @property {number} [also] a prediction that is listed too
- * @property {number | null} place the token that predicts
+ * @property {number} [also] another prediction that must be listed
+ * @property {number | null} place index of the token whose logits are the prediction
  * @property {string} part of an encoder–decoder
- * @property {boolean} other keys are other tokens than queries
+ * @property {boolean} other true if the keys are other tokens than the queries
  * @property {LabelName} name
  * @property {number} [temperature] of the head
  */
@@ -40,7 +40,7 @@ export function describe(source, values, query) {
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
   const { top, chosen } = likely ? listed(likely, query) : { top: [], chosen: null };
   const ofHead = headValues(source, values, { layer, head, chosen, part, temperature });
-  // An encoder has layers of its own, and reaches the logits only through the decoder.
+  // The parts of an encoder have no contributions of their own, because they reach the logits through the decoder.
   const followed = source.exact && part !== 'encoder' ? chosen : null;
   const lens = followed === null ? null : lensOf(source, values, followed);
   return {
@@ -62,7 +62,7 @@ export function describe(source, values, query) {
 }
 
 /**
- * The listed labels, with the chosen one and `also` among them.
+ * Returns the labels to list, which include the chosen label and `also`.
  * @param {Float64Array} likely @param {RunQuery} query
  */
 function listed(likely, { token, also }) {
@@ -74,7 +74,7 @@ function listed(likely, { token, also }) {
 }
 
 /**
- * Scores of all heads; for a model that was trained on a task, also their weight on the tokens with the answer.
+ * Computes the scores of all heads. For a model trained on a task, one score is the weight on tokens with the answer.
  * @param {TransformerSource} source @param {Numbers[]} all weights of every layer @param {number[]} ids
  */
 function allScores({ partnerOf }, all, ids) {

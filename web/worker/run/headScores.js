@@ -1,4 +1,4 @@
-// Scores of the weights of all heads, and the roles that they get by them.
+// Computes scores of the attention weights of all heads, and the roles of heads from these scores.
 
 import { headScores } from '../../../src/js/analysis/analysis.js';
 import { saidTwice } from '../../features/heads/repeatedPassages.js';
@@ -7,7 +7,7 @@ import { roleOf } from '../../features/heads/roles.js';
 /** @import { HeadScores, Roles } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
 
-/** The weights of every head, (L,H,T,S) in one block. @param {Numbers[]} layers */
+/** Copies the weights of every head into one array (L,H,T,S). @param {Numbers[]} layers */
 export function weightsOf(layers) {
   const parts = layers.map(({ data }) => data);
   const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
@@ -19,11 +19,11 @@ export function weightsOf(layers) {
   return all;
 }
 
-/** The weights of one head of a layer, (T,S). @param {Numbers} layer (1,H,T,S) @param {number} head */
+/** Copies the weights (T,S) of one head of a layer. @param {Numbers} layer (1,H,T,S) @param {number} head */
 export const weightsOfHead = ({ data, shape: [, , T, S] }, head) => data.slice(head * T * S, (head + 1) * T * S);
 
 /**
- * Scores of all heads, [layer][head].
+ * Computes the scores of all heads as [layer][head].
  * @param {Numbers[]} weights of every layer
  * @param {{ data: ArrayLike<number>, shape: number[] }} ids
  * @returns {HeadScores[][]}
@@ -40,7 +40,7 @@ export function scoresOf(weights, ids) {
 }
 
 /**
- * The mean weight that tokens give themselves, without token 0, which has no other key.
+ * Returns the mean weight of tokens on themselves. Token 0 does not count, because it has no other key.
  * @param {Float32Array} data (B,H,T,T)
  * @param {{ batch: number, heads: number, head: number, T: number }} sizes
  */
@@ -56,7 +56,7 @@ function onDiagonal(data, { batch, heads, head, T }) {
 /** @param {HeadScores[][]} scores @returns {Roles} */
 export const rolesOf = (scores) => scores.map((row) => row.map(roleOf));
 
-/** Roles of the heads of models, computed once for a model. */
+/** Computes the roles of a model's heads once, and keeps them. */
 export class RoleCache {
   /** @type {Map<string, Roles>} */
   #roles = new Map();

@@ -1,4 +1,4 @@
-// The arithmetic of one head: queries, keys, products, scores and values, copied out of a run.
+// Copies the numbers of one head out of a run: queries, keys, values and scores, and the steps from products to scores.
 
 import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.js';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
@@ -9,7 +9,7 @@ import { optionsOf, sinkOf, stepsOf } from './scoreSteps.js';
 /** @import { TransformerSource } from '../sources/types.js' */
 /** @import { Values } from './runModel.js' */
 
-/** Logits in which the likeliest label of every token is found: about 0.1 s. */
+/** Maximum logits in which the likeliest label of every token is searched, which takes about 0.1 s. */
 const MAX_LOGITS = 2 ** 23;
 
 /**
@@ -22,8 +22,9 @@ const MAX_LOGITS = 2 ** 23;
  */
 
 /**
- * `directions` (T,D): its product with a value, times the weight, is the contribution of that value by this head to the
- * logit of the label that follows. Over all keys these add up to the head's attribution.
+ * Returns the numbers of a head. The product of row t of `directions` (T,D) with the value of a key, times the
+ * attention weight on that key, is the contribution of the key through this head to the logit of the label that follows
+ * token t. The sum over all keys is the head's attribution.
  * @param {TransformerSource} source
  * @param {Values} values
  * @param {ChosenHead} chosenHead
@@ -41,7 +42,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
   const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
   const place = { part, layer, head, T, S, temperature };
   const own = { query: take('query'), key: take('key', true), scores: take('scores') };
-  // Finding the likeliest label of every token reads all logits: with many logits only the chosen label is followed.
+  // If there are too many logits to find the likeliest label of every token, only the chosen label is followed.
   const follows = source.exact && part !== 'encoder';
   const all = follows && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
   const labels = Array.from({ length: T }, (_, t) =>
@@ -63,7 +64,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
 }
 
 /**
- * The sums of a head's queries over keys that are not shown; none if all are shown.
+ * Returns the sums of a head over keys that are not shown, for each query; nothing if all keys are shown.
  * @param {Values['captured']} captured @param {string} at @param {number} head @param {number} T
  */
 function unseenOf(captured, at, head, T) {
@@ -72,7 +73,7 @@ function unseenOf(captured, at, head, T) {
 }
 
 /**
- * Null for models without a single norm at the end of the residual stream.
+ * Computes `directions`. Null for models without a single norm at the end of the residual stream.
  * @param {TransformerSource} source
  * @param {Values} values
  * @param {{ part: string, layer: number, head: number }} place

@@ -1,16 +1,16 @@
-// The picture of a run in words instead of tokens. A word is the tokens between two spaces that begin with a letter or
-// a digit; any other token is alone. With words w of queries and v of keys,
+// Converts a run from tokens to words. A word consists of the tokens between two spaces, if they begin with a letter or
+// a digit; any other token is a word of its own. With words w of queries and v of keys,
 //
 //     weight(w, v) = 1/|w| · Σ over t in w, s in v of weight(t, s)
 //
-// so a key's tokens are added and a query's tokens are averaged. Each row still sums to 1. The arithmetic of single
-// cells belongs to tokens: it is left out.
+// so the weights are added over the tokens of a key and averaged over the tokens of a query. Each row still sums to 1.
+// The numbers inside a head belong to tokens, so the converted run does not contain them.
 
 import { wordAt } from '../../features/prompt/tokens.js';
 import { joinsWords } from '../../store/runInput.js';
 
 /** @import { Piece, ShownRun, State } from '../../store/protocol.js' */
-/** @typedef {[from: number, to: number]} Word its first token, and the token after its last */
+/** @typedef {[from: number, to: number]} Word index of the first token, and of the token after the last */
 
 /** @param {Piece[]} pieces @returns {Word[]} */
 export function wordsOf(pieces) {
@@ -26,7 +26,7 @@ export function wordsOf(pieces) {
 }
 
 /**
- * The run in words; as it is where the page shows tokens.
+ * Converts a run to words, if the page shows words.
  * @param {ShownRun} whole
  * @param {State} state
  * @param {{ layers: number, heads: number }} model
@@ -67,12 +67,12 @@ function joinHead(joined, weights, queries, keys) {
   });
 }
 
-/** A word as one piece. Equal words have equal ids. @param {Piece[]} pieces @param {Word} word @returns {Piece} */
+/** Makes one piece of a word. Equal words get equal ids. @param {Piece[]} pieces @param {Word} word @returns {Piece} */
 function pieceOf(pieces, [from, to]) {
   const group = pieces.slice(from, to);
   if (group.length === 1) return group[0];
   const text = group.map((piece) => piece.text).join('');
   const first = pieces.findIndex((_, t) => pieces.slice(t, t + group.length).every(({ id }, i) => id === group[i].id));
-  // No token has a negative id, and −1 is none.
+  // Ids of words begin below −1: those of tokens are not negative, and −1 means that there is none.
   return { ...group[0], id: -2 - first, end: group[group.length - 1].end, text, name: text };
 }

@@ -1,4 +1,4 @@
-// The input of a model: a text, numbers, a picture, or two texts; and the names of its tokens.
+// Makes the input of a model from a text, numbers, a picture or two texts, with the names of the tokens.
 
 import { shorten } from '../../../src/js/text/shorten.js';
 import { piecesOf } from '../../features/prompt/tokens.js';
@@ -13,12 +13,12 @@ import { Problem } from '../sources/problem.js';
  * @property {Piece[]} pieces tokens of the queries
  * @property {Piece[]} [keys] tokens of the keys, if they differ
  * @property {number[]} ids
- * @property {boolean} cut there were more tokens than the model reads
+ * @property {boolean} cut true if there were more tokens than the model reads
  * @property {ModelInput} input of forward
  * @property {number | null} place the token whose logits are the prediction; null for none
  */
 
-/** Characters for each token of the context that are encoded: encoding a megabyte takes seconds for no more tokens. */
+/** Maximum characters that are encoded for each token of the context. Encoding a megabyte would take seconds. */
 const CHARACTERS = 24;
 
 const labels = (/** @type {number[]} */ ids) => ({ data: Int32Array.from(ids), shape: [1, ids.length] });
@@ -34,7 +34,7 @@ export function encoded({ tokenizer, about, model, towers }, text) {
   if (wrong !== undefined) throw new Problem('noToken', wrong, vocab - 1);
   const pieces = piecesOf(text, { ids, offsets: encoding.offsets });
   pieces.forEach((piece, i) => {
-    // A bare number would look like the number of a row.
+    // Without the # a token's id would look like the number of a row.
     if (!about.words) piece.name = `#${piece.id}`;
     // Tokens that the tokenizer inserts are not in the text.
     const [from, to] = encoding.offsets[i];
@@ -47,13 +47,13 @@ export function encoded({ tokenizer, about, model, towers }, text) {
 export const pieceOf = (name) => ({ id: -1, start: 0, end: 0, space: '', text: '', name });
 
 /**
- * A piece for each of `count` tokens: its name in the list, or its number.
+ * Makes a piece for each of `count` tokens. The name of a token is that in the list, or else its number.
  * @param {number} count @param {readonly string[] | null} [names]
  */
 export const numberedPieces = (count, names) =>
   Array.from({ length: count }, (_, i) => pieceOf(names?.[i] ?? String(i)));
 
-/** Patches by row and column, after the class tokens. @param {Transformer['options']} options @returns {Piece[]} */
+/** Makes pieces of the class tokens and the patches. @param {Transformer['options']} options @returns {Piece[]} */
 function patchesOf({ patch }) {
   const { size, image, classTokens } = /** @type {NonNullable<typeof patch>} */ (patch);
   const [rows, columns] = image.map((side) => Math.floor(side / size));
@@ -82,7 +82,7 @@ export function readRun(source, run, part) {
   return { pieces, ids, cut, input: { ids: labels(ids), ...types }, place: place >= 0 ? place : null };
 }
 
-/** Index of the token that predicts; -1 for none. @param {TransformerSource} source @param {number[]} ids */
+/** Finds the index of the token that predicts; -1 for none. @param {TransformerSource} source @param {number[]} ids */
 function predictingToken({ about, model, tokenizer }, ids) {
   if (about.guess === 'classes' && model.options.pool !== 'last') return Math.min(0, ids.length - 1);
   if (about.guess === 'classes' || about.guess === 'next') return ids.length - 1;
@@ -94,7 +94,7 @@ function readPair(source, run, part) {
   const first = encoded(source, run.text);
   const start = source.model.config?.decoder_start_token_id ?? source.model.config?.pad_token_id ?? 0;
   const second = encoded(source, run.second ?? '');
-  // The end token would end the text that is to be continued.
+  // The end token is dropped, because the decoder's text is going to be continued.
   const end = source.model.config?.eos_token_id;
   const open = second.ids.at(-1) === end ? second.ids.slice(0, -1) : second.ids;
   const name = source.tokenizer.tokenOf(start) ?? String(start);

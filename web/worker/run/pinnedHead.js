@@ -1,4 +1,4 @@
-// The chosen head in the pinned run, for the comparison of two runs.
+// Computes the chosen head in the pinned run, for the comparison of two runs.
 
 import { describe } from './describeRun.js';
 

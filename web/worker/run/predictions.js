@@ -1,4 +1,4 @@
-// Predictions of a run: the probabilities of labels, the likeliest ones, and what each part of the model contributes.
+// Computes the predictions of a run: probabilities, the likeliest labels, and the contributions of the model's parts.
 
 import { attribution, logitLens } from '../../../src/js/analysis/analysis.js';
 
@@ -7,7 +7,7 @@ import { attribution, logitLens } from '../../../src/js/analysis/analysis.js';
 /** @import { Numbers } from '../sources/types.js' */
 /** @import { Values } from './runModel.js' */
 
-/** softmax of one row, in float64. @param {Float32Array} row */
+/** Computes the softmax of one row in float64. @param {Float32Array} row */
 export function probabilities(row) {
   const max = row.reduce((a, x) => Math.max(a, x), -Infinity);
   const powers = Float64Array.from(row, (x) => Math.exp(x - max));
@@ -15,14 +15,14 @@ export function probabilities(row) {
   return powers.map((x) => x / sum);
 }
 
-/** The logits of a token; those of a whole input have no axis of tokens. @param {Values} values @param {number} t */
+/** Returns the logits of token t, or those of the whole input. @param {Values} values @param {number} t */
 export function rowOf({ logits }, t) {
   const { data, shape } = /** @type {Numbers} */ (logits);
   const size = shape[shape.length - 1];
   return shape.length === 2 ? data.subarray(0, size) : data.subarray(t * size, (t + 1) * size);
 }
 
-/** The likeliest labels. @param {ArrayLike<number>} values @param {number} count */
+/** Finds the indices of the largest values, sorted by value. @param {ArrayLike<number>} values @param {number} count */
 export function likeliest(values, count) {
   /** @type {number[]} */
   const found = [];
@@ -40,7 +40,7 @@ export function likeliest(values, count) {
 export const topLabel = (values, t) => rowOf(values, t).reduce((best, x, i, row) => (x > row[best] ? i : best), 0);
 
 /**
- * The probability of a label and the likeliest label, if the model ended after the embedding and after each layer.
+ * Returns the probability of a label and the likeliest label, if the model ended after the embedding or after a layer.
  * @param {TransformerSource} source @param {Values} values @param {number} label
  */
 export function lensOf({ model }, values, label) {
@@ -52,9 +52,9 @@ export function lensOf({ model }, values, label) {
 }
 
 /**
- * The contributions of the parts of the model to the logit of a label.
+ * Computes the contributions of the parts of the model to the logit of a label.
  * @param {TransformerSource} source @param {Values} values @param {number} label
- * @param {string} part of an encoder–decoder, whose heads are shown
+ * @param {string} part the attention of an encoder–decoder whose heads are shown
  * @returns {Contributions}
  */
 export function contributionsTo({ model }, values, label, part) {
@@ -64,7 +64,7 @@ export function contributionsTo({ model }, values, label, part) {
 }
 
 /**
- * A function that names the labels that a source predicts: tokens or classes.
+ * Makes a function that returns the text of a label, which is a token or a class.
  * @param {TransformerSource} source
  * @returns {(id: number | null) => string}
  */

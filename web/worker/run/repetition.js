@@ -1,11 +1,11 @@
-// Repetitions in a text that a model writes. A small model that always adds its first guess soon writes the same phrase
-// again and again.
+// Finds tokens that would repeat a phrase in a text that a model writes. A small model that always adds its likeliest
+// token soon writes the same phrase again and again.
 
-/** As many tokens in a row never occur twice in the text. */
+/** The number of tokens of a phrase, which may occur only once in the text. */
 const PHRASE = 3;
 
 /**
- * The tokens after which the last tokens of a text would occur in it twice.
+ * Returns the tokens that would repeat a phrase if they were added to a text.
  * @param {readonly number[]} ids of the text
  * @returns {number[]}
  */

@@ -1,4 +1,4 @@
-// Values of the last runs: the run that is shown, its other case, the pinned run, and earlier ones.
+// Keeps the values of the last runs: the shown run, the run that it is compared with, the pinned run, and earlier runs.
 
 import { alignWords, partnersOf } from '../../features/trace/alignWords.js';
 import { runOf } from '../../store/runInput.js';
@@ -13,14 +13,14 @@ import { allEdits, capturesFor, forward, stacksOf } from './runModel.js';
 const MAX_RUNS = 8;
 
 export class RunCache {
-  /** The least recently used first. @type {Map<string, Values>} */
+  /** Values by key, the least recently used first. @type {Map<string, Values>} */
   #runs = new Map();
 
   /**
    * @param {Hl} hl
    * @param {TransformerSource} source
    * @param {Run} run
-   * @param {{ layer: number, pinned: Run | null, part?: string }} how layer: the one whose heads are read
+   * @param {{ layer: number, pinned: Run | null, part?: string }} how layer: the layer whose heads are read
    * @returns {Values}
    */
   values(hl, source, run, { layer, pinned, part = 'decoder' }) {
@@ -42,8 +42,8 @@ export class RunCache {
   }
 
   /**
-   * The edits of a run of T tokens, which are counted here for an encoder–decoder. Without a pinned run nothing is
-   * patched.
+   * Returns the edits of a run of T tokens. For an encoder–decoder, T is ignored and both texts are encoded to count
+   * their tokens. Without a pinned run nothing is patched.
    * @param {Hl} hl
    * @param {TransformerSource} source
    * @param {Run} run
@@ -52,7 +52,7 @@ export class RunCache {
    */
   edits(hl, source, run, { layer, pinned, T }) {
     const isPair = source.about.parts.length > 0;
-    // An encoder may have more layers.
+    // The chosen layer may belong to an encoder with more layers than the decoder.
     const inDecoder = Math.min(layer, source.about.layers - 1);
     const [tokens, encoded] = isPair
       ? /** @type {const} */ (['decoder', 'encoder']).map((part) => readRun(source, run, part).ids.length)
@@ -67,7 +67,7 @@ export class RunCache {
 }
 
 /**
- * For each token of a run its partner in the pinned run, −1 for none.
+ * Returns for each token of a run the index of its partner in the pinned run, −1 for none.
  * @param {TransformerSource} source
  * @param {Run} run
  * @param {Run} pinned
@@ -77,7 +77,8 @@ export const partnersIn = (source, run, pinned, part) =>
   partnersOf(alignWords(readRun(source, pinned, part).pieces, readRun(source, run, part).pieces).columns, 0);
 
 /**
- * The same for patches: without a partner of its own, the last token, whose guess is shown, has the last one there.
+ * Returns the partners for patches. If the last token has no partner, the last token of the pinned run becomes its
+ * partner, because the predictions of these tokens are compared.
  * @param {TransformerSource} source
  * @param {Run} run
  * @param {Run} pinned

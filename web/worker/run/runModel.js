@@ -1,4 +1,4 @@
-// One run of a model, copied out of the core's memory: which values are captured, and which edits a run makes.
+// Runs a model, and copies the captured values out of the core's memory. Makes the edits of a run.
 
 import { tokenPlaces } from '../../features/trace/places.js';
 import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdits.js';
@@ -9,8 +9,8 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { AttentionPart, PooledHead, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
- * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input. pictures: of all heads, if only the
- * weights of one layer are kept.
+ * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input. pictures: small pictures of all heads,
+ * if only the weights of one layer are kept.
  * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers,
  *   pictures?: PooledHead[] }} Values
  */
@@ -39,7 +39,7 @@ export function forward(hl, { model }, input, edit, capture) {
 }
 
 /**
- * The attentions of a model, with the numbers of tokens of an input.
+ * Returns the attentions of a model, with the numbers of tokens of an input.
  * @param {Pick<TransformerSource, 'about' | 'model' | 'part'>} source
  * @param {number} T
  * @param {number} S tokens of the encoder
@@ -59,8 +59,8 @@ export function stacksOf({ about, model: { options }, part = 'decoder' }, T, S) 
 const sizeOf = ({ layers, numHeads: heads }) => ({ layers, heads });
 
 /**
- * All edits of a run, with the heads and places that are patched from the pinned run: at every token that has a partner
- * in the pinned text.
+ * Returns all edits of a run. Heads and places are patched with values of the pinned run, at each token that has a
+ * partner in the pinned text.
  * @param {ReturnType<typeof stacksOf>} stacks
  * @param {Run} run
  * @param {() => Values} pinned the values of the pinned run
@@ -111,13 +111,13 @@ function patchHeads(edits, { part, tokens: T, ...size }, run, pinned, partners) 
 }
 
 /**
- * Takes the value of one part at a token from another run.
+ * Makes the edit that replaces the value of one part at a token by its value in another run.
  * @param {Values['captured']} captured
- * @param {string} part @param {number} layer @param {number} token @param {number} from the token there
+ * @param {string} part @param {number} layer @param {number} token @param {number} from the token in the other run
  * @returns {Edit}
  */
 function placeEdit(captured, part, layer, token, from) {
-  // The input of a layer is the output of the one below.
+  // The input of a layer is the output of the layer below.
   const below = layer === 0 ? 'embed' : `blocks.${layer - 1}.out`;
   const { data, shape } = captured[part === 'stream' ? below : `blocks.${layer}.${part}`];
   const [rows, width] = shape.slice(-2);
@@ -130,7 +130,7 @@ function placeEdit(captured, part, layer, token, from) {
 }
 
 /**
- * The values that the page needs of a run, with the arithmetic of the heads of one layer.
+ * Returns the names of the values of a run that the page needs, including those inside the heads of one layer.
  * @param {Pick<Source, 'about'>} source @param {string} part @param {number} layer
  */
 export const capturesFor = ({ about }, part, layer) => [

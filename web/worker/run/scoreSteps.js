@@ -1,4 +1,4 @@
-// The steps from the product of a query and a key to the score of one head of a model: see reading/score.js.
+// Lists the steps of one head from the product of a query and a key to their score: see features/reading/score.js.
 
 import { parameterName } from '../../../src/js/models/parameters.js';
 import { bucketOf } from '../../../src/js/models/positions.js';
@@ -17,7 +17,7 @@ import { alibiSlopes } from '../../../src/js/ops/rotary.js';
  * @property {number} [temperature]
  */
 
-/** The options of the stack that a part belongs to. @param {Transformer} model @param {string} part */
+/** Returns the options of the stack that a part belongs to. @param {Transformer} model @param {string} part */
 export const optionsOf = ({ options }, part) =>
   part === 'encoder' ? /** @type {Options} */ (options.encoder) : options;
 
@@ -41,7 +41,7 @@ export function stepsOf(model, place, values) {
 }
 
 /**
- * The products with positions in disentangled attention, (T,S): what a score has besides that of query and key.
+ * Returns the products with positions in disentangled attention (T,S): the scores minus the products of query and key.
  * @param {HeadAndSizes} place
  * @param {HeadParts} values
  * @param {number} scale
@@ -56,11 +56,11 @@ function restOf({ T, S, temperature = 1 }, { query, key, scores }, scale) {
   });
 }
 
-/** No step for a temperature of 1. @param {number} temperature @returns {Step[]} */
+/** Returns the step of a temperature; no step for 1. @param {number} temperature @returns {Step[]} */
 export const temperatureStep = (temperature) => (temperature === 1 ? [] : [{ kind: 'temperature', by: temperature }]);
 
 /**
- * The bias of a score for the distance of its tokens, by s − t + T − 1; null without one.
+ * Returns the bias that a score gets for the distance between its tokens, by s − t + T − 1; null without a bias.
  * @param {Transformer} model @param {string} part @param {number} head @param {number} T @param {number} S
  */
 function biasByDistance(model, part, head, T, S) {
@@ -76,7 +76,7 @@ function biasByDistance(model, part, head, T, S) {
   return each((distance) => data[bucketOf(distance, buckets.count, buckets.distance, !causal) * numHeads + head]);
 }
 
-/** The sink in the softmax of a head; null without one. @param {Transformer} model @param {HeadAndSizes} head */
+/** Reads the sink in the softmax of a head; null without one. @param {Transformer} model @param {HeadAndSizes} head */
 export function sinkOf(model, { part, layer, head }) {
   if (part === 'cross' || !optionsOf(model, part).sinks) return null;
   return parameterOf(model, part, `blocks.${layer}.attention.sinks`).data[head];

@@ -1,4 +1,4 @@
-// The parts of the answer to `show` for a transformer: its run, the comparison, the pinned run and the heads' roles.
+// Sends the answer to `show` for a transformer: the run, the comparison, the pinned run and the roles of the heads.
 
 import { hasTrial } from '../../features/story/trial.js';
 import { effective, layerPlace, otherCase, shownPart } from '../../features/whatif/modelEdits.js';
@@ -48,7 +48,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
     const before = (/** @type {number} */ at) => worker.runs.values(hl, source, run, { layer: at, pinned });
     return trialRun(hl, source, state, { layer, edits, before });
   }
-  // The prediction before a change is followed, and stays listed however unlikely it is now.
+  // The likeliest label before a change stays chosen and listed, however unlikely it is now.
   const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
   const before = isFollowed ? other.probabilities() : null;
   const { likely, top, name, fields } = describeNow(source, state, chosen, read, now, {
@@ -93,7 +93,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
 }
 
 /**
- * The head of the state, or the nearest one that the source has.
+ * Returns the head of the state, or the nearest head that the source has.
  * @param {TransformerSource} source @param {State} state
  */
 export function chosenHead({ about, model: { options } }, state) {
@@ -132,7 +132,7 @@ function inputFields(source, state, { pieces, keys, cut, place }, { part, layer,
 }
 
 /**
- * The partners of the tokens in the pinned run, if something is patched.
+ * Returns the partners of the tokens in the pinned run, if something is patched.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {string} part
@@ -143,7 +143,7 @@ const partnersFor = (source, state, part) =>
     : {};
 
 /**
- * The other case that the prediction is compared with.
+ * Returns the other run that the shown run is compared with.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {ChosenHead} chosen
@@ -158,7 +158,7 @@ function otherCaseOf(source, state, { part, layer, place, head }, now, valuesOf)
     kind,
     run,
     values: () => valuesOf(run),
-    /** Null if nothing is predicted: a model of pictures may have no logits. */
+    /** Computes the probabilities in the other run; null without a prediction, as for pictures without logits. */
     probabilities() {
       const { place } = readRun(source, run, part);
       if (place === null || !now.logits) return null;
@@ -168,7 +168,7 @@ function otherCaseOf(source, state, { part, layer, place, head }, now, valuesOf)
 }
 
 /**
- * Compares the hidden states of a run without a prediction with those of the other case.
+ * Compares the hidden states of a run without a prediction with those of the other run.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {Values} now
@@ -183,7 +183,7 @@ async function sendAngles(source, state, now, other, reply) {
 }
 
 /**
- * How well each sentence matches the picture.
+ * Sends how well each sentence matches the picture.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {State} state
@@ -209,7 +209,7 @@ const temperatureIn = ({ about }, run, { place, head }) =>
  * @param {ChosenHead} chosen
  * @param {Read} read
  * @param {Values} values
- * @param {{ kind: string, first: number | null }} other first: its likeliest label
+ * @param {{ kind: string, first: number | null }} other first: the likeliest label in the other run
  */
 function describeNow(source, state, chosen, { ids, keys, place }, values, { kind, first }) {
   const { part, layers, layer, head } = chosen;
@@ -253,7 +253,8 @@ async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
 }
 
 /**
- * Roles of the heads of a user's model are those on its text: a run on random passages would take as long again.
+ * Returns the roles of the heads. For a user's model they are those on its text, because another run on random passages
+ * would take as long again.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {HeadScores[][] | null} scores

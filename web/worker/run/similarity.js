@@ -1,4 +1,4 @@
-// The similarity of the two sentences of a sentence encoder, and the shares of their tokens.
+// Computes the similarity of two sentences for a sentence encoder, and the shares of their tokens in it.
 
 import { tokenSimilarity } from '../../../src/js/analysis/similarity.js';
 import { runOf } from '../../store/runInput.js';
@@ -8,14 +8,14 @@ import { readRun } from './modelInput.js';
 /** @import { Numbers, TransformerSource } from '../sources/types.js' */
 /** @import { ValuesOf } from './showTransformer.js' */
 
-/** The run of the second sentence: changes that belong to tokens of the first are left out. @param {Run} run */
+/** Returns the run of the second sentence, without changes at tokens of the first one. @param {Run} run */
 const secondOf = (run) => ({ ...runOf(run), text: run.second ?? '', second: '', patch: {}, painted: {} });
 
 /**
- * Null without a second sentence.
+ * Computes the similarity of the sentences of a run; null without a second sentence.
  * @param {TransformerSource} source
  * @param {Run} run
- * @param {{ kind: Comparison['kind'], run: Run }} other the case that it is compared with
+ * @param {{ kind: Comparison['kind'], run: Run }} other the run that it is compared with
  * @param {ValuesOf} valuesOf
  * @returns {Similarity | null}
  */
@@ -25,7 +25,7 @@ export function similarityOf(source, run, other, valuesOf) {
   const [first, second] = texts.map((text) => readRun(source, text).pieces.map(({ name }) => name));
   if (first.length === 0 || second.length === 0) return null;
   const { cosine, ...shares } = compare(texts, pooling, valuesOf);
-  // A pinned run has one sentence: the second one is compared with it.
+  // A pinned run may have only one sentence, which is compared with the second sentence of this run.
   const before = { ...other.run, second: other.run.second || run.second };
   const isWhole = readRun(source, before).ids.length > 0;
   return {
@@ -43,7 +43,7 @@ function compare(runs, pooling, valuesOf) {
 }
 
 /**
- * The states whose mean is the vector of the sentence.
+ * Returns the hidden states whose mean is the vector of the sentence.
  * @param {Numbers} hidden (1,T,C) @param {NonNullable<About['compares']>} pooling
  * @returns {Numbers}
  */

@@ -1,6 +1,6 @@
-// How surprised a model is by each token of its text: in the run that is shown, and in the other case. A model that
-// predicts the next token needs one run for all tokens. A model that fills gaps runs once for each token, which is
-// masked then.
+// Measures the probability of each token of the text, in the run that is shown and in the other run. A model that
+// predicts the next token needs one run for all tokens. A model that predicts masked tokens needs a run for each token,
+// in which that token is masked.
 
 import { writtenFrom } from '../../features/prompt/written.js';
 import { otherCase } from '../../features/whatif/modelEdits.js';
@@ -16,13 +16,13 @@ import { forward } from './runModel.js';
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 /**
- * One of the two runs. logits: those that predict a token of its text.
+ * One of the two runs. logits: returns the logits that predict token t of its text.
  * @typedef {{ ids: number[], logits: (t: number) => Float32Array }} Side
  */
 
-/** Guesses that are listed for a token. */
+/** The number of predictions that are listed for a token. */
 const TOP = 5;
-/** Milliseconds between two messages to the page, and between two looks at its messages. */
+/** Milliseconds between two messages to the page, and milliseconds of work after which its messages are read. */
 const [SENDING, WORKING] = [80, 12];
 
 /**
@@ -47,7 +47,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
   const total = places.length * (other ? 2 : 1);
   reply.send('surpriseText', { text: run.text, pieces, masked, kind: other?.kind ?? null, silent, total });
   if (places.length === 0) return;
-  // A run for each token takes a while: the page is heard after each.
+  // If each token needs a run, messages of the page are read after each run.
   const pace = new Pace(reply, masked ? 0 : WORKING);
   const how = { layer: Math.min(state.layer, about.layers - 1), pinned: state.pinned };
   const now = sideOf(hl, source, run, how, worker);
@@ -69,7 +69,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
   const partners = partnersIn(source, run, other.run);
   for (const t of places) {
     const [s, id] = [partners[t], now.ids[t]];
-    // Another token at its place was not guessed less often: it was not the question.
+    // If the other text has another token at this place, its run has no probability of this token to compare.
     if (s >= 0 && there.ids[s] === id && (masked || s > 0))
       pace.add('other', tokenOf(t, id, probabilities(there.logits(s)), listed.get(t) ?? [], name));
     else pace.skip();
@@ -79,7 +79,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
 }
 
 /**
- * The run to compare with; null for models that cannot be changed.
+ * Returns the run to compare with; null for models that cannot be changed, unless a run is pinned.
  * @param {TransformerSource} source @param {State} state
  * @returns {{ kind: OtherKind, run: Run } | null}
  */
@@ -129,7 +129,7 @@ const tokenOf = (t, id, all, listed, name) => ({
   guesses: listed.map((guess) => ({ id: guess, text: name(guess), now: all[guess] })),
 });
 
-/** Sends tokens in groups, and yields to newer messages. */
+/** Sends tokens in groups, and lets newer messages be read in between. */
 class Pace {
   /** @type {Reply} */ #reply;
   #working;
@@ -139,7 +139,7 @@ class Pace {
   #sent = performance.now();
   #yielded = performance.now();
 
-  /** @param {Reply} reply @param {number} working milliseconds between two looks at newer messages */
+  /** @param {Reply} reply @param {number} working milliseconds of work after which newer messages are read */
   constructor(reply, working) {
     this.#reply = reply;
     this.#working = working;
@@ -150,7 +150,7 @@ class Pace {
     this.#waiting.push(token);
     this.#done++;
   }
-  /** A token that has no other case is done too. */
+  /** Counts a token that the other run does not contain as done. */
   skip() {
     this.#which = 'other';
     this.#done++;
@@ -160,7 +160,7 @@ class Pace {
     this.#waiting = [];
     this.#sent = performance.now();
   }
-  /** @returns {Promise<boolean>} true once the page wants something else */
+  /** Sends waiting tokens if it is time. @returns {Promise<boolean>} true once the request was cancelled */
   async isCancelled() {
     if (performance.now() - this.#sent >= SENDING) this.flush();
     if (performance.now() - this.#yielded < this.#working) return false;

@@ -1,4 +1,4 @@
-// How well sentences match a picture, in a model for both, with the changes of a run.
+// Computes how well sentences match a picture in a model for texts and pictures, with the changes of a run.
 
 import { probabilitiesOf, similarities, unitRows } from '../../../src/js/models/textImage/vectors.js';
 import { sentencesOf } from '../../features/textImage/sentences.js';
@@ -14,12 +14,12 @@ import { forward } from './runModel.js';
 /** @typedef {'text' | 'vision'} Tower */
 /** @typedef {{ probability: number, cosine: number }} Match null for a sentence without tokens */
 
-/** Vectors that are kept: of eight sentences with a few changes. */
+/** Maximum vectors that are kept. It suffices for eight sentences with a few changes. */
 const MAX_VECTORS = 64;
 const FIELDS = /** @type {const} */ (['temperature', 'mask', 'painted', 'scale', 'patch']);
 
 /**
- * The part of a run that a tower reads: what belongs to tokens only for the chosen sentence.
+ * Returns the part of a run that concerns a tower. Only the chosen sentence keeps the changes at single tokens.
  * @param {Run} run
  * @param {Tower} tower
  * @param {string} sentence
@@ -53,7 +53,7 @@ function keep({ towers: { vectors } }, key, pooled) {
 }
 
 /**
- * The vector of a sentence or of the picture; null for a sentence without tokens.
+ * Returns the vector of a sentence or of the picture; null for a sentence without tokens.
  * @param {Context} context
  * @param {Tower} tower
  * @param {Run} run
@@ -90,7 +90,7 @@ export function matchesOf(context, run, sentences) {
 }
 
 /**
- * The probability of each sentence, and in the case that the run is compared with.
+ * Sends the probability of each sentence, and its probability in the run that this one is compared with.
  * @param {Context & { source: TransformerSource, state: State, now: Values | null }} shown
  * @param {{ kind: Comparison['kind'], run: Run }} other
  * @param {Reply} reply
@@ -100,7 +100,7 @@ export async function sendRanking({ source, state, now, ...context }, other, rep
   const { sentences } = sentencesOf(state);
   const tower = /** @type {Tower} */ (source.part);
   if (now) keep(context, keyOf(context, tower, runOfTower(run, tower, state.text)), now.pooled);
-  // One sentence takes as long as one run: another request may have come.
+  // Each sentence needs a run, so a newer request may have come in the meantime.
   for (const sentence of sentences) {
     if (sentence.trim()) vectorOf(context, 'text', run, sentence);
     if (await reply.checkCancelled()) return;
@@ -108,7 +108,7 @@ export async function sendRanking({ source, state, now, ...context }, other, rep
   const matches = matchesOf(context, run, sentences);
   const { image } = /** @type {NonNullable<TransformerSource['pixels']>} */ (context.towers.vision.pixels);
   const ranking = { kind: other.kind, image, sentences: sentences.map((text, i) => ({ text, ...matches[i] })) };
-  // Until the other case is known, nothing waits for it.
+  // The probabilities are sent before the other run, which takes as long again.
   if (other.kind === 'without') reply.send('ranking', { ...ranking, other: null });
   if (await reply.checkCancelled()) return;
   const before = sentencesOf(other.run).sentences;
@@ -118,7 +118,8 @@ export async function sendRanking({ source, state, now, ...context }, other, rep
 }
 
 /**
- * The probability of the chosen sentence, and of other runs; NaN for a sentence without tokens.
+ * Returns the probability of the chosen sentence, and a function that computes it in other runs; NaN for a sentence
+ * without tokens.
  * @param {Context} context
  * @param {State} state
  */

@@ -1,4 +1,4 @@
-// The grid of a trace: one run for each place. Several pairs of sentences have a mean.
+// Measures the grid of a trace, with one run for each place. For several pairs of sentences it takes the mean.
 
 import { patchGrid } from '../../../src/js/analysis/analysis.js';
 import { partnersOf } from '../../features/trace/alignWords.js';
@@ -14,9 +14,9 @@ import { measuresOf } from '../../features/trace/measures.js';
 /** @import { Reply } from '../types.js' */
 /** @import { TracedPair } from './tracedPair.js' */
 
-/** Milliseconds between two messages, and between two looks at a paused trace. */
+/** Milliseconds between two messages to the page, and between two checks if a paused trace continues. */
 const [SENDING, LOOKING] = [40, 60];
-/** Thrown between two runs if the answer is no longer wanted. */
+/** Thrown between two runs if the request was cancelled. */
 const CANCELLED = new Error('cancelled');
 
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -64,7 +64,8 @@ export async function measureGrid(source, pairs, { by, control, reply }) {
  */
 async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next, onCell }) {
   const [upper, lower] = reads.map(({ input }) => input);
-  // In a text of another length the last bits differ, also before the first word that differs.
+  // Texts of equal length need no alignment. In a text of another length, the last bits of values differ even before
+  // the first word that differs, so the tokens there get no partner.
   const align = reads[0].ids.length === reads[1].ids.length ? undefined : partnersOf(runs.columns, runs.first);
   let isUpper = true;
   /** @type {ReturnType<typeof measuresOf>} */
@@ -99,7 +100,7 @@ async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next
 }
 
 /**
- * The places with equal values in both runs: nothing returns there.
+ * Calls a function for each place with equal values in both runs, where nothing of the answer returns.
  * @param {TraceRuns['same']} same
  * @param {TraceRuns} runs
  * @param {(place: GridPlace, cell: Cell) => void} each
@@ -115,7 +116,7 @@ function forEachSame(same, { heads, lower }, each) {
   }
 }
 
-/** Means by place, over the pairs that have been measured there. */
+/** Makes a function that computes the mean at each place over the pairs that have been measured there. */
 function createSums() {
   /** @type {Map<string, Cell & { count: number }>} */
   const sums = new Map();
@@ -133,7 +134,7 @@ function createSums() {
   };
 }
 
-/** Sends cells together, not each by itself. @param {Reply} reply */
+/** Makes functions that send cells in groups. @param {Reply} reply */
 function createOutbox(reply) {
   /** @type {TracedCell[]} */
   let waiting = [];
@@ -150,9 +151,9 @@ function createOutbox(reply) {
   return {
     flush,
     /**
-     * A pair begins: `all` places of all pairs, of which some were measured before.
-     * @param {number} all
-     * @param {number} earlier
+     * Must be called when a pair begins.
+     * @param {number} all the number of places of all pairs
+     * @param {number} earlier places that were measured for earlier pairs
      */
     expect(all, earlier) {
       total = all;

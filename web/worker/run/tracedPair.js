@@ -1,4 +1,4 @@
-// The two runs of a trace: their tokens in columns, their answers, and why there may be nothing to measure.
+// Prepares the two runs of a trace: their tokens in columns, their answers, and the reason if nothing can be measured.
 
 import { alignWords } from '../../features/trace/alignWords.js';
 import { idsOfAnswer, measuresOf, problemOf } from '../../features/trace/measures.js';
@@ -15,7 +15,7 @@ import { forward } from './runModel.js';
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Read } from './modelInput.js' */
 /**
- * Upper and lower run. edits: of each, without patches.
+ * The upper and the lower run. edits: the edits of each run, without patches.
  * @typedef {{ reads: Read[], edits: Edit[][], runs: TraceRuns }} TracedPair
  */
 
@@ -32,7 +32,7 @@ const predicted = (hl, source, { input, place }, edit) =>
   rowOf(forward(hl, source, input, edit, []), /** @type {number} */ (place));
 
 /**
- * True if the two sentences of a pair get different answers, each its own.
+ * Returns true if the model gives each sentence of a pair its own answer rather than that of the other.
  * @param {Hl} hl @param {TransformerSource} source @param {Pair} pair
  */
 export function hasEffect(hl, source, { upper, lower, answers }) {
@@ -88,7 +88,7 @@ export function traceRuns(hl, source, state, editsFor) {
 }
 
 /**
- * The answers and what both runs give them.
+ * Returns the answers, and the measures and predictions of both runs.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {Float32Array[]} rows the logits of both predictions

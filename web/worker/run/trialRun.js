@@ -1,5 +1,5 @@
-// A run with changes inside a head: one number of a query, or the line from a head to the keys of another one cut. Both
-// are tried in the story: see features/story/trial.js.
+// Runs a model with changes inside a head, which the visitor tries in the story: a component of a query is replaced, or
+// the line from one head to the keys of another head is cut. See features/story/trial.js.
 
 import { edgeGraph, runEdges } from '../../../src/js/analysis/runEdges.js';
 import { readTrial } from '../../features/story/trial.js';
@@ -17,9 +17,9 @@ import { capturesFor, copied } from './runModel.js';
  * @param {TransformerSource} source
  * @param {State} state
  * @param {object} how
- * @param {number} how.layer the one whose heads are read
+ * @param {number} how.layer the layer whose heads are read
  * @param {Edit[]} how.edits the other changes of the state
- * @param {(layer: number) => Values} how.before the values without the trial, with the heads of a layer
+ * @param {(layer: number) => Values} how.before returns the values without the trial, including the heads of a layer
  * @returns {Values}
  */
 export function trialRun(hl, source, state, { layer, edits, before }) {
@@ -48,7 +48,7 @@ export function trialRun(hl, source, state, { layer, edits, before }) {
   });
 }
 
-/** All edges of the model except those to the keys. @param {Transformer} model @param {Line[]} lines */
+/** Returns all edges of the model except the lines that are cut. @param {Transformer} model @param {Line[]} lines */
 function edgesWithout(model, lines) {
   const { sources, targets, edges } = edgeGraph(model);
   for (const { from, to } of lines) {
@@ -59,7 +59,7 @@ function edgesWithout(model, lines) {
   return edges;
 }
 
-/** The model with edits in each of its runs. @param {Transformer} model @param {Edit[]} edits */
+/** Returns a model that makes edits in each of its runs. @param {Transformer} model @param {Edit[]} edits */
 const withEdits = (model, edits) => ({
   options: model.options,
   parameters: model.parameters,

@@ -1,4 +1,4 @@
-// How far a change turns the hidden states of a model without a prediction.
+// Computes the angles by which a change turns the hidden states of a model without a prediction.
 
 import { anglesBetween } from '../../../src/js/analysis/hiddenAngle.js';
 import { likeliest } from './predictions.js';
@@ -6,11 +6,11 @@ import { likeliest } from './predictions.js';
 /** @import { Piece } from '../../store/protocol.js' */
 /** @import { Numbers } from '../sources/types.js' */
 
-/** Tokens that are listed. */
+/** The number of tokens that are listed. */
 const TOP = 5;
 
 /**
- * The mean angle in degrees, and the tokens with the largest ones; null for texts of different lengths.
+ * Returns the mean angle in degrees, and the tokens with the largest angles; null for texts of different lengths.
  * @param {Numbers} before
  * @param {Numbers} now
  * @param {Piece[]} pieces

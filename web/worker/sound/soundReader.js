@@ -1,5 +1,5 @@
-// A model of sound as a source: the sound that it reads, the frames that are its tokens, and its runs. An encoder of a
-// fixed length reads silence after the sound, of which only a little is shown.
+// Lets a source read sound. The frames of the sound are the tokens of the model. An encoder with a fixed length reads
+// silence after the sound, of which only a little is shown.
 
 import { logMel } from '../../../src/js/io/sound/logMel.js';
 import { stepOf } from '../../../src/js/models/results/transcribe.js';
@@ -15,22 +15,22 @@ import { RATE, risingTones } from './tones.js';
 /** @import { Read } from '../run/modelInput.js' */
 /** @import { SoundReader, Transformer, TransformerSource } from '../sources/types.js' */
 /**
- * count: frames that the model reads; shown: those of the sound and a little more; step: seconds from one to the next.
+ * count: frames that the model reads. shown: frames of the sound and a little silence. step: seconds between frames.
  * @typedef {{ input: PlainInput, count: number, shown: number, step: number, sound: ShownSound }} Prepared
  */
 
-/** Longer sound is cut. */
+/** Maximum length of a sound. The rest of a longer sound is dropped. */
 const MAX_SECONDS = 30;
-/** Shorter sound has no frames. */
+/** Minimum length of a sound. A shorter sound has no frames. */
 const MIN_SECONDS = 0.1;
 /** Seconds of silence that are shown after the sound. */
 const AFTER = 0.2;
-/** Columns of the spectrogram in a second, and the range of its values. */
+/** Columns of the spectrogram in a second, and the range of the values that are shown, below the largest one. */
 const [COLUMNS, RANGE] = [100, 2];
 /** Seconds from one frame of Whisper to the next. */
 const WHISPER_STEP = 0.02;
 
-/** Lets a source read a sound that the page makes. @param {TransformerSource} source */
+/** Lets a source read sounds, first one that the page makes. @param {TransformerSource} source */
 export async function readSoundOf(source) {
   let prepared = await prepare(source.model, risingTones(), RATE);
   const { about, model } = source;
@@ -72,7 +72,7 @@ async function prepare(model, given, rate) {
 }
 
 /**
- * The sound of an attention to frames. The frame in its middle is the query at first.
+ * Returns the sound for an attention whose keys are frames. For an encoder, the middle frame is the first query shown.
  * @param {Prepared} prepared @param {string} part
  */
 function shownSound({ sound, step, shown }, part) {
@@ -81,14 +81,14 @@ function shownSound({ sound, step, shown }, part) {
   return { sound, ...(part === 'encoder' && { place: middle }) };
 }
 
-/** Frames that the convolutions leave. @param {Transformer} model @param {number} samples */
+/** Returns the number of frames after all convolutions. @param {Transformer} model @param {number} samples */
 function framesOf({ options: { sound } }, samples) {
   const { kernels = [], strides = [] } = sound ?? {};
   return kernels.reduce((n, kernel, i) => Math.floor((n - kernel) / strides[i]) + 1, samples);
 }
 
 /**
- * The first columns of a spectrogram, as bytes from its least value to its largest one.
+ * Returns the first columns of a spectrogram as bytes: 255 is the largest value, 0 is RANGE below it or less.
  * @param {{ data: Float32Array, shape: readonly number[] }} mel (1,bins,N)
  * @param {number} wanted
  */
@@ -128,7 +128,7 @@ function readFrames(source, { input, count, shown, step }, run, part) {
   };
 }
 
-/** The decoder's text, without the tokens that the tokenizer inserts. @param {TransformerSource} source
+/** Encodes the decoder's text without the tokens that the tokenizer inserts. @param {TransformerSource} source
  * @param {string} text */
 function textOf(source, text) {
   const { ids, pieces, cut } = encoded(source, text);

@@ -1,6 +1,6 @@
-// A run over frames. The weights of every layer together may need more memory than there is: each layer's are read
-// while it is computed, as far as they are shown. If there are too many, other heads than those of the chosen layer are
-// kept as small pictures.
+// Runs a model on frames of sound. The attention weights of all layers together may not fit into memory, so the shown
+// part of each layer's weights is copied while that layer is computed. If these are still too many, only the weights of
+// the chosen layer are kept, and all heads as small pictures.
 
 import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { capturesFor, forward } from '../run/runModel.js';
@@ -18,7 +18,7 @@ import { MAX_WEIGHTS, POOLED, pooled } from '../sources/showWeights.js';
  * @param {TransformerSource} source
  * @param {ModelInput} input
  * @param {Edit[]} edits
- * @param {{ part: string, layer: number, tokens: number }} place tokens: of the decoder
+ * @param {{ part: string, layer: number, tokens: number }} place tokens: the number of tokens of the decoder
  * @param {{ shown: number }} frames
  * @returns {Values}
  */
@@ -59,7 +59,7 @@ export function runFrames(hl, source, input, edits, { part, layer, tokens }, { s
   return { ...values, ...(isLarge && { pictures }) };
 }
 
-/** Small pictures of the heads of a layer. @param {Numbers} weights (1,H,T,S) @param {number} layer */
+/** Returns small pictures of the heads of a layer. @param {Numbers} weights (1,H,T,S) @param {number} layer */
 function picturesOf({ data, shape: [, heads, T, S] }, layer) {
   return Array.from({ length: heads }, (_, head) => ({
     layer,
@@ -68,14 +68,14 @@ function picturesOf({ data, shape: [, heads, T, S] }, layer) {
   }));
 }
 
-/** The first rows of each head. @param {Numbers} numbers (1,H,N,D) @param {number} count @returns {Numbers} */
+/** Copies the first rows of each head. @param {Numbers} numbers (1,H,N,D) @param {number} count @returns {Numbers} */
 function rowsOf({ data, shape: [, heads, N, D] }, count) {
   const first = new Float32Array(heads * count * D);
   for (let h = 0; h < heads; h++) first.set(data.subarray(h * N * D, (h * N + count) * D), h * count * D);
   return { data: first, shape: [1, heads, count, D] };
 }
 
-/** The first rows and columns of each head. @param {Numbers} numbers (1,H,N,M) @param {number} T @param {number} S
+/** Copies T rows and S columns of each head. @param {Numbers} numbers (1,H,N,M) @param {number} T @param {number} S
  * @returns {Numbers} */
 function firstOf({ data, shape: [, heads, N, M] }, T, S) {
   const first = new Float32Array(heads * T * S);
@@ -88,7 +88,7 @@ function firstOf({ data, shape: [, heads, N, M] }, T, S) {
 }
 
 /**
- * The sum over the other columns of each row that is shown.
+ * Sums a function of the numbers over the columns from S on, which are not shown, for each row that is shown.
  * @param {Numbers} numbers (1,H,N,M)
  * @param {number} T @param {number} S @param {(x: number) => number} each
  * @returns {Numbers}

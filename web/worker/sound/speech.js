@@ -1,4 +1,4 @@
-// The text of speech: the tokens that the decoder begins with, the transcription, and the letters of frames.
+// The text of speech: the tokens with which the decoder begins, the transcription, and the letters of frames.
 
 import { languagesOf, promptOf, spell } from '../../../src/js/models/results/transcribe.js';
 import { labelNames, likeliest, probabilities } from '../run/predictions.js';
@@ -16,13 +16,13 @@ import { predictsTokens } from '../sources/sources.js';
 
 /** Letters that are listed for a frame. */
 const TOP = 5;
-/** Milliseconds from one message with the text so far to the next: each is shown with a run of its own. */
+/** Milliseconds between two messages with the text so far. Each message causes a run on the page. */
 const PAUSE = 1000;
 
 /**
- * The tokens after the first one as a text: language, task and no times.
+ * Returns the tokens after the first one as a text. They select the language, the task and the output without times.
  * @param {TransformerSource} source
- * @param {ArrayLike<number>} [logits] after the first token, for the likeliest language; without them English
+ * @param {ArrayLike<number>} [logits] after the first token, from which the language is chosen; default English
  * @returns {string} empty if the files have no tokenizer
  */
 export function promptFor({ model, tokenizer }, logits) {
@@ -34,7 +34,7 @@ export function promptFor({ model, tokenizer }, logits) {
 }
 
 /**
- * Writes the text of the sound, after the tokens that the visitor has chosen, or in the likeliest language.
+ * Transcribes the sound, after the tokens that the visitor has entered or else in the likeliest language.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {string} second the decoder's text
@@ -44,7 +44,7 @@ export function promptFor({ model, tokenizer }, logits) {
  */
 export async function transcribe(hl, source, second, read, edit, reply) {
   const { model, tokenizer, about } = source;
-  // The encoder runs once: the cache keeps what the decoder reads of it.
+  // The encoder runs once, because the cache keeps its keys and values for the decoder.
   const cache = model.cache({ length: about.context });
   try {
     const begin = /^(\s*<\|[^|]*\|>)*/.exec(second)?.[0].trim() ?? '';
@@ -83,7 +83,8 @@ export async function transcribe(hl, source, second, read, edit, reply) {
 }
 
 /**
- * The tokens to begin with in the likeliest language. The cache has the first token afterwards, if others follow it.
+ * Returns the tokens to begin with in the likeliest language. Afterwards the cache contains the first token, unless the
+ * model has no languages to choose from.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {ModelInput} input the sound, and the first token
@@ -100,10 +101,10 @@ function likeliestPrompt(hl, source, input, { cache, edit }) {
 const isLetters = (tokenizer) => 'blank' in tokenizer;
 
 /**
- * The likeliest letters, or classes, of every frame, and the text that they spell.
+ * Returns the likeliest letters or classes of every frame, and the text that the letters spell.
  * @param {TransformerSource} source
  * @param {Values} values
- * @returns {ShownLetters | null} null if the model gives none
+ * @returns {ShownLetters | null} null if the model predicts no letters or classes of frames
  */
 export function lettersOf(source, { logits }) {
   const { model, tokenizer } = source;

@@ -1,9 +1,9 @@
-// The sound that a model hears first: five rising tones, with their overtones.
+// The first sound of a sound model: five rising tones with overtones.
 
-/** Samples in a second. */
+/** Samples per second. */
 export const RATE = 16000;
 const [SECONDS, TONES, LOWEST, STEP] = [1, 5, 220, 1.5];
-/** Shares of the fundamental and its overtones. */
+/** Amplitudes of the fundamental and its overtones. */
 const OVERTONES = [0.3, 0.15, 0.08, 0.04];
 
 export const risingTones = () =>

@@ -1,5 +1,5 @@
-// Heads without a language model: queries, keys and values, and their attention. They can be changed as the heads of a
-// model can.
+// Heads without a model: their attention is computed from queries, keys and values. They can be changed like the heads
+// of a model.
 
 import { effective } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
@@ -53,7 +53,7 @@ export async function showHeads(hl, source, state, reply) {
 }
 
 /**
- * Small pictures of all heads, one by one.
+ * Sends small pictures of all heads, one after another.
  * @param {About} about
  * @param {number} T
  * @param {number} S
@@ -69,7 +69,7 @@ async function sendPooled({ layers, heads }, T, S, weightsOf, reply) {
 }
 
 /**
- * Null unless queries and keys are the same tokens of a text.
+ * Computes the scores of all heads. Null unless queries and keys are the same tokens of a text.
  * @param {HeadInputs} inputs
  * @param {Float32Array} weights
  * @param {{ layers: number, heads: number, T: number }} sizes
@@ -111,7 +111,7 @@ function valuesOf({ q, k, v }, { scores, mixture }, run, layer, head) {
   };
 }
 
-/** The properties of a source of this kind. @param {string} name @param {Partial<About>} own @returns {About} */
+/** Describes a source of heads without a model. @param {string} name @param {Partial<About>} own @returns {About} */
 export const aboutHeads = (name, own) => ({
   name,
   kind: 'layer',

@@ -1,4 +1,4 @@
-// Attention weights in files: recognised by their shape and by rows that sum to 1.
+// Finds attention weights in files. It recognises them by their shape and by rows that sum to 1.
 
 import { Problem } from './problem.js';
 
@@ -8,13 +8,13 @@ import { Problem } from './problem.js';
  * The weights of some layers, all of the same shape.
  * @typedef {object} Attentions
  * @property {string} name
- * @property {string} part of an encoder–decoder, or empty if its name has none
+ * @property {string} part of an encoder–decoder, or empty if the name contains none
  * @property {number} layers
  * @property {number} batch entries of each layer
  * @property {number} heads
  * @property {number} T
  * @property {number} S
- * @property {number} wholeT before tokens were cut off
+ * @property {number} wholeT T and S before tokens were cut off
  * @property {number} wholeS
  * @property {boolean} causal
  * @property {number} nan the number of NaN among the weights that were checked
@@ -27,15 +27,15 @@ import { Problem } from './problem.js';
  */
 /** @typedef {{ layers: number, batch: number, heads: number, T: number, S: number }} Axes */
 
-/** How far from 1 the sum of a row may be: in half precision it is not exactly 1. */
+/** Maximum difference between 1 and the sum of a row, which is not exactly 1 in half precision. */
 const ROUNDING = 0.02;
 /** Maximum number of tokens that the page draws. */
 export const MAX_TOKENS = 4096;
-/** How many rows of a head, and how many heads, are checked. */
+/** The number of rows that are checked at both ends of a head, and about how many heads are checked. */
 const [ROWS, HEADS] = [64, 16];
 
 /**
- * Leading axes of size 1 are ignored. Null for a shape that attention weights cannot have.
+ * Returns the sizes in a shape; null if attention weights cannot have this shape. Leading axes of size 1 are ignored.
  * @param {readonly number[]} shape
  * @returns {Axes | null}
  */
@@ -46,13 +46,13 @@ export function axesOf(shape) {
   const heads = lead.at(-1) ?? 1;
   const many = lead.slice(0, -1).filter((n) => n > 1);
   if (many.length > 2) return null;
-  // (L,B,H,T,S), as models stack them; the first of four axes is the layer. No library writes (L,H,1,T,S).
+  // Stacked weights of a model are (L,B,H,T,S). The first of four axes is the layer. No library writes (L,H,1,T,S).
   const [layers = 1, batch = 1] = many;
   return { layers, batch, heads, T, S };
 }
 
 /**
- * Checks some rows of some heads: null if they are not weights, which are not negative and sum to 1.
+ * Checks some rows of some heads. Returns null if a row has a negative number or does not sum to 1.
  * @param {Stored} tensor
  * @param {Axes} axes
  */
@@ -61,7 +61,7 @@ async function checkRows({ read }, { layers, batch, heads, T, S }) {
   const step = Math.max(Math.floor(count / HEADS), 1);
   const found = { nan: 0, rows: 0, causal: T === S && T > 1 };
   for (let head = 0; head < count; head += step) {
-    // The first rows, where a query that attends to a later key is most visible, and the last ones.
+    // The first rows show best if queries attend to later keys. The last rows are checked too.
     for (const first of T > ROWS ? [0, T - ROWS] : [0]) {
       const rows = Math.min(ROWS, T);
       const data = await read((head * T + first) * S, rows * S);
@@ -75,8 +75,8 @@ async function checkRows({ read }, { layers, batch, heads, T, S }) {
 /**
  * @param {Float32Array} row
  * @param {number} t
- * @param {{ nan: number, rows: number, causal: boolean }} found is updated
- * @returns {boolean} false if it is not a row of weights
+ * @param {{ nan: number, rows: number, causal: boolean }} found updated with the row
+ * @returns {boolean} false if the numbers are not a row of attention weights
  */
 function checkRow(row, t, found) {
   let sum = 0;
@@ -93,7 +93,8 @@ function checkRow(row, t, found) {
 }
 
 /**
- * Files by layer, each (B,H,T,S), have names that differ in a number only: their first axis is the batch.
+ * Makes the first axis the batch if there is a file (B,H,T,S) for each layer. The names of such files differ only in a
+ * number.
  * @param {Candidate[]} group
  */
 function byLayer(group) {
@@ -109,9 +110,9 @@ const natural = new Intl.Collator('en', { numeric: true });
 const partOf = (/** @type {string} */ name) => /cross|encoder|decoder/i.exec(name)?.[0].toLowerCase() ?? '';
 
 /**
- * The weights in some files: one array of all layers, or an array for each.
+ * Finds attention weights in tensors. A file may have all layers in one array, or an array for each layer.
  * @param {readonly Stored[]} tensors
- * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} by part: an encoder–decoder has three
+ * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} attentions: by part, three for an encoder–decoder
  */
 export async function findAttentions(tensors) {
   /** @type {Map<string, Candidate[]>} */
@@ -120,7 +121,7 @@ export async function findAttentions(tensors) {
   for (const tensor of tensors) {
     const axes = axesOf(tensor.shape);
     const named = /attn|attention|weights/i.test(tensor.name);
-    // Excludes rows of a single number, and names of parameters, whose matrices could have any shape.
+    // Rows of a single number are excluded, and also names of parameters, whose matrices may have any shape.
     const possible = axes && axes.S > 1 && !/(^|[._])(bias|weight|kernel)$/.test(tensor.name);
     const found = possible ? await checkRows(tensor, axes) : null;
     if (axes && found && (found.rows > 0 || named)) {
@@ -131,7 +132,7 @@ export async function findAttentions(tensors) {
   return { attentions: [...groups.values()].map(byLayer).map(joinLayers), others };
 }
 
-/** The arrays of a group as one. @param {Candidate[]} group @returns {Attentions} */
+/** Joins the arrays of a group as layers. @param {Candidate[]} group @returns {Attentions} */
 function joinLayers(group) {
   group.sort((a, b) => natural.compare(a.tensor.name, b.tensor.name));
   const [{ heads, batch, T: wholeT, S: wholeS, tensor }] = group;
@@ -164,7 +165,7 @@ function joinLayers(group) {
 }
 
 /**
- * Texts of the tokens from a list with the right number of texts; null without one.
+ * Chooses the texts of the tokens from lists: those with a suitable name and number of texts; null if there are none.
  * @param {Record<string, string[]>} lists
  * @param {number} T
  * @param {number} S
@@ -191,7 +192,7 @@ export function checkSize({ name, T, S, layers, heads }) {
 }
 
 /**
- * The properties of weights as a source.
+ * Describes attention weights as a source.
  * @param {string} name
  * @param {string} title
  * @param {Attentions} shown

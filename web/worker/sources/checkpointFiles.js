@@ -1,4 +1,4 @@
-// Opens a checkpoint in Hugging Face's layout: a user's files, or a folder of a server.
+// Opens a checkpoint in Hugging Face's layout, from a user's files or from a folder on a server.
 
 import { openFolder as openFiles } from '../../../src/js/models/checkpoint/files.js';
 import { readJson } from '../../../src/js/models/checkpoint/smallFiles.js';
@@ -16,17 +16,17 @@ import { predictsTokens, transformerSource } from './sources.js';
 /** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
 /** @import { OpenOptions } from './userFiles.js' */
 
-/** Weights of larger checkpoints are stored as int8. */
+/** Maximum bytes of a checkpoint whose weights become float32. The weights of larger checkpoints become int8. */
 const MAX_FLOATS = 400 * 2 ** 20;
-/** Weights of larger GGUF files, whose numbers may have four bits, stay as they are in the file. */
+/** Maximum bytes of a GGUF file whose weights become float32, from as few as four bits. Larger files stay packed. */
 const MAX_PACKED = MAX_FLOATS / 8;
-/** A larger number in the name of a file is not a number of shards. */
+/** Maximum number in the name of a file that counts as the number of shards. */
 const MAX_SHARDS = 1000;
-/** Models of more parameters are not searched for NaN. */
+/** Maximum parameters of a model that is searched for NaN. */
 const MAX_SEARCHED = 64e6;
 
 /**
- * A model in a folder of a server, or on the Hub.
+ * Opens a model from a folder on a server or from the Hub.
  * @param {Hl} hl
  * @param {string} name
  * @param {string} url
@@ -52,7 +52,7 @@ export async function openFolder(hl, name, url, { title = titleOf(url), hub, onP
 /** @param {OpenedModel | TextImageModel} model @returns {model is TextImageModel} */
 const isPair = (model) => 'vision' in model;
 
-/** The last part of an address, without a revision. @param {string} url */
+/** Returns the last part of an address without a revision. @param {string} url */
 const titleOf = (url) =>
   decodeURIComponent(
     url
@@ -63,7 +63,7 @@ const titleOf = (url) =>
   );
 
 /**
- * preprocessor_config.json of a folder, if it has one.
+ * Reads preprocessor_config.json of a folder, if the folder has this file.
  * @param {string} url
  * @param {HubOptions} [hub]
  * @returns {Promise<Preprocessor | undefined>}
@@ -78,7 +78,7 @@ export async function readPreprocessor(url, hub) {
   }
 }
 
-/** The model hears a sound that the page makes. @param {TransformerSource} source */
+/** Lets a model read the sound that the page makes. @param {TransformerSource} source */
 async function setSound(source) {
   if (!source.model.preprocessor) {
     source.model.dispose();
@@ -108,7 +108,7 @@ export async function openCheckpoint(hl, name, files, options) {
   const weights = bytes > (packed ? MAX_PACKED : MAX_FLOATS) ? reduced : 'float32';
   const byName = filesByName(files);
   const model = await openModel(hl, files, byName, { ...options, weights });
-  // Files without a folder get the name of the model in config.json.
+  // Without a folder, the title is the name of the model in config.json.
   const modelName = String(model.config._name_or_path || model.family)
     .split(/[\\/]/)
     .pop();
@@ -126,7 +126,7 @@ export async function openCheckpoint(hl, name, files, options) {
   });
 }
 
-/** The files by name: of files with the same name, the one that is in fewer folders. @param {UserFile[]} files */
+/** Returns files by name. If names are equal, the file inside fewer folders wins. @param {UserFile[]} files */
 const filesByName = (files) =>
   Object.fromEntries(
     files
@@ -135,7 +135,7 @@ const filesByName = (files) =>
   );
 
 /**
- * A source for an opened model, and a summary of its files.
+ * Makes a source of an opened model, and a summary of the model's files.
  * @param {string} name
  * @param {OpenedModel | TextImageModel} model
  * @param {object} files
@@ -169,7 +169,7 @@ export async function describeOpened(name, model, { title, bytes, weights, openE
 }
 
 /**
- * The same for a model for texts and pictures.
+ * Makes a source and a summary of a model for texts and pictures.
  * @param {string} name
  * @param {TextImageModel} pair
  * @param {{ title?: string, bytes: number, weights: WeightsForm }} files
@@ -206,7 +206,7 @@ async function openModel(hl, files, byName, { weights, signal, onProgress }) {
 }
 
 /**
- * The files with the weights, by the index or by the names of the files, and those of them that are missing.
+ * Lists the files with the weights, from the index or from the names of the files, and those of them that are missing.
  * @param {Record<string, Blob>} files by name
  */
 async function shardsOf(files) {
@@ -216,7 +216,7 @@ async function shardsOf(files) {
   return { all, missing: all.filter((name) => !Object.hasOwn(files, name)) };
 }
 
-/** Null for text that is not JSON: openModel throws the error of the file. @param {string} text */
+/** Parses JSON; null for other text, for which openModel throws an error later. @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -225,7 +225,7 @@ function parsed(text) {
   }
 }
 
-/** model-00001-of-00003.safetensors has the number of shards. @param {Record<string, Blob>} files */
+/** Lists the shards that model-00001-of-00003.safetensors implies. @param {Record<string, Blob>} files */
 function numbered(files) {
   for (const name of Object.keys(files)) {
     const [, stem, digits] = /^(.+)-\d{5}-of-(\d{5})\.safetensors$/.exec(name) ?? [];
@@ -243,13 +243,13 @@ const countOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) 
 /** @param {Transformer} model */
 const parametersOf = ({ weights }) => [...weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
 
-/** Names of parameters with NaN. @param {Transformer} model */
+/** Returns the names of parameters with NaN. @param {Transformer} model */
 const parametersWithNaN = ({ parameters }) =>
   Object.entries(parameters)
     .filter(([, { data }]) => data.some(Number.isNaN))
     .map(([name]) => name);
 
-/** An error of openModel as a problem of the page. @param {unknown} error @param {Record<string, Blob>} files */
+/** Converts an error of openModel to a problem. @param {unknown} error @param {Record<string, Blob>} files */
 async function problemOf(error, files) {
   if (!(error instanceof Error)) return new Problem('checkpoint', String(error));
   if (error.name === 'AbortError') return error;

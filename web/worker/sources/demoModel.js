@@ -1,4 +1,5 @@
-// The demo model, a language model that was trained on Moby-Dick: src/build/demo/pretrain.js makes its file.
+// Writes and opens the file of the demo model, a language model that was trained on Moby-Dick by
+// src/build/demo/pretrain.js.
 
 import { roundRows } from '../../../src/js/io/roundedRows.js';
 import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensors.js';
@@ -6,7 +7,7 @@ import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensor
 /** @import { Hl } from '../../store/types.js' */
 
 /**
- * @param {Uint8Array} bytes of transformer.save
+ * @param {Uint8Array} bytes a file written by transformer.save
  * @param {Record<string, string>} notes metadata about the training
  * @returns {Uint8Array} the same model with one byte for each weight
  */

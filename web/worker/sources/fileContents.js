@@ -1,5 +1,5 @@
-// A user's files: the kind of each by its first bytes, and its tensors. Large files are read in ranges, so that showing
-// a head of a file of gigabytes reads that head only.
+// Reads the tensors in a user's files. The first bytes of a file tell its kind. Large files are read in ranges, so that
+// showing one head from gigabytes of weights reads only that head.
 
 import { decode, isKnown, KINDS } from '../../../src/js/io/dtypes.js';
 import { identify } from '../../../src/js/io/identify.js';
@@ -23,13 +23,13 @@ import { Problem } from './problem.js';
  * @typedef {object} Found
  * @property {Stored[]} tensors
  * @property {Record<string, string[]>} tokens lists of texts by their name
- * @property {Record<string, unknown>} json other JSON files, by name
+ * @property {Record<string, unknown>} json config.json and other JSON files without arrays, by name
  * @property {string[]} skipped tensors that cannot be read, with the reason
  */
 
-/** Largest sizes of files that are read as a whole. */
+/** Maximum bytes of files that are read as a whole: arrays, and texts. */
 const [MAX_WHOLE, MAX_TEXT] = [768 * 2 ** 20, 96 * 2 ** 20];
-/** Bytes of the start: the header of an .npy file has at most 64 KB. */
+/** Bytes that are read at the start of a file. They contain the header of an .npy file, which has at most 64 KB. */
 const START = 65_600;
 /** Weights of a model in a format that the page does not read as arrays. */
 export const PICKLES = /\.(bin|pt|pth|ckpt|h5|keras|gguf|onnx|msgpack)$/i;
@@ -80,7 +80,7 @@ const inRanges = (name, { path, file }, { shape, dtype, start, bigEndian = false
   },
 });
 
-/** JSON has no NaN: writers write null instead. @param {unknown[]} data */
+/** Replaces null by NaN, because programs write null in the place of NaN into JSON. @param {unknown[]} data */
 const withNaN = (data) => /** @type {number[]} */ (data.map((x) => (x === null ? Number.NaN : x)));
 
 /** @param {unknown} value @returns {value is { data: unknown[], shape: number[] }} */
@@ -116,7 +116,7 @@ async function readJson({ path, file }, found) {
   /** @type {unknown} */
   let json;
   try {
-    // Python writes NaN, which JSON does not have.
+    // Python writes NaN into JSON, although the format has no NaN.
     json = JSON.parse(text.replace(/\bNaN\b/g, 'null'));
   } catch (error) {
     throw new Problem('notJson', baseOf(path), /** @type {Error} */ (error).message);
@@ -150,7 +150,7 @@ async function readNpyFile(source, start, found) {
 /** @param {UserFile} source @param {Uint8Array} start @param {Found} found */
 async function readZip({ path, file }, start, found) {
   if (file.size > MAX_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
-  // A zip of pickles, complete or not.
+  // The archive is a file of PyTorch or Keras, possibly truncated.
   if (PICKLES.test(path) || /PyTorch|Keras/.test(identify(start) ?? '')) throw new Problem('unknownFile', baseOf(path));
   const { tensors } = await readNpz(await file.arrayBuffer());
   for (const [name, tensor] of Object.entries(tensors))
@@ -169,7 +169,7 @@ async function readSafetensorsFile(source, start, found) {
       const list = JSON.parse(header.metadata[name] ?? '');
       if (isTexts(list)) found.tokens[name] = list;
     } catch {
-      // Metadata may have any format.
+      // Metadata may have any format, so text that is not JSON is ignored.
     }
 }
 
@@ -193,11 +193,11 @@ async function readOne(source, found) {
   throw new Problem('unknownFile', baseOf(path));
 }
 
-/** The message without the function of the module that threw it. @param {unknown} error */
+/** Returns the message of an error without the function of the module that threw it. @param {unknown} error */
 export const reasonOf = (error) => String(error instanceof Error ? error.message : error).replace(/^\w+: /, '');
 
 /**
- * The contents of the files. A file that cannot be read is one of the problems, and the others are read.
+ * Returns the contents of files. A file that cannot be read becomes a problem, and the other files are still read.
  * @param {readonly UserFile[]} files
  * @returns {Promise<Found & { problems: Problem[] }>}
  */
@@ -205,7 +205,7 @@ export async function findIn(files) {
   /** @type {Found & { problems: Problem[] }} */
   const found = { tensors: [], tokens: {}, json: {}, skipped: [], problems: [] };
   for (const source of files) {
-    // These belong to a checkpoint and have no attention.
+    // Files with these names belong to a checkpoint, and contain no attention weights.
     const name = baseOf(source.path);
     if (/^(tokenizer|vocab|merges|special_tokens|generation_config|added_tokens)/.test(name)) continue;
     try {

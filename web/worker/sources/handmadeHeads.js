@@ -1,4 +1,4 @@
-// Heads made by hand, for teaching, over the words of a text: each compares one property of two words.
+// Handmade heads for teaching that read the words of a text. Each head compares one property of two words.
 
 import { piecesOf } from '../../features/prompt/tokens.js';
 import { aboutHeads } from './attentionOnly.js';
@@ -7,9 +7,9 @@ import { project, splitHeads } from './headMath.js';
 
 /** @import { HeadsSource } from './types.js' */
 
-/** Further tokens are cut off. */
+/** Maximum tokens that are read of a text. */
 const MAX_TOKENS = 40;
-/** The score of a key that a head looks for: among 40 keys it gets a weight of about 0.8. */
+/** The score of a key that a head looks for. Among 40 keys, this key gets a weight of about 0.8. */
 const STRONG = 5;
 
 const PRONOUNS = new Set('i you he she it we they me him her us them this that these those who which'.split(' '));
@@ -33,7 +33,7 @@ const TOKEN = new RegExp(
   'gu',
 );
 
-/** Words with their offsets; equal words have equal ids. @param {string} text */
+/** Splits a text into words with their offsets. Equal words get equal ids. @param {string} text */
 export function wordsIn(text) {
   const found = [...text.matchAll(TOKEN)];
   const words = found.slice(0, MAX_TOKENS).map(([word]) => word.toLowerCase());
@@ -47,17 +47,17 @@ export function wordsIn(text) {
   };
 }
 
-/** Roles of the heads over words, in their order. */
+/** The roles of the heads, in the order of the heads. */
 const WORD_HEADS = ['previous', 'next', 'itself', 'first', 'duplicate', 'pronoun', 'near', 'even'];
 
 /**
- * Inputs and projections of eight heads with one role each.
+ * Computes the inputs and projections of eight heads with one role each.
  *
- * With n tokens an input row holds four blocks of n, each one-hot or zero: its position; its word; its position if it
- * is a pronoun; its position if it is a word with content. Head h compares queries and keys in two blocks of n: a
- * strength written into Wq[s][t] becomes the score of query t for key s.
+ * With n tokens, the input row of a token has four blocks of n numbers, each one-hot or zero: the position; the word;
+ * the position, if the word is a pronoun; the position, if it is a content word. Head h compares queries and keys in
+ * two blocks of n components, so that a number written into Wq[s][t] becomes the score of query t for key s.
  *
- * @param {string[]} words in small letters
+ * @param {string[]} words in lower case
  */
 export function constructHeads(words) {
   const n = words.length;

@@ -1,4 +1,4 @@
-// Heads made by hand, for teaching, over the patches of a picture.
+// Handmade heads for teaching that read the patches of a picture.
 
 import { pieceOf } from '../run/modelInput.js';
 import { aboutHeads } from './attentionOnly.js';
@@ -7,14 +7,14 @@ import { drawnPixels } from './pictures.js';
 
 /** @import { HeadsSource, PatchOptions, PictureData, Pixels } from './types.js' */
 
-/** Patches in a column and in a row, and the side of a patch in pixels. */
+/** The number of rows and columns of patches, and the side of a patch in pixels. */
 const [ROWS, COLUMNS, SIDE] = [10, 14, 8];
 /** @type {PatchOptions} */
 const PATCH = { image: [ROWS * SIDE, COLUMNS * SIDE], size: SIDE, channels: 3 };
-/** Roles of the heads over patches, in their order. */
+/** The roles of the heads, in the order of the heads. */
 const PATCH_HEADS = ['colour', 'near', 'row', 'column', 'mirror', 'bright'];
 
-/** The mean colour of each patch, 0…255. @param {PictureData} image */
+/** Computes the mean colour of each patch, 0…255. @param {PictureData} image */
 function coloursOf({ data, width }) {
   const means = Array.from({ length: ROWS * COLUMNS }, () => [0, 0, 0]);
   for (let i = 0; 4 * i < data.length; i++) {
@@ -26,7 +26,8 @@ function coloursOf({ data, width }) {
 }
 
 /**
- * Queries and keys from the scores of all pairs of patches. The keys are one-hot, so the queries hold the scores.
+ * Computes queries and keys that give chosen scores to all pairs of patches. The keys are one-hot, so that the
+ * components of a query are its scores.
  * @param {number[][]} means
  */
 export function patchHeads(means) {
@@ -56,7 +57,7 @@ export function patchHeads(means) {
 
 const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS)}·${i % COLUMNS}`);
 
-/** @param {Pixels} [pixels] default: the drawn picture @returns {HeadsSource} */
+/** @param {Pixels} [pixels] default: the picture that the page draws @returns {HeadsSource} */
 export function patches(pixels = drawnPixels(PATCH)) {
   const context = ROWS * COLUMNS;
   /** @type {HeadsSource & { pixels: Pixels }} */

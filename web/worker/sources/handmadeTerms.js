@@ -1,6 +1,6 @@
-// The page's texts about heads made by hand.
+// The page's texts about handmade heads.
 
-/** By language: names and descriptions of the roles that only these heads have. */
+/** Names and descriptions of the roles that only handmade heads have, by language. */
 export const TERMS = {
   en: {
     next: ['next', 'looks at the token just after.'],

@@ -1,4 +1,4 @@
-// Attention and projections of heads without a model, computed by the core.
+// Computes attention and projections of heads without a model, with the core.
 
 import { visible } from '../../features/mask/hiddenCells.js';
 import { effective } from '../../features/whatif/modelEdits.js';
@@ -7,19 +7,19 @@ import { effective } from '../../features/whatif/modelEdits.js';
 /** @import { Hl, LayerHeads, Numbers } from './types.js' */
 /** @typedef {{ weights: Float32Array, scores: Float32Array, mixture: Float32Array }} Attended (T,S), (T,S) and (T,D) */
 
-/** Rows of one head. @param {Numbers} all (H,N,D) @param {number} h */
+/** Returns the rows of one head. @param {Numbers} all (H,N,D) @param {number} h */
 export function rowsOfHead({ data, shape: [, N, D] }, h) {
   return { data: data.subarray(h * N * D, (h + 1) * N * D), shape: [1, 1, N, D] };
 }
 
 /**
- * One head with the changes of a run.
+ * Computes one head with the changes of a run.
  * @param {Hl} hl
  * @param {LayerHeads} heads
  * @param {Run} run
  * @param {number} layer
  * @param {number} head
- * @param {boolean} [causal] true if it is causal without changes
+ * @param {boolean} [causal] true if the head is causal without changes
  * @returns {Attended}
  */
 export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
@@ -43,7 +43,7 @@ export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
 }
 
 /**
- * (N,C) · weightᵀ + bias, (N,out): the raw scores of queries x and keys weight, so that the core computes them.
+ * Computes x (N,C) · weightᵀ + bias, (N,out). The core computes the product as the raw scores of queries and keys.
  * @param {Hl} hl
  * @param {Numbers} x
  * @param {Numbers} weight
@@ -62,7 +62,7 @@ export function project(hl, { data, shape: [N, C] }, weight, bias) {
   });
 }
 
-/** (N,heads·D) as (heads,N,D). @param {Numbers} x @param {number} heads @returns {Numbers} */
+/** Rearranges (N,heads·D) to (heads,N,D). @param {Numbers} x @param {number} heads @returns {Numbers} */
 export function splitHeads({ data, shape: [N, C] }, heads) {
   const D = C / heads;
   const to = new Float32Array(data.length);

@@ -1,5 +1,5 @@
-// A folder of HeadVis as a source: passages of each head with their weights, and no model. The strongest passage is the
-// first entry of a head.
+// A HeadVis folder as a source. It has no model, but passages with attention weights for each head. The passage with
+// the largest weights is the first entry of a head.
 
 import { readHeadvis } from '../../../src/js/analysis/headvisReader.js';
 import { numberedPieces } from '../run/modelInput.js';
@@ -11,7 +11,7 @@ import { Problem } from './problem.js';
 /** @import { Reply } from '../types.js' */
 /** @import { Source } from './types.js' */
 
-/** The file that only these folders have. */
+/** The path of the file that identifies a HeadVis folder. */
 const SCATTER = /(^|.*\/)scatter_data\.json$/;
 
 /**
@@ -75,7 +75,7 @@ export async function openHeadvis(name, files, title) {
 }
 
 /**
- * The samples of a head, the strongest first.
+ * Returns the samples of a head, those with the largest weights first.
  * @param {HeadvisScan} headvis
  * @param {number} layer
  * @param {number} head
@@ -85,7 +85,7 @@ async function samplesOf(headvis, layer, head) {
   return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);
 }
 
-/** A head without a file has no samples. @returns {Promise<HeadvisDetails>} */
+/** Reads the details of a head, which are empty for a head without a file. @returns {Promise<HeadvisDetails>} */
 async function detailsOf(/** @type {HeadvisScan} */ headvis, /** @type {number} */ layer, /** @type {number} */ head) {
   if (headvis.heads.some((one) => one.layer === layer && one.head === head)) return headvis.head(layer, head);
   const distances = { edges: [0, 1], values: [0] };
@@ -100,7 +100,7 @@ export function headvisMap({ about, headvis }, key) {
   const of = (/** @type {string} */ name) => metrics[name]?.data ?? none();
   const passages = Number(config.pipeline_config?.n_sequences) || 0;
   const length = Number(config.pipeline_config?.seq_len) || about.context;
-  // The share of the weight that follows a rule: the files have no counts of rows.
+  // The shares of the weight replace the shares of rows, because the files have no counts of rows.
   const holds = { previous: of('previous'), itself: of('selfAttention'), induction: of('induction') };
   return {
     ...{
@@ -141,7 +141,7 @@ export async function headvisPage({ headvis }, key, layer, head) {
 }
 
 /**
- * The parts of the answer to `show`: a passage of the chosen head, with the weights that the file keeps.
+ * Answers `show` with a passage of the chosen head, and with the weights that the file contains.
  * @param {HeadvisSource} source
  * @param {State} state
  * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply

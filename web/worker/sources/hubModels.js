@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub: what they are before their weights are downloaded, opening them, and the list of the
-// stored ones.
+// Describes models of the Hugging Face Hub before their weights are downloaded, opens them, and lists those that the
+// browser stores.
 
 import { cached, forget } from '../../../src/js/hub/hub.js';
 import { readName } from '../../../src/js/hub/names.js';
@@ -21,15 +21,15 @@ import { Problem } from './problem.js';
 /** @import { Hl } from './types.js' */
 
 const CALLER = 'openModel';
-/** Cancelled requests are looked for after so many milliseconds. */
+/** Milliseconds between two checks if the request was cancelled. */
 const CANCEL_INTERVAL = 100;
-/** Bytes of a float32 number, and of one that is rounded to nine bits, with the factor of its row. */
+/** Bytes of a float32 number, and mean bytes of a number that is rounded to nine bits, with its share of a scale. */
 const [FLOAT, ROUNDED] = [4, 1.16];
-/** Types of numbers of 16 bits. */
+/** Types of numbers with 16 bits. */
 const HALVES = ['F16', 'BF16'];
 
 /**
- * The address of a model as openModel takes it.
+ * Returns the address of a model in the form that openModel accepts.
  * @param {string} text a name or a link, as it was typed or copied
  */
 export function addressOf(text) {
@@ -39,7 +39,7 @@ export function addressOf(text) {
 }
 
 /**
- * Runs a task that ends when its request is cancelled. Errors of the Hub become problems.
+ * Runs a task, and aborts it when the request is cancelled. Errors of the Hub become problems.
  * @template T
  * @param {Reply} reply
  * @param {(signal: AbortSignal) => Promise<T>} task
@@ -57,12 +57,12 @@ async function cancellable(reply, task) {
 }
 
 /**
- * Tensors have the types that the form 'stored' keeps.
+ * Opens the files so that tensors keep the types that they have there.
  * @type {(folder: Folder, weights: 'stored') => Promise<Container>}
  */
 const openStored = openContainer;
 
-/** Settled when the last download has ended: until then its file is being written. @type {Promise<unknown>} */
+/** Settled when the last download has ended and its files are written. @type {Promise<unknown>} */
 let downloading = Promise.resolve();
 
 /**
@@ -140,7 +140,7 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
 
 /**
  * Deletes a stored model, and lists the others.
- * @param {string} [remove] its id
+ * @param {string} [remove] the id of the model to delete
  * @returns {Promise<StoredHubModel[]>}
  */
 export async function storedModels(remove) {
@@ -150,7 +150,7 @@ export async function storedModels(remove) {
 }
 
 /**
- * Bytes of the weights that this browser stores.
+ * Returns the bytes of the weights that this browser stores.
  * @param {string} id
  * @param {string} revision
  * @param {Container} container
@@ -168,13 +168,13 @@ const hubOptions = (token, reply) => ({
   onWait: ({ seconds }) => reply.send('hub', { waits: seconds }),
 });
 
-/** Bytes of the files with the weights. @param {Folder} folder @param {Container} container */
+/** Returns the bytes of the files with the weights. @param {Folder} folder @param {Container} container */
 async function bytesOf(folder, { files }) {
   const sizes = await Promise.all(files.map((file) => folder.size(file)));
   return sizes.reduce((/** @type {number} */ sum, size) => sum + (size ?? 0), 0);
 }
 
-/** Family, layers and heads, as config.json has them. @param {Container} container */
+/** Reads the family and the numbers of layers and heads from config.json. @param {Container} container */
 function countsIn({ config, tensors }) {
   const pair = PAIRS.get(config.model_type);
   const family = pair && !hasTower(tensors, 'text') ? pair.vision : FAMILIES.get(config.model_type);
@@ -187,7 +187,7 @@ function countsIn({ config, tensors }) {
 }
 
 /**
- * The sum over all numbers of the model.
+ * Sums a value over all numbers of the model.
  * @param {Container} container
  * @param {(isMatrix: boolean, tensor: Stored) => number} each
  */
@@ -200,14 +200,14 @@ function sumOf({ tensors }, each) {
   return sum;
 }
 
-/** Bytes of a number that is stored as in the file. @param {Stored} tensor */
+/** Returns the bytes in memory of a number that keeps its type in the file. @param {Stored} tensor */
 function storedBytes({ dtype, form }) {
   if (form) return form.bits / 8 + (FLOAT * (form.hasMinimums ? 2 : 1)) / form.length;
   return HALVES.includes(dtype) ? FLOAT / 2 : FLOAT;
 }
 
 /**
- * The forms of the weights and their bytes in memory: only matrices are kept in few bits.
+ * Lists the forms of the weights and their bytes in memory. Only matrices can have fewer bits than float32.
  * @param {Container} container
  */
 export function formsOf(container) {

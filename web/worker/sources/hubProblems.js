@@ -1,11 +1,11 @@
-// Errors of the Hub, and of opening one of its models, as problems for which the page has texts in every language.
+// Converts errors of the Hub and of opening a model to problems, for which the page has texts in every language.
 
 import { reasonOf } from './fileContents.js';
 import { Problem } from './problem.js';
 
 /** @import { ProblemValue } from '../../store/protocol.js' */
 
-/** Files that exist are listed up to this number. */
+/** Maximum files or revisions that a problem lists. */
 const MAX_LISTED = 5;
 
 /** @param {unknown} expected */

@@ -1,4 +1,4 @@
-// Queries, keys and values in files, or the weights of a layer with its inputs.
+// Opens files with queries, keys and values, or with the weights and the inputs of an attention layer.
 
 import { numberedPieces } from '../run/modelInput.js';
 import { aboutHeads } from './attentionOnly.js';
@@ -26,7 +26,7 @@ const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bia
 /** @typedef {{ query: Stored | undefined, key: Stored | undefined, value: Stored | undefined }} Named */
 /** @typedef {ReturnType<typeof entriesOf>} Entries */
 /**
- * heads: true if the tensors have separate heads. projected: true if the weights of a layer project them.
+ * heads: true if the tensors have an axis of heads. projected: true if the weights of a layer project the tensors.
  * @typedef {{ query: Entries, key: Entries, value: Entries, heads: boolean, projected: boolean, T: number, S: number,
  *   width: number, batch: number }} Layer
  */
@@ -40,22 +40,22 @@ function named(tensors) {
 }
 
 /**
- * True if files have queries and keys by their names, and no attention weights: a tensor with the name of queries is
- * not attention, though its rows may sum to 1.
+ * Returns true if the names of tensors are those of queries and keys, and no other tensor looks like attention weights.
+ * The rows of a tensor with the name of queries may sum to 1 by chance.
  * @param {readonly Stored[]} tensors
- * @param {readonly Stored[]} others those that are not attention weights
+ * @param {readonly Stored[]} others tensors that do not look like attention weights
  */
 export function isLayer(tensors, others) {
   const { query, key, value } = named(tensors);
   const own = [query, key, value];
-  // Files with queries must have keys. Inputs need none: they attend to each other.
+  // Files with queries must have keys. Inputs of a layer need no keys, because they attend to each other.
   const alone = !key && /(^|\.)(q|query|queries)$/i.test(query?.name ?? 'q');
   if (alone && !tensors.some(({ name }) => WEIGHT.test(name))) return false;
   return query !== undefined && tensors.every((tensor) => own.includes(tensor) || others.includes(tensor));
 }
 
 /**
- * The entries of a batch, read one at a time: of (T,C), (B,T,C) or (B,H,T,D).
+ * Makes a reader for single entries of a batch. The shape is (T,C), (B,T,C) or (B,H,T,D).
  * @param {Stored} tensor
  */
 function entriesOf({ name, shape, read }) {
@@ -67,15 +67,15 @@ function entriesOf({ name, shape, read }) {
   return {
     shape: own,
     batch,
-    /** A batch of one belongs to every entry. @param {number} entry @returns {Promise<Numbers>} */
+    /** Reads an entry; a batch of one has the same for all. @param {number} entry @returns {Promise<Numbers>} */
     read: async (entry) => ({ data: await read(Math.min(entry, batch - 1) * size, size), shape: own }),
   };
 }
 
-/** Numbers of heads that divide a width. @param {number} width */
+/** Returns the numbers of heads that divide a width. @param {number} width */
 const divisors = (width) =>
   Array.from({ length: Math.min(width, MAX_HEADS) }, (_, i) => i + 1).filter((n) => width % n === 0);
-/** The choice that is nearest to heads of width 64. @param {number[]} choices @param {number} width */
+/** Chooses the number of heads whose width is nearest to 64. @param {number[]} choices @param {number} width */
 const usual = (choices, width) =>
   choices.reduce((best, n) => (Math.abs(width / n - 64) < Math.abs(width / best - 64) ? n : best));
 
@@ -125,7 +125,7 @@ async function readLayerWeights(tensors) {
 }
 
 /**
- * Queries, keys and values of every head.
+ * Computes queries, keys and values of every head for one entry of the batch.
  * @param {Hl} hl
  * @param {Layer} layer
  * @param {Record<string, Numbers>} weights
@@ -158,7 +158,7 @@ export async function openLayer(hl, name, title, found) {
   const valueWidth = layer.value.shape.at(-1) ?? 0;
   const choices = layer.heads ? [] : divisors(width).filter((n) => projected || valueWidth % n === 0);
   let heads = layer.heads ? layer.query.shape[0] : usual(choices, width);
-  /** The entry that is shown. */
+  /** The entry that was shown last. */
   let shown = { entry: 0, heads, parts: await readHeads(hl, layer, weights, heads, 0) };
   /** @type {HeadsSource} */
   const source = {
@@ -185,7 +185,7 @@ export async function openLayer(hl, name, title, found) {
 }
 
 /**
- * The weights of a layer under the module's names: multiHeadAttention knows the names of other libraries.
+ * Converts the weights of a layer to the module's names. multiHeadAttention knows the names of other libraries.
  * @param {Hl} hl
  * @param {Record<string, Numbers>} weights
  * @param {number} heads

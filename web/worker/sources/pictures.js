@@ -1,4 +1,4 @@
-// A picture as the input of a model of patches: cropped to its centre, resized, and normalized as in training.
+// Prepares a picture as the input of a model of patches: cropped to the centre, resized, and normalized as in training.
 
 /** @import { PatchOptions, Pixels, PictureData, Preprocessor } from './types.js' */
 /** @typedef {readonly [height: number, width: number]} Size */
@@ -6,7 +6,7 @@
 /** Mean and standard deviation of a model without preprocessor_config.json. */
 const MEAN = [0.5, 0.5, 0.5];
 
-/** The picture that is shown first: a sea, a sun and a whale. @param {Size} size */
+/** Draws the first picture: a sea, a sun and a whale. @param {Size} size */
 function drawnPicture([height, width]) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
@@ -50,11 +50,11 @@ function drawnPicture([height, width]) {
   return canvas.transferToImageBitmap();
 }
 
-/** Pixels of the longer side of the picture that is shown, if the model reads fewer. */
+/** Maximum pixels of the longer side of the shown picture, if the model reads fewer. */
 const FINE = 640;
 
 /**
- * The centre of a picture, or all of it, resized.
+ * Resizes the centre of a picture, or the whole picture.
  * @param {ImageBitmap} picture @param {Size} size @param {boolean} [isWhole]
  * @returns {PictureData}
  */
@@ -80,7 +80,7 @@ function fineSize([height, width]) {
  * @param {ImageBitmap} picture
  * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
  * @param {Preprocessor} [preprocessor]
- * @param {boolean} [isWhole] true if it is not cropped
+ * @param {boolean} [isWhole] true if the picture is not cropped
  * @returns {Pixels}
  */
 export function pixelsOf(picture, { image: [height, width], channels }, preprocessor = {}, isWhole = false) {
@@ -95,7 +95,7 @@ export function pixelsOf(picture, { image: [height, width], channels }, preproce
 }
 
 /**
- * The picture that is shown first.
+ * Returns the picture that the page draws, as the input of a model.
  * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
  * @param {Preprocessor} [preprocessor]
  * @returns {Pixels}

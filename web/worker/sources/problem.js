@@ -1,4 +1,5 @@
-// A reason why files cannot be shown, as a code and its values: the page has a text for each code in every language.
+// The error for files or requests that cannot be shown. It has a code and values, from which the page makes a text in
+// each language.
 
 /** @import { ProblemValue } from '../../store/protocol.js' */
 

@@ -1,5 +1,5 @@
-// The input of a program that embeds the page: attention weights, or queries, keys and values, in any form that the
-// module takes. They are read once, checked, and converted to one form.
+// Reads, checks and converts the input of a program that embeds the page: attention weights, or queries, keys and
+// values, in any form that the module accepts, or a model.
 
 import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
 import { readTensorLike } from '../../../src/js/check/tensorlike.js';
@@ -11,17 +11,17 @@ import { readTensorLike } from '../../../src/js/check/tensorlike.js';
 /** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
 /** @typedef {LayerWeights & { part: Part }} PartWeights */
 /** @typedef {{ kind: 'weights' } & LayerWeights} WeightsInput */
-/** @typedef {{ kind: 'weights', parts: PartWeights[] } & LayerWeights} PartsInput layers: of the first part */
+/** @typedef {{ kind: 'weights', parts: PartWeights[] } & LayerWeights} PartsInput layers: those of the first part */
 /** @typedef {{ kind: 'qkv', query: InputNumbers, key: InputNumbers, value: InputNumbers, causal: boolean }} QkvInput */
 /** @typedef {{ kind: 'folder', url: string, hub?: HubOptions }} FolderInput */
 /** @typedef {FolderInput | { kind: 'files', files: UserFile[] }} ModelFilesInput */
 /**
- * Title, and texts of the tokens: of queries and keys, or of the source and target of an encoder–decoder.
+ * The title, and the texts of the queries and keys, or of the source and target of an encoder–decoder.
  * @typedef {{ title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Texts
  */
 /** @typedef {(WeightsInput | PartsInput | QkvInput | ModelFilesInput) & Texts} ProgramInput */
 
-/** Weights are at most 1, apart from the rounding of half precision. */
+/** Maximum weight: 1, and a tolerance for the rounding of half precision. */
 const MAX_WEIGHT = 1.02;
 /** Maximum number of tokens that the page draws. */
 const MAX_TOKENS = 4096;
@@ -41,8 +41,8 @@ function numbersOf(caller, parameter, value) {
 }
 
 /**
- * Attention weights as layers of (H,T,S): (T,S), (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each (T,S),
- * (H,T,S) or (B,H,T,S).
+ * Converts attention weights to layers of (H,T,S). The input is (T,S), (H,T,S), (L,H,T,S) or (L,B,H,T,S), or a list of
+ * layers, each (T,S), (H,T,S) or (B,H,T,S).
  * @param {string} caller
  * @param {unknown} value
  * @param {{ batch?: number, parameter?: string }} [how]
@@ -51,7 +51,7 @@ function numbersOf(caller, parameter, value) {
 export function readWeights(caller, value, { batch, parameter = 'attentions' } = {}) {
   const list =
     Array.isArray(value) && value.length > 0 && !value.some((one) => typeof one === 'number' || isNested(one));
-  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights: it is empty');
+  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights of a layer');
   const layers = list
     ? value.flatMap((one, l) => {
         const name = `${parameter}[${l}]`;
@@ -61,7 +61,7 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
   const [first] = layers;
   layers.forEach(({ shape }, l) => {
     if (shape.join() === first.shape.join()) return;
-    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), as the layers before`);
+    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), like the layers before`);
   });
   for (const { data } of layers) checkWeights(caller, parameter, data);
   return { kind: 'weights', layers, causal: layers.every(isCausal) };
@@ -69,12 +69,12 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
 
 export const PARTS = /** @type {const} */ (['encoder', 'decoder', 'cross']);
 
-/** True if an object has weights by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
+/** Tells if an object has weights by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
 export const isByPart = (value) =>
   value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
 
 /**
- * The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder.
+ * Reads the attention weights of an encoder–decoder: of the encoder, the decoder, and the decoder's cross-attention.
  * @param {string} caller
  * @param {Partial<Record<Part, unknown>>} value
  * @param {{ batch?: number }} [how]
@@ -87,7 +87,7 @@ export function readParts(caller, value, { batch } = {}) {
         caller,
         `attentions.${name}`,
         value[/** @type {Part} */ (name)],
-        'encoder, decoder and cross alone',
+        'no parts except encoder, decoder and cross',
       );
   const parts = PARTS.filter((part) => value[part] !== undefined).map((part) => ({
     ...readWeights(caller, value[part], { batch, parameter: `attentions.${part}` }),
@@ -101,13 +101,13 @@ export function readParts(caller, value, { batch } = {}) {
     const { shape } = layers[0];
     const [T, S] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
     if (shape[1] !== T || shape[2] !== S)
-      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), as the parts before`);
+      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), like the parts before`);
   }
   const [{ layers, causal }] = parts;
   return { kind: 'weights', parts, layers, causal };
 }
 
-/** Numbers of tokens of the encoder and the decoder. @param {Pick<PartsInput, 'parts'>} input */
+/** Returns the numbers of tokens of the encoder and the decoder. @param {Pick<PartsInput, 'parts'>} input */
 export function lengthsOf({ parts }) {
   const shapeOf = (/** @type {Part} */ name) => parts.find(({ part }) => part === name)?.layers[0].shape;
   return {
@@ -135,7 +135,7 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
   if (B > 1 && batch === undefined)
     throw argumentError(caller, 'batch', batch, `an integer below ${B}: ${parameter} has a batch of ${B} texts`);
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 0 && batch < B))
-    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0: there is one text');
+    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0, for one text');
   const size = H * T * S;
   return Array.from({ length: L }, (_, l) => {
     const start = (l * B + (batch ?? 0)) * size;
@@ -147,10 +147,10 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
 function checkWeights(caller, parameter, data) {
   for (let i = 0; i < data.length; i++)
     if (data[i] < 0 || data[i] > MAX_WEIGHT)
-      throw argumentError(caller, parameter, data[i], 'weights: numbers from 0 to 1, of which the rows sum to 1');
+      throw argumentError(caller, parameter, data[i], 'weights, which are numbers from 0 to 1 whose rows sum to 1');
 }
 
-/** True if no query attends to a later key. @param {InputNumbers} layer */
+/** Returns true if no query attends to a later key. @param {InputNumbers} layer */
 function isCausal({ data, shape: [H, T, S] }) {
   if (T !== S || T < 2) return false;
   for (let row = 0; row < H * T; row++) {
@@ -160,14 +160,14 @@ function isCausal({ data, shape: [H, T, S] }) {
   return true;
 }
 
-/** The shape with all leading axes as one. @param {InputNumbers} numbers @returns {number[]} H, T, D */
+/** Returns the shape with all leading axes joined to one. @param {InputNumbers} numbers @returns {number[]} H, T, D */
 function headsIn({ shape }) {
   const [T, D] = shape.slice(-2);
   return [shape.slice(0, -2).reduce((a, b) => a * b, 1), T, D];
 }
 
 /**
- * Queries (H,T,D), keys (H,S,D) and values (H,S,Dv); (T,D) is one head, (1,H,T,D) a batch of one.
+ * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). The shape (T,D) is one head, (1,H,T,D) a batch of one.
  * @param {string} caller
  * @param {{ q: unknown, k: unknown, v: unknown, causal?: boolean }} options
  * @returns {QkvInput}
@@ -193,7 +193,7 @@ export function readQkv(caller, { q, k, v, causal = false }) {
 const isFileList = (value) => 'length' in value && typeof value.length === 'number';
 
 /**
- * The address of a folder, a name on the Hub, or the files of a folder.
+ * Reads a model, which is the address of a folder, a name on the Hub, or the files of a folder.
  * @param {string} caller
  * @param {unknown} model
  * @param {string} base of a relative address
@@ -245,5 +245,5 @@ export function readTexts(caller, parameter, value, count) {
   });
 }
 
-/** Without the character that tokenizers write for a space. @param {string} token */
+/** Removes the character that tokenizers write for a space. @param {string} token */
 const plainToken = (token) => (/^[Ġ▁]./u.test(token) ? token.slice(1) : token);

@@ -1,4 +1,4 @@
-// Sources from the input of the program that embeds the page: see programInput.js.
+// Makes a source of the input of the program that embeds the page: see programInput.js.
 
 import { sumsOf } from '../../features/open/rowSums.js';
 import { numberedPieces } from '../run/modelInput.js';
@@ -51,7 +51,7 @@ export function weightsSource(name, input) {
   };
 }
 
-/** Gives each query head its own keys or values, which heads may share. @param {InputNumbers} all @param {number} H */
+/** Copies shared keys or values for each of H query heads. @param {InputNumbers} all @param {number} H */
 function forEachHead({ data, shape: [G, S, D] }, H) {
   if (G === H) return { data, shape: [G, S, D] };
   const own = new Float32Array(H * S * D);
@@ -63,7 +63,7 @@ function forEachHead({ data, shape: [G, S, D] }, H) {
 }
 
 /**
- * Heads from queries, keys and values: see attentionOnly.js.
+ * Makes a source of heads from queries, keys and values: see attentionOnly.js.
  * @param {string} name
  * @param {QkvInput & Texts} input
  * @returns {Promise<{ source: HeadsSource, summary: LayerSummary }>}

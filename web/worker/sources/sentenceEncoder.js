@@ -1,5 +1,5 @@
-// The Universal Sentence Encoder as a source: a sentence becomes a vector, and the similarity of two sentences is the
-// product of their vectors. Its heads can be changed, which changes the vectors.
+// The Universal Sentence Encoder as a source. It maps a sentence to a vector, and the similarity of two sentences is
+// the product of their vectors. Changes of the heads change the vectors.
 
 import { readSafetensors } from '../../../src/js/io/safetensors.js';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
@@ -13,9 +13,9 @@ import { CONTEXT, sentenceEncoder } from './universalEncoder.js';
 /** @import { BlockAttention } from './universalEncoder.js' */
 
 const HEADS = 4;
-/** The file is 7 MB. */
+/** The file of the encoder, which has 7 MB. */
 export const FILE = 'sentence.safetensors';
-/** Characters for each token of the context that are encoded. */
+/** Maximum characters that are encoded for each token of the context. */
 const CHARACTERS = 24;
 
 /** @param {Hl} hl @param {Uint8Array} bytes @returns {HeadsSource} */
@@ -24,7 +24,7 @@ export function sentenceSource(hl, bytes) {
   const tokenizer = openTokenizer(new TextEncoder().encode(metadata.tokenizer));
   const encoder = sentenceEncoder(hl, tensors);
 
-  /** The pieces of a text, its heads layer by layer, and its vector. @param {string} text @param {Run} run */
+  /** Computes the pieces, the heads of each layer and the vector of a text. @param {string} text @param {Run} run */
   function read(text, run) {
     const encoding = tokenizer.encode(text.slice(0, CHARACTERS * CONTEXT));
     const ids = encoding.ids.slice(0, CONTEXT);
@@ -51,11 +51,11 @@ export function sentenceSource(hl, bytes) {
 }
 
 /**
- * A layer's attention with the changes of the run.
+ * Computes the attention of a layer with the changes of a run.
  * @param {Hl} hl
  * @param {BlockAttention} attention
  * @param {Tensor} x (1,T,C)
- * @param {LayerHeads[]} layers the layer's queries, keys and values are appended
+ * @param {LayerHeads[]} layers a list, to which the layer's queries, keys and values are appended
  * @param {Run} run
  */
 function attendInLayer(hl, attention, x, layers, run) {

@@ -1,5 +1,5 @@
-// The parts of the answer to `show` for attention weights that were computed elsewhere. If there are too many weights
-// to send at once, the chosen head comes first and the others follow as small pictures.
+// Sends the answer to `show` for attention weights that were computed elsewhere. If there are too many weights to send
+// at once, it sends the weights of the chosen head, and then small pictures of all heads.
 
 import { rolesOf, scoresOf } from '../run/headScores.js';
 import { numberedPieces } from '../run/modelInput.js';
@@ -10,13 +10,13 @@ import { tokensFor } from './attentionWeights.js';
 /** @import { Attentions } from './attentionWeights.js' */
 /** @import { WeightsSource } from './types.js' */
 
-/** Weights that are sent at once: 24 MB. */
+/** Maximum weights that are sent at once, which are 24 MB. */
 export const MAX_WEIGHTS = 6e6;
-/** The longer side of a pooled picture. */
+/** Maximum length of the longer side of a small picture. */
 export const POOLED = 96;
 
 /**
- * The maximum of every square of cells: a mean would lose a stripe.
+ * Makes a small picture with the maximum weight of each square of cells. In a mean, a narrow stripe would be lost.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
@@ -112,7 +112,7 @@ async function sendPooled(source, index, entry, reply) {
 }
 
 /**
- * Scores of heads whose tokens are known by name: tokens with the same name count as equal.
+ * Computes the scores of heads. Tokens with the same name count as equal, as if they had the same id.
  * @param {Float32Array} weights
  * @param {{ layers: number, heads: number, T: number }} sizes
  * @param {string[] | null} names

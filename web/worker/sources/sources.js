@@ -1,4 +1,4 @@
-// Opens the models of the menu, and describes a transformer as a source: see types.d.ts.
+// Opens the models of the menu, and makes a source of a transformer: see types.d.ts.
 
 import { headOf } from '../../../src/js/analysis/head.js';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
@@ -9,10 +9,10 @@ import { Problem } from './problem.js';
 /** @import { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.js' */
 /** @typedef {(hl: Promise<Hl>, fetchFile: FetchFile, onProgress: OnProgress) => Promise<Source>} Opener */
 
-/** The largest number of int8 weights that an attribution unpacks: the floats take 80 MB. */
+/** Maximum packed weights that an attribution unpacks. As floats they take 80 MB. */
 const MAX_UNPACKED = 20e6;
 
-/** How each model of the menu is opened, by the name of state.model. @type {Record<string, Opener>} */
+/** Functions that open the models of the menu, by the name in state.model. @type {Record<string, Opener>} */
 const OPENERS = {
   async whale(hl, fetchFile, onProgress) {
     const [tokenizer, bytes, core] = await Promise.all([
@@ -22,11 +22,11 @@ const OPENERS = {
     ]);
     return transformerSource('whale', { model: openDemoModel(core, bytes), tokenizer, bytes: bytes.length });
   },
-  // The code of the others is loaded when one is chosen, because few visitors do.
+  // The code of each other model is loaded when the model is chosen, because few visitors choose one.
   constructed: async () => (await import('./handmadeHeads.js')).constructed(),
   patches: async () => (await import('./handmadePatches.js')).patches(),
   async sentence(hl, fetchFile, onProgress) {
-    // The page shows progress before the first bytes come.
+    // The page shows the progress even before the first bytes arrive.
     onProgress(0, 1);
     const { FILE, sentenceSource } = await import('./sentenceEncoder.js');
     return sentenceSource(await hl, await fetchFile(FILE, onProgress));
@@ -52,7 +52,7 @@ export function transformerOf(source) {
   return source;
 }
 
-/** Takes the place of a tokenizer if there is none: reads ids. @type {SourceTokenizer} */
+/** Reads token ids from a text, in the place of a missing tokenizer. @type {SourceTokenizer} */
 export const NUMBERS = {
   encode(text) {
     const found = [...text.matchAll(/\d+/g)];
@@ -69,12 +69,12 @@ export const NUMBERS = {
   tokenOf: (id) => `#${id}`,
 };
 
-/** The token of a masked word; null without one. @param {SourceTokenizer | undefined} tokenizer */
+/** Returns the mask token of a tokenizer; null without one. @param {SourceTokenizer | undefined} tokenizer */
 function maskOf(tokenizer) {
   return ['[MASK]', '<mask>'].find((token) => tokenizer?.idOf?.(token) !== undefined) ?? null;
 }
 
-/** True if the logits of a model are sums of the contributions of its parts. @param {Transformer} model */
+/** Returns true if the logits are sums of contributions of the model's parts. @param {Transformer} model */
 function isExact(model) {
   let packed = 0;
   for (const { shape, packed: form } of model.weights.values())
@@ -88,17 +88,17 @@ function isExact(model) {
   }
 }
 
-/** True if its logits are those of tokens, not of classes. @param {Transformer} model */
+/** Returns true if the logits of a model are those of tokens, not of classes. @param {Transformer} model */
 export const predictsTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
 
 /**
- * True if a model reads sound.
+ * Returns true if a model reads sound.
  * @param {{ input?: string, encoder?: { input?: string } }} options
  */
 const hears = ({ input, encoder }) => [input, encoder?.input].some((kind) => kind === 'audio' || kind === 'sound');
 
 /**
- * The kind of input of a model. @param {Transformer['options']} options @param {boolean} words it has a tokenizer
+ * Returns the kind of input. @param {Transformer['options']} options @param {boolean} words true with a tokenizer
  * @returns {About['reads']}
  */
 function inputOf(options, words) {
@@ -108,8 +108,8 @@ function inputOf(options, words) {
 }
 
 /**
- * The pooling of a model that compares sentences: that of its files, or the mean for a model of texts that predicts
- * nothing. Null if its vectors depend on more than the states of its tokens.
+ * Returns how a model that compares sentences pools its tokens: as in its files, or by the mean for a model of texts
+ * that predicts nothing. Null if its vectors depend on more than the hidden states of its tokens.
  * @param {Transformer} model @param {boolean} predicts
  * @returns {About['compares']}
  */

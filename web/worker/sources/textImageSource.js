@@ -1,4 +1,4 @@
-// A model for texts and pictures as a source: each of its towers is a source of its own.
+// Makes sources of a model for texts and pictures. Each of its two towers is a source of its own.
 
 import { drawnPixels, pixelsOf } from './pictures.js';
 import { transformerSource } from './sources.js';
@@ -7,7 +7,7 @@ import { transformerSource } from './sources.js';
 /** @import { PatchOptions, Pixels, TransformerSource } from './types.js' */
 
 /**
- * The tower for texts, which leads to the other one.
+ * Returns the source of the tower for texts, whose field `towers` contains both sources.
  * @param {string} name
  * @param {TextImageModel} pair
  * @param {{ bytes: number, title?: string }} files
@@ -35,7 +35,7 @@ export function textImageSource(name, pair, files) {
 const PARTS = ['text', 'vision'];
 
 /**
- * A picture as the tower reads it, prepared as its files say.
+ * Prepares a picture for the tower in the way that the files of the model prescribe.
  * @param {TransformerSource} source the tower for pictures
  * @param {ImageBitmap} picture
  * @returns {Promise<Pixels>}

@@ -1,12 +1,12 @@
-// Arrays whose columns sum to 1 and whose rows do not: attention weights with the last two axes swapped.
+// Finds arrays whose columns sum to 1 and whose rows do not: attention weights with the last two axes swapped.
 
 import { axesOf } from './attentionWeights.js';
 
 /** @import { Stored } from './fileContents.js' */
 
-/** How far from 1 a sum may be, as in attentionWeights.js. */
+/** Maximum difference between 1 and a sum, as in attentionWeights.js. */
 const ROUNDING = 0.02;
-/** Matrices that are checked, and the largest size of one. */
+/** Maximum matrices that are checked, and the maximum size of a matrix. */
 const [MAX_CHECKED, MAX_SIZE] = [4, 4096 ** 2];
 
 /** @param {Float32Array} data (T,S) @param {number} T @param {number} S */
@@ -21,7 +21,7 @@ function columnsSumTo1(data, T, S) {
 }
 
 /**
- * The first tensor whose columns sum to 1. The rows of all of them are known not to.
+ * Returns the first tensor whose columns sum to 1. The caller knows that the rows of the tensors do not.
  * @param {readonly Stored[]} tensors
  */
 export async function findTransposed(tensors) {
@@ -45,7 +45,7 @@ function transposedMatrix(data, T, S) {
 }
 
 /**
- * The same tensor with its last two axes swapped. Whole matrices are read; the last one is cached.
+ * Returns a tensor with the last two axes swapped. It reads whole matrices, and caches the last one.
  * @param {Stored} tensor
  */
 export function transpose(tensor) {

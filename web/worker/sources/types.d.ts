@@ -1,5 +1,5 @@
-// The sources: models and attention weights that can be shown. Each describes itself in `about`; views depend on
-// nothing else.
+// Types of sources, which are models and attention weights that can be shown. A source describes itself in `about`, on
+// which the views depend.
 
 import type { Edit } from '../../../src/js/models/edits.js';
 import type { ModelInput } from '../../../src/js/models/input.js';
@@ -28,9 +28,9 @@ export type Source = TransformerSource | WeightsSource | HeadsSource | HeadvisSo
 
 interface SourceBase {
   about: About;
-  /** Changes with all that a run depends on and the request does not contain: tokens, picture, weights in training. */
+  /** Changes with all that a run depends on besides the request: token texts, picture, sound, weights in training. */
   version?: number;
-  /** Texts of the tokens, by list. */
+  /** Texts of the tokens, by the name of a list such as 'queries'. */
   tokens?: Record<string, string[]>;
   dispose?(): void;
 }
@@ -42,21 +42,21 @@ export interface TransformerSource extends SourceBase {
   openExact?: (signal: AbortSignal, onProgress: OnProgress) => Promise<Transformer>;
   /** True if the logits are sums of contributions that can be computed without unpacking a large model. */
   exact: boolean;
-  /** The name of its attention; 'decoder' if it is missing. */
+  /** The name of the source's own attention; 'decoder' if it is missing. */
   part?: AttentionPart;
-  /** Both towers of a model for texts and pictures, of which this is one. */
+  /** Both towers of a model for texts and pictures. This source is one of them. */
   towers?: Towers;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
-  /** The sound of a model that reads one. */
+  /** Present if the model reads sound. */
   sound?: SoundReader;
-  /** Tokens on which the heads get their roles, for a model that has not learned random passages. */
+  /** Tokens on which the roles of heads are measured, for a model that has learned nothing about random passages. */
   exemplar?: number[];
-  /** A head's weight on the tokens with the answer, in a model that was trained on a task. */
+  /** Computes a head's weight on the tokens with the answer, in a model that is trained on a task. */
   partnerOf?(weights: Float32Array, labels: number[]): number;
 }
 
-/** vectors: of sentences and pictures, by run. */
+/** vectors: vectors of sentences and pictures, by a key of the run. */
 export interface Towers {
   pair: TextImageModel;
   text: TransformerSource;
@@ -66,35 +66,35 @@ export interface Towers {
 
 /** The sound that a model reads: see sound/soundReader.js. */
 export interface SoundReader {
-  /** Reads another sound; without samples, the one that the page makes. */
+  /** Reads another sound; without samples, the sound that the page makes. */
   hear(samples?: Float32Array, rate?: number): Promise<void>;
   read(run: Run, part?: string): Read;
-  /** tokens: of the decoder. */
+  /** Runs the model on the sound. tokens: the number of tokens of the decoder. */
   forward(hl: Hl, input: ModelInput, edits: Edit[], place: { part: string; layer: number; tokens: number }): Values;
-  /** The sound, if the keys of a part are its frames. */
+  /** Returns the sound, if the keys of a part are frames of the sound. */
   shown(part: string): { sound?: ShownSound; place?: number };
 }
 
 /** Attention weights that were computed elsewhere. */
 export interface WeightsSource extends SourceBase {
   attentions: Attentions[];
-  /** Small pictures of heads that have been read. */
+  /** Small pictures of the heads whose weights have been read, by a key of the head. */
   pooled?: Map<string, { data: Float32Array; rows: number; columns: number }>;
 }
 
 /** Heads without a language model: see attentionOnly.js. */
 export interface HeadsSource extends SourceBase {
-  /** Queries, keys and values. entry: of a batch. */
+  /** Computes queries, keys and values. entry: the entry of a batch. */
   headInputs(hl: Hl, run: Run, entry: number): HeadInputs | Promise<HeadInputs>;
   /** Splits queries and keys into this number of heads. */
   split?(heads: number): void;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
-  /** Sizes of the picture that it reads. */
+  /** Sizes of the picture and of the patches that the heads read. */
   patch?: PatchOptions;
 }
 
-/** The tokenizer of a model, or an object that takes its place. */
+/** The tokenizer of a model, or an object that replaces a tokenizer. */
 export interface SourceTokenizer {
   encode(text: string): {
     ids: number[];
@@ -134,7 +134,7 @@ export interface HeadInputs {
   likeness?: number | null;
 }
 
-/** A picture as input of the model; image: the same for display; fine: the same at a higher resolution. */
+/** A picture as the input of a model. image: the picture for display. fine: the picture in a higher resolution. */
 export interface Pixels {
   data: Float32Array;
   shape: number[];
@@ -150,5 +150,5 @@ export interface Preprocessor {
 
 export type OnProgress = (read: number, total: number) => void;
 
-/** Reads a file that is next to the script. */
+/** Reads a file from the folder of the script. */
 export type FetchFile = (name: string, onProgress: OnProgress, signal?: AbortSignal) => Promise<Uint8Array>;

@@ -1,5 +1,6 @@
-// The Universal Sentence Encoder's small transformer: a sentence becomes a vector of length 1, and sentences of similar
-// meaning get vectors of similar direction. Two blocks with the norms before, then the mean over the tokens:
+// The small transformer of the Universal Sentence Encoder. It maps a sentence to a vector of length 1, and sentences
+// with similar meanings to vectors with similar directions. It has two blocks, whose norms come before attention and
+// MLP, and takes the mean over the tokens:
 //
 //   x = table[ids] + sin and cos of position · frequencies          (B,T,256)
 //   block 0: x = shortcut(x) + attention(norm1(x))                  (B,T,512)   256 wide inside, 4 heads
@@ -8,7 +9,7 @@
 //            x = x + down(relu(up(norm2(x))))
 //   vector = tanh(pool(mean over tokens of x)), divided by its length
 //
-// Cer et al., "Universal Sentence Encoder", 2018. src/build/sentence.js makes the file.
+// Cer et al., "Universal Sentence Encoder", 2018. src/build/sentence.js makes the file of the encoder.
 
 /** @import { Tensor } from '../../../src/js/memory/tensor.js' */
 /** @import { MultiHeadAttention } from '../../../src/js/ops/multihead.js' */
@@ -18,12 +19,12 @@
 /** @typedef {MultiHeadAttention} BlockAttention */
 /** @typedef {(layer: BlockAttention, x: Tensor) => Tensor} Attend computes the output of a layer's attention */
 /**
- * vectors (B,512), weights of each block (B,H,T,T).
+ * vectors: (B,512). weights: the attention weights of each block (B,H,T,T).
  * @typedef {{ vectors: Tensor, weights: Tensor[] }} SentenceResult
  */
 /** @typedef {ReturnType<typeof createLayers>} Layers */
 
-/** Further tokens of a sentence are cut off. */
+/** Maximum tokens that are read of a sentence. */
 export const CONTEXT = 128;
 const WIDTH = 512;
 const NORM_EPS = 1e-6;
@@ -34,7 +35,7 @@ const BLOCKS = [
 ];
 
 /**
- * A tensor of the file as floats; matrices may be integers with a scale for each row.
+ * Reads a tensor of the file as floats. Matrices may be integers with a scale for each row.
  * @param {Record<string, Stored>} tensors
  * @param {string} name
  */
@@ -50,7 +51,7 @@ function readFloats(tensors, name) {
   return floats;
 }
 
-/** The layers with the weights of the file. @param {Hl} hl @param {Record<string, Stored>} tensors */
+/** Creates the layers with the weights of the file. @param {Hl} hl @param {Record<string, Stored>} tensors */
 function createLayers(hl, tensors) {
   /** @template {{ parameters: Readonly<Record<string, Tensor>> }} L @param {string} prefix @param {L} layer */
   const filled = (prefix, layer) => {
@@ -81,7 +82,7 @@ function createLayers(hl, tensors) {
 }
 
 /**
- * Rows of the table and positions; zeros after the end of a sentence. (B,T,C)
+ * Computes the sum of the token embeddings and the positions, (B,T,C). Rows after the end of a sentence are 0.
  * @param {{ table: Float32Array, frequencies: Float32Array }} embedding
  * @param {number[][]} ids
  * @param {number} length of the longest sentence
@@ -94,7 +95,7 @@ function embed({ table, frequencies }, ids, length) {
       const row = x.subarray((b * length + t) * width, (b * length + t + 1) * width);
       row.set(table.subarray(id * width, (id + 1) * width));
       frequencies.forEach((frequency, i) => {
-        // The original model rounds the angle to float32 too: at position 100 its last bit is 1e-5.
+        // The angle is rounded to float32 as in the original model. At position 100, the last bit is worth 1e-5.
         const angle = Math.fround(t * frequency);
         row[i] += Math.sin(angle);
         row[frequencies.length + i] += Math.cos(angle);
@@ -105,7 +106,7 @@ function embed({ table, frequencies }, ids, length) {
 }
 
 /**
- * One block.
+ * Runs one block.
  * @param {Hl} hl
  * @param {Layers['blocks'][number]} block
  * @param {Tensor} x
@@ -118,7 +119,7 @@ function runBlock(hl, { shortcut, norm1, attention, norm2, up, down }, x, attend
   return hl.add(mid, down.forward(hidden));
 }
 
-/** The mean over the tokens of each sentence. @param {Tensor} x (B,T,C) @param {number[][]} ids */
+/** Computes the mean over the tokens of each sentence. @param {Tensor} x (B,T,C) @param {number[][]} ids */
 function mean({ data, shape: [, length] }, ids) {
   const out = new Float32Array(ids.length * WIDTH);
   ids.forEach((sentence, b) => {
@@ -131,7 +132,7 @@ function mean({ data, shape: [, length] }, ids) {
   return { data: out, shape: [ids.length, WIDTH] };
 }
 
-/** tanh of every row, divided by its length, in place. @param {Float32Array} data */
+/** Replaces each row by its tanh, and divides that by its Euclidean length. @param {Float32Array} data */
 function normalizeRows(data) {
   for (let start = 0; start < data.length; start += WIDTH) {
     const row = data.subarray(start, start + WIDTH);
@@ -180,7 +181,7 @@ export function sentenceEncoder(hl, tensors) {
   return {
     /**
      * @param {number[][]} ids the tokens of each sentence, at least one in all
-     * @param {Attend} [attend] replaces the layers' own attention; weights is empty then
+     * @param {Attend} [attend] replaces the attention of the layers, so that `weights` is empty
      * @returns {SentenceResult}
      */
     forward: (ids, attend) => hl.scope(() => forward(ids, attend)),

@@ -1,5 +1,5 @@
-// Opens a user's files as a source: a checkpoint in Hugging Face's layout, a layer, or attention weights. Files that
-// cannot be shown throw a Problem with the reason.
+// Opens a user's files as a source: a checkpoint in Hugging Face's layout, an attention layer, or attention weights.
+// Throws a Problem with the reason if the files cannot be shown.
 
 import { layersIn } from '../../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentionWeights.js';
@@ -15,7 +15,7 @@ import { findTransposed, transpose } from './transposed.js';
 /** @typedef {Found & { problems: Problem[] }} FoundFiles */
 /** @typedef {{ title: string, signal: AbortSignal, onProgress: OnProgress }} OpenOptions */
 
-/** Lists of the files with the weights of a model. */
+/** Paths of index files, which list the files with the weights of a model. */
 const INDEX = /(^|\/)(model\.safetensors|pytorch_model\.bin)\.index\.json$/;
 const TORCH = /\.(bin|pth?|ckpt)$/i;
 /** Files with both the weights and the sizes of a model: GGUF, and the checkpoints of nanoGPT. */
@@ -30,13 +30,13 @@ const DESCRIBED = /\.gguf$|(^|\/)ckpt[\w.-]*\.pt$/i;
  */
 export async function openFiles(hl, name, files, { title, signal, transposed = false, onProgress }) {
   if (files.length === 0) throw new Problem('noFiles');
-  // Few visitors have such a folder.
+  // The code for HeadVis folders is loaded here, because few visitors have one.
   if (files.some(({ path }) => baseOf(path) === 'scatter_data.json'))
     return (await import('./headvisSource.js')).openHeadvis(name, files, title);
   const config = files.some(({ path }) => baseOf(path) === 'config.json');
   const weights = files.some(({ path }) => MODEL_WEIGHTS.test(path));
   const index = files.some(({ path }) => INDEX.test(path));
-  // These describe the model themselves.
+  // These files need no config.json.
   const described = files.some(({ path }) => DESCRIBED.test(path));
   if ((config && (weights || index)) || described)
     return openCheckpoint(hl, name, files, { title, signal, onProgress });
@@ -53,7 +53,7 @@ export async function openFiles(hl, name, files, { title, signal, transposed = f
 }
 
 /**
- * The reason why files without attention cannot be shown.
+ * Returns the reason why files without attention weights cannot be shown.
  * @param {UserFile[]} files
  * @param {string} title
  * @param {FoundFiles} found

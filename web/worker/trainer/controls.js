@@ -40,7 +40,7 @@ const ACTIONS = {
 };
 
 /**
- * Without a model in training only a stored model can be removed.
+ * Performs an action. Without a model in training, only the removal of a stored model has an effect.
  * @param {Training} training @param {TrainingControl} control @param {Send} send
  */
 export async function perform(training, control, send) {

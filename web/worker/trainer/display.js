@@ -1,4 +1,4 @@
-// The display of a model in training: the run of its probe, and reports.
+// Shows a model in training on the page, by runs on the probe sequence and by reports.
 
 import { showProbe } from './trainedRun.js';
 
@@ -33,7 +33,7 @@ export class Display {
     return showProbe(this.#hl, trainer, version, this.chosen, this.#reporter.send);
   }
 
-  /** Shows the model as it is. @param {TrainingRun} run */
+  /** Shows the model with its current weights. @param {TrainingRun} run */
   show(run) {
     const { scores } = this.#showProbe(run);
     this.#reporter.report(run.progress, { ...(run.shownStep === null && { scores }), ...run.changes() });

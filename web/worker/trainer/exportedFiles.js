@@ -1,4 +1,4 @@
-// A model in training as files for other programs.
+// Writes a model in training as files for other programs.
 
 import { writeSafetensors } from '../../../src/js/io/safetensors.js';
 import { uniformSource } from '../../../src/js/ops/random.js';
@@ -7,10 +7,10 @@ import { batchOf } from '../../features/train/tasks.js';
 /** @import { Labels } from '../../store/types.js' */
 /** @import { Trainer } from './trainer.js' */
 
-/** Number of steps whose sequences are in a folder. */
+/** The number of training steps whose sequences an exported folder contains. */
 const STEPS_AHEAD = 100;
 
-/** A tokenizer.json whose tokens are characters. @param {readonly string[]} tokens */
+/** Writes a tokenizer.json whose tokens are characters. @param {readonly string[]} tokens */
 const characterTokenizer = (tokens) =>
   JSON.stringify({
     version: '1.0',
@@ -23,7 +23,8 @@ const characterTokenizer = (tokens) =>
   });
 
 /**
- * A folder in which PyTorch continues the training: the model, the state of its optimizer, and the next sequences.
+ * Writes a folder with which PyTorch can continue the training: the model, the state of the optimizer, and the
+ * sequences of the next steps.
  * @param {Trainer} trainer
  * @returns {Promise<Record<string, Uint8Array>>}
  */
@@ -42,7 +43,7 @@ export async function pytorchFolder(trainer) {
   };
 }
 
-/** For onnxruntime: the logits, and the weights of every head. @param {Trainer} trainer */
+/** Writes an ONNX file that returns the logits and the attention weights of every head. @param {Trainer} trainer */
 export async function onnxFile(trainer) {
   trainer.resume();
   return (await trainer.model.toOnnx({ weights: true }))['model.onnx'];

@@ -1,5 +1,5 @@
-// How much further training has changed a model: the loss before and now, the probability of each token of the sentence
-// that is shown, and the divergence of each head's attention on it.
+// Measures how much further training has changed a model: the loss before and now, the probability of each token of the
+// sentence that is shown, and the divergence of each head's attention weights on that sentence.
 
 import { weightsOf } from '../run/headScores.js';
 import { readRun } from '../run/modelInput.js';
@@ -13,7 +13,7 @@ import { probeRun, trainedSource } from './trainedRun.js';
 /** @typedef {{ loss: number, likely: number[], weights: Float32Array }} Measured */
 
 /**
- * The Jensen–Shannon divergence of two distributions in bits: 0 if they are equal, 1 if they have nothing in common.
+ * Returns the Jensen–Shannon divergence of two distributions in bits: 0 for equal, 1 for disjoint distributions.
  * @param {ArrayLike<number>} p
  * @param {ArrayLike<number>} q
  */
@@ -28,7 +28,7 @@ export function divergence(p, q) {
 }
 
 /**
- * The mean divergence of each head's rows, without that of token 0, which has no other key: [layer][head].
+ * Returns the mean divergence of each head's rows as [layer][head]. Row 0 does not count, because it has only one key.
  * @param {Float32Array} before (L,H,T,T)
  * @param {Float32Array} now
  * @param {{ layers: number, heads: number, T: number }} sizes
@@ -46,7 +46,7 @@ export function headDivergences(before, now, { layers, heads, T }) {
 }
 
 /**
- * The probability of each token of a sequence after those before it; token 0 has none.
+ * Returns the probability of each token of a sequence after the tokens before it, from token 1 on.
  * @param {Numbers} logits (1,T,V)
  * @param {readonly number[]} labels
  */
@@ -65,7 +65,8 @@ function probed(hl, trainer, model) {
 }
 
 /**
- * A function that compares a trainer's model with the one that training began with; null if that was a new model.
+ * Makes a function that compares a trainer's model with the model at the beginning of the training; null if that was a
+ * new model.
  * @param {Hl} hl
  * @param {Trainer} trainer
  * @returns {(() => Omit<HeadChanges, 'step'>) | null}

@@ -1,4 +1,4 @@
-// The task to train the demo model further on the visitor's own text: windows of its tokens.
+// The task that trains the demo model further on the visitor's own text. Sequences are windows of the text's tokens.
 
 import { argumentError } from '../../../src/js/check/errors.js';
 import { LESSONS } from '../../features/train/lessons.js';
@@ -9,7 +9,7 @@ import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '.
 
 /** Tokens of a window, as in the demo model's own training. */
 const WINDOW = 128;
-/** The share of the text, at its end, that is held out; a shorter part than MIN_HELD_OUT would say little. */
+/** The share of the text that is held out, at the end of the text. Fewer tokens than MIN_HELD_OUT would say little. */
 const [HELD_OUT, MIN_HELD_OUT] = [0.2, 32];
 /** Tokens of the sentence that is shown. */
 const SHOWN = 20;
@@ -17,15 +17,15 @@ const SHOWN = 20;
 const NONE = -100;
 const LIMITS = { validation: 4, frames: 10 };
 
-/** The number of different windows in a part of a text. @param {number[]} part @param {number} width */
+/** Returns the number of different windows in a part of a text. @param {number[]} part @param {number} width */
 const windowsIn = (part, width) => part.length - width;
 
-/** A function that draws windows. @param {number[]} part of the text @param {number} width */
+/** Makes a function that draws windows. @param {number[]} part of the text @param {number} width */
 const drawFrom = (part, width) => (/** @type {Random} */ random) =>
   windowAt(part, width, Math.floor(random() * windowsIn(part, width)));
 
 /**
- * Tokens, each with the next one as its target.
+ * Returns a window of tokens. The target of each token is the next one.
  * @param {number[]} part
  * @param {number} width
  * @param {number} at
@@ -59,7 +59,7 @@ export function ownTextTask(text, { model, tokenizer, readTokenizer }) {
     heldOut: drawFrom(judged, judgedWidth),
     shown: sentenceOf(tokenizer, text.trim(), holdsOut ? offsets.slice(-held) : offsets),
     model: MODELS[OWN_TEXT],
-    // A short text has fewer windows than a batch.
+    // A short text may have fewer windows than a batch has sequences.
     training: { rate: usualTraining(OWN_TEXT).rate, batch: Math.min(batch, windowsIn(learned, width)), steps },
     goal: null,
     limits: { ...LIMITS, validation: Math.min(LIMITS.validation, windowsIn(judged, judgedWidth)) },
@@ -68,7 +68,7 @@ export function ownTextTask(text, { model, tokenizer, readTokenizer }) {
 }
 
 /**
- * The demo model with a float for each of its packed weights.
+ * Copies the demo model with its packed weights as floats.
  * @param {Hl} hl @param {TransformerSource['model']} model
  */
 function floatsOf(hl, model) {
@@ -78,10 +78,10 @@ function floatsOf(hl, model) {
 }
 
 /**
- * The sentence that is shown: whole words.
+ * Chooses the text that is shown. It begins and ends with a whole word.
  * @param {SourceTokenizer} tokenizer
  * @param {string} text
- * @param {[number, number][]} offsets of the tokens that are judged
+ * @param {[number, number][]} offsets of the tokens for validation
  */
 function sentenceOf(tokenizer, text, offsets) {
   const first =

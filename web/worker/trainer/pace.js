@@ -1,22 +1,22 @@
-// When the next training step is due, at a chosen number of steps a second.
+// Tells when the next training step is due at a chosen number of steps per second.
 
-/** Milliseconds whose steps are caught up after a delay, at most. */
+/** After a longer delay in milliseconds, the steps of the time before are skipped. */
 const MAX_DELAY = 100;
 
 export class Pace {
   #due = 0;
 
-  /** @param {number | null} speed steps a second; null without a limit */
+  /** @param {number | null} speed steps per second; null without a limit */
   constructor(speed) {
     this.speed = speed;
   }
 
-  /** The next step is due now. */
+  /** Makes the next step due now. */
   restart() {
     this.#due = performance.now();
   }
 
-  /** @returns {boolean} true if a step is due, which is counted as taken */
+  /** @returns {boolean} true if a step is due; then the caller must take it, and the following step is due later */
   takeStep() {
     const now = performance.now();
     if (now < this.#due) return false;

@@ -1,4 +1,4 @@
-// Reports of a training to the page: its progress, and the points of its curves since the last report.
+// Reports the progress of a training to the page, with the points of the curves since the last report.
 
 import { extended, noCurves } from '../../features/train/curves.js';
 
@@ -23,23 +23,23 @@ export class Reporter {
   #points = [];
   #curves = noCurves();
   #reportedAt = 0;
-  /** Steps since a time. */
+  /** The number of steps since a time, for the speed. */
   #counted = { since: 0, steps: 0 };
 
-  /** Another model is trained. @param {Curves} [curves] */
+  /** Begins the curves of another model. @param {Curves} [curves] */
   reset(curves = noCurves()) {
     this.#points = [];
     this.#curves = curves;
   }
 
-  /** From now on another request receives the reports. @param {Send} send @param {boolean} paced */
+  /** Sends the reports as parts of the answer to another request. @param {Send} send @param {boolean} paced */
   redirect(send, paced) {
     this.#send = send;
     this.#paced = paced;
     this.#unacknowledged = 0;
   }
 
-  /** Nothing is sent before the first request. */
+  /** Sends a part of the answer to the current request; nothing before the first request. */
   send = /** @type {Send} */ ((part, fields, transfer) => this.#send(part, fields, transfer));
 
   acknowledge() {
@@ -58,12 +58,12 @@ export class Reporter {
     return this.#curves;
   }
 
-  /** The curves with the points that have not been reported yet. @param {number} step */
+  /** Returns the curves including the points that have not been reported yet. @param {number} step */
   allCurves(step) {
     return extended(this.#curves, { points: this.#points, step });
   }
 
-  /** The point before the first step is the only one. @param {TrainingPoint} point */
+  /** Begins the curves with a point before the first step. @param {TrainingPoint} point */
   startWith(point) {
     this.#points = [point];
   }

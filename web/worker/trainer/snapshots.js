@@ -1,4 +1,4 @@
-// Snapshots of the weights during training. When there are too many, every other one is dropped.
+// Snapshots of the weights during training. When there are too many, every other snapshot is dropped.
 
 /** @import { Tensor } from '../../store/types.js' */
 /** @typedef {Record<string, Tensor>} Weights */
@@ -35,7 +35,7 @@ export class Snapshots {
     return this.#all[i];
   }
 
-  /** Adds a snapshot, unless there is one of this step. @param {number} step @param {() => Weights} stateOf */
+  /** Adds a snapshot, unless the last one is of this step. @param {number} step @param {() => Weights} stateOf */
   add(step, stateOf) {
     if (this.#all.at(-1)?.step === step) return;
     this.#all.push({ step, state: stateOf() });

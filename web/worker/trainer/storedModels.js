@@ -1,4 +1,4 @@
-// Trained models in the store of this browser, and files that were saved in the page.
+// Trained models in the storage of this browser, and files of models that the page has saved.
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { noCurves } from '../../features/train/curves.js';
@@ -12,9 +12,9 @@ import { everyOther } from './snapshots.js';
 /** @import { Snapshot } from './snapshots.js' */
 /** @import { Progress, Trainer } from './trainer.js' */
 
-/** Milliseconds between two times that a model is stored. It is also stored when training pauses. */
+/** A model in training is stored again after so many milliseconds, and whenever training pauses. */
 const STORE_EVERY = 10_000;
-/** Bytes of snapshots that are stored: of a longer film every other frame. */
+/** Maximum bytes of the snapshots that are stored. Every other snapshot is left out until the rest fits. */
 const MAX_STORED = 8e6;
 
 /** @param {Snapshot} snapshot */
@@ -44,12 +44,12 @@ export class StoredModels {
     return performance.now() - this.#storedAt > STORE_EVERY;
   }
 
-  /** Another model is trained. */
+  /** Restarts the time until a model is stored, because another model is trained. */
   restart() {
     this.#storedAt = performance.now();
   }
 
-  /** @param {string} key @returns {Promise<StoredTraining | undefined>} undefined also if it cannot be read */
+  /** @param {string} key @returns {Promise<StoredTraining | undefined>} undefined also if the storage cannot be read */
   get(key) {
     return this.#modelStore.get(key).catch(() => undefined);
   }
@@ -74,7 +74,7 @@ export class StoredModels {
 
   async list() {
     const list = await this.#modelStore.list().catch(() => []);
-    // An earlier version of the page had other tasks.
+    // An earlier version of the page may have stored models of tasks that no longer exist.
     this.#send('storedModels', { list: list.filter(({ settings }) => TASK_NAMES.includes(settings.task)) });
   }
 
@@ -85,7 +85,7 @@ export class StoredModels {
   }
 }
 
-/** A file that was saved in the page. @param {Uint8Array} bytes @returns {StoredTraining} */
+/** Reads a file of a model that the page has saved. @param {Uint8Array} bytes @returns {StoredTraining} */
 export function readSavedFile(bytes) {
   const { metadata } = readSafetensors(bytes);
   if (!metadata.settings) throw new Error('this file was not saved by the training here: it has no settings');

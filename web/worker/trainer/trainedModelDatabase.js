@@ -1,5 +1,5 @@
-// Models that were trained in this browser, in its IndexedDB: each under the key of its settings. The newest model with
-// a key replaces the one before.
+// Stores models that were trained in this browser in its IndexedDB, each under the key of its settings. A newer model
+// with the same key replaces the older one.
 
 /** @import { StoredModel } from '../../store/protocol.js' */
 /** @import { Settings } from '../../store/types.js' */
@@ -24,7 +24,7 @@
  * @property {() => Promise<StoredModel[]>} list the newest first
  */
 
-/** The progress is large and has its own object store: it is read only for the model that is continued. */
+/** The progress is large, and is read only for a model that is continued. So it has an object store of its own. */
 const [NAME, STORE, PROGRESS] = ['headlight', 'trained', 'going'];
 
 /** @param {IDBFactory | undefined} factory @returns {ModelStore} */
@@ -52,7 +52,7 @@ export function createModelStore(factory = globalThis.indexedDB) {
         new Promise((_, reject) => (request.onblocked = () => reject(new Error('another tab blocks the storage')))),
       ]);
       opened.then((store) => (store.onversionchange = () => store.close())).catch(() => {});
-      // The next call tries again.
+      // The next call tries to open the database again.
       opened.catch(() => (opened = undefined));
     }
     return opened;

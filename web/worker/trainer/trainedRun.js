@@ -1,4 +1,4 @@
-// A model in training as a source, and the run of its probe that the screen shows during training.
+// Makes a source of a model in training, and shows the model's run on the probe sequence during training.
 
 import { partnerScore, signTokenizer, textOf } from '../../features/train/lessons.js';
 import { TASK_ROLES } from '../../features/train/settings.js';
@@ -25,7 +25,7 @@ export function trainedSource({ model, task, settings, probe, steps }, version) 
     about: { ...source.about, trained },
     partnerOf: (weights, labels) => partnerScore(settings.task, weights, labels),
     version,
-    // Heads get their roles on the probe: a new model has learned nothing about random passages.
+    // The roles of heads are measured on the probe, because a new model has learned nothing about random passages.
     ...(task.base ? {} : { exemplar: probe.labels }),
   };
 }
@@ -33,11 +33,11 @@ export function trainedSource({ model, task, settings, probe, steps }, version) 
 /** @param {Pick<Trainer, 'task' | 'probe'>} trainer */
 const probeText = ({ task, probe }) => task.shown?.text ?? textOf(task.tokens, probe.labels);
 
-/** The probe as the input of a run. @param {Trainer} trainer */
+/** Returns a run of the unchanged model on the probe. @param {Trainer} trainer */
 export const probeRun = (trainer) => ({ text: probeText(trainer), second: '', ...UNCHANGED });
 
 /**
- * The frames of the film so far, computed from the snapshots.
+ * Computes the frames of the film so far from the snapshots.
  * @param {Hl} hl @param {Trainer} trainer @returns {Frame[]}
  */
 export function framesOf(hl, trainer) {
@@ -54,13 +54,13 @@ export function framesOf(hl, trainer) {
 }
 
 /**
- * Sends the run of the probe.
+ * Runs the model on the probe, and sends the run to the page.
  * @param {Hl} hl
  * @param {Trainer} trainer
  * @param {number} version
  * @param {HeadPlace} chosen
  * @param {Send} send
- * @returns {{ weights: Float32Array, scores: HeadScores }} scores: those that the chart shows
+ * @returns {{ weights: Float32Array, scores: HeadScores }} scores: the scores that the chart shows
  */
 export function showProbe(hl, trainer, version, chosen, send) {
   const source = trainedSource(trainer, version);
@@ -95,7 +95,7 @@ export function showProbe(hl, trainer, version, chosen, send) {
   return { weights, scores: chartScores(settings.task, scores) };
 }
 
-/** The likeliest token after each token, and the correct one. @param {Numbers} logits @param {number[]} targets */
+/** Returns the likeliest and the correct token after each token. @param {Numbers} logits @param {number[]} targets */
 function guessesOf({ data, shape }, targets) {
   const V = shape[2];
   return targets.map((wanted, t) => {
@@ -105,7 +105,7 @@ function guessesOf({ data, shape }, targets) {
 }
 
 /**
- * The scores of all heads in one record, by keys such as 'induction 1.0'.
+ * Returns the scores of all heads in one record with keys such as 'induction 1.0': score, layer and head.
  * @param {Task} task
  * @param {HeadScores[][]} scores
  * @returns {HeadScores}

@@ -1,4 +1,4 @@
-// Trains a small transformer on one task. It uses neither the page nor the worker.
+// Trains a small transformer on one task. This code needs neither the page nor the worker.
 
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { batchOf, TASKS, validationBatchOf } from '../../features/train/tasks.js';
@@ -10,11 +10,11 @@ import { Snapshots } from './snapshots.js';
 /** @typedef {ReturnType<Hl['transformer']>} Model */
 /** @typedef {ReturnType<Hl['adam'] | Hl['sgd']>} Optimizer */
 /**
- * learned: the loss of some sequences that are learned.
+ * The results of validation. learned: the loss on some of the sequences that the model learns from.
  * @typedef {{ loss: number, accuracy: number, learned: number }} Judged
  */
 /**
- * The state that training continues from, in addition to the weights.
+ * The state from which training continues, except the weights.
  * @typedef {object} Progress
  * @property {ReturnType<Optimizer['stateDict']>} optimizer
  * @property {number} drawn random numbers that have been drawn for sequences
@@ -23,12 +23,12 @@ import { Snapshots } from './snapshots.js';
 
 /** Number of steps over which the learning rate rises. */
 const WARM_UP = 50;
-/** Limit of the norm of all gradients together. */
+/** Maximum norm of all gradients together. */
 const MAX_GRADIENT = 1;
-/** Sequences for validation. */
+/** The number of sequences for validation. */
 const VALIDATION = 64;
 
-/** How each optimizer is made. */
+/** Functions that create the optimizers. */
 const OPTIMIZERS = {
   /** @param {Hl} hl @param {Model} model @param {Settings} settings @param {TaskKind} task */
   adamW: (hl, model, settings, task) =>
@@ -54,7 +54,7 @@ const createModel = (hl, settings, task) =>
   });
 
 /**
- * The sequence that is shown during training: the first suitable validation sequence.
+ * Returns the probe, which is shown during training: the first suitable validation sequence.
  * @param {TaskKind} task
  * @param {{ labels: Labels, targets: Labels }} validation
  */
@@ -79,18 +79,18 @@ export class Trainer {
   /** The newest weights, while those of a snapshot are shown. @type {Weights | null} */
   #newest = null;
   #random;
-  /** Some of the sequences of a text that are learned. */
+  /** Some of the sequences that the model learns from, for the loss on them; null for tasks without a text. */
   #learned;
   /** @type {Judged | null} */
   #judged = null;
-  /** Numbers that have been drawn for sequences. A continued training skips so many. */
+  /** The number of random numbers drawn for sequences. A training that is continued draws and drops as many first. */
   #drawn = 0;
 
   /**
    * @param {Hl} hl
    * @param {Settings} settings
-   * @param {TaskKind} [task] of the settings
-   * @param {Uint8Array} [saved] the file of a model that is continued: dropout depends on its step
+   * @param {TaskKind} [task] default: the task of the settings
+   * @param {Uint8Array} [saved] the file of a model that is continued, whose number of steps determines dropout
    */
   constructor(hl, settings, task = TASKS[settings.task], saved) {
     this.#hl = hl;
@@ -133,7 +133,7 @@ export class Trainer {
     return this.#optimizer;
   }
 
-  /** Random numbers that have been drawn for sequences. */
+  /** The number of random numbers that have been drawn for sequences. */
   get drawn() {
     return this.#drawn;
   }
@@ -148,7 +148,7 @@ export class Trainer {
     this.#rate = rate;
   }
 
-  /** One step. The loss is NaN if training has diverged. */
+  /** Takes one training step. The loss is NaN if training has diverged. */
   step() {
     this.resume();
     if (this.#steps === 0) this.takeSnapshot();
@@ -162,22 +162,22 @@ export class Trainer {
     return { loss, accuracy: correct / counted };
   }
 
-  /** Loss and accuracy on sequences that are never learned from. */
+  /** Measures loss and accuracy on sequences that the model never learns from. */
   validate() {
     const { loss, correct, counted } = this.model.judge(this.#validation.labels, this.#validation.targets);
     this.#judged = { loss, accuracy: correct / counted, learned: this.lossOf(this.model, 'learned') };
     return { loss, accuracy: correct / counted };
   }
 
-  /** The last result of validation: of these weights, or of a few steps before. */
+  /** The result of the last validation, with the current weights or those of a few steps before. */
   get judged() {
     if (!this.#judged) this.validate();
     return /** @type {Judged} */ (this.#judged);
   }
 
   /**
-   * The loss of this or another model on the sequences for validation, or on some that are learned. Tasks that
-   * generate sequences without limit have only the first.
+   * Returns the loss of a model on the sequences for validation, or on some that it learns from. Tasks that generate
+   * sequences without limit have only sequences for validation, and NaN for the others.
    * @param {Model} model @param {'heldOut' | 'learned'} which
    */
   lossOf(model, which) {
@@ -202,7 +202,7 @@ export class Trainer {
     this.model.loadStateDict(this.#snapshots.at(i).state);
   }
 
-  /** Loads the newest weights again. */
+  /** Loads the newest weights again, after goBack. */
   resume() {
     if (!this.#newest) return;
     this.#judged = null;
@@ -210,7 +210,7 @@ export class Trainer {
     this.#newest = null;
   }
 
-  /** After divergence: the last snapshot with a finite loss, and a new optimizer. The first snapshot always has one. */
+  /** Restores the last snapshot with a finite loss, with a new optimizer. The first snapshot always has such a loss. */
   recover() {
     this.#newest = null;
     const restore = () => this.model.loadStateDict(this.#snapshots.last.state);
@@ -224,12 +224,12 @@ export class Trainer {
     this.#optimizer = this.#createOptimizer();
   }
 
-  /** The file of the model, with its settings. */
+  /** Writes the model and its settings as a file. */
   save() {
     return this.model.save({ settings: JSON.stringify(this.settings), steps: String(this.#steps) });
   }
 
-  /** The state that training continues from, in addition to the model. @returns {Progress} */
+  /** Returns the state from which training continues, except the weights. @returns {Progress} */
   progress() {
     return { optimizer: this.#optimizer.stateDict(), drawn: this.#drawn, snapshots: this.#snapshots.all };
   }
@@ -237,7 +237,7 @@ export class Trainer {
   /**
    * @param {Record<string, TensorLike>} tensors of a saved file
    * @param {number} steps
-   * @param {Progress} [progress] without it the optimizer starts anew
+   * @param {Progress} [progress] if missing, the optimizer begins with a new state
    */
   load(tensors, steps, progress) {
     this.#newest = null;

@@ -1,6 +1,7 @@
-// The requests of training. The worker trains one small transformer in short turns, so that requests are read between
-// them. The reports and the run that the screen shows during training are parts of the answer to one request, `train`,
-// which ends with the next request of this verb. Afterwards the model is a source like any other.
+// Answers the requests of training. The worker trains one small transformer in short turns, so that it can read
+// requests between them. The reports and the runs that the page shows during training are parts of the answer to one
+// request, `train`. This answer ends when the next request with this verb comes. The model remains a source like any
+// other.
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { taughtTask } from '../../features/train/lessons.js';
@@ -32,7 +33,7 @@ export class Training {
   #pace = new Pace(USUAL_SPEED);
   #reporter = new Reporter();
   #endAnswer = () => {};
-  /** Requests are answered one after another. @type {Promise<unknown>} */
+  /** Settled when all requests so far have been answered, one after another. @type {Promise<unknown>} */
   #queue = Promise.resolve();
 
   /**
@@ -47,7 +48,7 @@ export class Training {
     this.storedModels = new StoredModels(modelStore, this.#reporter.send);
   }
 
-  /** Null before the first request that needs a model. */
+  /** The model in training; null before the first request that needs one. */
   get run() {
     return this.#run;
   }
@@ -69,7 +70,7 @@ export class Training {
   }
 
   /**
-   * The model of a state's settings as a source.
+   * Returns the model with the settings of a state as a source.
    * @param {Partial<State>} state
    * @returns {Promise<TransformerSource>}
    */
@@ -109,7 +110,7 @@ export class Training {
     if (start && trainer.steps < run.end) run.play();
   }
 
-  /** @param {Settings} settings @param {boolean} [fresh] neither this model nor a stored one is continued */
+  /** @param {Settings} settings @param {boolean} [fresh] true to continue neither this model nor a stored one */
   async #runOf(settings, fresh = false) {
     const key = keyOf(settings);
     if (this.#run && this.#run.key === key && !fresh) return this.#run;

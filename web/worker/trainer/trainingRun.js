@@ -1,4 +1,4 @@
-// One model in training: it plays, pauses, takes single steps, and shows earlier steps.
+// Runs the training of one model: continuously or in single steps, with pauses, and with views of earlier steps.
 
 import { keyOf } from '../../features/train/settings.js';
 
@@ -11,14 +11,14 @@ import { keyOf } from '../../features/train/settings.js';
 
 /** Milliseconds that a turn takes before messages are read. */
 const TURN = 30;
-/** Frames of a film before the training is extended. */
+/** Frames of a film, unless the training is extended. */
 const FRAMES = 40;
 /** Steps between two validations. */
 const VALIDATE_EVERY = 10;
 /** Training has diverged if, after a number of steps, the loss is this many times the first one. */
 const [DIVERGED, MIN_STEPS] = [4, 20];
 
-/** Counts the versions of the weights of all models: runs are cached by version. */
+/** Counts the versions of the weights of all models, because runs are cached by version. */
 let versions = 0;
 
 export class TrainingRun {
@@ -60,13 +60,13 @@ export class TrainingRun {
     this.#firstLoss = reporter.curves.loss[0]?.[1] ?? 0;
   }
 
-  /** The progress, in the form of reports. */
+  /** The progress as a report contains it. */
   get progress() {
     const { trainer, end, shownStep: at, key } = this;
     return { steps: trainer.steps, end, at, playing: this.#playing, key, settings: trainer.settings };
   }
 
-  /** The changes of a model that is trained further, in the form of reports. */
+  /** Returns the changes of a model that is trained further, as a report contains them. */
   changes() {
     const step = this.shownStep ?? this.trainer.steps;
     return this.#compare ? { changes: { step, ...this.#compare() } } : {};
@@ -75,7 +75,7 @@ export class TrainingRun {
   play() {
     const { trainer } = this;
     if (this.leaveShownStep()) this.version = ++versions;
-    // A training that has ended is extended by its usual number of steps.
+    // A training that has ended is extended by the usual number of steps of its task.
     if (trainer.steps >= this.end) this.end = trainer.steps + trainer.task.training.steps;
     this.#playing = true;
     this.#pace.restart();
@@ -93,7 +93,7 @@ export class TrainingRun {
     clearTimeout(this.#timer);
   }
 
-  /** Steps until the turn ends, then the next turn after other messages. */
+  /** Takes steps until the turn ends, and schedules the next turn so that messages are read before. */
   #turn() {
     if (!this.#playing) return;
     const start = performance.now();
@@ -117,7 +117,7 @@ export class TrainingRun {
     this.#timer = setTimeout(() => this.#turn(), delay);
   }
 
-  /** One step. @returns {boolean} false if training has diverged */
+  /** Takes one step and reports it. @returns {boolean} false if training has diverged */
   #step() {
     const { trainer } = this;
     const { loss } = trainer.step();
@@ -151,7 +151,7 @@ export class TrainingRun {
     this.#store();
   }
 
-  /** Restores the model from the snapshot of a step, without training. @param {number} step */
+  /** Stops training, and shows the model with the weights of an earlier step. @param {number} step */
   goBack(step) {
     this.#stop();
     const { trainer } = this;
@@ -188,7 +188,7 @@ export class TrainingRun {
     this.#turn();
   }
 
-  /** A model before its first step, or with the weights of an earlier one, is not stored. */
+  /** Stores the model, unless it has taken no step or has the weights of an earlier step. */
   #store() {
     if (this.trainer.steps === 0 || this.shownStep !== null) return;
     const curves = this.#reporter.allCurves(this.trainer.steps);

@@ -1,6 +1,6 @@
-// Ablation: the probability of the chosen token, or of the chosen sentence for a picture, without each head in turn,
-// from the last layer down; of a model without a prediction, the angle by which its hidden states turn. A model may
-// have several attentions: the one that is shown comes first.
+// Ablation: measures the probability of the chosen token, or of the chosen sentence for a picture, with each head
+// switched off in turn, from the last layer down. Without a prediction it measures the angle by which the hidden states
+// turn. If a model has several attentions, the heads of the shown attention come first.
 
 import { hiddenAngle } from '../../../src/js/analysis/hiddenAngle.js';
 import { layerPlace, shownPart, withPlace } from '../../features/whatif/modelEdits.js';
@@ -14,7 +14,7 @@ import { transformerOf } from '../sources/sources.js';
 /** @import { Ablation, Run, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Handler, WorkerContext } from '../types.js' */
-/** @typedef {Pick<Ablation, 'measure' | 'text' | 'before'> & { of: (run: Run) => number }} Measured of: a run */
+/** @typedef {Pick<Ablation, 'measure' | 'text' | 'before'> & { of: (run: Run) => number }} Measured of: of a run */
 
 /** @type {Handler<'ablate'>} */
 export const ablate = {
@@ -50,7 +50,7 @@ export const ablate = {
 };
 
 /**
- * The number that is measured without each head.
+ * Returns the value with all heads, and a function that measures a run with a head switched off.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {State} state

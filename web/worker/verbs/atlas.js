@@ -1,4 +1,4 @@
-// Requests about the map of all heads. Few visitors open it: the code is loaded by the first request.
+// Requests about the map of all heads. Few visitors open the map, so the first request loads the code.
 
 /** @import { Handler, WorkerContext } from '../types.js' */
 

@@ -1,4 +1,4 @@
-// A chat: the text that the model's template makes of messages, and the messages in a text.
+// Makes a text of the messages of a chat by the model's template, or finds the messages in a text.
 
 import { messagesIn } from '../../features/chat/roles.js';
 import { transformerOf } from '../sources/sources.js';
@@ -21,7 +21,7 @@ export const chat = {
   },
 };
 
-/** The text of a chat, without the token at the beginning, which the tokenizer adds. */
+/** Writes a chat as a text. The begin token is left out if the tokenizer adds it anyway. */
 function textOf(/** @type {Transformer} */ model, /** @type {ChatMessage[]} */ messages) {
   const text = model.chat(messages.map((message) => ({ ...message })));
   const begin = model.chatTemplates?.begin;
@@ -30,7 +30,7 @@ function textOf(/** @type {Transformer} */ model, /** @type {ChatMessage[]} */ m
 }
 
 /**
- * The messages of a text. A template may write a system message of its own, which is not one of the messages.
+ * Returns the messages in a text, without a system message that the template adds by itself.
  * @param {Transformer} model @param {string} text
  */
 function readMessages(model, text) {

@@ -1,5 +1,5 @@
-// A circuit: the lines between the parts of a model that carry its guess. Few visitors open it: the code is loaded by
-// the first request.
+// Requests about a circuit, which consists of the lines between the parts of a model that carry the prediction. Few
+// visitors open a circuit, so the first request loads the code.
 
 import { runOf } from '../../store/runInput.js';
 import { transformerOf } from '../sources/sources.js';
@@ -18,12 +18,13 @@ function circuitsOf(worker) {
   return made;
 }
 
-/** Everything that a circuit depends on, without cuts. @param {State} state */
+/** Returns a key of everything that a circuit without cuts depends on. @param {State} state */
 const keyOf = (state) =>
   JSON.stringify([state.model, runOf(state), state.pinned, state.trace.answers, state.circuit?.carries]);
 
 /**
- * The circuits, for a model that flow can show; null for another one, which an address may name.
+ * Returns the circuits, the source and a key. Null for a model that the view `flow` cannot show, which an address may
+ * contain.
  * @param {State} state @param {Reply} reply @param {WorkerContext} worker
  */
 async function found(state, reply, worker) {

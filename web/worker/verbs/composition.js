@@ -1,4 +1,4 @@
-// Composition of the chosen head with the heads of all other layers: see composition() in headlight-attention/analysis.
+// Computes the composition of the chosen head with the heads of all other layers. See composition() in src/js/analysis.
 
 import { composition as compositionOf } from '../../../src/js/analysis/analysis.js';
 
@@ -24,7 +24,7 @@ export const composition = {
 };
 
 /**
- * int8 matrices are converted to floats once, not once for each pair of heads.
+ * Models whose int8 matrices have been converted to floats, once instead of once for each pair of heads.
  * @type {WeakMap<Transformer, Parameters>}
  */
 const floats = new WeakMap();
@@ -41,7 +41,7 @@ function withFloats(model) {
 }
 
 /**
- * All that have been computed so far, after each layer: the nearest layers first.
+ * Yields all compositions that have been computed so far, after each layer. The nearest layers come first.
  * @param {TransformerSource} source
  * @param {HeadPlace} chosen
  */

@@ -1,5 +1,5 @@
-// Continues a text with the model's first guess, token by token: in an encoder–decoder that of the decoder. A guess
-// that repeats a phrase is left out. A model of speech writes the text of the sound.
+// Continues a text with the model's likeliest token, one token after another. In an encoder–decoder it continues the
+// text of the decoder. A token that would repeat a phrase is skipped. A model of speech transcribes the sound.
 
 import { runOf } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';
@@ -29,23 +29,23 @@ export const generate = {
   },
 };
 
-/** The input of an encoder, if there is one. @param {ModelInput} input @returns {PlainInput | undefined} */
+/** Returns the input of the encoder, if there is one. @param {ModelInput} input @returns {PlainInput | undefined} */
 const encoderOf = (input) =>
   typeof input === 'object' && 'encoder' in input ? /** @type {PlainInput} */ (input.encoder) : undefined;
 
 /**
  * @param {TransformerSource} source
  * @param {{ ids: number[], encoder?: PlainInput }} prompt
- * @param {{ edit: Edit[], max: number }} how max: tokens
+ * @param {{ edit: Edit[], max: number }} how max: maximum number of tokens
  * @param {Reply} reply
  */
 async function continueText({ model, tokenizer, about }, { ids, encoder }, { edit, max }, reply) {
   const room = Math.min(max, about.context - ids.length);
   let text = '';
-  // The space before the first new token depends on the tokens before it: an answer is decoded as a whole.
+  // The space before a token depends on the tokens before it, so all new tokens are decoded together.
   const from = encoder ? 1 : ids.length;
   const all = [...ids];
-  // One token a call, so that a cancelled request ends between two tokens.
+  // Each call generates one token, so that a cancelled request ends between two tokens.
   for (let i = 0; i < room && !(await reply.checkCancelled()); i++) {
     const suppress = [...(model.generation.suppress ?? []), ...(about.words ? repeating(all.slice(ids.length)) : [])];
     const { ids: next } = await model.generate(encoder ? { encoder, ids: all } : all, {
@@ -57,7 +57,7 @@ async function continueText({ model, tokenizer, about }, { ids, encoder }, { edi
     if (next.length === 0) break;
     all.push(...next);
     const whole = tokenizer.decode(all.slice(from), { skipSpecial: encoder !== undefined });
-    // The first half of a character is not sent before its second half.
+    // An incomplete character is not sent before the token with the rest of it.
     if (!whole.endsWith('\ufffd') && whole !== text) {
       reply.send('generated', { text: whole, isAnswer: encoder !== undefined });
       text = whole;

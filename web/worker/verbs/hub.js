@@ -1,4 +1,4 @@
-// Requests about models of the Hugging Face Hub. Few visitors open one: the code is loaded by the first request.
+// Requests about models of the Hugging Face Hub. Few visitors open such a model, so the first request loads the code.
 
 /** @import { Handler } from '../types.js' */
 

@@ -7,7 +7,7 @@ export const open = {
   async answer({ name, title, files, transposed }, reply, worker) {
     const reading = new AbortController();
     const hl = await worker.core();
-    // Most visitors open no files.
+    // The code is loaded here because most visitors open no files.
     const { openFiles } = await import('../sources/userFiles.js');
     const { source, summary } = await openFiles(hl, name, files, {
       title,

@@ -1,4 +1,4 @@
-// Everything that the screen shows of a state.
+// Answers with everything that the screen shows of a state.
 
 import { showTransformer } from '../run/showTransformer.js';
 

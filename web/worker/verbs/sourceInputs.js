@@ -1,4 +1,4 @@
-// Requests that change what a source shows apart from the text: its tokens, its heads, its picture.
+// Requests that change the input of a source, except the text: texts of tokens, the number of heads, picture or sound.
 
 import { Problem } from '../sources/problem.js';
 

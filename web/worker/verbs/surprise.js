@@ -1,4 +1,4 @@
-// The probability of each token of the text. Few visitors ask: the code is loaded by the first request.
+// The request for the probability of each token of the text. Few visitors send it, so the first request loads the code.
 
 /** @import { Handler } from '../types.js' */
 

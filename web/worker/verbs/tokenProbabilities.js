@@ -1,4 +1,4 @@
-// How likely each token of the text was after the tokens before it: with the changes of the state, and without.
+// Computes the probability of each token of the text after the tokens before it, with and without the state's changes.
 
 import { runOf, UNCHANGED } from '../../store/runInput.js';
 import { readRun } from '../run/modelInput.js';

@@ -1,4 +1,4 @@
-// A trace: how much of the answer returns when one place of the model takes over its value from another run.
+// A trace measures how much of the answer returns when the value at one place of the model is copied from another run.
 
 import { ALL, OWN } from '../../features/trace/settings.js';
 import { transformerOf } from '../sources/sources.js';
@@ -8,10 +8,10 @@ import { transformerOf } from '../sources/sources.js';
 /** @import { TraceControl } from '../../store/traceProtocol.js' */
 /** @import { Handler } from '../types.js' */
 
-/** A model with fewer bytes is offered only the pairs that change its answer, if there are any. */
+/** For a model with fewer bytes, the pairs that do not change its answer are left out, unless none is left then. */
 const SMALL = 2e7;
 
-/** The place that is measured next, and whether the measurement pauses. @type {TraceControl} */
+/** The place that is measured next, and true if the measurement pauses. @type {TraceControl} */
 const control = {};
 
 /** @type {Handler<'traceTasks'>} */

@@ -110,7 +110,7 @@ test('values that are not weights are refused with the name of the parameter', (
         [-3, 4],
       ]),
     ),
-    /^attentions: .*is 2, expected weights: numbers from 0/,
+    /^attentions: .*is 2, expected weights, which are numbers from 0/,
   );
   assert.match(
     refusal(() => readWeights('mount', [weights(2, 3, 3), weights(2, 4, 4)])),
