@@ -1,6 +1,6 @@
-// How much rounded weights change the attention of a model.
+// Measures how much rounded weights change the attention of a model.
 
-/** The strongest key of each row. @param {Float32Array} weights @param {number} keys */
+/** Returns the key with the largest weight of each row. @param {Float32Array} weights @param {number} keys */
 function strongestKeys(weights, keys) {
   const strongest = [];
   for (let row = 0; row < weights.length; row += keys) {
@@ -10,7 +10,7 @@ function strongestKeys(weights, keys) {
   return strongest;
 }
 
-/** The mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
+/** Returns the mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
 function lossOf(logits, ids) {
   const width = logits.length / ids.length;
   let sum = 0;
@@ -22,18 +22,18 @@ function lossOf(logits, ids) {
   return sum / (ids.length - 1);
 }
 
-/** Weights of all heads, and the loss. */
+/** Runs the model. Returns the attention weights of all heads, and the loss. */
 function run(model, ids) {
   const { captured, logits } = model.forward({ ids: [ids] }, { capture: ['blocks.*.weights'] });
   return { weights: Object.values(captured).map((tensor) => tensor.copy()), loss: lossOf(logits.copy(), ids) };
 }
 
 /**
- * The largest and the mean change of a weight, the share of rows with the same strongest key, and the change of the
- * loss, over some texts.
+ * Returns the largest and the mean change of an attention weight, the share of rows with the same strongest key, and
+ * the change of the loss, over some texts.
  * @param {any} exact
  * @param {any} rounded
- * @param {readonly number[][]} texts of one length
+ * @param {readonly number[][]} texts lists of ids of the same length
  */
 export function roundingErrors(exact, rounded, texts) {
   let [largest, sum, count, same, rows, loss] = [0, 0, 0, 0, 0, 0];
