@@ -29,7 +29,7 @@ export async function watchHeaps(page) {
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
   const look = async () => {
     record('page', await session.send('Runtime.getHeapUsage'));
-    // The message is sent without waiting for the answer, because a worker that computes answers later.
+    // The message is sent without waiting for the answer, because a worker answers only after its current computation.
     const message = JSON.stringify({ id: 1, method: 'Runtime.getHeapUsage' });
     for (const sessionId of latest.keys())
       if (sessionId !== 'page')

@@ -11,7 +11,7 @@ const TOLERANCE = 1e-3;
  * optimize functions that are called often.
  */
 const [SHORT, WARM_UP] = [2, 400];
-/** Milliseconds between contenders: idle threads may continue to spin, onnxruntime-web's for 60 ms. */
+/** Milliseconds between contenders, because idle threads may continue to spin, those of onnxruntime-web for 60 ms. */
 const UNTIL_ASLEEP = 100;
 /** A call that takes at least this many milliseconds needs no preceding call that fills the caches. */
 const LONG = 10;

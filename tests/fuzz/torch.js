@@ -156,7 +156,7 @@ function damagedPickle(source) {
   return source.chance(0.5) ? torchZip(null, storages, { bytes }) : torchLegacy(null, storages, { bytes });
 }
 
-// ---- pickles that are made up ----
+// ---- random pickles ----
 
 export function anyValue(source, depth = 0) {
   const inner = () => anyValue(source, depth + 1);
@@ -207,7 +207,7 @@ function madeUp(source) {
   return torchZip(null, storages, { bytes, more, order: source.maybe(0.3, () => source.pick(['little', 'big', ''])) });
 }
 
-// ---- what is compared ----
+// ---- comparisons ----
 
 /** Returns the tensors, or undefined if the file is refused with a valid error. */
 function answer(bytes) {
