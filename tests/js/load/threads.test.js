@@ -35,10 +35,7 @@ const program = async (body, { before = '', flags = [], shell = '', ends = true 
   return (await run('bash', ['-c', `${shell}; exec "$@"`, 'bash', process.execPath, ...args], options)).stdout.trim();
 };
 
-/**
- * Returns the first line that a program prints. The program is then ended, because a hanging worker may keep it
- * running.
- */
+/** Returns the first line that a program prints, and then kills it, because a hanging worker may keep it running. */
 async function firstLine(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
