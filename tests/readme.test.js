@@ -1,5 +1,5 @@
-// Checks of the documents: every program in them runs unchanged, every named file and verb exists, and the figures
-// equal those of the benchmark and of the built files.
+// Checks the documents: every program in them runs unchanged, every file and every command of build.sh that they
+// mention exists, and the numbers equal those of the benchmark and of the built files.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -32,7 +32,7 @@ import { isFullTier } from './support/tier.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const PAGES = pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`);
-/** recipes.test.js runs their programs. */
+/** Pages with recipes, whose programs recipes.test.js runs. */
 const RECIPES = PAGES.filter((path) => path.startsWith('web/docs/recipes/'));
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...PAGES.filter((path) => !RECIPES.includes(path))];
 const open = (path) => ({ path, text: read(path) });
@@ -40,7 +40,7 @@ const documents = DOCUMENTS.map(open);
 const everything = [...documents, ...RECIPES.map(open)];
 const readme = documents[0].text;
 
-/** The programs in one language: { name, text }. */
+/** Returns the programs in one language: { name, text }. */
 const programs = (language) =>
   documents.flatMap(({ path, text }) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program], i) => ({
@@ -49,7 +49,7 @@ const programs = (language) =>
     })),
   );
 
-/** A folder with the installed package and the page. */
+/** Folder with the installed package and the page. */
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
 let browser, server, hub, env;
 before(async () => {
@@ -69,7 +69,7 @@ before(async () => {
   cpSync(join(root, 'tests/golden/gguf/llama-q4_k_m.gguf'), join(folder, 'model.Q4_K_M.gguf'));
   cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'ckpt.pt'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  // Programs that open models of the Hub get them from an imitation of it.
+  // Programs that open models of the Hub get the models from a local imitation of the Hub.
   const gpt2 = readdirSync(join(folder, 'gpt2')).map((name) => [name, readFileSync(join(folder, 'gpt2', name))]);
   hub = await imitateHub({ 'openai-community/gpt2': Object.fromEntries(gpt2) });
   env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
@@ -85,12 +85,12 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Expected output of a program: the comments after console.log(…); */
+/** Returns the expected output of a program, which is in the comments after console.log(…); */
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
 test('every program for Node runs, and prints the output in its comments', async () => {
   assert.ok(programs('js').length > 5 && programs('js')[0].name.startsWith('README.md'));
-  // Programs of the documentation site run in the full tier.
+  // Programs of the documentation site run only in the full tier.
   for (const { name, text } of programs('js').filter(({ name }) => isFullTier || !name.startsWith('web/docs'))) {
     const file = join(folder, 'program.js');
     writeFileSync(file, text);
@@ -100,7 +100,7 @@ test('every program for Node runs, and prints the output in its comments', async
       env,
     }).catch((error) => assert.fail(`${name}: ${error.stderr}`));
     const lines = stdout.split('\n').slice(0, -1);
-    // The tests use a random model, which generates a different text than a real one.
+    // The tests use a random model, which generates a different text than the real one.
     const expected = printed(text).map((said, i) =>
       said.startsWith('such as: ') && lines[i] !== undefined ? lines[i] : said,
     );
@@ -161,7 +161,7 @@ test('every named file exists', () => {
     );
     for (const [, quoted, linked] of local.matchAll(named)) {
       const target = quoted ?? join(dirname(path), linked.replace(/#.*/, ''));
-      // Other verbs make these.
+      // Other commands of build.sh make these files.
       if (/^dist\/(site\/reference|fuzz|native)/.test(target)) continue;
       assert.ok(existsSync(join(root, target)), `${path}: ${target}`);
     }
@@ -208,7 +208,7 @@ test('the sizes in README equal those of the files that load() reads', async () 
   const wasm = files.filter(({ path }) => path.endsWith('.wasm'));
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   assert.equal(files.length, requests, [...asked].join('\n'));
-  // The figures of ./build.sh sizes, which are checked against limits.
+  // The files are those that ./build.sh sizes measures and compares with limits.
   const dist = '/node_modules/headlight-attention/dist/';
   assert.deepEqual(
     [...asked].sort(),

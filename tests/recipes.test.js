@@ -1,5 +1,5 @@
-// Every program in the recipes runs unchanged and gives the output in its comments. A small package that runs the same
-// files with onnxruntime-web replaces transformers.js, which is large.
+// Checks that every program in the recipes runs unchanged and prints the output in its comments. transformers.js, which
+// is large, is replaced by a small package that runs the same files with onnxruntime-web.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -20,10 +20,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const RECIPES = join(root, 'web/docs/recipes');
 const names = readdirSync(RECIPES).filter((name) => name !== 'index.md');
 const textOf = (name) => readFileSync(join(RECIPES, name), 'utf8');
-/** The programs in a recipe in one language. */
+/** Returns the programs in a recipe in one language. */
 const programs = (name, language) =>
   [...textOf(name).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program]) => program);
-/** A program that begins with the name of a file is written to that file, for another program or a page. */
+/**
+ * Returns the file that a program is written to for another program or a page, if its first line is a comment with a
+ * name.
+ */
 const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
@@ -51,7 +54,7 @@ const STAND_INS = {
         return (inputs) => session.run(inputs);
       },
     };`,
-  // TensorFlow.js itself, which the package of the sentence encoder contains.
+  // The real TensorFlow.js, which the package of the sentence encoder contains.
   '@tensorflow/tfjs': `
     import { createRequire } from 'node:module';
     const tf = createRequire(import.meta.url)('@energetic-ai/core');
@@ -59,7 +62,7 @@ const STAND_INS = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'headlight-recipes-'));
-/** The files in a folder, by name. */
+/** Returns the files in a folder, by name. */
 const filesIn = (path) => Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name))]));
 
 let installed, browser, server, hub, env;
@@ -129,7 +132,7 @@ async function withPage(name, use, url = server.url) {
     await context.close();
   }
 }
-/** Waits for something in the shadow root of a view. */
+/** Waits for an element in the shadow root of a view. */
 const inView = (page, id, selector) =>
   page.waitForFunction(
     ([id, selector]) => document.querySelector(`#${id} > div`)?.shadowRoot?.querySelector(selector),
@@ -171,7 +174,7 @@ test('headers.md: the service worker isolates a page whose host sends no headers
 
 test('headers.md: the configuration of every host has both headers', () => {
   const WANTED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
-  /** Headers in the configuration of each host, as name and value. */
+  /** Functions that find the headers in the configuration of each host, as name and value. */
   const said = {
     nginx: (text) => text.matchAll(/^ *add_header (\S+) (\S+) always;$/gm),
     Apache: (text) => text.matchAll(/^Header always set (\S+) "(.*)"$/gm),

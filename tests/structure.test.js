@@ -1,4 +1,4 @@
-// Which folders may import each other, and that no imports are circular. Types in comments do not count.
+// Checks which folders import each other, and that no imports are circular. Imports of types in comments do not count.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const IMPORT = /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
-/** Modules that are loaded on demand. */
+/** Matches a module that is loaded on demand. */
 const LATER = /\bimport\(\s*['"](\.[^'"]+)['"]/g;
 const INCLUDE = /^\s*#\s*include\s*"([^"]+)"/gm;
 
@@ -18,7 +18,7 @@ const filesIn = (folder, ending) =>
     .map((name) => join(folder, name))
     .filter((path) => ending.test(path) && statSync(join(ROOT, path)).isFile());
 
-/** Every file with the files that it names, as paths from the root. */
+/** Returns for every file the files that it imports, as paths from the root. */
 function graphOf(files, pattern, resolve) {
   return new Map(
     files.map((file) => {
@@ -34,7 +34,7 @@ const headers = () =>
     [join(dirname(file), name), join('src/core', name)].map(normalize).find((path) => existsSync(join(ROOT, path))),
   );
 
-/** The first circle of imports, as a list of files; null if there is none. */
+/** Returns the first circle of imports as a list of files, or null if there is none. */
 function circleIn(graph) {
   const done = new Set();
   const walk = (file, path) => {
@@ -54,7 +54,7 @@ function circleIn(graph) {
   return null;
 }
 
-/** Imports from a folder that is not in a lower row: folders in the same row must not import each other. */
+/** Returns the imports from a folder that is not in a lower row. Folders in the same row must not import each other. */
 function upwards(graph, folder, rows) {
   const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
   const roomOf = (file) => relative(folder, file).split('/')[0];
@@ -70,13 +70,16 @@ function upwards(graph, folder, rows) {
   );
 }
 
-/** Imports of each file, including those on demand. */
+/** Returns the imports of each file, including imports on demand. */
 function allImports(folder) {
   const [graph, later] = [modules(folder), modules(folder, LATER)];
   return new Map([...graph].map(([file, others]) => [file, [...others, ...(later.get(file) ?? [])]]));
 }
 
-/** All files that some files import, directly or not, including those on demand. @returns {Set<string>} */
+/**
+ * Returns all files that some files import, directly or indirectly, including imports on demand.
+ * @returns {Set<string>}
+ */
 function reachedFrom(...files) {
   const graph = allImports('web');
   const reached = new Set();
@@ -108,7 +111,7 @@ test('web: neither the store nor the worker imports a component, and parts of ui
   assert.deepEqual([...reachedFrom(...ui)].filter(isIn('features')), []);
 });
 
-/** Files of features that draw, move, save or read files, or define hooks, and so may use the DOM. */
+/** Files of features that may use the DOM, because they draw, move elements, save or read files, or define hooks. */
 const USES_DOCUMENT =
   /(paintWeights|paintAligned|savePicture|textWidth|use[A-Z]\w+|droppedFiles|twoRuns|embedSnippet|unfold)\.js$/;
 
@@ -120,7 +123,7 @@ test('web: computations of features use no document, window or worker', () => {
   }
 });
 
-/** Assignments to `.value` of a signal that the file does not create itself. */
+/** Returns the assignments to `.value` of signals that the file does not create itself. */
 function assignedSignals(text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
   const assigned = /([\w$.?]+)\.value\s*(?:(?:\?\?|\|\||&&|\*\*|<<|>>>?|[-+*/%&|^])?=(?![=>])|\+\+|--)/g;

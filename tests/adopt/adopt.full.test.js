@@ -1,5 +1,5 @@
-// The table of platforms: the documentation contains it, and the rows that need no installation are run here.
-// ./build.sh adopt runs all rows; tests/package covers esbuild, Vite's build, webpack, require and TypeScript.
+// Checks that the documentation contains the table of platforms, and runs the rows that need no installation.
+// ./build.sh adopt runs all rows. tests/package covers esbuild, Vite's build, webpack, require and TypeScript.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -26,7 +26,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The folder of a row, with its dependencies linked from the tests' own packages. */
+/** Writes the program of a row to a new folder, and links its dependencies from the packages of the tests. */
 function prepareQuick(name) {
   const place = join(folder, name);
   mkdirSync(join(place, 'node_modules/.bin'), { recursive: true });
@@ -38,7 +38,7 @@ function prepareQuick(name) {
     symlinkSync(join(modules, dependency), join(place, 'node_modules', dependency));
     symlinkSync(join(modules, '.bin', dependency), join(place, 'node_modules/.bin', dependency));
   }
-  // A copy, not a link: neither the server nor Vite serves files outside the folder.
+  // The package is copied, not linked, because neither the server nor Vite serves files outside the folder.
   cpSync(installed.file('node_modules/headlight-attention'), join(place, 'node_modules/headlight-attention'), {
     recursive: true,
   });

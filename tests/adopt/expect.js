@@ -1,11 +1,14 @@
-// Expected output of the programs of the rows.
+// The output that the programs of the rows must print.
 
 import assert from 'node:assert/strict';
 
 const COMPUTED = { shape: [1, 200, 128], rows: true, formats: true, same: true };
-/** The number of figures of the heatmap, and of heads of the demo model. */
+/**
+ * Expected `view` of a page with a heatmap and the demo model: the number of `.figure` elements of the heatmap and of
+ * heads.
+ */
 export const BOTH = [3, 20];
-/** Without the demo model: only the heatmap. */
+/** Expected `view` of a page with a heatmap only. */
 export const HEATMAP = [3];
 
 /**
@@ -19,10 +22,10 @@ export function expectComputed({ threads, note, view, ...said }, expected = {}) 
   assert.deepEqual(view, expected.view);
 }
 
-/** The last line that a program printed. @param {string} stdout */
+/** Returns the last line that a program printed. @param {string} stdout */
 export const lastLine = (stdout) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 
-/** The row of a version of Node. @param {number} version @param {string} [note] */
+/** Returns the row of a version of Node. @param {number} version @param {string} [note] */
 export const nodeRow = (version, note = '') => ({
   title: `Node ${version}`,
   what: '`import`, `require`',

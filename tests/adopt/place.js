@@ -1,5 +1,5 @@
-// The folder in which a row is run, with its program, its dependencies and the packed package; and the actions that a
-// row can run in it.
+// The folder in which a row is run. It contains the program of the row, its dependencies and the packed package. Place
+// has the actions that a row can run in it.
 
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { serve } from '../../src/build/server.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** Time limit of a program in milliseconds, for a loaded machine. */
+/** Time limit of a program in milliseconds, long enough for a loaded machine. */
 const LIMIT = 600_000;
 /** Modules shared by the programs of all rows. */
 const SHARED = join(HERE, 'shared');
@@ -26,7 +26,7 @@ async function execute(command, args, { cwd, env = {} }) {
   }
 }
 
-/** A free port. @returns {Promise<number>} */
+/** Finds a free port. @returns {Promise<number>} */
 const freePort = () =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -37,7 +37,10 @@ const freePort = () =>
     });
   });
 
-/** @typedef {{ file: string, language: string, to: string }} Recipe a component that stands in a recipe */
+/**
+ * @typedef {{ file: string, language: string, to: string }} Recipe a component that is copied out of a recipe of the
+ * documentation
+ */
 
 /** @param {string} name @param {string} place @param {Recipe} [recipe] */
 export function writeProgram(name, place, recipe) {
@@ -51,8 +54,8 @@ export function writeProgram(name, place, recipe) {
 
 /**
  * Copies the program of a row into its folder, and installs its dependencies unless they are installed already.
- * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: the folder of all rows,
- * which is not deleted
+ * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: the folder that contains
+ * the folders of all rows; it is not deleted
  */
 export async function prepare({ name, recipe, folder, archive }) {
   const place = join(folder, name);
@@ -104,7 +107,10 @@ export class Place {
     return execute(command, args, { cwd: this.folder, env });
   }
 
-  /** Copies the files that the bundler does not copy into the folder of the bundle. @param {string} to */
+  /**
+   * Copies the binaries and workers into the folder of the bundle, because the bundler does not copy them.
+   * @param {string} to
+   */
   copyBinaries(to) {
     const from = this.file('node_modules/headlight-attention/dist');
     for (const name of readdirSync(from).filter((name) => /\.wasm$|worker\.js$|^whale\./.test(name)))
@@ -112,7 +118,7 @@ export class Place {
   }
 
   /**
-   * Serves a folder, opens a page in it, and returns the page's message.
+   * Serves a folder, opens a page in it, and returns the results that the page reports.
    * @param {string} folder
    * @param {{ path?: string, headers?: Record<string, string> }} [options]
    */
@@ -125,7 +131,7 @@ export class Place {
     }
   }
 
-  /** Opens a page and returns its message. @param {string} url */
+  /** Opens a page and returns the results that it reports. @param {string} url */
   async open(url) {
     const context = await (await this.#browser()).newContext();
     const page = await context.newPage();
@@ -136,7 +142,7 @@ export class Place {
     page.on('requestfailed', (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`));
     try {
       await page.goto(url, { timeout: LIMIT });
-      // A development server may reload the page after it has found the page's imports.
+      // A development server may reload the page once it has found out which modules the page imports.
       await page
         .waitForFunction(() => document.body?.dataset.said, undefined, { timeout: 120_000 })
         .catch((error) => {
@@ -149,7 +155,7 @@ export class Place {
   }
 
   /**
-   * Runs the server of a tool, opens its page, and returns the page's message.
+   * Runs the server of a tool, opens the page, and returns the results that the page reports.
    * @param {string} command
    * @param {(port: number) => string[]} argsOf
    * @param {string} [path]
@@ -168,7 +174,7 @@ export class Place {
       await untilServed(url, child, () => said);
       return await this.open(url);
     } finally {
-      // The server and its child processes.
+      // Ends the process group: the server and its child processes.
       if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGTERM');
       await ended;
     }

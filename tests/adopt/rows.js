@@ -1,5 +1,5 @@
-// The rows of the table of platforms, in order. Each is a folder of tests/adopt/rows: package.json with its
-// dependencies, the program, and row.js, which describes how it is run.
+// The rows of the table of platforms, in order. Each row is a folder in tests/adopt/rows with package.json, which lists
+// the dependencies, the program, and row.js, which describes how the program is run.
 
 const NAMES = [
   'node20',
@@ -30,13 +30,15 @@ const NAMES = [
 
 /**
  * @typedef {object} Row
- * @property {string} name of its folder
+ * @property {string} name of the row's folder
  * @property {string} title where the package runs
- * @property {string} what is run
- * @property {'yes' | 'no' | '—'} threads the expected result: if threads start; — if they are not available
- * @property {'yes' | 'no' | '—'} view if `headlight-attention/view` is shown
+ * @property {string} what the row runs, such as `import` and `require`
+ * @property {'yes' | 'no' | '—'} threads the expected result: whether threads start, or — if the platform has no
+ * threads
+ * @property {'yes' | 'no' | '—'} view whether the page shows `headlight-attention/view`, or — if the platform has no
+ * page
  * @property {string} note what a user must know or do
- * @property {boolean} [quick] its dependencies are installed for the tests anyway
+ * @property {boolean} [quick] true if the dependencies of the row are installed for the tests anyway
  * @property {(place: import('./place.js').Place) => Promise<void>} run throws if the row does not work
  */
 
@@ -45,7 +47,11 @@ export const rows = await Promise.all(
   NAMES.map(async (name) => ({ name, ...(await import(`./rows/${name}/row.js`)).default })),
 );
 
-/** The lines of the table in Markdown. @param {Row[]} shown @param {Record<string, string>} [failed] why, by name */
+/**
+ * Returns the table in Markdown.
+ * @param {Row[]} shown
+ * @param {Record<string, string>} [failed] reasons, by name of the row
+ */
 export function makeTable(shown, failed = {}) {
   const cells = shown.map(({ name, title, what, threads, view, note }) => [
     title,

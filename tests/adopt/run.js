@@ -1,6 +1,6 @@
-// Installs the packed package in a new folder for each row, runs the row's program there, and prints the table.
-// As a program: node tests/adopt/run.js [NAME…] [--write]. Installed packages are cached in HEADLIGHT_ADOPT, by default
-// in the user's cache.
+// Installs the packed package in a new folder for each row, runs the row's program there, and prints the table. Usage:
+// node tests/adopt/run.js [NAME…] [--write]. Installed packages are cached in HEADLIGHT_ADOPT, by default in the user's
+// cache.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,10 +16,10 @@ import { makeTable, rows } from './rows.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const FOLDER = process.env.HEADLIGHT_ADOPT ?? join(CACHE, 'headlight-adopt');
-/** The table of the documentation, from its first line to its last. */
+/** Matches the table of the documentation, from its heading to its last row. */
 const TABLE = /^\| where +\| what is run[^]*?(?=\n\n)/m;
 
-/** Packs the package into a file whose name is different for each build. */
+/** Packs the package into an archive whose name differs for each build. */
 function pack() {
   mkdirSync(FOLDER, { recursive: true });
   for (const name of readdirSync(FOLDER).filter((name) => name.endsWith('.tgz'))) rmSync(join(FOLDER, name));

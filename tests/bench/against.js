@@ -1,7 +1,7 @@
-// ./build.sh bench against FOLDER: compares this build with another one, whose dist/ is FOLDER. The builds take turns
-// in one process, in this Node and in the newer one. For each shape it prints the time of a call, and its ratio to the
-// time of the other build: the ratio of the minimum times, and the median of the rounds' ratios. Above 1 this build is
-// slower. --only NAME, --rounds N.
+// ./build.sh bench against FOLDER: compares this build with another build, whose dist/ is FOLDER. The builds take turns
+// in one process, first in this Node, then in the newer one. For each shape it prints the time of a call of this build
+// and two ratios to the other build: of the minimum times, and the median over the rounds. A ratio above 1 means that
+// this build is slower. Options: --only NAME, --rounds N.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -17,7 +17,7 @@ const { values: options, positionals } = parseArgs({
   options: { only: { type: 'string' }, rounds: { type: 'string', default: '31' }, here: { type: 'boolean' } },
 });
 
-/** Approximate milliseconds of one build's part of a round. */
+/** Approximate milliseconds that one build runs in a round. */
 const SLICE = 20;
 
 async function repeat(run, times) {

@@ -1,6 +1,6 @@
-// ./build.sh bench backward: attention forward and backward, in turns, in this Node and the newer one. Prints how many
-// times as long backward takes, as the median of the turns' ratios and as the ratio of the minimum times; and the
-// memory that training takes at two lengths.
+// ./build.sh bench backward: runs attention forward and backward in turns, in this Node and in the newer one. Prints
+// how many times as long backward takes as forward, as the median ratio of the turns and as the ratio of the minimum
+// times. Also prints the memory that training takes at two sequence lengths.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

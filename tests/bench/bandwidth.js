@@ -1,10 +1,12 @@
-// Measures the memory bandwidth of this machine with a number of threads that read at the same time, each its own
-// block.
+// Measures the memory bandwidth of this machine with several threads that read at the same time. Each thread reads its
+// own block.
 
 import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** Bytes of each thread's block, far more than the caches hold; and how often it is read, at least. */
+/**
+ * Bytes of each thread's block, far more than the caches hold, and the minimum number of times that the block is read.
+ */
 const [BLOCK, PASSES] = [2 ** 28, 4];
 const PAGE = 65536;
 
@@ -23,7 +25,10 @@ function openReader(binary) {
   return () => best.read(at, BLOCK / 4);
 }
 
-/** Starts threads that wait. measure() resolves to the bytes per second of all together; close() ends them. */
+/**
+ * Starts threads that wait. measure() resolves to the bytes per second that all threads read together; close() ends the
+ * threads.
+ */
 export function openBandwidth(threads) {
   const name = ['relaxed', 'simd128'].find((simd) => WebAssembly.validate(read(simd)));
   const shared = new Int32Array(new SharedArrayBuffer(4));
@@ -50,7 +55,7 @@ const read = (simd) => readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`
 if (!isMainThread && workerData?.binary) {
   const { binary, shared, threads } = workerData;
   const pass = openReader(binary);
-  // No thread stops before all have read enough, so that the figure is for all of them at once.
+  // No thread stops before all have read enough, so that all threads read during the whole measurement.
   parentPort.on('message', () => {
     Atomics.add(shared, 0, 1);
     while (Atomics.load(shared, 0) < threads);

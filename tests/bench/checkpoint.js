@@ -1,4 +1,4 @@
-// A checkpoint with random weights in the shape of a Llama, as large as a benchmark wants it.
+// A checkpoint with random weights in the shape of a Llama, of a size that the benchmark chooses.
 
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,8 @@ function shapesOf({ hidden_size: C, intermediate_size: mlp, vocab_size: vocab, n
 }
 
 /**
- * Writes config.json and model.safetensors. The same random megabyte is repeated: its numbers take no part in the time.
+ * Writes config.json and model.safetensors. The same random megabyte is repeated, because the values do not affect the
+ * time.
  * @param {string} folder
  * @param {{ megabytes: number, type: 'BF16' | 'F32', width: number, mlp: number, vocab: number }} options
  * @returns {Promise<{ size: number, layers: number }>} size of the safetensors file
@@ -60,7 +61,7 @@ export async function writeCheckpoint(folder, { megabytes, type, width, mlp, voc
   const file = await open(join(folder, 'model.safetensors'), 'w');
   await file.write(Buffer.concat([length, text]));
   for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
-  // Only pages that are on the disk can be dropped from the cache.
+  // The system can drop only those pages from its cache that have been written to the disk.
   await file.sync();
   await file.close();
   return { size: size + 8 + text.length, layers };

@@ -1,5 +1,5 @@
-// Runs measurements in Chromium: each run has its own browser and page, which is bundled and served with the headers
-// that shared memory requires.
+// Runs measurements in Chromium. Each run starts a new browser. The page is bundled, and served with the headers that
+// shared memory requires.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,10 +11,10 @@ import { launch } from '../support/chromium.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const require = createRequire(import.meta.url);
-/** The folder of an installed package's entry. */
+/** Returns the folder that contains the entry of an installed package. */
 const packageOf = (name) => join(require.resolve(name), '..');
 
-/** The packages compile JavaScript from text or start workers from blobs; the page allows it. */
+/** Response headers. The policy lets packages compile JavaScript from text and start workers from blobs. */
 const HEADERS = { 'Content-Security-Policy': "default-src 'self' 'unsafe-eval' 'unsafe-inline' blob: data:" };
 
 /** @typedef {{ program: string, root: string, copies: [folder: string, pattern: RegExp][] }} Site */
@@ -65,7 +65,7 @@ export async function prepare({ program, root, copies }) {
   );
 }
 
-/** The most memory that a page's process has had so far, in bytes. Linux only. */
+/** Returns the peak memory of the page's process so far, in bytes. Linux only. */
 export async function peakMemory(browser) {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -81,7 +81,10 @@ export async function* measureInChromium(options) {
   yield* messages(PACKAGES, options);
 }
 
-/** Yields the messages of the page, which finds its options in benchOptions. @param {Site} site prepared before */
+/**
+ * Yields the messages of the page, which reads its options from globalThis.benchOptions.
+ * @param {Site} site prepared before
+ */
 export async function* messages({ root }, options) {
   const server = await serve({ root, headers: HEADERS });
   const browser = await launch();

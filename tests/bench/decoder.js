@@ -1,21 +1,21 @@
-// A decoder like GPT-2 or Llama as an ONNX model, whose inputs and outputs include the keys and values of the tokens so
-// far, in the operators that onnxruntime runs fastest. Its weights are in a second file, in one block of bytes.
+// A decoder like GPT-2 or Llama as an ONNX model, in the operators that onnxruntime runs fastest. Its inputs and
+// outputs include the KV cache. Its weights are in a second file, one after another.
 //
-// How attention has its cache, by form:
-//   gqa     com.microsoft.GroupQueryAttention: past keys go in, past and present ones come out
-//   concat  products, softmax and Concat: the same
-//   rows    for one token: past keys go in, only the new ones come out, and nothing is joined but the scores
+// How attention reads and extends the KV cache, by form:
+//   gqa     com.microsoft.GroupQueryAttention: past keys and values are inputs, past and new ones are outputs
+//   concat  MatMul, Softmax and Concat, with the same inputs and outputs
+//   rows    for one token: past keys and values are inputs, only the new ones are outputs; only scores are concatenated
 
 import { block, concat, FLOAT, INT8, INT64, int, node, string } from './onnx.js';
 
 const [UINT8, INT32] = [2, 6];
 const MICROSOFT = 'com.microsoft';
-/** Number of weights of com.microsoft.MatMulNBits with a common scale. */
+/** Number of weights that share a scale in com.microsoft.MatMulNBits. */
 const GROUP = 32;
 const ALIGN = 64;
 /** Rows that are transposed at a time. */
 const ABREAST = 16;
-/** Forces an attribute to be written as a float; an integer would be written as such. */
+/** A float attribute with the value 1. The exact integer would be written as an integer attribute. */
 const ONE = 1.0000001;
 
 const dims = (shape) => block(2, ...shape.map((n) => block(1, Number.isInteger(n) ? int(1, n) : string(2, n))));
@@ -23,14 +23,14 @@ const valueInfo = (field, name, type, shape) =>
   block(field, string(1, name), block(2, block(1, int(1, type), dims(shape))));
 const entry = (key, value) => block(13, string(1, key), string(2, String(value)));
 
-/** Collects nodes, weights, inputs and outputs. */
+/** Collects the nodes, weights, inputs and outputs of a graph. */
 class Program {
   #parts = [];
   #weights = [];
   #size = 0;
   #names = 0;
 
-  /** @returns the name of its output, or their names */
+  /** Adds a node. @returns the name of its output, or the names of its outputs */
   op(type, inputs, attributes = {}, { domain = '', outputs = 1, names } = {}) {
     const made = names ?? Array.from({ length: outputs }, () => `t${this.#names++}`);
     this.#parts.push(node(type, inputs, made, attributes, domain));
@@ -62,7 +62,7 @@ class Program {
     return this.constant(INT64, BigInt64Array.from(values, BigInt), [values.length]);
   }
 
-  /** Adds a weight of the second file; make is called when the file is written. */
+  /** Adds a weight to the second file. `make` is called when the file is written. */
   weight(type, shape, make) {
     const name = `w${this.#names++}`;
     const length = shape.reduce((a, b) => a * b, type === FLOAT ? 4 : 1);
@@ -100,14 +100,14 @@ class Program {
   }
 }
 
-/** Transposes several weights (out, in) to (in, out), next to each other. */
+/** Transposes several weights (out, in) to (in, out) and concatenates their columns. */
 function columns(parts, inside) {
   const width = parts.reduce((n, part) => n + part.length / inside, 0);
   const to = new parts[0].constructor(inside * width);
   let first = 0;
   for (const part of parts) {
     const out = part.length / inside;
-    // A few rows at a time, so that the lines that are written stay in the caches.
+    // Transposes a few rows at a time, so that the cache lines that are written stay in the caches.
     for (let from = 0; from < out; from += ABREAST) {
       const end = Math.min(from + ABREAST, out);
       for (let i = 0; i < inside; i++)
@@ -128,7 +128,7 @@ function join(parts) {
   return to;
 }
 
-/** Rounds to integers of eight bits, with a scale for every `group` numbers. */
+/** Rounds to integers of 8 bits, with a scale for every `group` numbers. */
 function quantize(data, group) {
   const scales = new Float32Array(data.length / group);
   const integers = new Int8Array(data.length);
@@ -141,7 +141,7 @@ function quantize(data, group) {
   return { scales, integers };
 }
 
-/** Rounds to codes of four bits, two in a byte, with a scale for every GROUP numbers: code 8 is 0. */
+/** Rounds to codes of 4 bits, two in a byte, with a scale for every GROUP numbers. Code 8 represents 0. */
 function quantizeNibbles(data) {
   const scales = new Float32Array(data.length / GROUP);
   const integers = new Uint8Array(data.length / 2);
@@ -155,7 +155,7 @@ function quantizeNibbles(data) {
   return { scales, integers };
 }
 
-/** Computes a value once for two uses, and frees it after the second. */
+/** Returns a function that computes a value at the first call, and returns it and releases it at the second. */
 function once(make) {
   let made;
   return () => {
@@ -166,8 +166,9 @@ function once(make) {
 }
 
 /**
- * x · weightᵀ + bias
- * @param weights functions that return weights (out, in), which are concatenated along out; sizes: the out of each
+ * Adds nodes that compute x · weightᵀ + bias.
+ * @param weights functions that return weights (out, in), which are concatenated along out; `sizes` has the out of each
+ * weight
  */
 function product(program, quantized, x, { weights, sizes, inside, bias }) {
   const out = sizes.reduce((a, b) => a + b);
@@ -204,7 +205,7 @@ function product(program, quantized, x, { weights, sizes, inside, bias }) {
   return bias ? program.op('Add', [y, bias]) : y;
 }
 
-/** Tables of cosines and sines, each (context, width/2). */
+/** Returns tables of cosines and sines, each (context, width/2). */
 function angles(context, width, theta) {
   const half = width / 2;
   const angle = (i) => Math.floor(i / half) / theta ** ((i % half) / half);
@@ -213,13 +214,13 @@ function angles(context, width, theta) {
 }
 
 /**
- * inputs ids and positions (1,T), and by form: past.L.key, past.L.value; mask (1,1,T,S); seqlens, total
- * outputs logits (1,V) of the last token; present.L.key, present.L.value
+ * Writes a decoder. Inputs: ids and positions (1,T); by form also past.L.key and past.L.value, mask (1,1,T,S), seqlens
+ * and total. Outputs: logits (1,V) of the last token; present.L.key and present.L.value.
  * @param options of hl.transformer
- * @param weightOf the name of one of its parameters → Float32Array
- * @param how { form, quantized?: 'dynamic' | 'groups' | 'nibbles' }: a scale for each row, or for groups of eight or
- *   of four bits
- * @returns { model, data }: its bytes, and those of its weights, the external file named `weights`
+ * @param weightOf a function from the name of a parameter to its Float32Array
+ * @param how { form, quantized?: 'dynamic' | 'groups' | 'nibbles' }: a scale for each row ('dynamic'), for groups of
+ * 8-bit weights, or for groups of 4-bit weights
+ * @returns { model, data }: the bytes of the model, and those of its external file `weights`
  */
 export function decoderModel(options, weightOf, { form, quantized }) {
   const { layers, dModel: C, numHeads: H, kvHeads: G = H, mlp = 4 * C, vocab, context } = options;
@@ -273,7 +274,7 @@ export function decoderModel(options, weightOf, { form, quantized }) {
     )[0];
   };
 
-  /** Attention composed of separate products. */
+  /** Adds attention composed of basic operators. */
   const attendParts = (l, qkv) => {
     const split = program.ints(H * D, G * D, G * D);
     const parts = program.op('Split', [qkv, split], { axis: -1 }, { outputs: 3 });
@@ -316,7 +317,10 @@ export function decoderModel(options, weightOf, { form, quantized }) {
     return program.op('Reshape', [x, shape]);
   };
 
-  /** Keys are stored as columns, so that a product with one row reads them sequentially. */
+  /**
+   * Adds attention of one token, in the form `rows`. Past keys are stored as columns, so that the product with one
+   * query reads them sequentially.
+   */
   const rows = (l, query, k, v) => {
     const key = program.input(`past.${l}.key`, FLOAT, [1, G, D, 'past']);
     const value = program.input(`past.${l}.value`, FLOAT, [1, G, 'past', D]);

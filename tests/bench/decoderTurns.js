@@ -1,14 +1,14 @@
-// Turns of whole models that are compared: those of Headlight, the inputs of onnxruntime-web, and the rounds. They are
-// the same in Node and in a page.
+// Compares whole models in turns: the turns of Headlight, the inputs of onnxruntime-web, and the rounds. Used both in
+// Node and in a page.
 
 import { median } from './measure.js';
 
-/** Number of tokens that a turn computes one by one. */
+/** Number of tokens that one turn computes, one after another. */
 export const TOKENS = 8;
-/** Milliseconds between contenders, because idle threads may spin. */
+/** Milliseconds between two contenders, because the idle threads of the first may still spin. */
 const UNTIL_ASLEEP = 100;
 
-/** Headlight's turns. pairs(): the keys and values of the longest past, which onnxruntime-web gets. */
+/** Returns the turns of Headlight. pairs() returns the keys and values of the longest past, for onnxruntime-web. */
 export function makeOurs(model, { options, ids, pasts }) {
   const cache = model.cache({ length: options.context });
   const pass = (tokens, past) => {
@@ -30,7 +30,7 @@ export function makeOurs(model, { options, ids, pasts }) {
     filled.dispose();
     return made;
   };
-  // Each prefill writes the same tokens, so the cache is full again after the longest one.
+  // Every prefill begins with the same tokens, so that computing the longest past fills the cache again.
   const refill = () => cache.length < most && pass(ids.slice(0, most), 0);
   return {
     pairs,
@@ -41,7 +41,7 @@ export function makeOurs(model, { options, ids, pasts }) {
   };
 }
 
-/** Copies the first rows of every head of a tensor (G,most,D), unchanged or transposed. */
+/** Copies the first `past` rows of every head of a tensor (G,most,D), unchanged or transposed. */
 function firstRows(data, past, most, turned, { numHeads, kvHeads: heads = numHeads, dModel }) {
   const width = dModel / numHeads;
   const rows = new Float32Array(heads * past * width);
@@ -54,7 +54,7 @@ function firstRows(data, past, most, turned, { numHeads, kvHeads: heads = numHea
   return rows;
 }
 
-/** The input tensors of one call of onnxruntime-web. */
+/** Returns the input tensors of one call of onnxruntime-web. */
 export function feedsOf(ort, session, form, { options, ids, past, rows, pairs, most }) {
   const { numHeads, kvHeads: heads = numHeads, dModel } = options;
   const width = dModel / numHeads;
@@ -93,7 +93,7 @@ export function feedsOf(ort, session, form, { options, ids, past, rows, pairs, m
   return feeds;
 }
 
-/** The largest difference, relative to the largest number of a. */
+/** Returns the largest difference of two arrays, relative to the largest magnitude in `a`. */
 export function differ(a, b) {
   let [most, off] = [0, 0];
   for (let i = 0; i < a.length; i++) {
@@ -103,7 +103,7 @@ export function differ(a, b) {
   return off / most;
 }
 
-/** A turn of a function: the milliseconds of a call, the mean of `times`. */
+/** Returns a turn, which calls a function `times` times and returns the mean milliseconds of a call. */
 export const turnOf = (run) => async (times) => {
   const start = performance.now();
   for (let i = 0; i < times; i++) await run();
@@ -111,10 +111,10 @@ export const turnOf = (run) => async (times) => {
 };
 
 /**
- * Rounds in which two contenders take turns, and the bandwidth of each round if it is requested.
- * @param turns functions of the number of calls → milliseconds of one
+ * Runs rounds in which two contenders take turns, and measures the memory bandwidth in each round if requested.
+ * @param turns functions of the number of calls that return the milliseconds of one call
  * @param options { rounds, count: calls in a turn, threads, bandwidth? }
- * @returns { times: by contender, one of each round, rates }
+ * @returns times: for each contender, a list with one time per round; rates: the bandwidth of each round
  */
 export async function takeTurns(turns, { rounds, count, threads, bandwidth }) {
   const asleep = () => threads > 1 && new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
@@ -132,7 +132,10 @@ export async function takeTurns(turns, { rounds, count, threads, bandwidth }) {
   return { times, rates };
 }
 
-/** The medians and the least of both contenders' times, and the median ratio of the rounds. */
+/**
+ * Returns the median and the minimum time of both contenders, and the median over the rounds of the ratio of their
+ * times.
+ */
 export const figuresOf = (times) => ({
   median: times.map(median),
   least: times.map((all) => Math.min(...all)),

@@ -1,5 +1,5 @@
-// Compares whole models whose weights have four and eight bits, in Chromium: with wllama, which opens the same GGUF
-// file, and with onnxruntime-web, which multiplies by the same numbers of four bits (MatMulNBits).
+// Compares whole models whose weights have 4 and 8 bits, in Chromium, with wllama, which opens the same GGUF file, and
+// with onnxruntime-web, which multiplies by the same 4-bit weights (MatMulNBits).
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +14,9 @@ import { makeQ4K } from './superBlocks.js';
 const BLOCK = 32;
 
 /**
- * The types that are measured: that of the GGUF file, and the other programs. Q4_K: the matrices of a Q4_0 file become
- * such ones. int4: rounded while a file of BF16 is opened.
+ * The types of weights that are measured: the type that the GGUF file is written in, and the other programs. For Q4_K,
+ * the matrices of a Q4_0 file are replaced by random Q4_K matrices. For int4, Headlight rounds the weights of a BF16
+ * file while it opens it.
  */
 const TYPES = {
   Q4_0: { written: 'Q4_0', peers: ['wllama'] },
@@ -25,9 +26,10 @@ const TYPES = {
 };
 
 /**
- * Random matrices that blocks of four bits hold exactly, as does BF16: codes from -8 to 7, the first is -8, times a
- * scale of four bits. So every program multiplies by the same numbers. Tokens with bytes beyond ASCII have logits of 0,
- * and are never the likeliest: wllama fails to write them alone.
+ * Sets the parameters to random numbers that 4-bit blocks represent exactly, and so does BF16, so that every program
+ * multiplies by the same numbers. A block has codes from -8 to 7 times a 4-bit scale; its first code is -8. Tokens with
+ * bytes beyond ASCII get logits of 0, so that they are never the most probable token, because wllama cannot write their
+ * bytes.
  */
 function fill(model, pieces) {
   const next = uniformSource(1);
@@ -48,7 +50,7 @@ function fill(model, pieces) {
     if (!/^[!-~Ġ]+$/.test(piece)) data.fill(0, id * shape[1], (id + 1) * shape[1]);
 }
 
-/** A random text of words that are one token each, so that the ids of every prefix are known. */
+/** Makes a random text of words that are one token each, so that the ids of every prefix are known. */
 function makeWords(file, { context, vocab }) {
   const tokenizer = openTokenizer(file);
   const idsOf = (text) => Array.from(tokenizer.encode(text).ids);
@@ -62,8 +64,8 @@ function makeWords(file, { context, vocab }) {
 }
 
 /**
- * Writes the files for these types, which the page fetches.
- * @returns Promise<{ made: by type { file, peers }, words, ids }>
+ * Writes the files that the page fetches, for these types of weights.
+ * @returns Promise<{ made, words, ids }>: made has { file, peers } for each type
  */
 async function writeFiles(folder, options, types) {
   mkdirSync(folder, { recursive: true });
@@ -98,8 +100,8 @@ async function writeFiles(folder, options, types) {
 
 /**
  * @param given { options: of hl.transformer, types, counts: of threads, rounds, prefills, pasts, forms? }
- * @returns rows: { type, threads, peer, form, what, median, least, ratio, off, memory }; memory: that of both programs,
- *   with the most threads
+ * @returns rows: { type, threads, peer, form, what, median, least, ratio, off, memory }; memory has the memory of both
+ *   programs, with the largest number of threads
  */
 export async function* measureFewBits({ options, types, counts, forms, ...rest }) {
   const files = join(FEW_BITS.root, 'files');

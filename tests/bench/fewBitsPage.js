@@ -1,12 +1,16 @@
-// Compares one file of weights in few bits, opened by Headlight, with one other program, in a page without a worker.
-// The options are in globalThis.benchOptions. With `alone`, only one of both runs, for its memory.
+// Compares Headlight with one other program on a file whose weights have few bits, in a page without a worker. The
+// options are in globalThis.benchOptions. With the option `alone`, only one of both programs runs, and its memory is
+// measured.
 
 import * as ort from 'onnxruntime-web/wasm';
 import { load } from '../../src/js/load/browser.js';
 import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from './decoderTurns.js';
 import * as wllama from './peers/wllama.js';
 
-/** Largest difference of the logits, relative to the largest logit: the inputs of products are rounded to 8 bits. */
+/**
+ * Largest difference of the logits, relative to the largest logit. It is large because the inputs of products are
+ * rounded to 8 bits.
+ */
 const TOLERANCE = 0.1;
 
 const { options, type, file, words, ids, peer, threads, rounds, prefills, pasts, alone } = globalThis.benchOptions;
@@ -20,7 +24,10 @@ async function openOurs() {
   return makeOurs(model, { options, ids, pasts });
 }
 
-/** The session, and a function of a case → a call, which resolves to the logits. */
+/**
+ * Opens the model with onnxruntime-web. Resolves to a function that prepares a case and returns a call, which resolves
+ * to the logits.
+ */
 async function openOnnx({ form, graph, data }, pairs) {
   ort.env.wasm.wasmPaths = new URL('.', location.href).href;
   ort.env.wasm.numThreads = threads;
@@ -36,14 +43,16 @@ async function openOnnx({ form, graph, data }, pairs) {
   };
 }
 
-/** Keys and values of no matter which numbers, where only the memory is measured. */
+/** Returns keys and values of zeros, for runs that measure only the memory. */
 function emptyPairs() {
   const { layers, numHeads, kvHeads = numHeads, dModel } = options;
   const size = kvHeads * most * (dModel / numHeads);
   return Array.from({ length: layers }, () => ({ key: new Float32Array(size), value: new Float32Array(size) }));
 }
 
-/** The difference of the probabilities' logarithms, relative to the largest logit. */
+/**
+ * Returns the largest difference of the log probabilities of the most probable tokens, relative to the largest logit.
+ */
 function differLikeliest(logits, likeliest) {
   const highest = logits.reduce((a, b) => Math.max(a, b));
   const sum = highest + Math.log(logits.reduce((total, x) => total + Math.exp(x - highest), 0));
@@ -57,7 +66,7 @@ const cases = [
 ];
 const runOurs = (ours, { past, rows }) => (past > 0 ? ours.token(past) : ours.prefill(rows));
 
-/** The other program: { turn: of a case, off: of a case and our logits }. */
+/** Opens the other program. turn(case) returns a turn; off(case, logits) compares its logits with Headlight's. */
 async function openTheirs(pairs) {
   if (peer.name === 'wllama') {
     const opened = await wllama.open(await blobOf(file), { threads, options, words });
@@ -78,7 +87,7 @@ async function compare() {
   const theirs = await openTheirs(ours.pairs);
   for (const one of cases) {
     const turn = theirs.turn(one);
-    // The first call after another case compiles functions; that of a token also fills wllama's cache.
+    // A first call compiles functions and fills wllama's cache with the past.
     if (one.past > 0) await turn(1);
     ours.refill();
     const off = await theirs.off(one, runOurs(ours, one));
@@ -89,7 +98,7 @@ async function compare() {
   }
 }
 
-/** The largest memory of the page's process beyond that of an empty page, after the longest prompt and past. */
+/** Reports the peak memory of the page's process after the longest prompt and past, minus that of an empty page. */
 async function measureMemory() {
   const largest = [cases.findLast(({ past }) => past === 0), cases.at(-1)].filter(Boolean);
   const empty = await globalThis.peakMemory();

@@ -1,5 +1,5 @@
-// Serves folders with ranges, as a process of its own, so that its work takes no time from the program that measures.
-// Its arguments are pairs of a name and a folder; it prints its port.
+// Serves folders with support of range requests, in a separate process, so that it takes no CPU time from the process
+// that measures. Its arguments are pairs of a name and a folder. It prints its port.
 
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:http';

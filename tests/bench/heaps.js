@@ -1,12 +1,12 @@
-// The heaps of JavaScript of a page and of its workers together, read again and again.
+// Reads the sizes of the JavaScript heaps of a page and its workers repeatedly.
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two readings. */
 const PAUSE = 50;
 
 /**
  * @param {import('playwright-core').Page} page
- * @returns most(): the largest sums so far, of the heaps, and of the arrays outside them, in bytes; workers(): how many
- *   are looked at
+ * @returns most(): the largest sums so far, in bytes, of the heaps and of the arrays outside the heaps; workers(): the
+ *   number of workers
  */
 export async function watchHeaps(page) {
   const session = await page.context().newCDPSession(page);
@@ -29,7 +29,7 @@ export async function watchHeaps(page) {
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
   const look = async () => {
     record('page', await session.send('Runtime.getHeapUsage'));
-    // A worker that computes answers later.
+    // The message is sent without waiting for the answer, because a worker answers only after its current computation.
     const message = JSON.stringify({ id: 1, method: 'Runtime.getHeapUsage' });
     for (const sessionId of latest.keys())
       if (sessionId !== 'page')

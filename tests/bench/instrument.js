@@ -26,7 +26,10 @@ const share = (numbers, at) => numbers.toSorted((a, b) => a - b)[Math.floor(at *
 const ms = (time) => `${time.toFixed(1)} ms`;
 const report = (what, figures) => console.log(`${what}: ${figures}`);
 
-/** Runs in the page: records the time of the first picture, and the time from an event to the change of an element. */
+/**
+ * Runs in the page: records the time at which the first heatmap is drawn, and the time from an event to the change of
+ * an element.
+ */
 function watch() {
   const find = (selector) => document.querySelector('body > div')?.shadowRoot?.querySelector(selector);
   globalThis.part = find;
@@ -53,11 +56,11 @@ function watch() {
 const server = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)) });
 const browser = await launch();
 
-/** Opens the instrument like in a new browser, without a cache. */
+/** Opens the page in a new browser context, which has an empty cache. */
 async function open(hash = '') {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  // A returning visitor: the first visit shows a sentence without the instrument.
+  // Marks the visitor as returning, because the first visit shows only an introduction.
   await page.addInitScript(() => localStorage.setItem('first', 'seen'));
   await page.addInitScript(watch);
   // Waits outside the page, because waiting in it would take processor time.
@@ -67,7 +70,7 @@ async function open(hash = '') {
   return page;
 }
 
-/** Opens a file with the attention weights of this many tokens, of two heads. */
+/** Opens a file with the attention weights of two heads with this many tokens. */
 async function openWeights(tokens) {
   const page = await open();
   const data = new Float32Array(2 * tokens * tokens);

@@ -1,6 +1,6 @@
-// Opens a checkpoint of 1 GB as int8, as stored and as float32. Prints the time, compared with reading the file and
-// with the first use of the memory, and the peak memory. The checkpoint has random weights in the shape of a Llama.
-// --megabytes N, --type BF16 | F32, --keep
+// Opens a checkpoint of 1 GB with int8 weights, with weights as stored, and with float32 weights. Prints the time, the
+// time to read the file, the time to touch the memory for the first time, and the peak memory. The checkpoint has
+// random weights in the shape of a Llama. --megabytes N, --type BF16 | F32, --keep
 
 import { spawnSync } from 'node:child_process';
 import { open, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ const MB = 2 ** 20;
 
 const seconds = (start) => (performance.now() - start) / 1000;
 
-/** Seconds of reading the file in the same pieces, into the same buffer. */
+/** Measures the seconds that reading the file takes, in chunks of CHUNK bytes into one buffer. */
 async function timeReading() {
   const file = await open(FILE);
   const room = new Uint8Array(CHUNK);
@@ -36,7 +36,7 @@ async function timeReading() {
 /** Drops the file from the system's cache. */
 const forget = () => spawnSync('dd', [`if=${FILE}`, 'iflag=nocache', 'count=0']);
 
-/** Seconds that the system takes to provide this much memory when it is first written to. */
+/** Measures the seconds that the system takes to provide this much memory when it is first written to. */
 function timeTouching(bytes) {
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
   const all = new Uint8Array(memory.buffer);
@@ -45,12 +45,14 @@ function timeTouching(bytes) {
   return seconds(start);
 }
 
-/** Measures fn: its seconds, and the maximum of the heap and of arrays outside of wasm. */
+/**
+ * Measures the seconds that fn takes, the maximum size of the heap, and that of arrays outside the WebAssembly memory.
+ */
 async function watch(hl, fn) {
   const most = { heap: 0, arrays: 0, both: 0 };
   const look = () => {
     const { heapUsed, arrayBuffers } = process.memoryUsage();
-    // Some engines count the memory of wasm among the arrays; Node does not.
+    // Node does not count the WebAssembly memory among the array buffers.
     most.heap = Math.max(most.heap, heapUsed);
     most.arrays = Math.max(most.arrays, arrayBuffers);
     most.both = Math.max(most.both, heapUsed + arrayBuffers);
@@ -85,7 +87,7 @@ for (const weights of ['int8', 'stored', 'float32']) {
   say('memory of wasm in use', megabytes(cold.used));
   say('first use of so much memory', `${touching.toFixed(2)} s`);
   cold.result.dispose();
-  // The memory of wasm has grown before, so only reading, decoding and rounding are measured.
+  // The WebAssembly memory has grown before, so only reading, decoding and rounding are measured.
   const again = await watch(hl, opening);
   say('opening it again', `${again.seconds.toFixed(2)} s, ${(again.seconds / reading).toFixed(2)} × the reading`);
   again.result.dispose();

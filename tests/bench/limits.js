@@ -1,7 +1,7 @@
 // ./build.sh bench limits: compares Headlight with the peak speed of a core, in this Node and in the newer one, with
-// and without relaxed SIMD; and measures the effect of causal masks, weights and threads. Contenders take turns. The
-// first figure is the median of the turns' ratios, without turns in which the clock of the processor changed; the
-// second is the ratio of the minimum times, as on an idle machine.
+// and without relaxed SIMD; and measures the effect of causal masks, of returned weights and of threads. Contenders
+// take turns. The first number of a line is the median ratio of the turns, without turns in which the clock rate of the
+// processor changed. The second is the ratio of the minimum times, which approximates an idle machine.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { load } from '../../dist/headlight.node.js';
 import { numbers, openKernels } from '../support/kernels.js';
 import { median } from './measure.js';
 
-/** Milliseconds of the warm-up, of all turns of a figure, and of a turn at least. */
+/** Milliseconds of the warm-up and of all turns of a measurement, and the minimum of a turn. */
 const [WARM_UP, BUDGET, TURN] = [500, 6000, 2];
-/** Largest relative difference of the peaks before and after a turn. */
+/** Largest relative difference of the peak speeds measured before and after a turn. */
 const STEADY = 0.03;
 
 const time = (run, times) => {
@@ -33,7 +33,7 @@ function openPeak(simd) {
   return () => (steps * perStep) / time(() => peak(steps, 0.999, 0.001), 1) / 1e6;
 }
 
-/** The times of all runs in milliseconds, one list per turn, and the peak of every turn. */
+/** Runs the contenders in turns. Returns their times in milliseconds and the peak speed in each turn. */
 function takeTurns(peak, runs) {
   const counts = runs.map((run) => {
     time(run, 2);
@@ -91,7 +91,10 @@ function reportRatio(peak, what, run, than) {
   );
 }
 
-/** y(M,N) = x(M,K) · weightᵀ, in a separate instance of the core, with a weight that is already packed. */
+/**
+ * Prepares y(M,N) = x(M,K) · weightᵀ with an already packed weight, in a separate instance of the core. Returns the
+ * call.
+ */
 function product(k, [M, N, K]) {
   const packed = k.block(N * K);
   k.core.gemm_pack_rows(packed.at, 8, k.block(numbers(N * K)).at, K, N, K, 1);
@@ -103,12 +106,15 @@ function product(k, [M, N, K]) {
 }
 
 /**
- * Bytes of memory, more than any cache holds, and of a piece, which is read before the system switches to another
- * process.
+ * Bytes of the memory that is read, more than any cache holds, and bytes of one weight, few enough to be read before
+ * the system switches to another process.
  */
 const [COLD, PIECE] = [2 ** 28, 6e6];
 
-/** One row times a weight: the rate at which the weight is read, compared with only reading memory. */
+/**
+ * Reports the rate at which the product of one row and a weight reads the weight, compared with a loop that only reads
+ * memory.
+ */
 function reportRow(k, K) {
   const N = Math.floor(PIECE / (4 * K) / 64) * 64;
   const { memory, sum, sum_of_halves } = peakProgram(k.flavour);

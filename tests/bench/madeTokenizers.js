@@ -1,13 +1,16 @@
-// Tokenizer files of the sizes of published ones, made up from a seed, each with texts of its pieces.
+// Makes random tokenizer files from a seed, which are as large as published ones, and texts to encode.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { byteChars } from '../../src/js/text/bytelevel.js';
 
 /** Letters, in about the order of their frequency in English. */
 const LETTERS = 'etaoinshrdlcumwfgypbvkjxqz';
-/** The longest piece. */
+/** Maximum characters of a piece. */
 const LONGEST = 10;
-/** The higher, the more often early pieces are joined: with this power pieces have as many merges as in Llama 3. */
+/**
+ * Exponent of the random choice of the pieces that are joined. The larger it is, the more often early pieces are
+ * chosen; with this value, pieces have as many merges as in Llama 3.
+ */
 const SKEW = 9;
 const WORDS = 2000;
 
@@ -26,7 +29,7 @@ const special = (id, content) => ({
   special: true,
 });
 
-/** Joins pieces at random until there are so many; earlier pieces are joined more often. */
+/** Joins pieces at random until there are `count` pieces. Earlier pieces are joined more often. */
 function joinPieces(next, pieces, count) {
   const all = new Set(pieces);
   const list = [...pieces];
@@ -43,10 +46,13 @@ function joinPieces(next, pieces, count) {
   return { pieces: list, merges };
 }
 
-/** Letters and spaces first, so that most pieces look like words. */
+/** Returns the characters of all bytes, beginning with letters and the space, so that most pieces look like words. */
 const byteOrder = () => [...new Set([...LETTERS, 'Ġ', ...LETTERS.toUpperCase(), ...byteChars()])];
 
-/** All pairs that give a piece, in the order of the pieces: files made from tiktoken's have them. */
+/**
+ * Returns all pairs of pieces whose concatenation is a piece, in the order of the pieces. Files that are converted from
+ * tiktoken have such merges.
+ */
 function allMerges(pieces, most) {
   const known = new Set(pieces);
   const merges = [];
@@ -128,7 +134,7 @@ function wordPieceFile(next, size) {
   };
 }
 
-/** { name, text: the file } of each size. */
+/** Returns { name, text } for each size; text is the contents of the file. */
 export function makeTokenizers(seed = 1) {
   const next = uniformSource(seed);
   const gpt2 = byteLevelFile(next, 50_256, {});
@@ -151,10 +157,10 @@ export function makeTokenizers(seed = 1) {
   ];
 }
 
-/** A tokenizer.json of byte-level BPE with so many tokens. */
+/** Returns a tokenizer.json of byte-level BPE with `size` tokens. */
 export const makeBytePairs = (size, seed = 1) => JSON.stringify(byteLevelFile(uniformSource(seed), size - 1, {}));
 
-/** Words of letters, with the signs between them. */
+/** Returns a random text: words of letters, with spaces and punctuation between them. */
 export function makeText(seed = 2, words = WORDS) {
   const next = uniformSource(seed);
   const signs = [' ', ' ', ' ', ' ', ' ', ', ', '. ', '\n'];

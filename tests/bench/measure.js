@@ -4,17 +4,20 @@
 import { errorOf, makeProblem, sampleAnswer } from './problem.js';
 import { operations, SHAPES } from './shapes.js';
 
-/** Largest error of a contender, so that only correct results are measured. */
+/** Largest allowed error of a contender. It ensures that only correct results are timed. */
 const TOLERANCE = 1e-3;
-/** Milliseconds of the warm-up of contenders with shorter calls: engines compile functions that are called often. */
+/**
+ * A contender whose call takes less than SHORT milliseconds runs for WARM_UP milliseconds first, because engines
+ * optimize functions that are called often.
+ */
 const [SHORT, WARM_UP] = [2, 400];
-/** Milliseconds between contenders: idle threads may continue to spin, onnxruntime-web's for 60 ms. */
+/** Milliseconds between contenders, because idle threads may continue to spin, those of onnxruntime-web for 60 ms. */
 const UNTIL_ASLEEP = 100;
-/** Milliseconds from which on a call needs no preceding call to fill the caches. */
+/** A call that takes at least this many milliseconds needs no preceding call that fills the caches. */
 const LONG = 10;
 /**
- * A contender is timed only once if a call takes longer than the first limit, or longer than the second and this many
- * times as long as the fastest: rounds are for contenders with similar times.
+ * A contender is timed only once if a call takes longer than SLOW milliseconds, or longer than LONG milliseconds and
+ * BEHIND times as long as the fastest contender. Rounds are for contenders with similar times.
  */
 const [SLOW, BEHIND] = [400, 6];
 
@@ -32,7 +35,7 @@ async function repeat(run, times) {
 }
 
 /**
- * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
+ * @param contenders opened contenders: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
  * @param options { threads, rounds, slice: milliseconds per contender and round, budget: milliseconds within which
  * there are up to five times as many rounds, only: parts of shapes' names, report: receives { shape, weights,
  * contender, times, median, least, error, rate }, in milliseconds, one time per round, or { shape, weights, contender,
@@ -76,7 +79,7 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
       for (let round = 0; round < rounds || (round < 5 * rounds && performance.now() - start < budget); round++) {
         for (const entry of entries.filter((entry) => !slow.includes(entry))) {
           if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
-          // Wakes its threads and loads its weights into the caches.
+          // This call wakes the threads of the contender and loads its weights into the caches.
           if (threads > 1 || entry.once < LONG) await entry.run();
           entry.times.push(await repeat(entry.run, entry.count));
         }

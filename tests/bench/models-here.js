@@ -12,7 +12,7 @@ import { median } from './measure.js';
 /** Largest difference of the logits, relative to the largest logit. */
 const TOLERANCE = { float32: 1e-3, bfloat16: 1e-3, int8: 0.1 };
 
-/** The operators for each type of weights. */
+/** The forms of attention and of quantization that onnxruntime-web runs, for each type of weights. */
 const FLOATS = [{ form: 'gqa' }, { form: 'concat' }, { form: 'rows' }];
 const FORMS = {
   float32: FLOATS,
@@ -29,7 +29,8 @@ const { options, type, threads, rounds, prefills, pasts, only } = JSON.parse(pro
 const say = (line) => console.log(JSON.stringify(line));
 
 /**
- * The memories of all modules loaded after this line, because onnxruntime-web does not report the size of its memory.
+ * The WebAssembly memories of all modules that are loaded after this line. They are recorded because onnxruntime-web
+ * does not report the size of its memory.
  */
 const memories = [];
 WebAssembly.Memory = new Proxy(WebAssembly.Memory, {
@@ -53,7 +54,7 @@ function openHeadlight(hl) {
   return model;
 }
 
-/** The same model opened from a file of bfloat16, with weights: 'stored'. */
+/** Saves the model as bfloat16, frees it, and opens the file with weights: 'stored'. */
 async function reopened(hl, model) {
   const files = await model.saveFolder();
   model.dispose();

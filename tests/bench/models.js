@@ -1,14 +1,14 @@
 // ./build.sh bench models: compares whole models with onnxruntime-web, which runs the same model with the same random
-// weights from an ONNX file that this program writes. It measures a prompt, and a token after many, with float32,
-// bfloat16 and int8 weights, on one core and on all, in the newer Node. Then it compares files with weights in four and
-// eight bits with wllama and onnxruntime-web, in Chromium (fewBits.js).
-//   --tiny              models of a few thousand parameters, a round each: does it still run?
-//   --only 'GPT-2'      models whose name holds the text
-//   --type int8         float32, bfloat16, int8, Q4_0, Q4_K, Q8_0 or int4 only
-//   --threads N         with so many threads only
-//   --form gqa          of onnxruntime-web's forms, see decoder.js, or wllama; more than once
+// weights from an ONNX file that this program writes. It measures a prompt, and one token after a long past, with
+// float32, bfloat16 and int8 weights, on one core and on all cores, in the newer Node. Then it compares files with
+// weights of 4 and 8 bits with wllama and onnxruntime-web, in Chromium (fewBits.js).
+//   --tiny              models of a few thousand parameters in one round, to check that the program still runs
+//   --only 'GPT-2'      only models whose name contains the text
+//   --type int8         only this type: float32, bfloat16, int8, Q4_0, Q4_K, Q8_0 or int4
+//   --threads N         only this number of threads
+//   --form gqa          only this form of onnxruntime-web (see decoder.js), or wllama; can be repeated
 //   --rounds N          default 3
-//   --write             the tables go to models.md; one that is not measured stays
+//   --write             writes the tables to models.md; a table that is not measured remains unchanged
 
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,10 @@ const MODELS = values.tiny
         ...{ vocab: 32000, context: 1024, tied: true },
       },
     };
-/** The models of weights in few bits: options, and types. The widths of Q4_K are multiples of 256. */
+/**
+ * The models whose weights have few bits: the options and the types of weights. Widths of models with Q4_K are
+ * multiples of 256.
+ */
 const SMALL = values.tiny
   ? {
       'Llama, tiny': { types: ['Q4_0', 'Q8_0', 'int4'], options: { ...MODELS['Llama, tiny'], vocab: 320 } },
@@ -86,7 +89,7 @@ const counts = values.threads ? [Number(values.threads)] : values.tiny || cores 
 const rounds = values.tiny ? 1 : Number(values.rounds);
 const chosen = (types) => types.filter((type) => !values.type || type === values.type);
 
-/** Every line that the program prints, parsed as JSON. */
+/** Runs models-here.js and yields every line that it prints, parsed as JSON. */
 async function* lines(given) {
   const args = [here('models-here.js'), JSON.stringify(given)];
   const child = spawn(here('../../node_modules/node/bin/node'), args, { stdio: ['ignore', 'pipe', 'inherit'] });

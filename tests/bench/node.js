@@ -1,4 +1,4 @@
-// Measures the contenders in this Node, with the options given as JSON; prints one line of JSON per result.
+// Measures the contenders in this Node, with options from a JSON argument. Prints one line of JSON per result.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// Writes an ONNX model: as much of its protocol-buffer form as a multi-head layer needs, in parts that decoder.js uses
-// for whole models.
+// Writes an ONNX model. It contains the parts of the protocol-buffer format that a multi-head layer needs; decoder.js
+// uses them for whole models.
 
 const text = new TextEncoder();
 
@@ -67,7 +67,7 @@ function initializer(name, data, shape) {
 const valueInfo = (field, name, shape) =>
   block(field, string(1, name), block(2, block(1, int(1, FLOAT), block(2, ...shape.map((n) => block(1, int(1, n)))))));
 
-/** Rounds a weight (out, in) to integers of eight bits, with a scale for each output. */
+/** Rounds a weight (out, in) to integers of 8 bits, with a scale for each output. */
 function quantize(weight, width) {
   const scales = Float32Array.from(
     { length: width },
@@ -83,7 +83,8 @@ function transpose(data, width) {
 }
 
 /**
- * inputs query (B,T,C) and, if they differ from it, key (B,S,C) and value; outputs output (B,T,C), weights (B,H,T,S).
+ * Writes the ONNX model of a layer. Inputs: query (B,T,C) and, if they differ from it, key (B,S,C) and value. Outputs:
+ * output (B,T,C) and weights (B,H,T,S).
  */
 export function graphModel(problem, { fused, int8, withWeights }) {
   const { kind, batch, queries, keys, width, heads, causal } = problem.shape;

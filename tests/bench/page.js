@@ -1,4 +1,4 @@
-// Measures the contenders in a browser page without a worker, with the options in globalThis.benchOptions.
+// Measures the contenders in a browser page without a worker, with options from globalThis.benchOptions.
 
 import * as tfWasm from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';

@@ -1,7 +1,7 @@
-// ./build.sh bench page-open: opens a Llama of 1.5 B parameters in Q4_0 in the page, by its file chooser, and writes
-// some tokens. It prints the time, the largest heap of JavaScript while the file opens, and the memory of the page's
-// process. The file has random weights, and is written in parts.
-// --layers N, --keep
+// ./build.sh bench page-open: opens a Llama with 1.5 B parameters in Q4_0 in the page, through its file input, and
+// generates some tokens. It prints the time, the largest JavaScript heap while the file opens, and the memory of the
+// page's process. The file has random weights.
+// Options: --layers N, --keep
 
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ const { values: given } = parseArgs({
 const FOLDER = fileURLToPath(new URL('../../dist/bench/page-open', import.meta.url));
 const FILE = join(FOLDER, 'large.gguf');
 const BLOCKS = 2 ** 16;
-/** Bytes of a block of 32 numbers, and its scale in float16. */
+/** Bytes of a block of 32 numbers, and the bits of a float16 scale, for each type. */
 const TYPES = { Q4_0: { bytes: 18, scale: 0x1c00 }, Q8_0: { bytes: 34, scale: 0x0c00 } };
-/** Tokens that are written. */
+/** Number of tokens that are generated. */
 const TOKENS = 5;
-/** Milliseconds until the model is open, or a token is written. */
+/** Maximum milliseconds until the model is open, or until a token is generated. */
 const LONG = 300_000;
 
 const options = {
@@ -51,10 +51,11 @@ function tensorsOf({ layers, dModel: C, numHeads: H, kvHeads: G, mlp, vocab }) {
   return all;
 }
 
-/** Metadata that saveGguf writes for such a model. */
+/** Returns the metadata that saveGguf writes for such a model. */
 async function keysOf() {
   const hl = await load();
-  // The metadata follows from the options; a model of one narrow layer resolves those that have defaults.
+  // The metadata depends only on the options. A model with one narrow layer gives the values of options that have
+  // defaults.
   const { layers, dModel, mlp, numHeads, kvHeads } = options;
   const narrow = hl.transformer({ ...options, layers: 1, dModel: 32, numHeads: 1, kvHeads: 1, mlp: 32 });
   const headDim = dModel / numHeads;
@@ -68,7 +69,7 @@ async function keysOf() {
   return keys;
 }
 
-/** Blocks of random codes, which every matrix repeats. */
+/** Returns blocks of random codes, which are repeated to fill every matrix. */
 function blocksOf({ bytes, scale }) {
   const next = uniformSource(bytes);
   const out = Buffer.from(Uint8Array.from({ length: bytes * BLOCKS }, () => Math.floor(256 * next())));
@@ -76,11 +77,11 @@ function blocksOf({ bytes, scale }) {
   return out;
 }
 
-/** Writes the file. @returns its size */
+/** Writes the file. @returns the size of the file */
 async function writeLarge() {
   await mkdir(FOLDER, { recursive: true });
   const tensors = tensorsOf(options);
-  // The memory of the tensors is never written to, so the system provides none.
+  // Nothing is written to the memory of the tensors, so the system allocates no pages for it.
   const { file, parts } = newGguf('bench', await keysOf(), tensors);
   const made = Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [name, blocksOf(type)]));
   const handle = await open(FILE, 'w');

@@ -1,5 +1,5 @@
-/* The peak of one core: multiply-adds in registers, in 12 independent chains to hide the latency; and the bandwidth of
- * the memory. */
+/* Measures the peak speed of one core, with multiply-adds in registers in 12 independent chains, which hide the
+ * latency, and the bandwidth of the memory. */
 #include "../../src/core/base/simd.h"
 
 enum { CHAINS = 12 };
@@ -17,8 +17,8 @@ __attribute__((export_name("peak"))) float peak(uint32_t steps, float factor, fl
   return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* The sum of `count` floats, a multiple of 64, read at full speed, either in order or from both halves at a time: which
- * is faster depends on the processor. */
+/* Returns the sum of `count` floats, a multiple of 64, read at full speed either in order or from both halves at the
+ * same time. Which way is faster depends on the processor. */
 INLINE float read_all(const float *from, uint32_t count, uint32_t streams) {
   const uint32_t apart = count / streams;
   vec sums[8];

@@ -1,4 +1,4 @@
-/** The peak of one core in this engine, in GFLOP/s: the best of a few runs of peak.c. */
+/** Measures the peak speed of one core in this engine, in GFLOP/s, as the best of a few runs of peak.c. */
 export async function peakOf(binary) {
   const { instance } = await WebAssembly.instantiate(binary);
   const { peak } = instance.exports;

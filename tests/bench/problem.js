@@ -1,10 +1,13 @@
-// One problem: inputs and weights from a seed, and a few rows of the expected output in float64.
+// Makes a problem: inputs and weights from a seed, and a few rows of the expected output in float64.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 
 const SAMPLES = 8;
 
-/** The largest error with weights of eight bits is about 1%. They are measured for large layers only. */
+/**
+ * Largest allowed error with int8 weights; the actual error is about 1%. int8 weights are measured for large layers
+ * only.
+ */
 export const INT8_TOLERANCE = 0.03;
 export const isForInt8 = ({ kind, width, causal, long }, withWeights) =>
   kind === 'layer' && width > 128 && !causal && !long && !withWeights;
@@ -35,7 +38,7 @@ export function makeProblem(shape) {
   };
 }
 
-/** rows(n, width) · weightᵀ + bias */
+/** Returns rows(n, width) · weightᵀ + bias, or the rows if there is no weight. */
 function project(rows, n, width, weight, bias) {
   if (!weight) return Float64Array.from(rows);
   const y = new Float64Array(n * width);
@@ -48,7 +51,9 @@ function project(rows, n, width, weight, bias) {
   return y;
 }
 
-/** Rows of the output and of every head's weights: [{ row, output (C), weights (H·S) }], in float64. */
+/**
+ * Computes some rows of the output and of the weights of every head, in float64: [{ row, output (C), weights (H·S) }].
+ */
 export function sampleAnswer({ shape, query, key, value, wq, wk, wv, wo, bq, bk, bv, bo }) {
   const { batch, queries, keys, width, heads, causal } = shape;
   const head = width / heads;
@@ -88,7 +93,7 @@ export function sampleAnswer({ shape, query, key, value, wq, wk, wv, wo, bq, bk,
   return samples;
 }
 
-/** The largest difference in the sampled rows, relative to the largest value. */
+/** Returns the largest difference in the sampled rows, relative to the largest value. */
 export function errorOf({ shape }, samples, output) {
   let [worst, scale] = [0, 0];
   for (const { row, output: expected } of samples)

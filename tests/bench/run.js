@@ -1,8 +1,8 @@
 // npm run bench: compares Headlight with other packages, in every installed Node and in Chromium, with one thread and
-// with four. It prints each measurement, then the tables. A whole run writes the tables to results.md and the chart to
-// results.svg.
-//   --tiny           the smallest shapes, one round each, one thread, to check that it runs
-//   --only 'BERT'    shapes whose name contains the text
+// with four. It prints each measurement, then the tables. A run without options writes the tables to results.md and the
+// chart to results.svg.
+//   --tiny           the smallest shapes in one round with one thread, to check that the program runs
+//   --only 'BERT'    only shapes whose name contains the text
 //   --no-chromium    Node only
 
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const options = values.tiny
   : { rounds: 9, slice: 20, budget: 4000, only: values.only };
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Every line that the program prints, parsed as JSON. */
+/** Runs a program and yields every line that it prints, parsed as JSON. */
 async function* lines(program, ...args) {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.on('close', resolve));

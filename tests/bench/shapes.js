@@ -1,5 +1,6 @@
-// The shapes of the benchmark. A layer projects, attends and projects back; plain attention receives q, k and v. A name
-// contains B×T×C/H, or B×T/S×C/H if T and S differ: batch, queries, keys, width, heads.
+// The shapes of the benchmark. A layer consists of input projections, attention and the output projection; plain
+// attention has the inputs q, k and v. The name of a shape contains B×T×C/H, or B×T/S×C/H if T and S differ: batch,
+// queries, keys, width, heads.
 
 const layer = (name, batch, queries, keys, width, heads, more = {}) => ({
   name,
@@ -38,7 +39,7 @@ export const SHAPES = [
   attention('attention 4096', 1, 4096, 4096, 512, 8, { long: true }),
 ];
 
-/** Number of multiplications and additions. With a causal mask only half of the scores count. */
+/** Returns the number of multiplications and additions. With a causal mask only half of the scores count. */
 export function operations({ kind, batch, queries, keys, width, causal }) {
   const scores = 4 * batch * queries * keys * width * (causal ? 0.5 : 1);
   return scores + (kind === 'layer' ? 4 * batch * (queries + keys) * width * width : 0);

@@ -1,14 +1,17 @@
-// Random matrices of llama.cpp's most common type of four bits.
+// Random matrices in Q4_K, the most common 4-bit type of llama.cpp.
 
 import { readGgufHeader } from '../../src/js/io/gguf.js';
 import { uniformSource } from '../../src/js/ops/random.js';
 
-/** Numbers in the header for Q4_K, and bytes of 256 numbers: as many as in Q4_0. */
+/** The number that identifies Q4_K in the header, and the bytes of 256 weights, which are as many as in Q4_0. */
 const [Q4_K, BLOCK] = [12, 144];
-/** Factors of the scales and of the minimums, 2⁻¹³ and 7.5 · 2⁻¹³ in float16: the mean of a group is 0. */
+/**
+ * Factors of the scales and of the minimums, 2⁻¹³ and 7.5 · 2⁻¹³ as bits of float16. With them the mean of a group is
+ * about 0.
+ */
 const [SCALE, MINIMUM] = [0x0800, 0x1380];
 
-/** Eight groups of 32: scales and minimums of 6 bits, then random codes. */
+/** Writes a block of eight groups of 32 weights: 6-bit scales and minimums, then random codes. */
 function writeBlock(out, next) {
   out.set([SCALE & 255, SCALE >> 8, MINIMUM & 255, MINIMUM >> 8]);
   const scales = Array.from({ length: 8 }, () => 32 + Math.floor(32 * next()));
@@ -22,8 +25,8 @@ function writeBlock(out, next) {
 }
 
 /**
- * Makes every Q4_0 matrix of a GGUF file a random one of Q4_K, in place.
- * @param {Uint8Array} file widths are multiples of 256
+ * Replaces every Q4_0 matrix of a GGUF file by a random Q4_K matrix, in place.
+ * @param {Uint8Array} file a file whose matrices have widths that are multiples of 256
  */
 export async function makeQ4K(file) {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length);
@@ -31,7 +34,7 @@ export async function makeQ4K(file) {
   const { tensors } = await readGgufHeader('bench', file.length, (begin, end) => file.subarray(begin, end));
   for (const [name, { type, shape, begin, end }] of tensors) {
     if (type !== 'Q4_0') continue;
-    // In the list of tensors: the length of the name, the name, the number of axes, the axes, the type.
+    // An entry of the list of tensors has the length of the name, the name, the number of axes, the axes and the type.
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(name.length));
     const entry = Buffer.concat([length, Buffer.from(name)]);

@@ -1,4 +1,4 @@
-// The results as Markdown: a table for each engine and number of threads, with a row for each shape.
+// Formats the results as Markdown tables, one for each engine and number of threads, with a row for each shape.
 
 import { median } from './measure.js';
 
@@ -6,14 +6,16 @@ const microseconds = (ms) =>
   ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`;
 const isInt8 = ({ contender }) => contender.endsWith('int8');
 const isOurs = ({ contender }) => contender.startsWith('Headlight');
-/** The native runtime and plain JavaScript have columns, but do not count as other packages in the ratio. */
+/**
+ * The native runtime and plain JavaScript have columns, but are not used for the ratio to the fastest other package.
+ */
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
 export const fastest = (results) =>
   results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
 /**
- * The other's time divided by Headlight's in each round, in which disturbances affect both alike. A contender that was
- * timed once has no rounds.
+ * Returns the median over the rounds of the other contender's time divided by Headlight's, because disturbances in a
+ * round affect both alike. A contender that was timed once has no rounds.
  */
 const ratioOf = (other, ours) =>
   other.times.length === ours.times.length
@@ -22,8 +24,8 @@ const ratioOf = (other, ours) =>
 const least = (results) => Math.min(...results.map(({ least }) => least));
 
 /**
- * Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, ratio, least, native,
- * int8: { ours, peer, gain, ratio } }.
+ * Groups the results of one engine and number of threads, by shape and weights:
+ * { shape, weights, ours, peer, ratio, least, native, int8: { ours, peer, gain, ratio } }.
  */
 export function byShape(results) {
   const groups = new Map();
@@ -58,7 +60,7 @@ export function byShape(results) {
   });
 }
 
-/** Sets of results with the same engine and thread count, in order. */
+/** Groups results with the same engine and number of threads, in order. */
 export function groupRuns(results) {
   const runs = new Map();
   for (const result of results) {

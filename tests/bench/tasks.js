@@ -1,5 +1,6 @@
 // ./build.sh tasks [NAME…]: trains a small transformer on every task of the page, from three seeds, with the settings
-// of the task, until it reaches the task's goal on unseen sequences. Exits with 1 if a training does not reach it.
+// of the task, until it reaches the goal of the task on unseen sequences. Exits with 1 if a training does not reach the
+// goal.
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
@@ -7,7 +8,7 @@ import { batchOf, TASKS } from '../../web/features/train/tasks.js';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MAX_NORM] = [50, 1];
-/** Steps between two evaluations, and the number of sequences of each. */
+/** Steps between two evaluations, and the number of sequences of an evaluation. */
 const [EVERY, SEQUENCES] = [25, 64];
 
 function train(hl, task, seed) {

@@ -1,8 +1,8 @@
-// ./build.sh bench tokenizers: opens tokenizer files of the sizes of GPT-2, Llama 3 and BERT, and encodes a first short
-// text, compared with @huggingface/tokenizers. In each round each contender has a new process, which opens the file
-// several times: the first time is that of a program that opens one tokenizer. It prints the CPU time of the first and
-// of the fastest, because other programs change the elapsed time, and the medians of the rounds' ratios: below 1
-// Headlight is faster. --rounds N; --against FOLDER: also compares opening and encoding a text with the sources of
+// ./build.sh bench tokenizers: opens tokenizer files of the sizes of GPT-2, Llama 3 and BERT, encodes a first short
+// text, and compares the time with @huggingface/tokenizers. In each round each contender has a new process, which opens
+// the file several times. The first time is that of a program that opens one tokenizer. It prints the CPU time of the
+// first and of the fastest opening (elapsed time would depend on other programs), and the median ratio of the rounds;
+// below 1 Headlight is faster. --rounds N; --against FOLDER: also compares opening and encoding with the sources of
 // another version, in the folder of its repository.
 
 import assert from 'node:assert/strict';
@@ -26,10 +26,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'dist/bench/tokenizers');
 const PEER = '@huggingface/tokenizers';
 const SHORT_TEXT = 'The lamp in the window is lit every evening.';
-/** Times that a process opens the file, and times that it encodes the text. */
+/** Number of times that a process opens the file, and number of texts that it encodes. */
 const [OPENED, ENCODED] = [5, 7];
 
-/** Milliseconds of CPU time, in all threads. */
+/** Returns the milliseconds of CPU time that a function takes in all threads. */
 function cpuTime(run) {
   const before = process.cpuUsage();
   run();
@@ -37,7 +37,10 @@ function cpuTime(run) {
   return (user + system) / 1000;
 }
 
-/** A function that opens the bytes of a tokenizer.json: of the peer, or of the sources in a folder. */
+/**
+ * Resolves to a function that opens the bytes of a tokenizer.json, from the peer package or from the sources in a
+ * folder.
+ */
 async function opener(contender) {
   if (contender === PEER) {
     const { Tokenizer } = await import(PEER);
@@ -47,7 +50,7 @@ async function opener(contender) {
   return openTokenizer;
 }
 
-/** In a new process: one line of JSON. */
+/** Measures one contender, and prints one line of JSON. It runs in a new process. */
 async function measure(contender, file) {
   const open = await opener(contender);
   const bytes = readFileSync(file);
@@ -59,13 +62,13 @@ async function measure(contender, file) {
       ({ ids } = tokenizer.encode(SHORT_TEXT));
     }),
   );
-  // Each time other words: those that are known are cached.
+  // The words of each text differ, because a tokenizer caches the words that it has encoded.
   const texts = Array.from({ length: ENCODED }, (_, i) => makeText(i + 2));
   const encoding = texts.map((text) => cpuTime(() => tokenizer.encode(text)));
   console.log(JSON.stringify({ ids, first: times[0], warm: Math.min(...times), encode: median(encoding) }));
 }
 
-/** The results of one contender in a new process. */
+/** Returns the results that one contender prints in a new process. */
 function run(contender, file) {
   const program = fileURLToPath(import.meta.url);
   const { stdout, stderr, status } = spawnSync(process.execPath, [program, '--contender', contender, '--file', file], {
@@ -75,7 +78,7 @@ function run(contender, file) {
   return JSON.parse(stdout);
 }
 
-/** Rounds in which the contenders take turns. */
+/** Runs rounds in which the contenders take turns. */
 function compare(file, contenders) {
   const results = contenders.map(() => []);
   for (let round = 0; round < Number(options.rounds); round++) {

@@ -1,5 +1,5 @@
-// ./build.sh bench training: the model of the page, trained by Headlight and by TensorFlow.js from the same parameters
-// on the same batches, in turns within one process; one process for each Node and number of threads.
+// ./build.sh bench training: trains the model of the page by Headlight and by TensorFlow.js, from the same parameters
+// on the same batches, in turns within one process. Each Node and number of threads has its own process.
 //   --rounds N     number of turns of ten steps each, default 12
 
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const {
   tokens: { length: V },
 } = TASKS.repeat;
 const [B, RATE, BETAS, EPS, STEPS] = [32, 0.001, [0.9, 0.999], 1e-8, 10];
-/** Largest difference of the losses in the first turn, so that only equal trainings are compared. */
+/** Largest allowed difference of the losses in the first turn. It ensures that both programs run the same training. */
 const TOLERANCE = 1e-3;
 
 async function headlight(threads) {
@@ -35,9 +35,9 @@ async function headlight(threads) {
 }
 
 /**
- * The WebAssembly backend lacks two kernels that training needs. They are replaced: UnsortedSegmentSum, the gradient of
- * a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum. One-hot rows are created as integers,
- * because the backend writes the bits of integers even if floats are requested.
+ * Loads TensorFlow.js. Its WebAssembly backend lacks two kernels that training needs, which are replaced:
+ * UnsortedSegmentSum, the gradient of a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum.
+ * One-hot rows are created as integers, because the backend writes the bits of integers even if floats are requested.
  */
 async function tensorflow(threads, parameters) {
   const require = createRequire(import.meta.url);

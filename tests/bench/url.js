@@ -1,6 +1,6 @@
-// ./build.sh bench url [FOLDER]: opens a checkpoint by its URL in Chromium, over loopback. It is compared with a plain
-// fetch of the same bytes, with a download to a Blob that is opened then, and with another build, whose dist/ is
-// FOLDER. All take turns; prints the median of the times, and of their ratios to fetch in the same round.
+// ./build.sh bench url [FOLDER]: opens a checkpoint by its URL in Chromium, over loopback. The time is compared with a
+// plain fetch of the same bytes, with a download to a Blob that is then opened, and with another build, whose dist/ is
+// FOLDER. All take turns. Prints the medians of the times and of their ratios to the plain fetch in the same round.
 // --rounds N, --megabytes N
 
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   options: { rounds: { type: 'string', default: '7' }, megabytes: { type: 'string', default: '270' } },
 });
 
-/** One contender, in a page of its own. @param {{ name: string, build: string }} contender */
+/** Runs one contender in a separate page and returns the time. @param {{ name: string, build: string }} contender */
 async function run({ name, build }) {
   const folder = new URL('/model/', location.href).href;
   const file = new URL('model.safetensors', folder);
@@ -55,7 +55,7 @@ try {
   for (let round = -1; round < Number(values.rounds); round++) {
     const order = round % 2 === 0 ? contenders : contenders.toReversed();
     for (const contender of order) {
-      // A new page frees the memory of the one before.
+      // Opening a new page for each contender frees the memory of the previous one.
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${port}/model/index.html`);
       const time = await page.evaluate(run, contender);

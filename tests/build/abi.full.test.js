@@ -1,5 +1,5 @@
-// headlight.h is the only source of what C and JavaScript must agree on: the exports of each binary, the offsets of
-// arguments, and the fingerprint by which a module refuses a binary of another build.
+// Checks that everything that C and JavaScript must agree on is generated from headlight.h: the exports of each binary,
+// the offsets of arguments, and the fingerprint, which lets the module reject a binary of another build.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const header = readFileSync(join(root, 'src/core/headlight.h'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'headlight-abi-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The generator's output for a header, in a new folder. */
+/** Runs the generator on a header in a new folder. Returns the exports of the generated module. */
 async function generate(name, text) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
@@ -29,7 +29,7 @@ async function generate(name, text) {
   return { place, ...(await import(pathToFileURL(join(place, 'abi.js')).href)) };
 }
 
-/** The header with one text replaced by another; it must contain the text. */
+/** Returns the header with `from` replaced by `to`. The header must contain `from`. */
 function changed(from, to) {
   assert.ok(header.includes(from), from);
   return header.replace(from, to);

@@ -1,4 +1,4 @@
-// The development server, which serves the page from its sources, in Chromium.
+// Tests the development server, which serves the page from its sources, in Chromium.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -67,7 +67,7 @@ test('the documentation is served as it was built, and the links of the page lea
   const index = { status: 200, path: '/docs/', text: '<!doctype html><title>docs</title>' };
   assert.deepEqual(await get('docs'), index);
   assert.deepEqual(await get('web/entries/docs/index.html'), { ...index, path: '/docs/index.html' });
-  // Vite changes neither documents nor scripts.
+  // The documents and their scripts are served unchanged, not transformed by Vite.
   assert.equal((await get('docs/guide/index.js')).text, script);
   assert.equal((await get('docs/missing.html')).status, 404);
   assert.equal((await get('index.html')).path, '/web/entries/index.html');

@@ -1,4 +1,4 @@
-// Each binary exports the functions of headlight.h.
+// Checks that each binary exports the functions that headlight.h declares.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ const file = (path) => readFileSync(new URL(`../../${path}`, import.meta.url));
 const header = file('src/core/headlight.h').toString();
 
 /**
- * Names of functions and memories in the export section. Read from the bytes, because this Node may not support relaxed
- * SIMD.
+ * Returns the names of functions and memories in the export section. They are read from the bytes because this Node may
+ * not support relaxed SIMD.
  */
 function exportsOf(bytes) {
   let at = 8;

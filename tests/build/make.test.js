@@ -1,4 +1,5 @@
-// build.sh and src/build/Makefile: what a change rebuilds, messages about missing tools, and the help.
+// Tests build.sh and src/build/Makefile: which files are rebuilt after a change, messages about missing tools, and the
+// help.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -16,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'headlight-make-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (command, ...args) => spawnSync(command, args, { cwd: root, encoding: 'utf8' });
-/** The commands that make would run. */
+/** Returns the commands that make would run. */
 function plan(...args) {
   const { stdout, stderr, status } = run('make', '-n', '-f', 'src/build/Makefile', ...args);
   assert.equal(status, 0, stderr);
@@ -30,7 +31,7 @@ test('a change of a header rebuilds the files that include it, and no others', (
   const readers = readdirSync(join(root, 'dist/obj/simd128'), { recursive: true })
     .filter((name) => name.endsWith('.d') && read(`dist/obj/simd128/${name}`).includes('kernels/dropout.h'))
     .map((name) => name.replace(/d$/, 'c'))
-    // Objects of renamed sources remain in dist.
+    // dist may still contain objects of sources that have been renamed.
     .filter((name) => existsSync(join(root, 'src/core', name)));
   assert.ok(readers.includes('kernels/dropout.c') && !readers.includes('base/tensor.c'));
   assert.deepEqual(compiled(plan('-W', 'src/core/kernels/dropout.h', 'core')).sort(), readers.sort());
@@ -69,7 +70,7 @@ test('a binary with threads imports the memory that the module provides', () => 
   assert.throws(() => open(pages - 1), WebAssembly.LinkError);
 });
 
-/** The module of a build without relaxed SIMD, with its plain binaries in the same folder. */
+/** Builds the module without relaxed SIMD, with the binaries for plain SIMD in the same folder. */
 async function buildPlain(entry, name, options) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
@@ -133,7 +134,7 @@ for (const [name, entry, options, threads] of [
   });
 }
 
-/** Runs functions of setup.sh. */
+/** Runs a script in which the functions of setup.sh are defined. */
 const inSetup = (script) => run('bash', '--norc', '-euc', `node=node; source src/build/setup.sh; ${script}`);
 
 test('one message names all missing tools that cannot be installed', () => {

@@ -1,5 +1,5 @@
-// The reference: every exported name has a page with content, and its search finds methods and options. If it does not
-// exist yet, typedoc takes about 25 seconds to make it.
+// Checks the generated reference: every exported name has a page with content, and the search finds methods and
+// options. If the reference does not exist yet, typedoc takes about 25 seconds to make it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,13 +14,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 describe('the reference', () => {
   const folder = join(root, 'dist/site/reference');
   const read = (...path) => readFileSync(join(folder, ...path), 'utf8');
-  /** The text of a page, without its navigation. */
+  /** Returns the text of a page, without its navigation. */
   const textOf = (...path) =>
     read(...path)
       .replace(/^[^]*<div class="col-content">|<div class="col-sidebar">[^]*$/g, '')
       .replace(/<svg[^]*?<\/svg>|<[^>]+>/g, ' ');
 
-  // Warnings count as errors, for example about a public type that is not exported.
+  // Warnings of typedoc count as errors, for example a warning about a public type that is not exported.
   before(() => {
     const args = ['-f', 'src/build/Makefile', '--no-print-directory', 'reference'];
     const { status, stdout, stderr } = spawnSync('make', args, { cwd: root, encoding: 'utf8' });

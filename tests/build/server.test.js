@@ -37,7 +37,7 @@ const LARGE = join(root, 'large.bin');
 writeFileSync(LARGE, '');
 truncateSync(LARGE, 2 ** 26);
 
-/** fetch would normalize the path, and set the Host header itself. */
+/** Sends a request. fetch is not used because it would normalize the path and set the Host header itself. */
 const get = (url, path, { method = 'GET', headers = {}, read = (response) => response.resume() } = {}) =>
   new Promise((resolve, reject) =>
     request({ host: '127.0.0.1', port: new URL(url).port, path, method, headers }, (response) => {

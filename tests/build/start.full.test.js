@@ -1,4 +1,4 @@
-// `npm start`, from the command until its server ends.
+// Tests `npm start`, from the command until its server ends.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

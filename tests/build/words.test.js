@@ -1,4 +1,4 @@
-// The rules for comments and for subjects of commits.
+// Tests the rules for comments and for subjects of commits.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

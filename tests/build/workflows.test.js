@@ -1,4 +1,5 @@
-// Files for the host of the repository: workflows run existing commands, and forms ask for all that a report needs.
+// Tests the files for the host of the repository: workflows run existing commands, and issue forms ask for everything
+// that a report needs.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

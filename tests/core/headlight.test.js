@@ -28,7 +28,7 @@ const VISIBILITY = {
 };
 const FLOATS = { scale: 0.5, fill: -Infinity, dropout: 0.5 };
 
-/** Sizes of the blocks in floats (or bytes of ones), by the name of the field that points to the block. */
+/** Sizes of the blocks in floats (or bytes of ones), by the name of the argument that points to the block. */
 function blocks(k, sizes) {
   return Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => {
@@ -80,7 +80,7 @@ function attentionBackward(k) {
 
 const [Cq, Ck, Cv, C, P] = [5, 6, 7, 3, 2];
 
-/** If the layer and attention have fields of the same name, those of the layer have a prefix. */
+/** Fields of the layer. A field that has the same name as a field of attention gets the prefix `layer_`. */
 const LAYER = Object.fromEntries(
   Object.entries(MULTIHEAD).map(([name, at]) => [name in ATTENTION ? `layer_${name}` : name, at]),
 );
@@ -154,8 +154,10 @@ function multiheadBackward(k) {
   return call;
 }
 
-/** The fields that are not pointers, with their size in words. For fields that are steps in bytes, only 0 is a value
- * that can be recognised as wrong. */
+/**
+ * The fields that are not pointers, each with its size in words. A field that is a stride in bytes is omitted or
+ * shortened if 0 is the only value that can be recognized as wrong.
+ */
 const COUNTS = {
   ...{ outputStride: 3, queryStride: 3, keyStride: 3, valueStride: 3, biasStride: 4, validLensStride: 2 },
   ...{ batch: 1, heads: 1, kvHeads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, appended: 1 },
@@ -171,7 +173,7 @@ const wordsOf = (fields) =>
     Array.from({ length: count }, (_, i) => (ATTENTION[name] ?? MULTIHEAD[name]) + i),
   );
 
-/** Numbers larger than any tensor can be, and near the limits of 32 bits. */
+/** 0, numbers larger than the size of any tensor, and numbers near the limits of 32 bits. */
 const EXTREMES = [0, 2 ** 30 + 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 8, 2 ** 32 - 1];
 
 const ENTRIES = {

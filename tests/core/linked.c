@@ -1,4 +1,4 @@
-/* Tests the core in a program that allocates memory itself: neither writes into blocks of the other. */
+/* Tests the core in a program that also allocates memory itself. Neither may write into blocks of the other. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int holds(const float *block, int n) {
 
 static float query[TOKENS * WIDTH], output[TOKENS * WIDTH], weights[TOKENS * TOKENS];
 
-/* A call that allocates a workspace. */
+/* Makes a call that allocates a workspace. */
 static hl_status attend(void) {
   hl_attention_args a = hl_attention_defaults(1, 1, 1, TOKENS, TOKENS, WIDTH);
   a.query = a.key = a.value = query;
@@ -54,7 +54,7 @@ static int blocks_are_kept(void) {
   return kept;
 }
 
-/* HL_ATTENTION_DEFAULTS in a nested struct. */
+/* Returns 1 if HL_ATTENTION_DEFAULTS in a nested struct equals hl_attention_defaults. */
 static int defaults_agree(void) {
   hl_multihead_args m = {.attention = {HL_ATTENTION_DEFAULTS, .scale = 0.25f, .heads = 1, .kv_heads = 1}};
   hl_attention_args a = hl_attention_defaults(0, 1, 1, 0, 0, WIDTH);

@@ -1,4 +1,4 @@
-// The core linked into other programs, with every available compiler, and into another .wasm.
+// Links the core into other programs with every available compiler, and into another .wasm.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The core as a library for programs in C and C++. The full tier tests other compilers and WebAssembly.
+// Tests the core as a library of programs in C and C++. The full tier tests other compilers and WebAssembly.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

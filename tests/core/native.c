@@ -1,5 +1,5 @@
-/* The core as native code, for the sanitizers: random calls compared with a plain double-precision loop. Every input
- * and output is a heap block of exactly the required size, so that any access outside of it is caught. */
+/* Compares random calls of the native core with plain loops in double precision, under the sanitizers. Inputs and
+ * outputs are heap blocks of exactly the required size, so that any access outside of them is detected. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void random_attention(void) {
   if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
   check_attention(&a, near);
   random_backward(&a);
-  if (coin()) { /* dropout from a seed: only checks that memory accesses stay inside the arguments */
+  if (coin()) { /* with dropout from a seed, only the memory accesses are checked */
     a.dropout = 0.3f;
     if (coin()) a.keep = keep;
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
@@ -175,7 +175,7 @@ static void pack_int8(float *packed, const float *weight, uint32_t out, uint32_t
                          form);
 }
 
-/* Every form of int8 product: the error must not exceed the rounding of its two operands. */
+/* Tests every form of the int8 product. The error must not exceed the rounding of the two operands. */
 static void random_int8(void) {
   uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
   float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
@@ -199,8 +199,8 @@ static float *packed(const float *weight, size_t out, size_t in, int int8) {
   return to;
 }
 
-/* The backward pass of the layer, whose parts are checked above: accesses must stay inside the arguments and results
- * must be finite. */
+/* Runs the backward pass of the layer, whose parts are checked above. Accesses must stay inside the arguments, and
+ * results must be finite. */
 static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
   const hl_attention_args *a = &m->attention;
   size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries,
@@ -260,7 +260,7 @@ static void random_layer(void) {
            C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
   int out = coin(), past = P > 0, biases = coin(), self = coin(), int8 = random_below(4) == 0;
-  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input, packed once */
+  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* query, key and value are one tensor */
   float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck),
         *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
   hl_multihead_args m = {.query = query,
@@ -318,7 +318,7 @@ static void random_layer(void) {
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
-  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention of the projections gives the same */
+  if (!out && !past && E == 0 && !int8) { /* no output projection: the output is attention on the projections */
     double *q = linear_reference(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
            *k = linear_reference(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear_reference(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
@@ -381,7 +381,7 @@ static void random_allocations(void) {
 
 /* ---- other layers and the optimisers */
 
-/* Several layers in sequence: embedding, norm, activation, loss; then backward. */
+/* Runs embedding, norm, activation and loss in sequence, then their backward passes. */
 static void random_layers(void) {
   uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
            first = random_below(3), N = B * T;
@@ -627,7 +627,7 @@ static void empty_plain_calls(void) {
   expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
 }
 
-/* Every combination of sizes 0 and 2, on every path: NULL for tensors without elements, and arbitrary strides. */
+/* Tests every combination of the sizes 0 and 2 on every path, with NULL for empty tensors and arbitrary strides. */
 static void empty_attention(void) {
   float blocks[16][64], statistics[64];
   for (int sizes = 0; sizes < 1 << 8; sizes++) {
@@ -671,7 +671,7 @@ static void empty_attention(void) {
   }
 }
 
-/* The same for the layer. */
+/* Calls the layer with every combination of the sizes 0 and 2, with NULL for tensors without elements. */
 static void empty_layer(void) {
   float blocks[20][64];
   for (int sizes = 0; sizes < 1 << 7; sizes++) {
@@ -717,7 +717,7 @@ static void empty_layer(void) {
   }
 }
 
-/* Rows so long that their sums are computed in parts. */
+/* Tests rows so long that their sums are computed in parts. */
 static void long_rows(void) {
   enum { T = 2, S = 9001, D = 3 };
   const hl_stride rows = {0, 0, D};
@@ -748,7 +748,7 @@ static void long_rows(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
-/* Fills free memory with NaN, so that reading memory that was never written shows in the results. */
+/* Fills free memory with NaN, so that a read of memory that was never written makes a result NaN. */
 static void litter(void) {
   enum { LITTER = 1 << 12 };
   float *block = hl_tensor_alloc(LITTER);

@@ -3,7 +3,10 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a program of dist/test, which prints ok. A data race can make it hang, so it ends at the first race found. */
+/**
+ * Runs a program of dist/test, which must print ok. It ends at the first data race that is found, because a race can
+ * make it hang.
+ */
 function runNative(name) {
   const run = spawnSync(fileURLToPath(new URL(`../../dist/test/native.${name}`, import.meta.url)), {
     encoding: 'utf8',

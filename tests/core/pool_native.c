@@ -1,5 +1,5 @@
-/* The pool on native threads, for ThreadSanitizer: jobs of many sizes, workers that sleep and wake, jobs that the
- * caller abandons, and the end. */
+/* Tests the thread pool on native threads under ThreadSanitizer: jobs of many sizes, workers that sleep and wake,
+ * jobs that the caller abandons, and shutdown. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sched.h>
@@ -30,7 +30,7 @@ void pool_notify(uint32_t *word) {
   pthread_mutex_unlock(&lock);
 }
 
-/* No worker dies in this test. */
+/* Replaces the check for dead workers, because no worker dies in this test. */
 void pool_watch(uint32_t first, uint32_t done, double work) {
   (void)first, (void)done, (void)work;
   sched_yield();
@@ -42,7 +42,8 @@ static void check(int right, const char *what) {
   exit(1);
 }
 
-/* Plain memory: a chunk that two threads run is a race, and so is reading it before the job is done. */
+/* The counts are not atomic, so that ThreadSanitizer reports a race if two threads run a chunk, or if a count is
+ * read before the job is done. */
 typedef struct {
   uint32_t runs[MAX_CHUNKS], by[THREADS];
 } job;
@@ -50,7 +51,7 @@ typedef struct {
 static void run_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   job *j = arg;
   j->runs[chunk]++;
-  j->by[worker]++; /* one element per worker, like the workspaces of attention */
+  j->by[worker]++; /* each worker has an element, like the workspaces of attention */
   for (volatile uint32_t i = 0; i < 200; i++) continue;
 }
 
@@ -70,7 +71,7 @@ static void run_chunk_or_trap(void *arg, uint32_t chunk, uint32_t worker) {
   if (worker == 0 && chunk > 3) longjmp(trap, 1);
 }
 
-/* Simulates a caller that traps: no worker may touch the job after pool_recover. */
+/* Simulates a caller that traps during a job. No worker may access the job after pool_recover. */
 static void run_trapping_job(void) {
   job *j = calloc(1, sizeof *j);
   if (!j) abort();
@@ -95,7 +96,7 @@ int main(void) {
     if (i % 100 == 99) run_trapping_job();
     if (i % 200 == 0) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* lets workers go to sleep */
   }
-  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* they must be woken by hl_pool_quit */
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* hl_pool_quit must wake the sleeping workers */
   hl_pool_quit();
   for (uint32_t w = 1; w < THREADS; w++) pthread_join(threads[w], NULL);
   run_job(10, 1e7);

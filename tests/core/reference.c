@@ -17,13 +17,13 @@ double *zeros(size_t count) {
 
 /* ---- a row of attention -------------------------------------------------------------------------------------- */
 
-/* One query head with the S + E keys of its key/value head. */
+/* One row of attention: a query of one head, with the S + E keys of its key/value head. */
 typedef struct {
   const hl_attention_args *a;
   uint32_t batch, head, query, all;
   double *weights; /* before dropout */
-  double *slope;   /* derivative of the soft cap, 0 where a key is hidden */
-  double *factor;  /* factor of dropout */
+  double *slope;   /* derivative of the soft cap, 0 for a masked key */
+  double *factor;  /* factor of dropout for each weight */
   double *dropped, *d_dropped;
   double sink; /* weight of the sink */
 } row;
@@ -36,7 +36,7 @@ static void row_free(const row *r) {
   free(r->weights), free(r->slope), free(r->factor), free(r->dropped), free(r->d_dropped);
 }
 
-/* tensor + offset; NULL for a tensor without elements, which may be NULL. */
+/* Returns tensor + offset, or NULL if the tensor is NULL because it has no elements. */
 static const float *offset_or_null(const float *tensor, size_t offset) { return tensor ? tensor + offset : NULL; }
 
 static uint32_t kv_head(const row *r) { return r->head / (r->a->heads / r->a->kv_heads); }
@@ -45,7 +45,8 @@ static size_t row_offset(const row *r, const hl_stride *s) {
   return (size_t)r->batch * s->batch + (size_t)r->head * s->head + (size_t)r->query * s->row;
 }
 
-/* Offset of key or value s, in its tensor or in that of the appended ones. */
+/* Returns the offset of key or value s in the tensor of keys or values, or in the tensor of appended ones if s >=
+ * keys. */
 static size_t key_offset(const row *r, uint32_t s, const hl_stride *stride, uint32_t width) {
   if (s >= r->a->keys) return ((size_t)(s - r->a->keys) * r->a->kv_heads + kv_head(r)) * width;
   return (size_t)r->batch * stride->batch + (size_t)kv_head(r) * stride->head + (size_t)s * stride->row;
@@ -78,7 +79,7 @@ static int is_hidden(const row *r, uint32_t s) {
 
 static const float *additive_of(const row *r) { return r->a->additive + (size_t)r->head * r->a->width; }
 
-/* The score of a key after each step, and the derivative of the soft cap. */
+/* Computes the score of a key after each step and the derivative of the soft cap. Returns the last score. */
 static double score_of(const row *r, uint32_t s, double steps[HL_SCORES_MASKED + 1]) {
   const hl_attention_args *a = r->a;
   const float *q = offset_or_null(a->query, row_offset(r, &a->query_stride)), *k = key_of(r, s);
@@ -109,7 +110,8 @@ static double factor_of(const row *r, uint32_t s) {
   return a->keep ? (a->keep[row_number(r) * r->all + s] ? 1 / (1 - (double)a->dropout) : 0) : 1;
 }
 
-/* Weights and derivatives of the row; with `near`, also checks the returned scores. */
+/* Computes the weights and derivatives of a row. If `near` is not NULL, also checks the scores that the call
+ * returned. */
 static void row_compute(row *r, compare *near) {
   const hl_attention_args *a = r->a;
   const double sink = a->sinks ? a->sinks[r->head] : -INFINITY;
@@ -165,7 +167,7 @@ double *attention_reference(const hl_attention_args *a) {
   return output;
 }
 
-/* Compares a strided tensor (B,N,R,W) with a contiguous one, which is freed. */
+/* Compares a strided tensor (B,N,R,W) with a contiguous one, and frees the contiguous one. */
 static void near_rows(compare *near, const char *what, const float *got, const hl_stride *s, const uint32_t sizes[4],
                       double *expected) {
   const double *next = expected;
@@ -194,7 +196,7 @@ void check_attention(const hl_attention_args *a, compare *near) {
 
 /* ---- backward ------------------------------------------------------------------------------------------------ */
 
-/* Gradients, contiguous, except d_bias, which is strided. */
+/* Expected gradients. They are contiguous, except d_bias, which has the strides of the bias. */
 typedef struct {
   double *query, *key, *value, *appended_key, *appended_value, *bias, *sinks, *additive;
 } gradients;
@@ -211,7 +213,7 @@ static double *gradient_of(const row *r, uint32_t s, double *key, double *append
   return key + (((size_t)r->batch * r->a->kv_heads + kv_head(r)) * r->a->keys + s) * width;
 }
 
-/* Gradient of the weight that multiplies the value. */
+/* Returns the gradient of the weight after dropout, which multiplies value s. */
 static double d_dropped_of(const row *r, const hl_attention_backward_args *g, uint32_t s) {
   const hl_attention_args *a = r->a;
   const int mean = a->weights_mode == HL_WEIGHTS_MEAN;

@@ -1,6 +1,6 @@
 // Random calls of every public function, with valid and invalid arguments, with getters that call the module or dispose
-// of tensors, and with little memory. Each gives a correct result or a HeadlightError, all memory is freed, and two
-// repeated calls give the same bits each time.
+// of tensors, and with little free memory. Each call must return a correct result or throw a HeadlightError, all memory
+// must be freed, and two fixed calls must give the same bits each time.
 //
 //   node tests/fuzz/api.js [calls] [seed]
 
@@ -21,14 +21,14 @@ class World {
   layers = [];
   simple = [];
   models = [];
-  /** Caches of the models, and their contents. */
+  /** KV caches of the models, each with the tokens that it contains. */
   caches = [];
   optimizers = [];
   tensors = [];
   results = [];
   /** Layers on which train() was called. */
   training = new Set();
-  /** Results of each layer's last forward. */
+  /** Results of the last forward of each layer. */
   passes = new Map();
   #kept = [];
 
@@ -37,7 +37,7 @@ class World {
     this.wrong = wrong;
   }
 
-  /** Stores all disposable objects in a result. */
+  /** Stores all disposable objects of a result. */
   keep(result) {
     if (result instanceof Tensor) this.tensors.push(result);
     else if (typeof result?.backward === 'function' && result.output) this.results.push(result);
@@ -47,7 +47,10 @@ class World {
     return result;
   }
 
-  /** Stores a tensor that has a view in use: its numbers would change if it were disposed of. */
+  /**
+   * Stores a tensor whose data is in use as a view. Such a tensor is not disposed of before the end, because its
+   * numbers would change.
+   */
   hold(tensor) {
     this.#kept.push(tensor);
     return tensor;
@@ -58,7 +61,7 @@ class World {
   }
 }
 
-/** Allocates almost all memory, so that the next allocations fail. */
+/** Allocates almost all memory, so that the next allocations fail. Returns a function that frees it. */
 function fill(hl, source) {
   const blocks = [];
   for (let size = 2 ** 19; size >= 16; size /= 2)
@@ -73,7 +76,7 @@ function fill(hl, source) {
   };
 }
 
-/** The options, with getters that call the module or dispose of tensors. */
+/** Replaces the options among the arguments by an object whose getters call the module or dispose of tensors. */
 function withGetters(source, world, args) {
   const options = args.at(-1);
   if (options === null || typeof options !== 'object' || Object.getPrototypeOf(options) !== Object.prototype)
@@ -97,7 +100,7 @@ function describe({ name }, how, error) {
   return `${name}${how ? `, ${how}` : ''}: ${error?.stack ?? error}`;
 }
 
-/** Two calls that must always give the same bits. */
+/** Returns two calls that must always give the same bits. */
 function makeFixed(hl) {
   const x = hl.randn([2, 3, 5, 4], { seed: 1 });
   const y = hl.randn([2, 5, 6], { seed: 2 });
@@ -112,7 +115,7 @@ function makeFixed(hl) {
   return () => assert.deepEqual(run(), expected, 'a repeated call gave different bits');
 }
 
-/** Creates a call: with valid arguments, with an invalid one, with getters, or with little free memory. */
+/** Prepares a call with valid arguments, with an invalid one, with getters, or with little free memory. */
 function prepare(context) {
   const { source, world } = context;
   const { hl } = world;
@@ -126,7 +129,7 @@ function prepare(context) {
   return { context, call, how, args, free, used: hl.info.memory.used, start: performance.now() };
 }
 
-/** Checks the outcome of a call: a result or an error. */
+/** Checks the result or the error of a call. */
 function settle({ context, call, how, free, used, start }, report, { error, result, failed }) {
   const { source, world } = context;
   const { hl } = world;
@@ -165,7 +168,7 @@ function judgeError({ call, how }, report, error) {
     'with getters': ['DISPOSED', 'STATE'],
     'without memory': ['OUT_OF_MEMORY'],
   }[how];
-  // A view among the arguments was detached when memory was filled.
+  // Filling the memory grew it, which detached an argument that is a view of it.
   const ended = how === 'without memory' && /buffer is detached/.test(error.message);
   if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
     throw new Error(describe(call, how, error));
@@ -175,7 +178,7 @@ function judgeError({ call, how }, report, error) {
 function runCall(context, report) {
   const prepared = prepare(context);
   const { call, args } = prepared;
-  /** A call that returns a promise may throw some errors synchronously. */
+  /** Checks the result of a call when its promise settles. Such a call may also throw some errors synchronously. */
   const later = (result) =>
     result.then(
       (value) => settle(prepared, report, { result: value, failed: false }),
@@ -190,7 +193,7 @@ function runCall(context, report) {
   return call.later ? later(result) : settle(prepared, report, { result, failed: false });
 }
 
-/** Makes some calls with a new World, some of them in scopes. */
+/** Runs some calls with a new World, some of them in scopes. */
 async function runEpisode(hl, wrong, seed, calls, report) {
   const source = makeSource(seed);
   const { used } = hl.info.memory;
@@ -209,7 +212,7 @@ async function runEpisode(hl, wrong, seed, calls, report) {
   if (lost !== 0) throw new Error(`${lost} bytes were leaked in the episode with seed ${seed}`);
 }
 
-/** Makes calls in a scope, which frees what they create. */
+/** Runs calls in a scope, which frees the objects that they create. */
 function runPassing({ source, world }, report) {
   const passing = new World(world.hl, world.wrong);
   for (let i = source.below(4); i >= 0; i--) runCall({ source, world: passing, still: true }, report);

@@ -1,7 +1,7 @@
 // Calls of every public function with valid arguments, in every accepted form of arrays, and their expected results. A
 // call is { name, run, args } and optionally: `check` and `made`, which receive its result; `undo`, called if invalid
-// arguments were accepted; `refusable`, codes of errors that are also possible with valid arguments; `keeps`, true if a
-// failed call may leave allocated memory for the next one.
+// arguments were accepted; `refusable`, the codes of errors that are also possible with valid arguments; `keeps`, true
+// if a failed call may keep memory allocated for the next call.
 
 import assert from 'node:assert/strict';
 import { cosineSchedule, warmupSchedule } from 'headlight-attention';
@@ -20,7 +20,7 @@ const ACTIVATIONS = [
 ];
 const BIT_OPTIONS = ['mask', 'keyPadding'];
 
-/** Sizes, inputs and options in the forms of attention() and of the reference. */
+/** Makes sizes, inputs and options, both for attention() and for the reference. */
 function makeProblem({ source }) {
   const sizes = {
     B: source.between(1, 3),
@@ -50,7 +50,7 @@ function makeProblem({ source }) {
   return { sizes, ...build(sizes, choice) };
 }
 
-/** Options with each array in a random form. */
+/** Returns the options with each array in a random accepted form. */
 function inForms(context, options) {
   const formed = { ...options };
   for (const name of BIT_OPTIONS) if (options[name]) formed[name] = integersInForm(context, options[name], SMALL);
@@ -78,7 +78,7 @@ function attention(context) {
     const P = source.between(0, 3);
     const [pastKey, pastValue] = [array([B, G, P, D], seed + 21), array([B, G, P, Dv], seed + 22)];
     [keys, values] = [joinRows(pastKey, k), joinRows(pastValue, v)];
-    // Operands that span all keys no longer fit, and the default of offset is different.
+    // The past keys make operands with one element per key too short, and change the default of offset.
     for (const name of ['mask', 'bias', 'keyPadding', 'validLens', 'dropout']) {
       delete all[name];
       delete plain[name === 'dropout' ? 'keep' : name];
@@ -220,7 +220,7 @@ function forward(context) {
     run: (...given) => layer.forward(...given),
     args: [...args, want],
     check(result) {
-      // Accepted invalid arguments, such as a state with NaN, may have changed the parameters.
+      // Invalid arguments that were accepted, such as a state with NaN, may have changed the parameters.
       if (!Object.values(layer.parameters).every((tensor) => tensor.copy().every(Number.isFinite))) return;
       if (exact && !drops) checkLayer(result, layer, [x, y, z], plain, want);
       else assert.ok(result.output.copy().every(Number.isFinite), 'finite');
@@ -237,7 +237,7 @@ function backward(context) {
     name: 'layer.backward',
     run: (...args) => layer.backward(...args),
     args: [inForm(context, array(shape, source.seed() % 1000)), {}],
-    // There may have been no forward in training before it.
+    // There may have been no forward in training mode before the call.
     refusable: ['STATE', 'SHAPE'],
   };
 }
@@ -587,7 +587,7 @@ const KINDS = [
 const ALL = KINDS.flatMap(([share, kind]) => new Array(share).fill(kind));
 const NEEDS_LAYER = new Set([forward, backward, state, useLayer]);
 
-/** A random call, with the objects that exist in the world. */
+/** Makes a random call, with the objects that exist in the world. */
 export function makeCall(context) {
   const kind = context.source.pick(ALL);
   return (NEEDS_LAYER.has(kind) && context.world.layers.length === 0 ? makeLayer : kind)(context);

@@ -1,5 +1,5 @@
-// Opens checkpoints that are valid, truncated or damaged, or aborts while they are opened, from files in memory and
-// from files that are read in pieces. Each gives a model or a HeadlightError with the reason, and all memory is freed.
+// Opens valid, truncated and damaged checkpoints, from files in memory and from files that are read in chunks, and
+// aborts some openings. Each must give a model or a HeadlightError with the reason, and all memory must be freed.
 //
 //   node tests/fuzz/checkpoints.js [openings] [seed]
 
@@ -25,7 +25,7 @@ const read = (name) =>
   );
 const checkpoints = new Map(FAMILIES.map((name) => [name, read(name)]));
 
-/** Converts each tensor to a random type, and rarely drops one. */
+/** Converts each tensor to a random type, and rarely removes one. */
 function rewrite(source, bytes) {
   const { tensors } = readSafetensors(bytes);
   const names = Object.keys(tensors).filter(() => !source.chance(0.002));
@@ -49,7 +49,7 @@ function damageConfig(source, bytes) {
   return new TextEncoder().encode(JSON.stringify(config));
 }
 
-/** A checkpoint with some changes: its files, and if it is still correct. */
+/** Makes a checkpoint with some changes. Returns the files and the kind of change. */
 function makeFiles(source) {
   const files = { ...checkpoints.get(source.pick(FAMILIES)) };
   const name = source.pick(Object.keys(files));
@@ -101,7 +101,7 @@ async function openOne(hl, source, report) {
   } catch (error) {
     const known = error instanceof HeadlightError && CODES.includes(error.code);
     if (error !== reason && !known) throw new Error(`${how}, ${options.weights}: ${error.stack}`, { cause: error });
-    // A model with a changed size may not fit into memory.
+    // A model whose size was changed may be too large for the memory.
     const may = how !== 'right' || error === reason || error.code === 'OUT_OF_MEMORY';
     if (!may) throw new Error(`refused: ${error.stack}`, { cause: error });
     report[error === reason ? 'stopped' : 'refused']++;

@@ -1,4 +1,4 @@
-// Expected results of calls: plain float64 versions of the core's functions.
+// Computes the expected results of calls, with plain float64 versions of the functions of the core.
 
 import assert from 'node:assert/strict';
 import { attention, attentionGradients } from '../support/reference.js';
@@ -15,7 +15,7 @@ export function assertClose(actual, expected, what, tolerance = 2e-4) {
 
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** (B,H,T,S) to (B,T,S). */
+/** Returns the mean over the heads, from (B,H,T,S) to (B,T,S). */
 function meanOverHeads(weights, [B, H, T, S]) {
   const mean = new Float64Array(B * T * S);
   for (let b = 0; b < B; b++)
@@ -36,7 +36,7 @@ export function joinRows(first, second) {
   return { data, shape: [B, G, P + S, D] };
 }
 
-/** Checks attention()'s result for (B,H,T,D) arrays; `plain`: its options in the form of the reference. */
+/** Checks the result of attention() for (B,H,T,D) arrays. `plain` has the options in the form of the reference. */
 export function checkAttention(result, [q, k, v], plain, { weights, scores }) {
   const expected = attention(q, k, v, plain);
   assertClose(result.output.copy(), expected.output, 'output');
@@ -50,7 +50,7 @@ export function checkAttention(result, [q, k, v], plain, { weights, scores }) {
   assert.equal(result.output.size, count(result.output.shape));
 }
 
-/** The score of a hidden key is −∞. */
+/** Replaces −∞, the score of a masked key, by a finite number. */
 const finite = (x) => (x === -Infinity ? -1e30 : x);
 
 export function checkGradients(gradients, [q, k, v], plain, dOutput, dWeights) {
@@ -59,7 +59,7 @@ export function checkGradients(gradients, [q, k, v], plain, dOutput, dWeights) {
     assertClose(gradients[name].copy(), expected[name], name, 1e-3);
 }
 
-/** x · weightᵀ + bias, for rows of `inside` numbers. */
+/** Computes x · weightᵀ + bias, for rows of `inside` numbers. */
 export function linear(x, weight, bias, inside) {
   const rows = inside ? x.length / inside : 0;
   const out = weight.length / inside;
@@ -73,7 +73,7 @@ export function linear(x, weight, bias, inside) {
   return y;
 }
 
-/** (B,N,H·D) to (B,H,N,D). */
+/** Transposes (B,N,H·D) to (B,H,N,D). */
 function splitHeads(data, B, N, H, D) {
   const split = new Float64Array(data.length);
   for (let b = 0; b < B; b++)
@@ -83,7 +83,7 @@ function splitHeads(data, B, N, H, D) {
   return { data: split, shape: [B, H, N, D] };
 }
 
-/** Checks forward of a layer without appended keys and past; the inputs are { data, shape: (B,·,C) }. */
+/** Checks forward of a layer without appended keys and past keys. The inputs are { data, shape: (B,·,C) }. */
 export function checkLayer(result, { options, parameters }, [x, y, z], plain, asked) {
   const [B, T] = x.shape;
   const S = y.shape[1];

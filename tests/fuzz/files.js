@@ -1,5 +1,5 @@
-// Reads and writes valid, damaged and random files of every kind. Each call gives a correct result or a HeadlightError
-// with a short message, and a refused model leaves no memory allocated.
+// Reads and writes valid, damaged and random files of every kind. Each call must return a correct result or throw a
+// HeadlightError with a short message. A refused model must leave no memory allocated.
 //
 //   node tests/fuzz/files.js [count] [seed]
 
@@ -94,7 +94,7 @@ const JSON_PARTS = [
 const NAMES = ['a', 'b', '', '__proto__', 'constructor', 'blocks.0.wq', '猫', '"', '\\', '\n', 'x'.repeat(300)];
 const MODEL = { layers: 1, dModel: 4, numHeads: 2, vocab: 3, context: 2, mlp: 3 };
 
-/** All random choices of one seed. */
+/** Returns functions that make the random choices of one seed. */
 function makeSource(seed) {
   const random = uniformSource(seed);
   const below = (n) => Math.floor(random() * n);
@@ -107,7 +107,7 @@ function makeSource(seed) {
 
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Random bytes for a tensor of any type. */
+/** Returns random bytes for a tensor of any type. */
 const content = ({ bytes, below }, dtype, shape) =>
   dtype === 'BOOL' ? bytes(count(shape)).map(() => below(2)) : bytes(count(shape) * SIZES[dtype]);
 
@@ -196,7 +196,7 @@ const MUTATIONS = [
     else view.setBigUint64(0, BigInt.asUintN(64, value), true);
     return bytes;
   },
-  /** Replaces a number or a word of the text; the lengths in the file stay correct. */
+  /** Replaces a number or a word of the header. The lengths in the file remain correct. */
   function word(bytes, source) {
     return changeText(bytes, (text) => {
       const words = [...text.matchAll(/\d+|"[^"]*"|[[\]{}:,]/g)];
@@ -215,7 +215,7 @@ const MUTATIONS = [
   },
 ];
 
-/** Replaces the header of a safetensors or npy file, and pads it to its length. */
+/** Replaces the header of a safetensors or npy file, and pads it as the format requires. */
 function changeText(bytes, change) {
   const decode = (from, to) => String.fromCharCode(...bytes.subarray(from, to).slice(0, 20000));
   const encode = (text) => Uint8Array.from(text, (sign) => sign.charCodeAt(0));
@@ -242,10 +242,10 @@ function damage(bytes, source) {
   return result;
 }
 
-/** Words in random order: almost never a valid header. */
+/** Returns words in random order, which are almost never a valid header. */
 const soup = (source, words) => Array.from({ length: source.below(30) }, () => source.pick(words)).join('');
 
-/** A header with the usual fields, each of which may be invalid. */
+/** Makes a safetensors file whose header has the usual fields, each of which may be invalid. */
 function madeSafetensors(source) {
   const odd = (usual) => (source.random() < 0.15 ? source.pick([...NUMBERS.map(String), ...WORDS]) : usual);
   let at = 0;
@@ -264,7 +264,7 @@ function madeSafetensors(source) {
   return safetensors(source.random() < 0.1 ? soup(source, JSON_PARTS) : `{${entries}}`, source.bytes(at));
 }
 
-/** A dict with the usual fields, each of which may be invalid. */
+/** Makes an npy file whose dict has the usual fields, each of which may be invalid. */
 function madeNpy(source) {
   const odd = (usual) => (source.random() < 0.1 ? soup(source, PYTHON) : usual);
   const [dtype, shape] = [source.pick(Object.keys(NPY)), source.shape()];
@@ -280,7 +280,7 @@ function madeNpy(source) {
 
 // ---- comparisons ----
 
-/** The result of a call; undefined if it was refused with a valid error. */
+/** Returns the result of a call, or undefined if the call was refused with a valid error. */
 async function answer(call) {
   try {
     return await call();
@@ -294,7 +294,7 @@ async function answer(call) {
 const bytesOf = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
 const dataOf = (file) => file.subarray(8 + Number(new DataView(file.buffer).getBigUint64(0, true)));
 
-/** A tensor that was read is valid, and has the same bits after it is written and read again. */
+/** Checks that a tensor that was read is valid, and has the same bits after it is written and read again. */
 function checkTensor(tensor) {
   const { dtype, shape } = tensor;
   assert.ok(shape.length <= 32 && shape.every((n) => Number.isSafeInteger(n) && n >= 0 && !Object.is(n, -0)));
@@ -311,7 +311,7 @@ function checkTensor(tensor) {
   assert.deepEqual([array.dtype, array.shape, bytesOf(array.data)], [dtype, shape, bytesOf(data)]);
 }
 
-/** expected: the tensors of a valid file, by name. */
+/** Checks all tensors that were read. `expected` has the tensors of a valid file, by name. */
 function checkAll(tensors, expected) {
   for (const tensor of Object.values(tensors)) checkTensor(tensor);
   if (!expected) return;
@@ -362,10 +362,10 @@ async function checkModel(hl, bytes) {
   return model !== undefined;
 }
 
-/** Numbers without the sign of zero, which integers do not have. */
+/** Returns the numbers with 0 instead of −0, because integers have no −0. */
 const numbersOf = (data) => Array.from(data, (x) => Number(x) + 0);
 
-/** Writes numbers as another type: they are written exactly, or refused. */
+/** Checks that numbers written as another type are written exactly or refused. */
 async function checkWrite(source) {
   const integers = source.random() < 0.3;
   const array = integers ? source.pick([BigInt64Array, BigUint64Array]) : source.pick(ARRAYS);
@@ -386,7 +386,8 @@ async function checkWrite(source) {
 /**
  * @param {number} total number of files
  * @param {number} seed
- * @returns {Promise<Record<string, { files: number, read: number, slowest: number }>>} by kind; slowest in milliseconds
+ * @returns {Promise<Record<string, { files: number, read: number, slowest: number }>>} counts by kind of file; slowest
+ * in milliseconds
  */
 export async function fuzzFiles(total, seed) {
   const hl = await load();
@@ -398,7 +399,7 @@ export async function fuzzFiles(total, seed) {
     ['npy', rightNpy, checkNpy],
     ['npz', rightNpz, checkNpz],
   ];
-  /** Each takes a source and returns a check and the bytes to be checked. */
+  /** Functions by kind of file, which receive a source and return a check and the bytes to check. */
   const kinds = Object.fromEntries([
     ...right.map(([name, make, check]) => [
       name,

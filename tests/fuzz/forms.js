@@ -1,4 +1,4 @@
-// Arrays in every accepted form.
+// Converts arrays to every accepted form.
 
 export const count = (shape) => shape.reduce((a, b) => a * b, 1);
 export const copyOf = ({ data, shape }) => ({ data: Float32Array.from(data), shape: [...shape] });
@@ -10,7 +10,7 @@ export function nest({ data, shape }) {
   return walk(0);
 }
 
-/** The same numbers in a random accepted form. Nested arrays without elements cannot represent every shape. */
+/** Returns an array in a random accepted form. Nested arrays without elements cannot represent every shape. */
 export function inForm({ source, world }, { data, shape }) {
   const forms = [
     () => ({ data, shape }),
@@ -27,7 +27,7 @@ export function inForm({ source, world }, { data, shape }) {
   return source.pick(forms)();
 }
 
-/** A random form of an array of 0 and 1, or of small integers. */
+/** Returns an array of 0 and 1, or of small integers, in a random accepted form. */
 export function integersInForm({ source }, { data, shape }, arrays) {
   const forms = [() => ({ data, shape }), () => ({ data: source.pick(arrays).from(data), shape })];
   forms.push(() => ({ data: BigInt64Array.from(data, BigInt), dims: shape, type: 'int64' }));

@@ -1,5 +1,6 @@
-// GGUF files, right, damaged and made up, as bytes and in ranges, and as models. Right files are read exactly, others
-// are read or refused with a short message that has the code FORMAT. A model that is refused leaves no memory behind.
+// Reads valid, damaged and random GGUF files, as bytes and in ranges, and opens them as models. Valid files must be
+// read exactly; other files must be read, or refused with a short message and the code FORMAT. A refused model must
+// leave no memory allocated.
 //
 //   node tests/fuzz/gguf.js [count] [seed]
 
@@ -39,7 +40,7 @@ const COUNTS = [
 ];
 const FLOAT_TYPES = ['F32', 'F16', 'BF16', 'Q8_0'];
 
-/** A value of a kind, and what reading it gives. */
+/** Makes a random value of a kind of metadata. */
 function makeValue(source, kind) {
   if (kind === 'string') return source.pick(['', 'llama', '▁日本 🙂', '\ufeff', 'x'.repeat(source.below(200))]);
   if (kind === 'bool') return source.chance(0.5);
@@ -76,7 +77,7 @@ function makeTensors(source) {
   return tensors;
 }
 
-/** A right file, with what it holds. */
+/** Makes a valid file. Also returns its contents. */
 function rightFile(source) {
   const entries = makeMetadata(source);
   const tensors = makeTensors(source);
@@ -114,7 +115,7 @@ function damage(bytes, source) {
   return copy;
 }
 
-/** A header with the usual parts, any of which may be odd. */
+/** Makes a file whose header has the usual parts, each of which may be invalid. */
 function madeFile(source) {
   const count = () => (source.chance(0.2) ? source.pick(COUNTS) : source.below(4));
   const u64 = (value) => number('u64', BigInt.asUintN(64, BigInt(value)));
@@ -143,7 +144,7 @@ function madeFile(source) {
   return join(...parts, new Uint8Array(source.below(300)));
 }
 
-/** The result of a call; undefined if it is refused in the right way. */
+/** Returns the result of a call, or undefined if the call is refused with a valid error. */
 async function resultOf(call, codes = ['FORMAT']) {
   try {
     return await call();
@@ -158,7 +159,7 @@ async function resultOf(call, codes = ['FORMAT']) {
 const bitsOf = (data) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 const rangesOf = (bytes) => ({ size: bytes.length, read: async (begin, end) => bytes.subarray(begin, end) });
 
-/** Reads a file as bytes and in ranges, which must agree. */
+/** Reads a file as bytes and in ranges. Both must give the same result. */
 async function checkFile(bytes) {
   const whole = await resultOf(() => readGguf(bytes));
   const ranges = await resultOf(() => readGguf(rangesOf(bytes)));
@@ -196,7 +197,7 @@ async function checkRight({ bytes, entries, tensors, alignment }) {
   return read;
 }
 
-/** A small Llama, whole and in parts. */
+/** Makes the GGUF metadata and tensors of a small Llama. */
 function makeModel() {
   const next = makeSource(3);
   const of = (...shape) => ({
@@ -268,7 +269,7 @@ const ARCHITECTURES = [
   't5',
 ];
 
-/** A right file that does not describe a model, or another one: odd values of keys, and odd tensors. */
+/** Makes a valid file that describes no model or a different one, because some keys and tensors are changed. */
 function oddModel(source, { metadata, tensors }) {
   const architecture = source.chance(0.3) ? source.pick(ARCHITECTURES) : 'llama';
   const own = (key) => key.replace(/^llama\./, `${architecture}.`);
@@ -308,7 +309,8 @@ async function checkModel(hl, files, weights) {
 /**
  * @param {number} total files
  * @param {number} seed
- * @returns {Promise<Record<string, { files: number, read: number, slowest: number }>>} by kind; slowest in milliseconds
+ * @returns {Promise<Record<string, { files: number, read: number, slowest: number }>>} counts by kind of file; slowest
+ * in milliseconds
  */
 export async function fuzzGguf(total, seed) {
   const hl = await load();

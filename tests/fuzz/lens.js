@@ -1,5 +1,5 @@
-// Files of Jacobian lenses, right, damaged and made up, through the reader. A right file gives its lens; any other
-// gives a whole lens or a HeadlightError with a short message.
+// Reads valid, damaged and random files of Jacobian lenses. A valid file must give its lens; any other file must give a
+// complete lens or a HeadlightError with a short message.
 //
 //   node tests/fuzz/lens.js [count] [seed]
 
@@ -15,10 +15,10 @@ import { anyValue, damage } from './torch.js';
 const GOLDEN = new URL('../golden/lens/', import.meta.url);
 const DTYPES = ['F16', 'F32', 'BF16'];
 const SIZES = { F16: 2, F32: 4, BF16: 2 };
-/** An element is a small number if its upper byte is this one. */
+/** Upper byte that makes an element of each of these types a small positive number. */
 const ONE = 0x3c;
 
-/** The fields of a lens, its storages, and what the reader gives. */
+/** Makes a lens. Returns its fields, its storages, and the result that the reader must give. */
 function makeLens(source) {
   const width = source.between(1, 5);
   const layers = Array.from({ length: source.between(1, 4) }, (_, i) => 3 * i + source.below(3));
@@ -46,13 +46,13 @@ function right(source) {
   return { bytes: torchZip(fields, storages), expected };
 }
 
-/** The pickle is damaged, and the archive around it is right. */
+/** Makes a file with a damaged pickle in a valid archive. */
 function damagedPickle(source) {
   const { fields, storages } = makeLens(source);
   return { bytes: torchZip(null, storages, { bytes: damage(pickle(fields), source) }) };
 }
 
-/** Some fields, keys of layers or matrices are replaced by any value. */
+/** Makes a file in which some fields, keys of layers or matrices are replaced by random values. */
 function madeUp(source) {
   const { fields, storages } = makeLens(source);
   const J = fields.get('J');
@@ -65,7 +65,7 @@ function madeUp(source) {
   return { bytes: torchZip(source.chance(0.95) ? fields : anyValue(source), storages) };
 }
 
-/** The lens, or undefined for a file that is refused as it should be. */
+/** Returns the lens, or undefined if the file is refused with a valid error. */
 function answer(bytes) {
   try {
     return readJacobianLens(bytes);
@@ -89,13 +89,13 @@ function check(bytes, expected) {
     assert.deepEqual([shape, data.length], [[width, width], width * width]);
     assert.ok(data.every(Number.isFinite));
   }
-  // In float16, written and read again.
+  // Writes the matrices in float16, and reads them again.
   const again = answer(writeJacobianLens({ ...lens, matrices: rounded(matrices) }));
   assert.deepEqual([again.layers, again.prompts, again.width], [layers, prompts, width]);
   return true;
 }
 
-/** Matrices whose numbers float16 holds. */
+/** Rounds matrices to numbers that float16 represents. */
 const rounded = (matrices) =>
   Object.fromEntries(
     Object.entries(matrices).map(([layer, { data, shape }]) => [
@@ -107,12 +107,16 @@ const rounded = (matrices) =>
 /**
  * @param {number} total files
  * @param {number} seed
- * @returns {Record<string, { files: number, read: number, slowest: number }>} by kind; slowest in milliseconds
+ * @returns {Record<string, { files: number, read: number, slowest: number }>} counts by kind of file; slowest in
+ * milliseconds
  */
 export function fuzzLens(total, seed) {
   const names = readdirSync(GOLDEN).filter((name) => name.endsWith('.pt'));
   const golden = names.map((name) => new Uint8Array(readFileSync(new URL(name, GOLDEN))));
-  /** Each returns the bytes of a file, and its lens if it is known. @type {Record<string, Function>} */
+  /**
+   * Functions by kind of file, which return the bytes of a file, and its lens if the lens is known.
+   * @type {Record<string, Function>}
+   */
   const kinds = {
     lens: right,
     'damaged lens': (source) => ({ bytes: damage(right(source).bytes, source) }),

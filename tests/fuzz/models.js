@@ -1,4 +1,5 @@
-// Random calls of whole models: forward with captured and edited values, caches, an encoder, generate, learn.
+// Makes random calls of whole models: forward with captured and edited values, KV caches, an encoder, generate and
+// learn.
 
 import assert from 'node:assert/strict';
 import { assertClose } from './expected.js';
@@ -49,13 +50,13 @@ function someOptions(source) {
   };
 }
 
-/** Random ids (B,T). */
+/** Returns random token ids (B,T). */
 const labels = ({ source }, batch, rows) => ({
   data: Int32Array.from({ length: batch * rows }, () => source.below(VOCAB)),
   shape: [batch, rows],
 });
 
-/** The names of a model's values, each with its number of heads. */
+/** Returns the names of the values of a model that can be captured, each with its number of heads. */
 function namesOf({ options }, prefix = '') {
   const { layers, cross, head, encoder, numHeads, kvHeads } = options;
   const blocks = ['*', ...Array.from({ length: layers }, (_, i) => i)];
@@ -73,7 +74,7 @@ function namesOf({ options }, prefix = '') {
 const some = (source, make, most) => Array.from({ length: source.below(most + 1) }, make);
 const number = (source) => source.pick([0, 1, -1, 0.5, 3]);
 
-/** Edits that are valid for any number of tokens. */
+/** Returns edits that are valid for any number of tokens. */
 function someEdits(context, model) {
   const { source } = context;
   const names = namesOf(model);
@@ -100,7 +101,7 @@ function someEdits(context, model) {
 
 const someCapture = (source, model) => [...new Set(some(source, () => source.pick(namesOf(model)).name, 4))];
 
-/** An input in a random form, and as plain numbers. */
+/** Returns an input of the model in a random accepted form, and as plain numbers. */
 function someInput(context, model, batch, rows) {
   const { source } = context;
   const [ids, read] = [labels(context, batch, rows), labels(context, batch, source.between(1, CONTEXT))];
@@ -116,7 +117,7 @@ function someInput(context, model, batch, rows) {
 const bitsOf = ({ logits, captured }) =>
   Object.fromEntries(Object.entries({ ...captured, logits }).map(([name, tensor]) => [name, copyOf(tensor)]));
 
-/** Runs the model again, with every value set to that of the first run: no bit may change. */
+/** Runs the model again, with every captured value replaced by that of the first run. No bit may change. */
 function checkPatching(model, plain, capture, first) {
   const second = model.forward(plain, {
     capture,
@@ -175,7 +176,7 @@ function backward(context, model) {
     keeps: true,
     run: (...args) => model.backward(...args),
     args: [{ dLogits: inForm(context, { data, shape }) }],
-    // There may have been a different forward, or none.
+    // The last forward may have had another shape, or there may have been none.
     refusable: ['STATE', 'SHAPE'],
   };
 }
@@ -196,14 +197,14 @@ function learning(context, model) {
   };
 }
 
-/** True for a model with int8 weights: it has no gradients. */
+/** Returns true for a model with int8 weights, which has no gradients. */
 export const isRounded = ({ weights, parameters }) =>
   weights instanceof Map && Object.keys(parameters).length < weights.size;
 
-/** Codes of errors that a bidirectional model gives where a decoder is needed. */
+/** Returns the codes of errors that a bidirectional model throws for calls that need a decoder. */
 const notCausal = ({ options }) => (options.causal ? [] : ['STATE']);
 
-/** Creates a cache. The world also has its tokens, one list for each entry of the batch. */
+/** Creates a cache. The world also stores the tokens of the cache, one list for each sequence of the batch. */
 function makeCache({ source, world }, model) {
   const [length, batch] = [source.between(1, CONTEXT), source.between(1, 2)];
   const type = source.pick(['float32', 'float16']);
@@ -216,7 +217,7 @@ function makeCache({ source, world }, model) {
   };
 }
 
-/** Forward with a cache: the logits equal those of the whole sequence. */
+/** Makes a forward with a cache. The logits must equal those of the whole sequence. */
 function cachedForward(context, held) {
   const { source, world } = context;
   const { cache, model, batch, type } = held;
@@ -242,7 +243,7 @@ function cachedForward(context, held) {
       }
     },
     args: [first ? { encoder: give(read), ids: give(ids) } : give(ids), { cache, ...(edit && { edit }) }],
-    // Its keys and values may have been computed with other weights.
+    // The keys and values in the cache may have been computed with other weights.
     refusable: held.stale ? ['STATE'] : [],
     check(result) {
       checkLogits(result, batch, rows);
@@ -320,7 +321,7 @@ function generate(context, model) {
     const ids = give(labels(context, 1, source.between(1, 3)));
     return model.options.encoder ? { encoder: give(labels(context, 1, source.between(1, CONTEXT))), ids } : ids;
   };
-  // A list of prompts has neither a cache nor edits. Ids in nested arrays are a list of one.
+  // A list of several prompts supports neither a cache nor edits. Ids in nested arrays are a list of one prompt.
   const isOne = held || edit || source.chance(0.7);
   const given = isOne ? onePrompt() : Array.from({ length: source.between(1, 3) }, onePrompt);
   const isNested = Array.isArray(given) && typeof given[0] === 'object';
@@ -343,7 +344,7 @@ function generate(context, model) {
         ...(held && { cache: held.cache }),
       },
     ],
-    // A cache may be full.
+    // The cache may be full.
     refusable: [...notCausal(model), ...(held ? ['SHAPE', 'STATE'] : [])],
     check(results) {
       assert.equal(Array.isArray(results), !isOne);
@@ -357,7 +358,10 @@ function generate(context, model) {
   };
 }
 
-/** A random call of a model or a cache, or one that creates a model. `still`: none that returns a promise. */
+/**
+ * Makes a random call of a model or a cache, or a call that creates a model. With `still`, the call does not return a
+ * promise.
+ */
 export function transformer(context) {
   const { source, world } = context;
   const { hl } = world;
@@ -368,7 +372,7 @@ export function transformer(context) {
       args: [someOptions(source)],
       made(model) {
         world.models.push(model);
-        // The first call allocates tables of angles, which are not freed afterwards.
+        // The first call allocates tables of angles, which the model keeps.
         const ids = [new Array(CONTEXT).fill(0)];
         model.forward(model.options.encoder ? { encoder: ids, ids } : ids).dispose();
       },
@@ -397,7 +401,8 @@ export function transformer(context) {
         ? {
             name: 'model.quantize',
             run() {
-              // Before the call, because it may fail after some weights were quantized.
+              // The weights are marked as changed before the call, because it may fail after it has quantized some of
+              // them.
               changed({ rounded: true, stale: true });
               return model.quantize();
             },
@@ -410,7 +415,7 @@ export function transformer(context) {
       args: [model.stateDict()],
       refusable: ['STATE', 'ARGUMENT'],
       made: () => changed({ stale: true }),
-      // The caches were computed with other parameters.
+      // Removes the caches, because they were computed with other parameters.
       undo: () => void (world.caches = []),
     }),
     () => ({

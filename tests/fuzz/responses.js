@@ -1,5 +1,5 @@
-// Opens a model from a server with one faulty response: its status, headers, length or connection. The result is the
-// correct model or a HeadlightError, and all memory is freed.
+// Opens a model from a server with one faulty response: its status, headers, length or connection. The result must be
+// the correct model or a HeadlightError, and all memory must be freed.
 //
 //   node tests/fuzz/responses.js [openings] [seed]
 
@@ -10,11 +10,11 @@ import { serveFiles } from '../support/faulty_server.js';
 import { modelFiles } from '../support/golden.js';
 import { makeSource } from './source.js';
 
-/** Opening a model takes three requests for small files and two for the weights. */
+/** Number of requests that open a model: three for small files and two for the weights. */
 const REQUESTS = 5;
 const IDS = [5, 17, 80, 3];
 
-/** Sends a response with some wrong parts. */
+/** Sends a response, parts of which are wrong. */
 function mangle(source, response, { status, headers, body }) {
   const near = (text) => text.replace(/\d+/g, (n) => (source.chance(0.1) ? Number(n) + source.between(-2, 2) : n));
   const part = Buffer.concat([

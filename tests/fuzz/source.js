@@ -1,10 +1,10 @@
-// A source of random choices, which are the same for the same seed.
+// Makes random choices, which are the same for the same seed.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 
 export function makeSource(seed) {
   const next = uniformSource(seed);
-  /** An integer from 0 to n − 1. */
+  /** Returns an integer from 0 to n − 1. */
   const below = (n) => Math.floor(next() * n);
   const pick = (list) => list[below(list.length)];
   return {

@@ -1,11 +1,11 @@
-// Opens damaged and random tokenizer files and GGUF metadata, each with a text: the file is refused by a HeadlightError
-// with a short message, or gives tokens, which are decoded again. As a program it also prints the CPU time of the
-// slowest.
+// Opens damaged and random tokenizer files and GGUF metadata, and encodes a text with each. The file must be refused by
+// a HeadlightError with a short message, or give tokens, which are then decoded. As a program it also prints the CPU
+// time of the slowest file.
 //
 //   node tests/fuzz/tokenizers.js [count] [seed] [bytes]
 //
-// Most texts have 200 bytes of UTF-8, every hundredth as many as the third argument (default 100,000). A slow file is
-// tested with the long text too.
+// Most texts have 200 bytes of UTF-8; every hundredth text has as many as the third argument (default 100,000). A slow
+// file is tested with the long text too.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -90,13 +90,13 @@ const SPLITTERS = [
 const DECODERS = ['ByteLevel', 'WordPiece', 'Metaspace', 'BPEDecoder', 'ByteFallback', 'Fuse'];
 
 const configurations = readConfigurations();
-/** Metadata of GGUF files, of every kind of vocabulary. */
+/** Metadata of GGUF files with every kind of vocabulary. */
 const metadata = [
   ...readGgufTokenizers().map((each) => each.metadata),
   ggufMetadata(readTokenizer('wordpiece'), { cls_token_id: 2, seperator_token_id: 3 }),
   ggufMetadata(readTokenizer('unigram'), { eos_token_id: 2 }),
 ];
-/** Keys that GGUF files may have besides the vocabulary. */
+/** Random values of the keys that GGUF files may have besides the vocabulary. */
 const KEYS = {
   pre: (source) => source.pick([...PRE_TOKENIZERS.keys()]),
   add_bos_token: (source) => source.chance(0.5),
@@ -113,7 +113,10 @@ const KEYS = {
 };
 const list = (source, most, make) => Array.from({ length: 1 + source.below(most) }, make);
 
-/** A repeated short text, or several of them. @param {number} length bytes of UTF-8 */
+/**
+ * Returns a long text that repeats a short text, or several short texts one after another.
+ * @param {number} length bytes of UTF-8
+ */
 export function longText(source, length) {
   const parts = list(source, 3, () => (source.chance(0.7) ? source.pick(UNITS) : randomText(source)) || 'a');
   const each = Math.ceil(length / parts.length);
@@ -121,7 +124,7 @@ export function longText(source, length) {
   return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, length));
 }
 
-/** A pattern that may be invalid. */
+/** Returns a random pattern, which may be invalid. */
 function wildPattern(source) {
   const signs = [...randomPattern(source, source.below(3))];
   for (let i = source.below(4); i > 0; i--) {
@@ -165,14 +168,14 @@ const step = {
 };
 const sequences = { normalizer: 'normalizers', pre_tokenizer: 'pretokenizers', decoder: 'decoders' };
 
-/** Random steps, some of them many times. */
+/** Returns a sequence of random steps, sometimes repeated many times. */
 const steps = (source, kind) => {
   const some = list(source, 3, () => step[kind](source));
   const times = source.chance(0.2) ? source.below(40) : 1;
   return { type: 'Sequence', [sequences[kind]]: new Array(times).fill(some).flat() };
 };
 
-/** Pieces with common prefixes. */
+/** Returns a piece of the vocabulary. Many of these pieces have common prefixes. */
 const piece = (source) =>
   source.pick(['a', 'ab', ' ', 'é', '▁']).repeat(1 + source.below(source.pick([2, 9, 600]))) +
   source.pick(['', 'b', '!']);
@@ -234,7 +237,7 @@ export const kinds = {
   },
 };
 
-/** Metadata with pieces that begin alike. */
+/** Makes metadata whose pieces have common prefixes. */
 function madeUpMetadata(source) {
   const tokens = [...new Set(['<unk>', 'a', '▁', 'b', ...list(source, 40, () => piece(source))])];
   const model = source.pick(['llama', 'gpt2', 'bert', 't5']);
@@ -244,10 +247,10 @@ function madeUpMetadata(source) {
   return Object.fromEntries(Object.entries(keys).map(([name, value]) => [`tokenizer.ggml.${name}`, value]));
 }
 
-/** How a file of a kind is opened. */
+/** The function that opens a kind of file, unless it is openTokenizer. */
 const OPENERS = { gguf: openGgufTokenizer };
 
-/** Replaces a value at any depth of a file. */
+/** Replaces a value at a random depth of a file. */
 function damage(file, source) {
   let [owner, name] = [file, source.pick(Object.keys(file))];
   while (
@@ -262,12 +265,12 @@ function damage(file, source) {
   owner[name] = ArrayBuffer.isView(owner) ? source.pick([0, -1, 300, NaN]) : source.pick(JUNK);
 }
 
-/** The CPU time of all threads so far, in milliseconds. */
+/** Returns the CPU time of all threads so far, in milliseconds. */
 const cpuTime = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
 
 /**
- * Opens a tokenizer, encodes and decodes. Returns true if the file was read, and the CPU times of encoding and
- * decoding.
+ * Opens a tokenizer, encodes a text and decodes the tokens. Returns whether the file was read, and the CPU times of
+ * encoding and decoding.
  */
 function check(file, text, open = openTokenizer) {
   const times = { encode: 0, decode: 0 };
@@ -296,18 +299,18 @@ function check(file, text, open = openTokenizer) {
 }
 
 /**
- * @typedef {object} Row of one kind of file: how many there were, were read, had the long text, the times of the
- *   slowest and their numbers
+ * @typedef {object} Row counts of one kind of file: tested files, files that were read, and files that were tested with
+ *   the long text; and the CPU times of the slowest files, with the numbers of those files
  * @property {number} files
  * @property {number} read
  * @property {number} long
  * @property {number} encode
- * @property {number} of number of the file
+ * @property {number} of number of the file that was slowest to encode
  * @property {number} decode
  * @property {number} decodeOf
  */
 
-/** @returns {Record<string, Row>} by kind */
+/** @returns {Record<string, Row>} by kind of file */
 export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspect = SUSPECT } = {}) {
   const names = Object.keys(kinds);
   const empty = () => ({ files: 0, read: 0, long: 0, encode: 0, of: -1, decode: 0, decodeOf: -1 });

@@ -1,5 +1,5 @@
-// Files of torch.save, right, damaged and made up, through the reader. A right file gives its tensors; any other gives
-// whole tensors or a HeadlightError with a short message, and the two readers of a file agree.
+// Reads valid, damaged and random files of torch.save. A valid file must give its tensors; any other file must give
+// complete tensors or a HeadlightError with a short message.
 //
 //   node tests/fuzz/torch.js [count] [seed]
 
@@ -28,11 +28,11 @@ const SIMPLE = '(.N})]tR0b12Qaesu\x85\x86\x87\x88\x89\x93\x94\x81\x8f';
 
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Random bytes, as elements of a type. */
+/** Returns the random bytes of elements of a type. */
 export const content = (source, dtype, elements) =>
   Uint8Array.from({ length: elements * SIZES[dtype] }, () => source.below(dtype === 'BOOL' ? 2 : 256));
 
-/** A view of a storage, and its elements in row-major order, found one by one. */
+/** Makes a random view of a storage. Also returns its elements in row-major order, which are copied one by one. */
 function makeView(source, storage) {
   const shape = Array.from({ length: source.below(4) }, () => (source.chance(0.05) ? 0 : source.between(1, 4)));
   let step = source.chance(0.2) ? source.below(3) : 1;
@@ -60,7 +60,7 @@ function makeView(source, storage) {
   return { value, expected: { dtype: storage.dtype, shape, raw } };
 }
 
-/** A dict of tensors and other values, the storages, and the tensors by name. */
+/** Makes a dict of tensors and other values. Also returns the storages, and the tensors by name. */
 function makeContent(source) {
   const storages = Array.from({ length: source.between(1, 4) }, (_, i) => {
     const dtype = source.pick(DTYPES);
@@ -100,7 +100,7 @@ function rightZip(source) {
 
 function rightLegacy(source) {
   const { value, storages, expected } = makeContent(source);
-  // Only storages that a tensor uses are written.
+  // The file contains only storages that a tensor uses.
   const used = storages.filter(({ key }) => hasKey(pickle(value), String(key)));
   return { bytes: torchLegacy(value, used), expected };
 }
@@ -149,14 +149,14 @@ export function damage(bytes, source) {
   return result;
 }
 
-/** The pickle is damaged, and the archive around it is right: the damage reaches the reader of pickles. */
+/** Makes a file with a damaged pickle in a valid archive, so that the damage reaches the pickle reader. */
 function damagedPickle(source) {
   const { value, storages } = makeContent(source);
   const bytes = damage(pickle(value), source);
   return source.chance(0.5) ? torchZip(null, storages, { bytes }) : torchLegacy(null, storages, { bytes });
 }
 
-// ---- pickles that are made up ----
+// ---- random pickles ----
 
 export function anyValue(source, depth = 0) {
   const inner = () => anyValue(source, depth + 1);
@@ -173,7 +173,7 @@ export function anyValue(source, depth = 0) {
   ])();
 }
 
-/** A tensor with fields of which any may be odd. */
+/** Makes a tensor whose fields may be invalid. */
 function anyTensor(source, inner) {
   const odd = (usual) => (source.chance(0.1) ? inner() : usual);
   const storage = {
@@ -186,7 +186,7 @@ function anyTensor(source, inner) {
   return tensor(storage, shape, strides, { offset: odd(source.below(3)), view: source.maybe(0.1, inner) });
 }
 
-/** Opcodes in any order. */
+/** Returns random opcodes in random order. */
 function opcodes(source) {
   const parts = Array.from({ length: source.below(60) }, () => {
     if (source.chance(0.5)) return [source.pick([...SIMPLE]).charCodeAt(0)];
@@ -207,9 +207,9 @@ function madeUp(source) {
   return torchZip(null, storages, { bytes, more, order: source.maybe(0.3, () => source.pick(['little', 'big', ''])) });
 }
 
-// ---- what is compared ----
+// ---- comparisons ----
 
-/** The tensors, or undefined for a file that is refused as it should be. */
+/** Returns the tensors, or undefined if the file is refused with a valid error. */
 function answer(bytes) {
   try {
     return readTorch(bytes);
@@ -242,18 +242,22 @@ function check(bytes, expected) {
   return true;
 }
 
-/** Bits of a 16-bit NaN are not kept in float32. */
+/** Returns true if an array contains NaN. The bits of a 16-bit NaN change when it is converted to float32. */
 const hasNaN = (data) => data.some(Number.isNaN);
 
 /**
  * @param {number} total files
  * @param {number} seed
- * @returns {Record<string, { files: number, read: number, slowest: number }>} by kind; slowest in milliseconds
+ * @returns {Record<string, { files: number, read: number, slowest: number }>} counts by kind of file; slowest in
+ * milliseconds
  */
 export function fuzzTorch(total, seed) {
   const names = readdirSync(GOLDEN).filter((name) => /^(?!nanogpt).*\.pt$/.test(name));
   const golden = names.map((name) => new Uint8Array(readFileSync(new URL(name, GOLDEN))));
-  /** Each returns the bytes of a file, and its tensors if they are known. @type {Record<string, Function>} */
+  /**
+   * Functions by kind of file, which return the bytes of a file, and its tensors if they are known.
+   * @type {Record<string, Function>}
+   */
   const kinds = {
     archive: rightZip,
     legacy: rightLegacy,

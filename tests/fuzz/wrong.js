@@ -1,4 +1,4 @@
-// Invalid arguments, and functions that replace a valid one by them.
+// Invalid arguments, and functions that replace a valid argument by an invalid one.
 
 class Pretender {
   get length() {
@@ -6,7 +6,7 @@ class Pretender {
   }
 }
 
-/** The error that the tests' getters throw: the caller of the module must receive it. */
+/** The error that the getters of the tests throw. The caller of the module must receive this error. */
 export const MINE = new RangeError('thrown by a getter');
 
 const deep = () => {
@@ -84,7 +84,10 @@ const MAKERS = [
   hostile,
 ];
 
-/** A value that is rarely valid; `more`: further values, such as tensors of other instances and disposed ones. */
+/**
+ * Returns a value that is rarely valid. `more` has further values, such as tensors of other instances and disposed
+ * ones.
+ */
 export function wrongValue(source, more) {
   if (source.chance(0.2) && more.length > 0) return source.pick(more);
   return source.chance(0.5) ? source.pick(VALUES) : source.pick(MAKERS)();
@@ -95,7 +98,7 @@ const isPlain = (value) =>
   typeof value === 'object' &&
   [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(value));
 
-/** The arguments with one part, at any depth, replaced, removed or extended. */
+/** Replaces, removes or extends one part of the arguments, at a random depth. */
 export function spoil(source, args, more) {
   const at = source.below(args.length + 1);
   if (at === args.length) return source.chance(0.5) ? args.slice(0, -1) : [...args, wrongValue(source, more)];

@@ -1,4 +1,4 @@
-"""Checks every ONNX file below a folder, shapes included. Ends with 2 where there is no onnx."""
+"""Checks every ONNX file below a folder, including the shapes. Exits with 2 if onnx is not installed."""
 
 import sys
 from pathlib import Path

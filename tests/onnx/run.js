@@ -1,9 +1,9 @@
-// ./build.sh onnx: layers and models as ONNX, in both sets of operators, compared with Headlight's own results.
-//   --layers N     random layers and attentions; 200
-//   --models N     transformers with random options, in addition to every family of checkpoints; 30
-//   --only TEXT    forms whose name contains the text
-// Runs them with onnxruntime-node and onnxruntime-web, and checks those of opset 17 with Debian's python3-onnx. Prints
-// a table, and exits with 1 if a difference exceeds its limit.
+// ./build.sh onnx: writes layers and models as ONNX files, in both sets of operators, runs them with onnxruntime-node
+// and onnxruntime-web, and compares the results with those of Headlight. It checks the files of opset 17 with Debian's
+// python3-onnx. Prints a table, and exits with 1 if a difference exceeds its limit.
+//   --layers N     number of random layers and attentions, default 200
+//   --models N     number of transformers with random options, in addition to every family of checkpoints, default 30
+//   --only TEXT    only forms whose name contains the text
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,10 +27,10 @@ import {
 import { openOnnx, WEB } from '../support/onnxruntime.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The folder of the files for Python. */
+/** Folder of the files that Python checks. */
 const FOLDER = join(ROOT, 'dist/onnx');
 const CHECK = fileURLToPath(new URL('check.py', import.meta.url));
-/** It is installed for the benchmarks only. */
+/** onnxruntime-node, which is installed only for the benchmarks. */
 const native = createRequire(join(ROOT, 'tests/bench/package.json'))('onnxruntime-node');
 const RUNTIMES = [
   { name: 'onnxruntime-node', ort: native, provider: 'cpu' },
@@ -46,7 +46,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Pattern of the operator Attention of opset 23. */
+/** Returns true if a file contains the operator Attention of opset 23. */
 const hasAttention = (files) =>
   Object.values(files).some((bytes) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('\tAttention'),
@@ -96,7 +96,7 @@ const lineOf = ({ form, opset, runtime, models, withAttention, difference, faile
     failed.length ? `${failed.length} FAILED` : '',
   ].join('  ');
 
-/** Writes a file for Python. */
+/** Writes files for the check in Python. */
 function keep(form, name, files) {
   const folder = join(FOLDER, String(written++));
   mkdirSync(folder, { recursive: true });
@@ -107,7 +107,8 @@ function keep(form, name, files) {
 const seeds = (count) => Array.from({ length: Number(count) }, (_, i) => i + 1);
 
 /**
- * Compares layers. For int8 weights also reports the difference from the int8 layer itself, which rounds inputs too.
+ * Compares layers. For int8 weights, it also reports the difference from the int8 layer itself, which rounds inputs
+ * too.
  */
 function layerCases(opset, int8 = false) {
   return seeds(values.layers).flatMap((seed) => {
@@ -146,9 +147,9 @@ const modelCases = (compareOne) =>
   }));
 
 /**
- * Compares the model's outputs without intermediate values, so Attention may be one operator.
- * @param {object} model from which the files were made
- * @param {object} [reference] that gives the expected results
+ * Compares the outputs of a model, without intermediate values, so that attention may be a single operator.
+ * @param {object} model the model from which the files are made
+ * @param {object} [reference] the model that gives the expected results
  */
 async function compareOutputs(model, given, options, runtime, reference = model) {
   const input = complete(given);
@@ -164,8 +165,8 @@ async function compareOutputs(model, given, options, runtime, reference = model)
 }
 
 /**
- * Int8 weights are compared as a float32 model with the rounded weights, because ONNX does not round the inputs of
- * products.
+ * Compares a model with int8 weights with a float32 model that has the rounded weights, because ONNX does not round the
+ * inputs of products.
  */
 const compareInt8 = (opset) => async (model, input, runtime, hl) => {
   model.quantize();
@@ -173,7 +174,7 @@ const compareInt8 = (opset) => async (model, input, runtime, hl) => {
   return compareOutputs(model, input, { opset }, runtime, same);
 };
 
-/** Only decoders have a cache. */
+/** Compares a model with a cache. Only decoders have a cache. */
 const compareWithCache = (opset) => (model, input, runtime) =>
   model.options.causal && model.options.head === 'logits'
     ? compareCached(model, input, Math.min(3, input.ids.shape[1]), { opset }, runtime)

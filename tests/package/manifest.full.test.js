@@ -1,5 +1,5 @@
-// package.json and the list of packed files: the file that each tool resolves, and links in the documents to packed
-// files.
+// Checks package.json and the list of packed files: the file that each tool resolves, and the links from the documents
+// to packed files.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -38,7 +38,7 @@ test('every link of a packed document leads to a packed file', () => {
   const documents = [...packed].filter((name) => name.endsWith('.md'));
   assert.ok(documents.includes('web/docs/guide/index.md') && documents.includes('CHANGELOG.md'));
   assert.ok(packed.has('dist/llms.txt') && documents.includes('web/docs/agents.md'));
-  // Pictures are not packed, because they are as large as the package; their alternative text remains.
+  // Links of pictures are omitted. Pictures are not packed, because they are as large as the package.
   const link = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g;
   for (const name of documents)
     for (const [, path] of read(name).matchAll(link))

@@ -1,4 +1,4 @@
-// The package as users receive it: packed, installed in an empty folder, used from Node, a page and bundlers.
+// Tests the package as users receive it: packed, installed in an empty folder, and used from Node, a page and bundlers.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -27,8 +27,8 @@ const PROGRAM = `
   const text = JSON.stringify({ shape: output.shape, finite: output.data.every(Number.isFinite), simd: hl.info.simd });
 `;
 /**
- * The results have the same bits with two threads as with one, for a computation large enough to be divided; also on
- * the page's main thread.
+ * A program that checks that two threads give the same bits as one, for a computation large enough to be divided. It
+ * also runs on the main thread of a page.
  */
 const THREADED = `
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);
@@ -60,7 +60,10 @@ describe('the package', () => {
     remove?.();
   });
 
-  /** Opens a page in the folder with a policy without unsafe-eval, and returns its message. */
+  /**
+   * Opens a page in the folder under a Content-Security-Policy without unsafe-eval, and returns the results that the
+   * page reports.
+   */
   async function openPage(at, path = '', headers = {}) {
     const server = await serve({ root: at, headers });
     const page = await browser.newPage();
@@ -176,7 +179,7 @@ describe('the package', () => {
   });
 
   test('the files for browsers use no module of Node', () => {
-    /** The files that a file imports, statically or dynamically. */
+    /** Returns the files that a file imports, directly or indirectly, statically or dynamically. */
     const reached = (name, found = new Set()) => {
       if (found.has(name)) return found;
       found.add(name);
@@ -297,7 +300,7 @@ describe('the package', () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  /** Shows a heatmap of weights, which needs no worker, and all heads of the demo model, which need one. */
+  /** Shows a heatmap of weights, which needs no worker, and all heads of the demo model, which need a worker. */
   const VIEWS = `
     const element = () => document.body.appendChild(document.createElement('div'));
     const attentions = [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.6, 0.3]];

@@ -1,5 +1,5 @@
-// Every program of the documents compiles in a strict TypeScript project: one run of tsc over all of them, about 10
-// seconds of a processor.
+// Checks that every program of the documents compiles in a strict TypeScript project. One run of tsc compiles all
+// programs, in about 10 seconds.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -15,8 +15,8 @@ const DOCUMENTS = ['README.md', ...pagesOf(join(root, 'web/docs')).map((name) =>
 /** Other packages that the programs import. */
 const PACKAGES = ['onnxruntime-web', 'onnxruntime-common', '@types/node', 'undici-types'];
 /**
- * Declarations of packages that are not installed here, and a program that shows that the types of the package are
- * checked.
+ * Declarations of packages that are not installed here, and a program with expected type errors, which shows that the
+ * types of the package are checked.
  */
 const BESIDE = {
   'others.d.ts': `
@@ -56,21 +56,21 @@ const BESIDE = {
   }),
 };
 
-/** The programs in a document: JavaScript, and scripts of pages that import the package. */
+/** Returns the programs in a document: JavaScript, and scripts of pages that import the package. */
 function programsOf(path) {
   const text = readFileSync(join(root, path), 'utf8');
   return [...text.matchAll(/^```(js|html)\n([^]*?)^```$/gm)].flatMap(([, language, block], i) => {
     const scripts =
       language === 'html' ? [...block.matchAll(/<script type="module">([^]*?)<\/script>/g)] : [[block, block]];
     const program = scripts.map(([, script]) => script).join('\n');
-    // A service worker needs another library of types.
+    // Omits the service worker, which needs other type libraries, and pages that do not import the package.
     if (program.startsWith('// isolate.js') || (language === 'html' && !program.includes('headlight-attention')))
       return [];
     return [{ name: `${path.replaceAll(/\W/g, '-')}-${i + 1}.ts`, program: withNames(program) }];
   });
 }
 
-/** A page imports files, which have no types, so their paths are replaced by the names of the package. */
+/** Replaces the paths of files that a page imports by the names of the package, because the files have no types. */
 const withNames = (program) =>
   program
     .replaceAll('./node_modules/headlight-attention/dist/headlight.js', 'headlight-attention')

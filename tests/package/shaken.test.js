@@ -1,4 +1,4 @@
-// Tree shaking: a bundle contains only the parts of the package that a program uses.
+// Tests tree shaking: a bundle must contain only the parts of the package that a program uses.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Bundles a program that only imports some names. Returns its bytes and the bundler's warnings. */
+/** Bundles a program that only imports some names. Returns the bytes of the bundle and the warnings of the bundler. */
 async function bundle(from, names) {
   const { outputFiles, warnings } = await build({
     stdin: { contents: `export { ${names} } from ${JSON.stringify(join(root, 'dist', from))}`, resolveDir: root },

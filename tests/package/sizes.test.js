@@ -1,4 +1,5 @@
-// The files that load() reads, and the bundle of a program that uses one function, are within their limits.
+// Checks that the files that load() reads, and the bundle of a program that uses one function, do not exceed their
+// maximum sizes.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Properties of the package that users rely on: no stray files, a list of third-party parts with their licences,
-// reproducible bytes, and a limited size.
+// Checks properties of the package that users rely on: no unexpected files, a list of third-party parts with their
+// licences, reproducible bytes, and a limited size.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -41,7 +41,7 @@ describe('the package', () => {
   });
 
   test('has the same bytes if it is packed again', () => {
-    // Files must be readable by everybody, whatever the umask when they were packed.
+    // Files in the package must be readable by everybody, independent of the umask when they were packed.
     for (const name of project.names) chmodSync(inside(name), statSync(join(root, name)).mode);
     const [{ filename }] = JSON.parse(
       execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', '.'], {

@@ -1,4 +1,5 @@
-// The types of the package: packed, installed in an empty folder, used with all strict options.
+// Tests the types of the package, which is packed, installed in an empty folder, and used with all strict options of
+// TypeScript.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Golden values of methods that attribute a metric to places and edges of tiny checkpoints, computed in float64.
+// Reads golden values, computed in float64, of methods that attribute a metric to values and edges of tiny checkpoints.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ const FOLDER = join(GOLDEN, 'attribution');
 const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
 /**
- * The cases of a kind, 'attribution' or 'edges': { model, checkpoint, name, options, clean, corrupted, outputs }. clean
- * and corrupted are ids.
+ * Yields the cases of a kind, 'attribution' or 'edges':
+ * { model, checkpoint, name, options, clean, corrupted, outputs }. clean and corrupted are token ids.
  */
 export function* casesOf(kind) {
   for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.json'))) {
@@ -38,7 +38,7 @@ export function* casesOf(kind) {
   }
 }
 
-/** The largest difference, relative to the largest expected value. NaN is off by infinity. */
+/** Returns the largest difference, relative to the largest expected value. The difference of NaN is Infinity. */
 export function off({ data }, expected) {
   if (data.length !== expected.data.length) return Infinity;
   let [most, top] = [0, 0];

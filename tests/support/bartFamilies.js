@@ -1,8 +1,11 @@
-// BART and Marian for families.js: tiny random checkpoints, and the architecture in float64.
+// Cases of families.js for BART and Marian: tiny random checkpoints, and the architectures in float64.
 
 import { ACTIVATIONS, add, attend, linear, times } from './float64.js';
 
-/** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
+/**
+ * Returns the cases. `parts` are the shapes and steps that families.js has for all families.
+ * @returns {import('./families.js').Case[]}
+ */
 export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
   const { C, L, H, MLP, V, PLACES } = SIZES;
   const attention = (name) =>
@@ -33,7 +36,7 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     ...{ decoder_layers: L, decoder_attention_heads: H, decoder_ffn_dim: MLP },
   };
 
-  /** All sines, then all cosines. */
+  /** Returns the encoding of a position: all sines, then all cosines. */
   const wave = (place) =>
     Array.from({ length: C }, (_, i) => {
       const angle = place / 10000 ** ((2 * (i % (C / 2))) / C);

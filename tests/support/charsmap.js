@@ -1,5 +1,5 @@
-// Writes the normalizer of a SentencePiece file: a double-array trie over the bytes of the keys, then the replacement
-// texts, in base64.
+// Writes the normalizer of a SentencePiece file in base64: a double-array trie over the bytes of the keys, then the
+// replacement texts.
 
 /** @param {[from: string, to: string][]} replaced */
 export function charsmap(replaced) {

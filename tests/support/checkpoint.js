@@ -190,7 +190,7 @@ MODELS.siglip = {
   },
 };
 
-/** A chat template, as many models have it in their tokenizer_config.json. */
+/** A chat template like those in the tokenizer_config.json of many models. */
 const CHAT =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
@@ -214,7 +214,9 @@ const whisperBlock = (at) => ({
   ...{ ...linear(`${at}.fc1`, 64, C), ...linear(`${at}.fc2`, C, 64) },
   ...{ ...norm(`${at}.final_layer_norm`), ...whisperAttention(`${at}.self_attn`) },
 });
-/** Tokens of Whisper after those of the tokenizer, which has 422. German is the likeliest language of every sound. */
+/**
+ * Tokens of Whisper that follow the 422 tokens of the tokenizer. German is the most probable language of every sound.
+ */
 const SPOKEN = ['startoftranscript', 'de', 'en', 'transcribe', 'translate', 'notimestamps', 'endoftext'];
 MODELS.whisper = {
   config: {
@@ -242,7 +244,7 @@ MODELS.whisper = {
   },
 };
 
-/** Adds the tokens of Whisper to a tokenizer, which writes none by itself. @param {string} file */
+/** Adds the tokens of Whisper to a tokenizer. The tokenizer adds no special tokens to a text. @param {string} file */
 function addSpoken(file) {
   const tokenizer = JSON.parse(readFileSync(file, 'utf8'));
   const marks = { special: true, single_word: false, lstrip: false, rstrip: false, normalized: false };
@@ -258,7 +260,7 @@ export function makeCheckpoint(folder, name) {
     Object.entries(shapes).map(([name, shape]) => {
       const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
       fillNormal(data, next, /(norm|ln_)\w*\.weight$/i.test(name) ? 1 : 0, 0.2);
-      // Similarities are multiplied by its exponential.
+      // Similarities are multiplied by the exponential of this parameter.
       if (name === 'logit_scale') data[0] = Math.log(5);
       return [name, { data, shape }];
     }),

@@ -1,4 +1,4 @@
-// The system's Chromium, driven by playwright-core.
+// Starts the Chromium of the system with playwright-core.
 
 import { execFileSync } from 'node:child_process';
 import { chromium } from 'playwright-core';
@@ -30,11 +30,15 @@ const options = (/** @type {string[]} */ more = []) => ({
   ],
 });
 
-/** Starts one browser for all test files of a run, which find it by the environment variable HEADLIGHT_CHROMIUM. */
+/**
+ * Starts one browser for all test files of a run, which find its address in the environment variable
+ * HEADLIGHT_CHROMIUM.
+ */
 export const launchShared = () => chromium.launchServer(options());
 
 /**
- * A browser that sends no requests by itself: the shared one of the run, or a new one, in any case with more arguments.
+ * Returns a browser that sends no requests by itself: the shared browser of the run, or a new one if there is no shared
+ * browser or more arguments are needed.
  * @param {string[]} [more]
  */
 export async function launch(more = []) {

@@ -1,4 +1,5 @@
-// A third-party page that contains `headlight-attention/view`: a folder with the files of the package, and a server.
+// Makes a third-party page that contains `headlight-attention/view`: a folder with the files of the package, and a
+// server.
 
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { serve } from '../../src/build/server.js';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 
-/** A folder with the files of the package that `headlight-attention/view` needs, in dist/. */
+/** Makes a folder with the files of the package that `headlight-attention/view` needs, in dist/. */
 export async function makeCourse() {
   const folder = await mkdtemp(join(tmpdir(), 'headlight-view-'));
   await cp(join(dist, 'view'), join(folder, 'dist/view'), { recursive: true });
@@ -19,7 +20,7 @@ export async function makeCourse() {
   return folder;
 }
 
-/** The page of a lesson. */
+/** The HTML of a page of a third party, a lesson. */
 const LESSON = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lesson</title>

@@ -1,4 +1,5 @@
-// V8's counts of the built page and its workers in Chromium, written in Node's format for `./build.sh coverage`.
+// Writes the coverage counts of V8 for the built page and its workers in Chromium, in the format of Node, for
+// `./build.sh coverage`.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ const START = [
   ['Profiler.startPreciseCoverage', { callCount: true, detailed: true }],
 ];
 
-/** Maps scripts of the site to files, for any server. */
+/** Replaces the addresses of scripts of the site, on any local server, by those of the files. */
 function filesOf(result) {
   return result.flatMap((script) => {
     if (!script.url.startsWith('http://localhost')) return [];
@@ -48,7 +49,7 @@ async function countPage(page, folder) {
   const workers = new Set();
   const answers = new Map();
   let id = 0;
-  /** Commands for workers are sent through their page. */
+  /** Sends a command to a worker through its page, and resolves to the answer. */
   const tell = (sessionId, method, params = {}) => {
     const message = JSON.stringify({ id: ++id, method, params });
     const answer = new Promise((resolve) => answers.set(`${sessionId} ${id}`, resolve));
@@ -69,7 +70,7 @@ async function countPage(page, folder) {
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: false });
 
   return async () => {
-    // A crashed page or an ending worker does not respond.
+    // A page that crashed and a worker that ends do not respond.
     const none = { result: [] };
     const late = new Promise((resolve) => setTimeout(resolve, 5000, none));
     const all = await Promise.all([

@@ -1,4 +1,4 @@
-// The cases of families.js that are later decoders, each with its architecture in float64.
+// Cases of families.js for later decoders, each with its architecture in float64.
 
 import { gatedFeed, masks, project, sizeFields } from './decoderParts.js';
 import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
@@ -8,8 +8,8 @@ import { parallelCases } from './parallelDecoders.js';
 /** @import { Case } from './families.js' */
 
 /**
- * The cases.
- * @param {object} parts makers of shapes, sizes and kinds of cases, as families.js has them
+ * Returns the cases.
+ * @param {object} parts sizes, and functions that make shapes and cases, from families.js
  * @returns {Case[]}
  */
 export function decoderCases(parts) {
@@ -69,7 +69,9 @@ function gemma3Cases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, scale, table
     rope_local_base_freq: 100,
     rope_scaling: { rope_type: 'linear', factor: 4 },
   };
-  /** local: the layer with a window; near and far: the angles in this layer and in the other. */
+  /**
+   * Runs the model. `local` is the layer with a window; `near` and `far` are the angles in this layer and in the other.
+   */
   function run(p, { at = 'model.', local = 0, near = angles(100, width), far, head = true }) {
     const rms = (name, x) => p.rmsNorm(name, x, 1e-6, 1);
     let x = (p.values.embed = times(p.rows(`${at}embed_tokens.weight`, p.ids), Math.sqrt(C)));
@@ -157,14 +159,14 @@ function olmo2Cases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, scale, tab
     attention_bias: false,
     tie_word_embeddings: false,
   };
-  /** window: of the first layer; far: the angles of the others. */
+  /** Runs the model. `window` is that of the first layer; `far` are the angles of the other layers. */
   function run(p, { window = Infinity, far = angles(500, D), head = true } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {
       const b = `model.layers.${i}`;
       let [q, k, v] = project(p, `${b}.self_attn`, x);
       const turns = i === 0 && window < Infinity ? angles(500, D) : far;
-      // The norm is of whole rows, with all heads.
+      // Queries and keys are normalized as whole rows of all heads.
       q = rotate(p.rmsNorm(`${b}.self_attn.q_norm`, q), { heads: H, width: D, turns });
       k = rotate(p.rmsNorm(`${b}.self_attn.k_norm`, k), { heads: KV, width: D, turns });
       const see = p.sees({ left: i === 0 ? window - 1 : Infinity });
@@ -230,7 +232,7 @@ function gptneoCases({ sizes: { C, H, D, MLP, V, L, PLACES }, lin, layerNorm, ta
     activation_function: 'gelu_new',
     layer_norm_epsilon: 1e-5,
   };
-  /** isLocal: a function of a layer. */
+  /** Runs the model. isLocal(layer) returns true if a layer has a window. */
   function run(p, { isLocal = (i) => i % 2 === 1, head = true } = {}) {
     let place = -1;
     const places = p.keep.map((keep) => (keep ? ++place : 0));
@@ -239,7 +241,7 @@ function gptneoCases({ sizes: { C, H, D, MLP, V, L, PLACES }, lin, layerNorm, ta
     x = p.stack(x, (x, i, record) => {
       const b = `transformer.h.${i}`;
       const [q, k, v] = project(p, `${b}.attn.attention`, p.layerNorm(`${b}.ln_1`, x));
-      // Scores are not scaled.
+      // GPT-Neo does not scale scores.
       const how = { heads: H, width: D, scale: 1, see: p.sees({ left: isLocal(i) ? 2 : Infinity }) };
       const { heads, weights } = attend(q, k, v, how);
       record('weights', weights);

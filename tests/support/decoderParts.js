@@ -1,14 +1,17 @@
-// Parts that several decoders have, in float64.
+// Parts of several decoders, in float64.
 
 import { multiply } from './float64.js';
 
-/** The masks that older files of GPT-Neo and GPT-J contain. @param {string} at the attention of block 0 */
+/**
+ * Returns the masks that older files of GPT-Neo and GPT-J contain.
+ * @param {string} at prefix of the attention of block 0
+ */
 export const masks = (at, places) => ({
   [`${at}.bias`]: { shape: [1, 1, places, places], data: new Float32Array(places ** 2) },
   [`${at}.masked_bias`]: { shape: [], data: Float32Array.of(-1e9) },
 });
 
-/** The fields of a config.json with the sizes of a decoder. */
+/** Returns the fields of a config.json with the sizes of a decoder. */
 export const sizeFields = ({ C, H, KV, MLP, V, L, PLACES }) => ({
   vocab_size: V,
   hidden_size: C,
@@ -21,14 +24,14 @@ export const sizeFields = ({ C, H, KV, MLP, V, L, PLACES }) => ({
 
 const NAMES = ['q', 'k', 'v'];
 
-/** Queries, keys and values. @param p a pass @param {string} at the attention @param x its input */
+/** Computes queries, keys and values. @param p a pass @param {string} at prefix of the attention @param x its input */
 export const project = (p, at, x) => NAMES.map((name) => p.linear(`${at}.${name}_proj`, x));
 
-/** The gated feed-forward of Llama. */
+/** Computes the gated feed-forward of Llama. */
 export const gatedFeed = (p, at, x, activation) =>
   p.linear(`${at}.down_proj`, multiply(p.linear(`${at}.gate_proj`, x).map(activation), p.linear(`${at}.up_proj`, x)));
 
-/** Shapes of the projections of attention, of which `bias` have biases. */
+/** Returns the shapes of the projections of attention. `bias` has the letters of the projections with biases. */
 export const attentionShapes = (lin, at, { C, H, KV, width, bias = '' }) => ({
   ...lin(`${at}.q_proj`, H * width, C, bias.includes('q')),
   ...lin(`${at}.k_proj`, KV * width, C, bias.includes('k')),
@@ -36,7 +39,7 @@ export const attentionShapes = (lin, at, { C, H, KV, width, bias = '' }) => ({
   ...lin(`${at}.o_proj`, C, H * width, bias.includes('o')),
 });
 
-/** Shapes of the gated feed-forward of Llama. */
+/** Returns the shapes of the gated feed-forward of Llama. */
 export const feedShapes = (lin, at, { C, MLP }, bias = false) => ({
   ...lin(`${at}.gate_proj`, MLP, C, bias),
   ...lin(`${at}.up_proj`, MLP, C, bias),

@@ -1,8 +1,8 @@
-// Encoders of families.js: tiny random checkpoints, and each architecture in float64.
+// Cases of families.js for encoders: tiny random checkpoints, and each architecture in float64.
 
 import { ACTIVATIONS, add, angles, attend, columns, concat, multiply, rotate } from './float64.js';
 
-/** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
+/** Returns the cases. `parts` are shapes and steps of families.js. @returns {import('./families.js').Case[]} */
 export const encoderCases = (parts) => [
   ...mpnetCases(parts),
   ...electraCases(parts),
@@ -40,7 +40,7 @@ function mpnetCases(parts) {
     ...table(`${at}encoder.relative_attention_bias`, 32, H),
     ...(pooler && lin(`${at}pooler.dense`, C, C)),
   });
-  /** Distances below 8 have a bucket each; the sequences of these tests are shorter. Keys after the query: 16 on. */
+  /** Returns the bucket of a distance below 8; the tests have no others. The buckets of later keys begin at 16. */
   const bucket = (distance) => (distance > 0 ? 16 + distance : -distance);
   const run = (p, at) => {
     const biases = p.get(`${at}encoder.relative_attention_bias.weight`).data;
@@ -283,7 +283,7 @@ function dinov2Cases(parts) {
     ...layerNorm(`${at}layernorm`),
     ...extra,
   });
-  /** The patches of a picture (3,SIDE,SIDE), row by row, each through the convolution. */
+  /** Applies the convolution to each patch of a picture (3,SIDE,SIDE), row by row. */
   const patchesOf = (p, at) => {
     const { data } = p.get(`${at}embeddings.patch_embeddings.projection.weight`);
     const bias = p.get(`${at}embeddings.patch_embeddings.projection.bias`).data;
@@ -380,7 +380,7 @@ function debertaCases(parts) {
     ...table(`${at}encoder.rel_embeddings`, rows),
     ...(normed && layerNorm(`${at}encoder.LayerNorm`)),
   });
-  /** The bucket of query − key: exact to half of the buckets, then by the logarithm. */
+  /** Returns the bucket of query − key: the distance itself up to half of the buckets, then logarithmic. */
   const bucket = (n, most) => {
     const [mid, far] = [BUCKETS / 2, Math.abs(n)];
     if (far <= mid) return n;
@@ -475,7 +475,7 @@ function debertaCases(parts) {
     {
       name: 'DeBERTa 3 for classes',
       config: { ...CONFIG, ...table3, pooler_hidden_act: 'silu' },
-      // Files of pre-training contain a table of positions and a head that are not used.
+      // Files from pre-training contain a position table and a head that are not used.
       shapes: {
         ...{ ...shapes('deberta.', { placed: true }), ...lin(newHead.dense, C, C), ...layerNorm(newHead.norm) },
         ...{ ...lin('pooler.dense', C, C), ...lin('classifier', 3, C) },

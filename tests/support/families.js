@@ -29,7 +29,7 @@ const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
 const PLACES = 12;
 const BATCH = 2;
 
-// Shapes of tensors by name. Scales of norms are around 1, unless the model adds 1 to them.
+// Functions that return shapes of tensors by name. Norm scales are around 1, unless the model adds 1 to them.
 const lin = (name, out, inside, bias = true) => ({
   [`${name}.weight`]: { shape: [out, inside] },
   ...(bias && { [`${name}.bias`]: { shape: [out] } }),
@@ -40,7 +40,7 @@ const table = (name, rows, width = C) => ({ [`${name}.weight`]: { shape: [rows, 
 const each = (names, make) => Object.assign({}, ...names.map(make));
 const blocks = (make, count = L) => each([...Array(count).keys()], make);
 
-/** Float32 tensors by name, from a seed. */
+/** Returns random float32 tensors by name, from a seed. */
 function fill(shapes, seed) {
   const next = uniformSource(seed);
   const between = (low, high) => low + (high - low) * next();
@@ -52,7 +52,7 @@ function fill(shapes, seed) {
   );
 }
 
-/** model.safetensors of float32 tensors; integers are for the buffers of older files. */
+/** Returns the bytes of a model.safetensors. Integer tensors are buffers that older files contain. */
 function bytesOf(tensors) {
   const header = {};
   let at = 0;
@@ -72,9 +72,9 @@ function bytesOf(tensors) {
   return safetensors(header, all);
 }
 
-/** One pass of a sequence through a model: its tensors by name, and the intermediate values. */
+/** A run of a model on one sequence, with the tensors of the model by name and the intermediate values. */
 class Pass {
-  /** change: a function of the name and the numbers of a value, which returns the numbers to continue with. */
+  /** change(name, numbers) returns the numbers that replace those of a value. */
   constructor(tensors, config, { ids, keep, typeIds, numbers }, change = (_, value) => value) {
     Object.assign(this, { tensors, config, ids, typeIds, numbers, change });
     this.keep = keep ?? ids?.map(() => 1);
@@ -111,12 +111,12 @@ class Pass {
     );
   }
 
-  /** True if a key is visible: it is not padding, not later than the query, and within the window. */
+  /** Returns a function of a query and a key that is true if the query sees the key. */
   sees({ causal = true, left = Infinity, right = Infinity } = {}) {
     return (t, s) => this.keep[s] === 1 && !(causal && s > t) && t - s <= left && s - t <= right;
   }
 
-  /** Runs all blocks, and records the input and output of each: block(x, i, record). */
+  /** Runs all blocks by block(x, i, record), and records the input and output of each block. */
   stack(x, block, { prefix = '', count = L } = {}) {
     for (let i = 0; i < count; i++) {
       const at = `${prefix}blocks.${i}.`;
@@ -129,7 +129,7 @@ class Pass {
     return x;
   }
 
-  /** The changes of one attention, for attend. */
+  /** Returns functions that change the weights and heads of one attention, for attend. */
   editAt(at) {
     return Object.fromEntries(['weights', 'heads'].map((name) => [name, (x) => this.change(at + name, x)]));
   }
@@ -161,7 +161,7 @@ const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => 
   ...(pooler && lin(`${at}pooler.dense`, C, C)),
 });
 
-/** positions: a row of the table for every token. */
+/** Runs BERT. `positions` has a row of the position table for every token. */
 function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
   const see = p.sees({ causal: p.config.is_decoder ?? false });
   let x = add(p.rows(`${at}embeddings.word_embeddings.weight`, p.ids), [
@@ -197,7 +197,7 @@ const BERT = {
 };
 const counted = (ids) => ids.map((_, i) => i);
 const first = (x) => x.subarray(0, C);
-/** The mean of the rows of real tokens. */
+/** Returns the mean of the rows that are not padding. */
 const meanOf = (x, keep) =>
   Float64Array.from({ length: C }, (_, c) => {
     const kept = [...keep.keys()].filter((t) => keep[t] === 1);
@@ -214,14 +214,14 @@ const ROBERTA = {
   eos_token_id: 2,
   max_position_embeddings: PLACES + 2,
 };
-/** The masked language modelling head, applied to the output of the last block; weight: the name of its table. */
+/** Applies the masked language modelling head to the last output. `weight` is the name of the output table. */
 function masked(p, { dense, norm, activation = ACTIVATIONS.gelu, eps, weight, bias }) {
   const head = p.layerNorm(norm, p.linear(dense, p.values.final).map(activation), eps);
   p.values.logits = linear(head, p.get(weight), p.get(bias));
 }
 const maskedShapes = (dense, norm, head) => ({ ...lin(dense, C, C), ...layerNorm(norm), ...head });
 const untied = { tie_word_embeddings: false };
-/** Tokens that are not padding are numbered from 2 on; padding has 1. */
+/** Returns positions, which count from 2 for tokens that are not padding. Padding has the position 1. */
 const robertaPositions = (ids) => {
   let seen = 1;
   return ids.map((id) => (id === 1 ? 1 : ++seen));
@@ -384,7 +384,7 @@ const GPT = {
   layer_norm_epsilon: 1e-5,
   activation_function: 'gelu_new',
 };
-/** scale: a function from a block to the factor of its scores. */
+/** Runs GPT-2. scale(block) returns the factor of the scores. */
 function gpt(p, scale) {
   const product = (name, x) => {
     const { data, shape } = p.get(`${name}.weight`);
@@ -494,15 +494,15 @@ const BLOOM = {
   slow_but_exact: false,
   tie_word_embeddings: true,
 };
-/** The query, key and value of each head are adjacent. */
+/** Takes queries, keys or values out of rows in which the query, key and value of each head are adjacent. */
 const split = (qkv, heads, width, which) =>
   Float64Array.from({ length: qkv.length / 3 }, (_, i) => {
     const [row, h, d] = [Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width];
     return qkv[((row * heads + h) * 3 + which) * width + d];
   });
-/** normed: true if norms replace the residual stream. */
+/** Runs BLOOM. `normed` is true if norms replace the residual stream. */
 function bloom(p, { normed = false } = {}) {
-  // Six heads: the slopes of four, then every other one of eight.
+  // The slopes of six heads are those of four heads, then every second one of eight heads.
   const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
   const sizes = { heads: 6, width: 4 };
   let place = -1;
@@ -664,7 +664,7 @@ function llama(p, how = {}) {
   p.values.logits = tied ? linear(x, p.get(`${at}embed_tokens.weight`)) : p.linear('lm_head', x);
 }
 
-/** YaRN (Peng et al. 2023) with the corrections between 32 turns and 1 of the context of training. */
+/** Returns the angles of YaRN (Peng et al. 2023), with a ramp from 32 rotations in the training context to 1. */
 function yarn(width, theta, factor, context) {
   const pairOf = (turns) => (width * Math.log(context / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const low = Math.max(Math.floor(pairOf(32)), 0);
@@ -719,7 +719,7 @@ const PHI_OLD = {
   rope_theta: 10000,
   tie_word_embeddings: false,
 };
-/** Phi-1.5 and Phi-2: attention and feed-forward have the same norm. */
+/** Runs Phi-1.5 and Phi-2, in which attention and feed-forward have the same norm. */
 function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
   let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
   x = p.stack(x, (x, i, record) => {
@@ -833,7 +833,7 @@ const CLIP = {
   bos_token_id: 0,
   eos_token_id: 9,
 };
-/** end: the position of the token that represents the text. */
+/** Runs the text tower of CLIP. `end` is the position of the token that represents the text. */
 function clip(p, end) {
   let x = add(
     p.rows('text_model.embeddings.token_embedding.weight', p.ids),
@@ -901,7 +901,7 @@ const WHISPER = {
   activation_function: 'gelu',
   max_source_positions: FRAMES,
   max_target_positions: PLACES,
-  // This scale is saved, but Hugging Face's modules do not use it.
+  // This scale is in published files, but the modules of Hugging Face do not use it.
   scale_embedding: true,
   tie_word_embeddings: true,
 };
@@ -919,7 +919,7 @@ function whisper(p, head = 'model.decoder.embed_tokens.weight') {
     const inside = p.linear(`${b}.fc1`, p.layerNorm(`${b}.final_layer_norm`, x)).map(ACTIVATIONS.gelu);
     return add(x, p.linear(`${b}.fc2`, inside));
   };
-  // (mel, 2N) to (2N, mel)
+  // Transposes (mel, 2N) to (2N, mel).
   const frames = Float64Array.from({ length: 2 * FRAMES * MEL }, (_, i) => {
     return p.numbers[(i % MEL) * 2 * FRAMES + Math.floor(i / MEL)];
   });
@@ -994,7 +994,7 @@ const T5 = {
   is_encoder_decoder: true,
   tie_word_embeddings: true,
 };
-/** Half of the buckets for each side, if both sides are visible; half of these have one distance each. */
+/** Returns the bucket of a distance. If `both` sides are visible, each has half of the buckets, half of them exact. */
 function bucket(distance, both) {
   const count = both ? BUCKETS / 2 : BUCKETS;
   const n = both ? Math.abs(distance) : Math.max(0, -distance);
@@ -1040,21 +1040,21 @@ function t5Run(p, stack, ids, { prefix = '', memory, last }) {
 
 // ---- the list of families
 
-/** The position of padding: after the text, before it, or none. */
+/** Masks with padding after or before the text. */
 const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
 
 /**
  * @typedef {object} Case
  * @property {string} name
  * @property {object} config
- * @property {object} shapes of the tensors by name
+ * @property {object} shapes the shapes of the tensors by name
  * @property {(p: Pass) => void} run fills p.values
  * @property {'right' | 'left'} [padding]
- * @property {'right'} [unmasked] true if no mask marks the padding
+ * @property {'right'} [unmasked] set if the sequence has padding that no mask marks
  * @property {boolean} [causal] true if it is also run with a cache
- * @property {number[]} [decoded] the ids of a decoder with an encoder
+ * @property {number[]} [decoded] the decoder ids of a model with an encoder
  * @property {'pixels' | 'features' | 'samples'} [input]
- * @property {{ shape: number[], keep?: number[][], frames: number[][] }} [samples] frames: the real ones
+ * @property {{ shape: number[], keep?: number[][], frames: number[][] }} [samples] frames: 1 for real frames
  */
 const roberta = (p, activation) => bert(p, 'roberta.', robertaPositions(p.ids), activation);
 const ROBERTA_HEAD = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
@@ -1070,8 +1070,8 @@ const llamaCase = (name, config, how, shapes) => ({
 });
 
 /**
- * A decoder with a classification head on the last token that is not padding, by the mask or, without a mask, by
- * pad_token_id. width: of the input of the head.
+ * Makes the case of a decoder with a classification head on the last token that is not padding, according to the mask
+ * or, without a mask, to pad_token_id. `width` is that of the input of the head.
  */
 const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right', unmasked } = {}) => ({
   name: `${name} for classes`,
@@ -1088,7 +1088,7 @@ const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right
     p.values.logits = p.linear('score', p.values.pooled);
   },
 });
-/** A decoder with a head for every token. */
+/** Makes the case of a decoder with a head for every token. */
 const forTokens = (name, head, classes, { config, shapes, run }, bias = true) => ({
   name,
   config: { ...config, num_labels: classes },
@@ -1251,7 +1251,7 @@ const CASES = [
       ...lin('classifier.dense', C, C),
       ...lin('classifier.out_proj', 3, C),
     },
-    // Positions do not count the padding tokens among the ids, masked or not.
+    // Positions do not count padding tokens, even if no mask marks them.
     unmasked: 'right',
     pad: 1,
     run: (p) => {
@@ -1726,7 +1726,7 @@ const CASES = [
         factor: Math.sqrt(1 + Math.log(4) / Math.log(5)),
       },
     ),
-    // With fewer tokens a cache would begin with other factors.
+    // This case is not run with a cache, because a cache would begin with fewer tokens, for which other factors apply.
     causal: false,
   },
   llamaCase('Phi-3', PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor }),
@@ -1844,7 +1844,7 @@ const CASES = [
     },
   },
   {
-    // Every T5 has tie_word_embeddings: true; scale_decoder_outputs decides.
+    // Every T5 has tie_word_embeddings: true. scale_decoder_outputs determines whether the head is tied.
     name: 'T5 with a head of its own, as later versions save it',
     config: { ...T5, tie_word_embeddings: true, scale_decoder_outputs: false },
     shapes: {
@@ -1909,7 +1909,7 @@ const TOWERS = towerCases({
 });
 const DECODED = [3, 8, 1, 4, 11];
 
-/** Ids of two sequences: padding is `pad`, and each contains the end token if the model has one. */
+/** Returns the ids of two sequences. Padding has the id `pad`; each sequence has the end token, if there is one. */
 function makeIds({ padding, unmasked, pad = 0, end }, seed) {
   const next = uniformSource(seed);
   return Array.from({ length: BATCH }, (_, b) => {
@@ -1977,7 +1977,7 @@ export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ..
               ? { encoder: plain, ids: decoded }
               : plain,
     expected: expectedWith(),
-    /** The same with changes of values in each sequence, of a model with an encoder. */
+    /** Computes the expected values of a model with an encoder when a function changes values of each sequence. */
     expectedWith,
     keep: c.padding || c.samples?.keep ? kept : undefined,
     across: c.across,

@@ -1,19 +1,19 @@
-// A server of the files of a model that may respond with faults. It counts the bytes that it sends, and never sends
-// more than its clients receive.
+// Serves the files of a model, and may respond with faults. It counts the bytes that it sends, and waits if a client
+// does not read them.
 
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
 /**
- * Length at which an endless response ends: a client that reads all of it fails its test, without exhausting the
- * memory.
+ * Bytes after which an endless response ends, so that a client that reads all of it fails its test without exhausting
+ * the memory.
  */
 const END = 2 ** 29;
 const CHUNK = Buffer.alloc(2 ** 16, 0x20);
-/** 1 MB of spaces, in 1 kB. */
+/** 1 MB of spaces, compressed to 1 kB. */
 const BOMB = gzipSync(Buffer.alloc(2 ** 20, 0x20));
 
-/** Writes chunks until the client goes away. */
+/** Writes chunks until the client closes the connection. */
 function pour(response, chunk, most = END) {
   let left = Math.ceil(most / chunk.length);
   const more = () => {
@@ -23,7 +23,7 @@ function pour(response, chunk, most = END) {
   more();
 }
 
-/** The requested part of a file, and the headers of a correct response. */
+/** Returns the requested part of a file, and the headers of a correct response. */
 function rightResponse(request, all) {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
   if (first === undefined) return { status: 200, headers: {}, body: all, begin: 0 };
@@ -43,7 +43,7 @@ function sendAs(response, { body }, { length }, from) {
   sized(response, { status: 206, headers: { 'content-range': range }, body: part });
 }
 
-/** Faults by name: each receives the correct response and sends another one. */
+/** Faults by name. Each is a function that receives the correct response and sends another one. */
 export const FAULTS = {
   'the status 500': (response) => response.writeHead(500).end('no'),
   'the status 401': (response) => response.writeHead(401).end('no'),
@@ -79,8 +79,9 @@ export const FAULTS = {
 
 /**
  * @param {Record<string, Uint8Array>} files
- * @returns {Promise<any>} fault(file, number of the request for it) may be set; it returns the name of a fault, a
- * function, or nothing. again() resets the numbers of requests to 0
+ * @returns {Promise<any>} the server. Its property fault may be set to a function of a file and the number of the
+ * request for it, which returns the name of a fault, a function that responds, or nothing. again() resets the numbers
+ * of requests to 0
  */
 export async function serveFiles(files) {
   const sockets = new Set();

@@ -17,20 +17,20 @@ export function join(...parts) {
   return all;
 }
 
-/** The first `count` bytes of an integer, little-endian. */
+/** Returns the first `count` bytes of an integer, little-endian. */
 const bytesOf = (number, count) => {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(number), true);
   return bytes.subarray(0, count);
 };
 
-/** A safetensors file from a header and its data. */
+/** Returns a safetensors file from a header and its data. */
 export function safetensors(header, data = [], claim) {
   const text = encoder.encode(typeof header === 'string' ? header : JSON.stringify(header));
   return join(bytesOf(claim ?? text.length, 8), text, data);
 }
 
-/** An npy file from its header and its data. */
+/** Returns an npy file from a header and its data. */
 export function npy(header, data = [], version = 1) {
   const text = encoder.encode(header);
   const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0];
@@ -48,8 +48,9 @@ export function crc32(bytes) {
 }
 
 /**
- * A zip archive. Each file: { name, bytes, deflate?, wide? (64-bit sizes), described? (sizes after the data), and false
- * values in its directory: size?, packedSize?, crc?, flags?, method?, offset?, packed? }
+ * Returns a zip archive. Each file is
+ * { name, bytes, deflate?, wide? (64-bit sizes), described? (sizes after the data) }, and may have false values for the
+ * central directory: size?, packedSize?, crc?, flags?, method?, offset?, packed?
  */
 export function zip(files, { comment = '', wide = false, count = files.length } = {}) {
   const [parts, entries] = [[], []];
@@ -109,7 +110,7 @@ export function zip(files, { comment = '', wide = false, count = files.length } 
   return join(...parts);
 }
 
-/** Checks that a call throws a FORMAT error with a short message. */
+/** Checks that an error is a FORMAT error with a short message that matches a pattern. */
 export const checkRefusal = (error, pattern) => {
   assert.ok(error instanceof HeadlightError && error.code === 'FORMAT', error.stack);
   assert.match(error.message, pattern);

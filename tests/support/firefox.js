@@ -1,4 +1,4 @@
-// The system's Firefox, driven over WebDriver BiDi.
+// Starts the Firefox of the system and controls it over WebDriver BiDi.
 
 import { execFileSync } from 'node:child_process';
 import puppeteer from 'puppeteer-core';

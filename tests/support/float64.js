@@ -1,7 +1,7 @@
-// The operations of transformers in float64, in plain loops over the rows of a sequence.
+// Computes the operations of transformers in float64, in plain loops over the rows of a sequence.
 
 const erf = (x) => {
-  // A series near 0, a continued fraction far from it.
+  // Uses a series near 0 and a continued fraction far from 0.
   if (Math.abs(x) < 3) {
     let [sum, term] = [x, x];
     for (let n = 1; Math.abs(term) > 1e-18; n++) {
@@ -30,14 +30,14 @@ export const times = (x, factor) => x.map((value) => value * factor);
 export const multiply = (a, b) => a.map((x, i) => x * b[i]);
 export const concat = (...lists) => Float64Array.from(lists.flatMap((list) => [...list]));
 
-/** Columns from..to−1 of rows of `width` numbers. */
+/** Returns the columns from..to−1 of rows of `width` numbers. */
 export const columns = (x, width, from, to) =>
   Float64Array.from({ length: (x.length / width) * (to - from) }, (_, i) => {
     const row = Math.floor(i / (to - from));
     return x[row * width + from + (i % (to - from))];
   });
 
-/** x · weightᵀ + bias; weight: { data, shape: [out, in] }. */
+/** Computes x · weightᵀ + bias. weight is { data, shape: [out, in] }. */
 export function linear(x, { data, shape: [out, inside] }, bias) {
   return Float64Array.from({ length: (x.length / inside) * out }, (_, i) => {
     const [row, o] = [Math.floor(i / out) * inside, i % out];
@@ -47,7 +47,7 @@ export function linear(x, { data, shape: [out, inside] }, bias) {
   });
 }
 
-/** mean: true if the mean is subtracted first. */
+/** Normalizes rows. `mean` is true if the mean is subtracted first. */
 export function norm(x, scale, bias, { eps, mean }) {
   const width = scale.length;
   const y = new Float64Array(x.length);
@@ -62,8 +62,8 @@ export function norm(x, scale, bias, { eps, mean }) {
 }
 
 /**
- * q (T,H·D), k and v (S,G·D). see(t, s): true if query t may attend to key s; bias(h, t, s) is added to the scaled
- * scores; edit: changes of the weights and of the heads.
+ * Computes attention of q (T,H·D) to k and v (S,G·D). see(t, s) is true if query t may attend to key s, bias(h, t, s)
+ * is added to the scaled scores, and `edit` has functions that change the weights and the heads.
  * @returns {{ heads: Float64Array, weights: Float64Array }} (T,H·D) and (H,T,S)
  */
 export function attend(q, k, v, how) {
@@ -100,7 +100,7 @@ export function attend(q, k, v, how) {
   return { heads: edit ? edit.heads(heads) : heads, weights };
 }
 
-/** The angle per position of each pair, theta^(−2n/width). */
+/** Returns the angle per position of each pair, theta^(−2n/width). */
 export const angles = (theta, width) => Array.from({ length: width / 2 }, (_, n) => theta ** ((-2 * n) / width));
 
 /** Rotates elements n and n + half of a head, where half is the number of angles; later elements are unchanged. */
@@ -118,7 +118,9 @@ export function rotate(x, { heads, width, turns, factor = 1 }) {
   return y;
 }
 
-/** A convolution of three frames over (N,C) with a frame of zeros on both sides; weight: (out, C, 3). */
+/**
+ * Computes a convolution of three frames over (N,C), with a frame of zeros on both sides. The weight is (out, C, 3).
+ */
 export function convolve(x, { data, shape: [out, inside] }, bias, stride) {
   const frames = x.length / inside;
   const rows = Math.floor((frames - 1) / stride) + 1;

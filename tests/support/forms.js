@@ -13,7 +13,7 @@ const TARGETS = [
 ];
 const PICTURE = { size: 2, image: [4, 6], channels: 2 };
 
-/** Forms that together use every option of a transformer. */
+/** Options of models that together use every option of a transformer. */
 export const FORMS = {
   'GPT-2': { positions: 'learned', tied: true },
   Llama: { positions: 'rotary', norm: 'rms', bias: false, activation: 'silu', gated: true, kvHeads: 1 },
@@ -142,7 +142,7 @@ export const FORMS = {
   },
 };
 
-/** An input and targets for a form. */
+/** Returns an input and targets for a form. */
 export function taskOf({ encoder, input, head }) {
   const random = uniformSource(5);
   const numbers = (shape) => ({

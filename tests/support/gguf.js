@@ -1,5 +1,5 @@
-// Writes GGUF files, and converts checkpoints of Hugging Face to them as convert_hf_to_gguf.py of llama.cpp does: its
-// names of tensors, its keys, and its orders of rows.
+// Writes GGUF files, and converts checkpoints of Hugging Face to them as convert_hf_to_gguf.py of llama.cpp does, with
+// the same names of tensors, keys and orders of rows.
 
 import { join } from './files.js';
 
@@ -42,7 +42,10 @@ function kindOf(value) {
   return { string: 'string', boolean: 'bool', bigint: 'u64' }[typeof value];
 }
 
-/** A value with its kind: of a number, by its value, or { kind, value }; of an array, by its first value. */
+/**
+ * Returns the bytes of a metadata value with its kind. The kind is given by { kind, value }, or follows from the value;
+ * that of an array follows from its first element.
+ */
 function valueBytes(given) {
   const { kind, value } = given?.kind ? given : { kind: kindOf(given), value: given };
   return join(number('u32', KINDS.indexOf(kind)), contentBytes(kind, value));
@@ -58,7 +61,7 @@ function contentBytes(kind, value) {
 
 const product = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** The nearest float16. */
+/** Returns the bits of the nearest float16. */
 function halfBits(x) {
   const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
   const size = Math.abs(x);
@@ -71,7 +74,7 @@ function halfBits(x) {
 
 const halves = (numbers) => new Uint8Array(Uint16Array.from(numbers, halfBits).buffer);
 
-/** The bytes of float32 numbers in a type. Blocks have one scale: the largest value of the block. */
+/** Returns the bytes of float32 numbers in a type. The scale of a block follows from the largest value of the block. */
 export function encode(type, data) {
   if (type === 'F32') return new Uint8Array(Float32Array.from(data).buffer);
   if (type === 'F16') return halves(data);
@@ -93,7 +96,7 @@ export function encode(type, data) {
 }
 
 /**
- * A GGUF file.
+ * Returns a GGUF file.
  * @param {Record<string, unknown>} metadata
  * @param {Record<string, { shape: number[], type?: string, data?: ArrayLike<number>, bytes?: Uint8Array,
  *   offset?: number }>} tensors shape: the width of a row last
@@ -125,7 +128,7 @@ export function gguf(metadata, tensors = {}, { version = 3, alignment = 32, clai
   return join(header, new Uint8Array(padded(header.length) - header.length), ...parts);
 }
 
-/** Cuts a model into parts, as llama-gguf-split does: all metadata is in the first. */
+/** Splits a model into several files like llama-gguf-split. All metadata is in the first file. */
 export function splitGguf({ metadata, tensors }, count, stem = 'x') {
   const names = Object.keys(tensors);
   const each = Math.ceil(names.length / count);
@@ -146,7 +149,10 @@ export function splitGguf({ metadata, tensors }, count, stem = 'x') {
 
 // ---- conversion of checkpoints ----
 
-/** Rows of q and k as Llama's rotation of neighbours needs them. */
+/**
+ * Reorders the rows of query and key projections for a rotation of neighbouring components, which llama.cpp uses for
+ * Llama.
+ */
 function permute({ shape, data }, heads) {
   const [rows, width] = [shape[0], product(shape.slice(1))];
   const headDim = rows / heads;
@@ -164,7 +170,7 @@ function transpose({ shape: [rows, columns], data }) {
   return { shape: [columns, rows], data: out };
 }
 
-/** Each head's q, k and v, one head after the other: all q, then all k, then all v. */
+/** Reorders rows from q, k and v of each head in turn to all q, then all k, then all v. */
 function regroup({ shape, data }, heads) {
   const [rows, width] = [shape[0], product(shape.slice(1))];
   const headDim = rows / heads / 3;
@@ -249,7 +255,7 @@ const T5_NAMES = [
   [/^(enc|dec)oder\.block\.(\d+)\.layer\.[12]\.DenseReluDense\.wo\./, '$1.blk.$2.ffn_down.'],
 ];
 
-/** The divisors of llama3's frequencies, as LlamaModel.generate_extra_tensors computes them. */
+/** Returns the divisors of the frequencies of `llama3` scaling, as LlamaModel.generate_extra_tensors computes them. */
 function llama3Factors(c, width) {
   const scaling = c.rope_scaling;
   const { factor, low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: old } = scaling;
@@ -262,7 +268,7 @@ function llama3Factors(c, width) {
   });
 }
 
-/** Keys of rotary positions, and the tensors with factors. */
+/** Returns the keys of rotary positions, and the tensors with frequency factors. */
 function ropeOf(c, headDim) {
   const rope = c.rope_scaling ?? c.rope_parameters ?? {};
   const type = rope.rope_type ?? rope.type;
@@ -334,7 +340,7 @@ const ARCHITECTURES = {
   t5: ['t5', T5_NAMES],
 };
 
-/** One tensor, converted as its architecture needs it. */
+/** Converts one tensor as its architecture requires. */
 function convertTensor(c, heads, kvHeads, name, tensor) {
   const { model_type: type } = c;
   if (/^(llama|mistral)$/.test(type) && /attn_q\./.test(name)) return permute(tensor, heads);
@@ -346,7 +352,7 @@ function convertTensor(c, heads, kvHeads, name, tensor) {
 }
 
 /**
- * The metadata and the tensors of a checkpoint. Heads that llama.cpp does not know are left out.
+ * Returns the GGUF metadata and tensors of a checkpoint. Output heads that llama.cpp does not support are omitted.
  * @param {Record<string, any>} c config.json
  * @param {Record<string, { shape: number[], data: Float32Array }>} tensors
  */
@@ -400,7 +406,7 @@ export function convert(c, tensors) {
   return { metadata, tensors: converted };
 }
 
-/** q, k and v of each block in one tensor. */
+/** Joins q, k and v of each block in one tensor. */
 export function fuse({ metadata, tensors }) {
   const fused = {};
   for (const [name, tensor] of Object.entries(tensors)) {
@@ -416,7 +422,7 @@ export function fuse({ metadata, tensors }) {
   return { metadata, tensors: fused };
 }
 
-/** Each fused tensor as three, of the given numbers of rows. */
+/** Splits each fused tensor into three tensors with the given numbers of rows. */
 export function separate({ metadata, tensors }, rows) {
   const parts = {};
   for (const [name, { shape, data }] of Object.entries(tensors)) {

@@ -42,13 +42,14 @@ function readTensor(tensor, bin) {
   return { ...tensor, data: raw };
 }
 
-/** The present tensors by name. */
+/** Returns the tensors of a list by name. The list may have empty entries. */
 const byName = (list, bin) => Object.fromEntries((list ?? []).filter(Boolean).map((t) => [t.name, readTensor(t, bin)]));
 
 export const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../golden');
 
 /**
- * The cases of a pack: its fields, with inputs, outputs and outputs64 as objects from name to { shape, dtype, data }.
+ * Reads the cases of a pack. Each has its fields, with inputs, outputs and outputs64 as objects from name to
+ * { shape, dtype, data }.
  */
 export function readPack(name, folder = GOLDEN) {
   const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
@@ -61,15 +62,15 @@ export function readPack(name, folder = GOLDEN) {
   }));
 }
 
-/** The elements of a result that a case stores. */
+/** Returns the elements of a result whose expected values the case stores. */
 export function sampled(actual, testCase, name) {
   const index = testCase.inputs[`index.${name}`];
   return index ? Float64Array.from(index.data, (i) => actual[i]) : actual;
 }
 
 /**
- * The largest difference of any gradient, relative to the largest value of all of them, because the gradient of a key
- * bias is only rounding.
+ * Returns the largest difference of any gradient. It is relative to the largest value of all gradients, because the
+ * gradient of a key bias is only rounding errors.
  */
 export function gradientDifference(actual, expected) {
   const largest = (data) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -81,7 +82,7 @@ export function gradientDifference(actual, expected) {
   );
 }
 
-/** The gradients that a case expects, by the names of its inputs. */
+/** Returns the gradients that a case expects, by the names of its inputs. */
 export const expectedGradients = (c) =>
   Object.fromEntries(
     Object.entries(c.outputs64)
@@ -89,13 +90,13 @@ export const expectedGradients = (c) =>
       .map(([name, x]) => [name.slice(5), x]),
   );
 
-/** The gradients of a layer's parameters under the names of a layout. */
+/** Returns the gradients of the parameters of a layer, under the names of a layout. */
 export function gradientState(hl, layer, layout) {
   const state = hl.multiHeadAttention(layer.options).loadStateDict(layer.gradients, 'headlight').stateDict(layout);
   return Object.fromEntries(Object.entries(state).map(([name, { data }]) => [name, data]));
 }
 
-/** The largest difference, relative to the largest finite expected value. NaN and infinities must be equal. */
+/** Returns the largest difference, relative to the largest finite expected value. NaN and infinities must be equal. */
 export function difference(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} elements, expected ${expected.length}`);
   let scale = 0;
@@ -109,7 +110,10 @@ export function difference(actual, expected) {
   return scale > 0 ? worst / scale : worst;
 }
 
-/** The files of a golden model by name, without its expected values. @param {string} folder a name, or a path */
+/**
+ * Returns the files of a golden model by name, without the expected values.
+ * @param {string} folder a name, or a path
+ */
 export function modelFiles(folder) {
   const path = resolve(GOLDEN, 'models', folder);
   return Object.fromEntries(

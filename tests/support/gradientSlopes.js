@@ -1,4 +1,4 @@
-// The gradients of a model against central differences of its loss.
+// Compares the gradients of a model with central differences of the loss.
 
 import assert from 'node:assert/strict';
 
@@ -6,11 +6,12 @@ const STEP = 0.006;
 const norm = (data) => Math.sqrt(data.reduce((sum, x) => sum + x * x, 0));
 
 /**
- * Compares the length of each parameter's gradient with the slope of the loss along it.
- * @param {object} model whose gradients are those of learn(input, targets)
+ * Compares the length of each parameter's gradient with the slope of the loss in the direction of the gradient.
+ * @param {object} model a model after learn(input, targets), which computed the gradients
  * @param {unknown} input
  * @param {unknown} targets
- * @param {RegExp} flat names of parameters that may have no gradient, because the loss does not depend on them
+ * @param {RegExp} flat matches the names of parameters that may have no gradient, because the loss does not depend on
+ * them
  */
 export function assertSlopes(model, input, targets, flat) {
   const most = Math.max(...Object.values(model.gradients).map(({ data }) => norm(data)));

@@ -1,4 +1,4 @@
-// The Universal Sentence Encoder as published: its graph, in TensorFlow.js.
+// Runs the published graph of the Universal Sentence Encoder in TensorFlow.js.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,12 +10,13 @@ const LAYER = (l) =>
 const EVENTS = ['uncaughtException', 'unhandledRejection'];
 const VECTORS = 'module_apply_default/Encoder_en/hidden_layers/l2_normalize';
 
-/** @param {string} folder @returns a function that runs it on the tokens of some sentences */
+/** @param {string} folder @returns a function that runs the graph on the tokens of sentences */
 export async function openGraphModel(folder) {
   const known = EVENTS.map((event) => process.listeners(event));
   const tf = createRequire(import.meta.url)('@energetic-ai/core');
   await tf.ready();
-  // Its loader installs a handler that ends the process at any error; the test runner must report errors instead.
+  // Removes the handlers that TensorFlow.js installs. They end the process at any error, but the test runner must
+  // report errors.
   EVENTS.forEach((event, i) => {
     for (const listener of process.listeners(event))
       if (!known[i].includes(listener)) process.removeListener(event, listener);

@@ -1,5 +1,5 @@
-// Three input methods with the same actions on the page: the mouse on a large screen, the keyboard alone, and touch on
-// a phone. A target is a selector, or a pattern of a control's accessible name.
+// Defines the same actions on the page for three input methods: the mouse on a large screen, only the keyboard, and
+// touch on a phone. A target is a selector, or a pattern that matches the accessible name of a control.
 
 import assert from 'node:assert/strict';
 import { page } from './page.js';
@@ -7,12 +7,14 @@ import { page } from './page.js';
 /** @import { Locator } from 'playwright-core' */
 /** @typedef {string | RegExp} Control */
 
-/** Upper limit of the controls that Tab reaches, and of the items in a list. */
+/** Maximum number of controls that Tab reaches, and of items in a list. */
 const MOST = 200;
 export const SCREEN = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 360, height: 740 } };
 const TOUCHED = { ...PHONE, hasTouch: true, isMobile: true };
-/** Minimum size of a touch target in pixels; in a row of targets the width may be smaller. */
+/**
+ * Minimum size of a touch target in pixels. The width may be smaller than the height because targets may be in a row.
+ */
 const FINGER = { wide: 32, high: 35 };
 
 const keys = async (/** @type {string[]} */ ...list) => {
@@ -33,23 +35,23 @@ function find(control) {
 
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
-/** Controls that are rarely used, or elsewhere on a phone. */
+/** Actions on controls that are rarely used, or that are in another place on a phone. */
 const common = (/** @type {any} */ hand) => ({
-  /** Most changes are in a list that opens from the what-if line. */
+  /** Opens the list of changes from the what-if line, which contains most controls for changes. */
   async unfold() {
     if ((await page.locator('.settings').count()) === 0) await hand.press('.changes > button');
   },
   async fold() {
     if ((await page.locator('.settings').count()) > 0) await hand.press('.changes > button');
   },
-  /** Files and training are in the menu of models; on a phone the story too. */
+  /** Opens a panel from the menu of models. The story has its own button, except on a phone. */
   async enter(/** @type {'story' | 'train' | 'open'} */ room) {
     if (room === 'story' && !isPhone()) await hand.press('.story-word');
     else await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
   },
 });
 
-/** The position of the centre of a cell in the picture. */
+/** Returns the position of the centre of a cell in the picture. */
 async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   const picture = page.locator('#picture');
   await picture.scrollIntoViewIfNeeded();
@@ -60,7 +62,7 @@ async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
 }
 
-/** An input method with a pointer: mouse or touch. */
+/** Makes an input method with a pointer: mouse or touch. */
 function pointing({ name, screen, tap, point, drag }) {
   const hand = {
     name,
@@ -86,13 +88,13 @@ function pointing({ name, screen, tap, point, drag }) {
     async read(/** @type {number} */ t, /** @type {number} */ s) {
       await point(page.locator('#picture'), { position: await cellAt(t, s) });
     },
-    /** Chooses a cell until another one is chosen. */
+    /** Chooses a cell, which remains chosen until another one is chosen. */
     async keep(/** @type {number} */ t, /** @type {number} */ s) {
       await tap(page.locator('#picture'), { position: await cellAt(t, s) });
     },
     /** Chooses one of several answers. */
     choose: (/** @type {string} */ list, /** @type {number} */ i) => tap(page.locator(list).nth(i)),
-    /** Selects the cells of a row, from one to another. */
+    /** Paints the cells of a row, from one to another. */
     async paint(/** @type {number} */ t, /** @type {number} */ from, /** @type {number} */ to) {
       const [a, b] = [await cellAt(t, from), await cellAt(t, to)];
       const { x, y } = /** @type {any} */ (await page.locator('#picture').boundingBox());
@@ -130,7 +132,7 @@ export const mouse = pointing({
 async function tap(target, options) {
   if (!options) await assertRoomy(target);
   await target.tap(options);
-  // A phone scales the whole page down if its content is wider than the screen.
+  // The content must not be wider than the screen, because a phone would then scale the whole page down.
   assert.equal(
     await page.evaluate(() => document.documentElement.scrollWidth),
     PHONE.viewport.width,
@@ -149,7 +151,7 @@ async function assertRoomy(target) {
     };
     const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
     const [left, at] = middle();
-    // The bottom sheet may cover the element: scroll first, then tap.
+    // The bottom sheet may cover the element, so the element is scrolled into view before the tap.
     if (![-high / 2 + 1, 0, high / 2 - 1].every((dy) => owns(left, at + dy)))
       element.scrollIntoView({ block: 'center' });
     const [x, y] = middle();

@@ -1,9 +1,9 @@
-// One instance of each flavour that this Node runs, shared by the tests of a file.
+// Loads one instance of each flavour of the core that this Node supports. The tests of a file share the instances.
 
 import { load } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.js';
 
-/** Set where only one flavour has been built. */
+/** Name of the flavour, if only one flavour has been built. */
 const only = process.env.HEADLIGHT_FLAVOUR;
 export const flavours = await Promise.all(
   (only ? [only] : ['simd128', 'relaxed']).map((simd) =>
@@ -16,7 +16,7 @@ export const flavours = await Promise.all(
 
 export const hl = flavours.at(-1);
 
-/** Runs a test once for each flavour, and checks that it leaves no memory behind. */
+/** Runs a test once for each flavour, and checks that it leaves no memory allocated. */
 export function everywhere(fn) {
   return async (t) => {
     for (const instance of flavours) {
@@ -28,7 +28,7 @@ export function everywhere(fn) {
   };
 }
 
-/** A model with random biases and norms, because zeros and ones would hide mistakes. */
+/** Builds a model with random biases and norms, because zeros and ones would hide mistakes. */
 export function build(hl, options) {
   const model = hl.transformer(options);
   const random = uniformSource(12);

@@ -1,5 +1,5 @@
-// An imitation of the Hugging Face Hub, by its recorded responses: the hub and the server of large files are on two
-// ports. It counts what it sends, and may respond with faults.
+// Imitates the Hugging Face Hub with recorded responses. The hub and the server of large files use two ports. The
+// imitation counts the bytes that it sends, and may respond with faults.
 
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ const hash = (type, ...parts) => parts.reduce((all, part) => all.update(part), c
 const gitHash = (bytes) => hash('sha1', `blob ${bytes.length}\0`, bytes);
 const isLarge = (path) => /\.(safetensors|gguf|bin|pt|onnx)$/.test(path);
 
-/** Headers of a file, and the part that a request names. @returns {{ status, headers, body }} */
+/** Returns the headers of a file, and the part of it that a request asks for. @returns {{ status, headers, body }} */
 function partOf(request, bytes, tag) {
   const headers = { 'accept-ranges': 'bytes', etag: `"${tag}"`, 'content-type': 'application/octet-stream' };
   const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
@@ -72,18 +72,18 @@ const allowCdn = () => ({
 });
 
 /**
- * fault(request, number of the request to its server) may be set: it gives a function (response, right, request) that
- * responds instead, or nothing.
+ * An imitated Hub. `fault` may be set to a function of a request and the number of the request to its server. It
+ * returns a function (response, right, request) that responds instead of the Hub, or nothing.
  */
 class ImitatedHub {
   /** Requests to both servers. */
   requests = [];
   fault = () => undefined;
-  /** False: the server of large files ignores ranges. */
+  /** False if the server of large files ignores ranges. */
   ranges = true;
-  /** False: there are no lists of files. */
+  /** False if the Hub has no lists of files. */
   lists = true;
-  /** By id: { branches, commits, gated, accepted, private, renamedTo }. */
+  /** Models by id: { branches, commits, gated, accepted, private, renamedTo }. */
   models = new Map();
   #large = new Map();
   #signatures = new Set();
@@ -111,12 +111,12 @@ class ImitatedHub {
     for (const server of this.#servers) server.close();
   }
 
-  /** Bytes of large files, with their headers. */
+  /** Returns the bytes that the server of large files has sent, with headers. */
   sent() {
     return this.#servers[1].sent();
   }
 
-  /** Requests to one server, as text. */
+  /** Returns the requests to one server, as text. */
   to(name) {
     const own = this.requests.filter(({ server }) => server === name);
     return own.map(({ path, range }) => `${path}${range ? ` ${range}` : ''}`);
@@ -126,7 +126,7 @@ class ImitatedHub {
     this.requests.length = 0;
   }
 
-  /** Refuses the signed addresses so far. */
+  /** Makes all signed addresses so far invalid. */
   expire() {
     this.#signatures.clear();
   }
@@ -143,7 +143,7 @@ class ImitatedHub {
     return sha;
   }
 
-  /** The model, or a refusal. */
+  /** Returns the model, or the response that refuses access to it. */
   #findModel(request, id) {
     const model = this.models.get(id);
     const given = request.headers.authorization;
@@ -288,7 +288,7 @@ class ImitatedHub {
 
 /**
  * @param {Record<string, any>} models by id: { files, revisions?, gated?, private?, renamedTo? }, or the files of main.
- *   revisions: more commits, as files by the name of a branch or tag
+ *   revisions: more commits; the keys are names of branches or tags, the values are files
  * @param {{ pageSize?: number, token?: string, linkTo?: string }} [options]
  */
 export async function imitateHub(models, options = {}) {
@@ -303,7 +303,7 @@ export async function imitateHub(models, options = {}) {
   return hub.start();
 }
 
-/** Sends the right response, but only a part of the body, and breaks the connection. */
+/** Returns a fault that sends the correct headers and only a part of the body, and then breaks the connection. */
 export const cutAfter =
   (count) =>
   (response, { status, headers, body }) => {

@@ -1,4 +1,4 @@
-// A model of some megabytes, and folders for caches.
+// Makes a model of some megabytes, and folders for caches.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { hl } from './headlight.js';
 import { imitateHub } from './hub.js';
 
-/** A GPT-2 of 12 MB in float32, whose tensors are stored in the order of their names, as published files are. */
+/** Makes a GPT-2 of 12 MB in float32. The tensors are stored in the order of their names, as in published files. */
 export async function makeModel(seed = 1) {
   const model = hl.transformer({ layers: 8, dModel: 176, numHeads: 4, vocab: 300, context: 64, seed });
   const files = await model.saveFolder();
@@ -30,10 +30,10 @@ export async function start(t, models, options) {
   return hub;
 }
 
-/** Options of openModel for an imitation. */
+/** Returns the options of openModel for an imitated Hub. */
 export const at = (hub, more = {}) => ({ hub: { endpoint: hub.endpoint, cache: false, ...more } });
 
-/** Paths below a folder, with the targets of links. */
+/** Returns the paths below a folder, with the targets of links. */
 export function treeOf(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())

@@ -1,4 +1,4 @@
-// A page whose requests to the Hugging Face Hub go to an imitation of it, and models for it.
+// Makes models for an imitated Hugging Face Hub, and redirects the requests of a page from the Hub to the imitation.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { writeSafetensors } from 'headlight-attention/formats';
 import { makeCheckpoint } from './checkpoint.js';
 
-/** The files of a tiny model, by name. */
+/** Returns the files of a tiny model, by name. */
 export function smallModel(kind) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   makeCheckpoint(folder, kind);
@@ -15,7 +15,7 @@ export function smallModel(kind) {
   return files;
 }
 
-/** A GPT-2 of 2 × 4 heads whose file is larger than 50 MB: most of it is the table of the embeddings. */
+/** Returns a GPT-2 with 2 × 4 heads whose file is larger than 50 MB, because the embedding table is large. */
 export function largeModel() {
   const small = smallModel('gpt2');
   const config = { model_type: 'gpt2', n_layer: 2, n_embd: 128, n_head: 4, n_positions: 64, vocab_size: 105_000 };
@@ -51,7 +51,7 @@ export function largeModel() {
 
 const HUB = 'https://huggingface.co';
 
-/** The response to a request. Redirects within the hub are followed. */
+/** Resolves to the response to a request. Redirects within the hub (status 307) are followed. */
 async function responseTo(address, headers, follows) {
   const response = await fetch(address, { headers, redirect: follows ? 'follow' : 'manual' });
   const location = response.headers.get('location');
@@ -59,12 +59,13 @@ async function responseTo(address, headers, follows) {
 }
 
 /**
- * Sends the page's requests for the Hub to an imitation.
+ * Sends the requests of a page for the Hub to an imitated Hub.
  * @param {import('playwright-core').Page} page
  * @param {{ endpoint: string }} hub of imitateHub
- * @param {{ before?: (path: string) => unknown, redirects?: boolean }} [options] before: awaited before each request,
- *   false breaks the connection. redirects: the page is redirected to the server of large files, which its policy must
- *   allow; else the page does not see redirects, and each response comes as a whole
+ * @param {{ before?: (path: string) => unknown, redirects?: boolean }} [options] before: awaited before each request;
+ *   if it resolves to false, the connection is broken. redirects: if true, the page is redirected to the server of
+ *   large files, which its policy must allow; otherwise the page does not see redirects, and receives each response at
+ *   once
  */
 export async function connect(page, hub, { before = () => {}, redirects = false } = {}) {
   await page.route(`${HUB}/**`, async (route) => {

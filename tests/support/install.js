@@ -1,4 +1,4 @@
-// The package as users receive it: packed, and installed in an empty folder.
+// Packs the package and installs it in an empty folder, as users receive it.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The core with its internal functions exported, in each flavour that this Node supports, and guarded memory for its
-// arguments.
+// Loads the core with exported internal functions, in each flavour that this Node supports. Arguments are in memory
+// between guard values.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ class Kernels {
 }
 
 /**
- * Writes an argument struct into linear memory; missing fields are zeros.
+ * Writes an argument struct into linear memory. Missing fields are 0.
  * @param {Kernels} k
  * @param {Record<string, number>} places offsets of the fields in words
  * @param {number} size in words
@@ -62,17 +62,17 @@ export function struct(k, places, size, words, floats) {
   return block;
 }
 
-/** Set where only one flavour has been built. */
+/** Name of the flavour, if only one flavour has been built. */
 const only = process.env.HEADLIGHT_FLAVOUR;
 const flavours = (only ? [only] : ['simd128', 'relaxed'])
   .map((flavour) => readFileSync(new URL(`../../dist/test/core.${flavour}.wasm`, import.meta.url)))
   .filter((bytes) => WebAssembly.validate(bytes))
   .map((bytes) => new WebAssembly.Module(bytes));
 
-/** A fresh core of each flavour. */
+/** Opens a new core of each flavour. */
 export const openKernels = () => flavours.map((module) => new Kernels(module));
 
-/** Runs a test once for each flavour, on a fresh core. */
+/** Runs a test once for each flavour, on a new core. */
 export function kernels(fn) {
   return () => {
     for (const k of openKernels()) {
@@ -82,7 +82,7 @@ export function kernels(fn) {
   };
 }
 
-/** Pseudo-random numbers in [−1, 1), the same in each run. */
+/** Returns pseudo-random numbers in [−1, 1), the same in each run. */
 export function numbers(count, seed = 1) {
   let state = seed;
   return Float32Array.from({ length: count }, () => {
@@ -91,7 +91,7 @@ export function numbers(count, seed = 1) {
   });
 }
 
-/** |actual − expected| ≤ limit · the largest |expected|. */
+/** Checks that |actual − expected| ≤ limit · the largest |expected|. */
 export function assertClose(actual, expected, limit, what = '') {
   assert.equal(actual.length, expected.length);
   const scale = expected.reduce((most, x) => Math.max(most, Math.abs(x)), 0);

@@ -1,4 +1,5 @@
-// The layers other than attention, forward only, in float64; gradients are compared with their central differences.
+// Computes the layers other than attention in float64. There is only a forward pass, because gradients are compared
+// with central differences.
 
 const sum = (x) => x.reduce((a, b) => a + b, 0);
 const rowsOf = (x, width) =>
@@ -21,7 +22,7 @@ export function norm(x, weight, bias, { eps, mean: subtract }) {
   });
 }
 
-/** Φ(x): near 0 by the series of erf, further out by the continued fraction of erfc. */
+/** Computes Φ(x), by the series of erf near 0 and by the continued fraction of erfc elsewhere. */
 function normalShare(x) {
   const z = Math.abs(x) / Math.SQRT2;
   let tail;
@@ -45,7 +46,7 @@ export const gelu = (x, form) =>
 
 const logistic = (x) => 1 / (1 + Math.exp(-x));
 
-/** The activations by the names in the core. */
+/** Activation functions by their names in the core. */
 export const activation = {
   GELU: (x) => gelu(x, 'none'),
   GELU_TANH: (x) => gelu(x, 'tanh'),
@@ -68,7 +69,7 @@ export function rotary(row, angles, { neighbours = false, reverse = false } = {}
   return turned;
 }
 
-/** The loss of every row, and the mean over the counted rows. */
+/** Computes the loss of every row, and the mean over the counted rows. */
 export function crossEntropy(logits, labels, { smoothing = 0, ignore = -100 } = {}) {
   const classes = labels.length ? logits.length / labels.length : 0;
   const losses = rowsOf(logits, classes).map((row, r) => {
@@ -81,7 +82,7 @@ export function crossEntropy(logits, labels, { smoothing = 0, ignore = -100 } = 
   return { losses, counted, loss: counted ? sum(losses) / counted : 0 };
 }
 
-/** One step of an optimiser as PyTorch defines it; `state` is carried from step to step. */
+/** Makes one step of an optimizer as PyTorch defines it. `state` is passed from step to step. */
 export function sgdStep(parameter, gradient, state, { rate, momentum = 0, decay = 0, nesterov = false }) {
   state.velocity ??= parameter.map(() => 0);
   return parameter.map((p, i) => {
@@ -104,7 +105,7 @@ export function adamStep(parameter, gradient, state, { rate, betas: [b1, b2], ep
   });
 }
 
-/** The gradient of fn at x, by central differences. */
+/** Computes the gradient of fn at x, by central differences. */
 export function differences(fn, x, step = 1e-4) {
   const at = Array.from(x);
   return at.map((value, i) => {

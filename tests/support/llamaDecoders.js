@@ -1,11 +1,11 @@
-// The cases of families.js that are decoders with few differences from Llama.
+// Cases of families.js for decoders with few differences from Llama.
 
 import { attentionShapes, feedShapes, gatedFeed, project, sizeFields } from './decoderParts.js';
 import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
 
 /** @import { Case } from './families.js' */
 
-/** @param {object} parts as decoderFamilies.js gets them @returns {Case[]} */
+/** @param {object} parts the same as for decoderFamilies.js @returns {Case[]} */
 export const llamaCases = (parts) => [...starcoderCases(parts), ...graniteCases(parts), ...smollmCases(parts)];
 
 // ---- StarCoder2
@@ -149,7 +149,7 @@ function smollmCases(parts) {
   const { lin, forClasses } = parts;
   const { H, KV, D, C, V } = parts.sizes;
   const config = { ...llamaConfig(parts.sizes), model_type: 'smollm3', no_rope_layer_interval: 2 };
-  /** rotated: the layer whose queries and keys are rotated; window: of the other one. */
+  /** Runs the model. `rotated` is the layer whose queries and keys are rotated; `window` is that of the other layer. */
   function run(p, { rotated = 0, window = Infinity, head } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {

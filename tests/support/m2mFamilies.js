@@ -1,8 +1,11 @@
-// M2M-100 and NLLB-200 for families.js: tiny random checkpoints, and the architecture in float64.
+// Cases of families.js for M2M-100 and NLLB-200: tiny random checkpoints, and the architecture in float64.
 
 import { ACTIVATIONS, add, attend, linear, times } from './float64.js';
 
-/** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
+/**
+ * Returns the cases. `parts` are the shapes and steps that families.js has for all families.
+ * @returns {import('./families.js').Case[]}
+ */
 export function m2mCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
   const { C, L, H, MLP, V, PLACES } = SIZES;
   const PAD = 1;
@@ -26,7 +29,10 @@ export function m2mCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     ...{ decoder_layers: L, decoder_attention_heads: H, decoder_ffn_dim: MLP, scale_embedding: true },
   };
 
-  /** Zeros for padding. The first real token has the position after the id of padding; waves are a geometric series. */
+  /**
+   * Returns the sinusoidal encodings of the positions of tokens, which are zeros for padding. The first other token has
+   * the position PAD + 1. The frequencies are a geometric series.
+   */
   const waves = (ids) => {
     let seen = PAD;
     return ids.flatMap((id) => {
@@ -81,7 +87,7 @@ export function m2mCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     p.values.final = p.layerNorm('model.decoder.layer_norm', x);
     p.values.logits = linear(p.values.final, p.get('model.shared.weight'));
   };
-  // Padding is the last token: a file of ONNX does not know the ids of past tokens.
+  // Padding is only the last token, because an ONNX file with a cache does not receive the ids of past tokens.
   const both = { shapes, pad: PAD, across: true, causal: true, decoded: [3, 8, 6, 4, PAD] };
   return [
     { name: 'M2M-100', config: CONFIG, ...both, padding: 'right', run: (p) => run(p) },

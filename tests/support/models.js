@@ -1,4 +1,4 @@
-// Tiny checkpoints in the layout of Hugging Face, with the expected results of their models.
+// Reads tiny checkpoints in the layout of Hugging Face, with the expected results of the models.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,16 @@ import { GOLDEN, readPack } from './golden.js';
 const FOLDER = join(GOLDEN, 'models');
 const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
-/** Models of two towers, whose cases have other inputs and outputs. */
+/** Models with two towers, whose cases have other inputs and outputs. */
 const PAIRS = ['clip-a'];
-/** Paths of the folders. */
+/** Paths of the folders of the other checkpoints. */
 export const FOLDERS = readdirSync(FOLDER)
   .filter((name) => name !== 'torch' && !PAIRS.includes(name))
   .map((name) => join(FOLDER, name));
 
-/** The cases of a folder: { name, kind, inputs, outputs, cache }, inputs and outputs from name to { shape, data }. */
+/**
+ * Reads the cases of a folder: { name, kind, inputs, outputs, cache }. inputs and outputs map names to { shape, data }.
+ */
 function readCases(folder) {
   const { cases, bin } = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'));
   const bytes = readFileSync(join(folder, bin));
@@ -28,14 +30,14 @@ function readCases(folder) {
   return cases.map((c) => ({ ...c, inputs: read(c.inputs), outputs: withClasses(read(c.outputs), read(c.inputs)) }));
 }
 
-/** Logits of one class for each token have no axis of classes in the library. */
+/** Adds a class axis to logits of one class for each token, because the library has no such axis. */
 function withClasses(outputs, { input_ids: ids }) {
   const { shape = [] } = outputs.logits ?? {};
   if (shape.length !== 2 || shape[1] !== ids?.shape[1]) return outputs;
   return { ...outputs, logits: { ...outputs.logits, shape: [...shape, 1] } };
 }
 
-/** Headlight's names of outputs, by the names of the library's hooks. */
+/** Returns the name of a value in Headlight for the name of an output of the library. */
 function nameOf(output) {
   const [, stack, name] = /^(?:(encoder|decoder)\.)?(.*)$/.exec(output);
   const at = stack === 'encoder' ? 'encoder.' : '';
@@ -46,7 +48,7 @@ function nameOf(output) {
   return at + name;
 }
 
-/** The input of forward in a case. */
+/** Returns the input of forward for the inputs of a case. */
 function inputOf({
   input_ids: ids,
   attention_mask: keep,
@@ -67,7 +69,7 @@ function inputOf({
   return decoder_input_ids ? { encoder: input, ids: decoder_input_ids } : input;
 }
 
-/** Returns a function that is true for flat indices of real tokens. */
+/** Returns a function that returns true for a flat index of an output that belongs to a token, not to padding. */
 function isJudged({ inputs: { attention_mask: mask, decoder_input_ids } }, output, shape) {
   const ofQueries = /attn|attentions/.test(output);
   const rows = ofQueries ? shape[2] : shape.length === 3 ? shape[1] : 0;
@@ -77,7 +79,10 @@ function isJudged({ inputs: { attention_mask: mask, decoder_input_ids } }, outpu
   return (i) => mask.data[Math.floor(i / perEntry) * rows + (Math.floor(i / width) % rows)] === 1;
 }
 
-/** The largest difference, relative to the largest value; for weights, whose maximum is 1, the absolute difference. */
+/**
+ * Returns the largest difference, relative to the largest value. For attention weights, whose maximum is 1, it is
+ * absolute.
+ */
 export function off(c, output, got) {
   const { shape, data } = c.outputs[output];
   if (got.length !== data.length) return Infinity;
@@ -92,7 +97,7 @@ export function off(c, output, got) {
   return difference / (/attn|cross|attentions/.test(output) ? 1 : most);
 }
 
-/** { folder, cases: [{ name, kind, input, outputs, names, cache }] }, names: the name of the value for each output. */
+/** Checkpoints: { folder, name, cases }. In a case, `names` has the name of the value in Headlight for each output. */
 export const checkpoints = FOLDERS.map((folder) => ({
   folder,
   name: folder.slice(FOLDER.length + 1),
@@ -110,7 +115,10 @@ const EMBEDS = {
   logits_per_image: 'logitsPerImage',
 };
 
-/** The same for models of two towers. names: 'text.blocks.0.out', 'textEmbeds' …; others have no name here. */
+/**
+ * Checkpoints of models with two towers. `names` has names such as 'text.blocks.0.out' and 'textEmbeds'; some outputs
+ * have no name in Headlight.
+ */
 export const pairs = PAIRS.map((name) => ({
   folder: join(FOLDER, name),
   name,
@@ -129,7 +137,7 @@ export const pairs = PAIRS.map((name) => ({
 
 const TORCH = { last_hidden_state: 'final', pooler_output: 'pooled', logits: 'logits' };
 
-/** The cases of another source, whose last hidden state is after the final norm. */
+/** Cases of another source, in which the last hidden states are those after the final norm. */
 export const torchCases = readPack('models-share', join(FOLDER, 'torch')).map((c) => {
   const layers = Object.keys(c.outputs).filter((name) => name.startsWith('attentions.')).length;
   const names = Object.fromEntries(

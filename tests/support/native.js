@@ -1,4 +1,4 @@
-// The core as a native library, and programs that are linked with it.
+// Builds the core as a native library, and programs that are linked with it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,19 +12,19 @@ const STRICT = ['-Wall', '-Wextra', '-Wpedantic', '-Werror'];
 
 export const has = (program) => spawnSync(program, ['--version']).status === 0;
 
-/** True if a compiler has the runtime of these sanitizers. @param {string} compiler @param {string} flag */
+/** Returns true if a compiler has the runtime of these sanitizers. @param {string} compiler @param {string} flag */
 export const hasRuntime = (compiler, flag) =>
   spawnSync(compiler, [flag, '-x', 'c', '-', '-o', '/dev/null'], { input: 'int main(void) { return 0; }' }).status ===
   0;
 
-/** The output of a program; fails if the program fails. */
+/** Runs a program and returns the output. Fails if the program fails. */
 export function run(program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: 'utf8', timeout: 600_000 });
   assert.equal(status, 0, error?.message ?? `${program} ${args.join(' ')}\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** Makes the library without warnings, in a folder that later runs use again; returns the folder. */
+/** Builds the library, where warnings are errors, in a folder that later runs reuse. Returns the folder. */
 export function buildLibrary(name, compiler, flags) {
   const folder = `${FOLDER}/${name}`;
   const given = [`TO=${folder}`, `CC=${compiler}`, `CFLAGS=${flags} -Werror`];
@@ -32,7 +32,7 @@ export function buildLibrary(name, compiler, flags) {
   return folder;
 }
 
-/** Compiles a program with the library and runs it. compiler: with or without flags; language: c or c++. */
+/** Compiles a program with the library and runs it. `compiler` may contain flags; `language` is c or c++. */
 export function runWith(library, compiler, source, language = 'c') {
   const program = join(library, `program-${language.length}`);
   const standard = language === 'c' ? '-std=c17' : '-std=c++17';
@@ -51,7 +51,7 @@ export function writeExample(folder) {
   return join(folder, 'example.c');
 }
 
-/** Expected output of that program, computed in plain loops. */
+/** Returns the expected output of the program in src/core/README.md, computed in plain loops. */
 export function expectedExample() {
   const [heads, tokens, width] = [2, 4, 8];
   const rows = [];

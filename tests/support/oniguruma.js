@@ -1,4 +1,4 @@
-// Oniguruma itself, the reference for the regular expressions of tokenizers.
+// Runs Oniguruma, the reference for the regular expressions of tokenizers.
 
 import { createOnigurumaEngine } from '@shikijs/engine-oniguruma';
 import wasm from '@shikijs/engine-oniguruma/wasm-inlined';
@@ -6,9 +6,9 @@ import wasm from '@shikijs/engine-oniguruma/wasm-inlined';
 const engine = await createOnigurumaEngine(wasm);
 
 /**
- * All matches from left to right, without empty matches directly after another match.
+ * Finds all matches from left to right, without empty matches directly after another match.
  * @param {string} source
- * @returns {(text: string) => number[]} the beginning and the end of each
+ * @returns {(text: string) => number[]} the beginning and the end of each match
  */
 export function oniguruma(source) {
   const scanner = engine.createScanner([source]);

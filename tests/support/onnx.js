@@ -4,8 +4,8 @@ import { quantize } from '../../src/js/onnx/weight.js';
 import { openOnnx } from './onnxruntime.js';
 
 /**
- * The outputs of a model by name, as { data, shape }.
- * @param {Record<string, Uint8Array>} files as toOnnx gives them
+ * Runs a model. Resolves to the outputs by name, as { data, shape }.
+ * @param {Record<string, Uint8Array>} files as toOnnx returns them
  * @param {Record<string, { data: ArrayLike<number | bigint>, shape: readonly number[] }>} inputs
  */
 export async function runOnnx(files, inputs, runtime) {
@@ -17,7 +17,7 @@ export async function runOnnx(files, inputs, runtime) {
   }
 }
 
-/** The largest difference, relative to the largest expected value. */
+/** Returns the largest difference, relative to the largest expected value. */
 export function difference(got, expected) {
   if (got.length !== expected.length) return Infinity;
   let [largest, most] = [0, 0];
@@ -29,16 +29,19 @@ export function difference(got, expected) {
   return most / (largest || 1);
 }
 
-/** Multiplies nine-bit integers by their scales. */
+/** Multiplies 9-bit integers by the scales of their groups. */
 export function dequantize({ integers, scales }, inside) {
   const groups = Math.ceil(inside / 128);
   return Float32Array.from(integers, (x, i) => x * scales[Math.floor(i / inside) * groups + ((i % inside) >> 7)]);
 }
 
-/** A weight (out,in), rounded like in an int8 layer. */
+/** Rounds a weight (out,in) like an int8 layer. */
 export const rounded = (data, [out, inside]) => dequantize(quantize(data, out, inside), inside);
 
 /** The largest allowed difference of outputs. */
 export const TOLERANCE = 2e-5;
-/** With int8 weights Headlight also rounds the inputs of products: to 16 bits, or with relaxed SIMD to 12. */
+/**
+ * Returns the largest allowed difference with int8 weights, for which Headlight also rounds the inputs of products: to
+ * 16 bits, or with relaxed SIMD to 12 bits.
+ */
 export const int8Tolerance = (hl) => (hl.info.simd === 'relaxed' ? 5e-3 : 2e-4);

@@ -1,9 +1,9 @@
-// Random layers and attentions, computed by Headlight and as ONNX.
+// Computes random layers and attentions by Headlight and by ONNX files.
 
 import { toOnnx } from 'headlight-attention/onnx';
 import { difference, rounded, runOnnx } from './onnx.js';
 
-/** Numbers from 0 to 1 (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 (mulberry32). */
 function source(seed) {
   let state = seed * 0x9e3779b9;
   return () => {
@@ -20,7 +20,7 @@ const SCALINGS = [
   { type: 'yarn', factor: 4, originalContext: 32 },
 ];
 
-/** Random choices of the options of a layer, of visibility, and of sizes. */
+/** Chooses the options of a layer, masks and sizes at random. */
 export function chooseLayer(seed) {
   const next = source(seed);
   const pick = (...list) => list[Math.floor(next() * list.length)];
@@ -89,7 +89,7 @@ const integers = (next, shape, least, most) => {
   return { data: BigInt64Array.from(data, BigInt), shape };
 };
 
-/** The inputs of a choice, by name. */
+/** Returns the inputs of a choice, by name. */
 function makeInputs({ seed, layer, alone, packed, self, tensors, sizes, file }) {
   const next = source(seed + 1e6);
   const { batch, queries, fresh, past } = sizes;
@@ -128,7 +128,7 @@ function makeInputs({ seed, layer, alone, packed, self, tensors, sizes, file }) 
   return inputs;
 }
 
-/** Headlight's options for the same computation. */
+/** Returns the options of Headlight for the same computation. */
 function optionsOf({ sight, tensors, file }, { mask, bias, keyPadding, validLens, sinks, offset, pastKey, pastValue }) {
   const sum = tensors.mask === 'float' ? mask : undefined;
   const given = { keyPadding, validLens, sinks, pastKey, pastValue, weights: file.weights };
@@ -141,7 +141,7 @@ function optionsOf({ sight, tensors, file }, { mask, bias, keyPadding, validLens
   };
 }
 
-/** Combines two operands that broadcast into one of the full shape. */
+/** Adds two operands, which are broadcast, and returns a sum of the full shape. */
 function addWide(a, b, shape) {
   const at = ({ data, shape: own }, place) =>
     data[own.reduce((sum, n, axis) => sum * n + (n === 1 ? 0 : place[axis]), 0)];
@@ -158,7 +158,7 @@ function addWide(a, b, shape) {
   return { data, shape };
 }
 
-/** A float32 layer with the rounded weights of an int8 layer. */
+/** Makes a float32 layer with the rounded weights of an int8 layer. */
 function sameInFloat32(hl, layer) {
   const state = Object.fromEntries(
     Object.entries(layer.parameters).map(([name, parameter]) => {
@@ -172,9 +172,9 @@ function sameInFloat32(hl, layer) {
 }
 
 /**
- * The largest differences, relative to the largest value, by output. A file contains the rounded weights of an int8
- * layer and does not round inputs, so it is compared with a float32 layer with these weights; `own` is the difference
- * from the int8 layer itself.
+ * Returns the largest differences by output, relative to the largest value. The file of an int8 layer contains the
+ * rounded weights, but does not round inputs, so it is compared with a float32 layer that has these weights. `own` is
+ * the difference from the int8 layer itself.
  * @returns {Promise<{ files: object, differences: Record<string, number>, own?: Record<string, number> }>}
  */
 export async function compareLayer(hl, choice, opset, runtime) {

@@ -1,5 +1,5 @@
-// Whole models as ONNX, compared with Headlight's own results: every family of checkpoints, and transformers with
-// random options.
+// Compares the ONNX files of whole models with the results of Headlight, for every family of checkpoints and for
+// transformers with random options.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { families } from './families.js';
@@ -22,7 +22,7 @@ export const familyCases = [
   ),
 ];
 
-/** The inputs of the graph for an input of forward. */
+/** Returns the inputs of the graph for an input of forward. */
 export function feedsOf(input, prefix = '') {
   return Object.assign(
     {},
@@ -32,13 +32,13 @@ export function feedsOf(input, prefix = '') {
   );
 }
 
-/** The options for the optional inputs that an input contains. */
+/** Returns the options of toOnnx for the optional parts that an input has. */
 export function inputsOf(input) {
   const has = (name) => name in input || name in (input.encoder ?? {});
   return { keep: has('keep'), typeIds: has('typeIds'), positions: has('positions') };
 }
 
-/** Adds keep to all stacks if one of them has it. */
+/** Adds `keep` to all parts of the input (encoder and decoder) if one of them has it. */
 export function complete(input) {
   const { keep } = inputsOf(input);
   const filled = (part) => ({
@@ -48,12 +48,12 @@ export function complete(input) {
   return { ...filled(input), ...(input.encoder && { encoder: filled(input.encoder) }) };
 }
 
-/** The largest difference, relative to the largest value. */
+/** Returns the largest difference, relative to the largest value. */
 export const off = (got, expected) =>
   `${got.shape}` === `${expected.shape}` ? difference(got.data, expected.data) : Infinity;
 
 /**
- * The largest difference between the outputs of the graph and of forward, and the name of that output.
+ * Returns the largest difference between the outputs of the graph and of forward, and the name of the output.
  * @returns {Promise<{ difference: number, at: string, files: Record<string, Uint8Array> }>}
  */
 export async function compareModel(model, given, options = {}, runtime = undefined) {
@@ -78,7 +78,7 @@ export async function compareModel(model, given, options = {}, runtime = undefin
   return { ...worst, files };
 }
 
-/** The same for a model with a cache: the first tokens in one call, the others one by one. */
+/** Compares a model with a cache: the first tokens are computed in one call, the others one by one. */
 export async function compareCached(model, given, first, options = {}, runtime = undefined) {
   const input = complete(given);
   const { encoder, ids, keep, typeIds } = input;
@@ -107,7 +107,8 @@ export async function compareCached(model, given, first, options = {}, runtime =
     ),
   );
   const rows = [];
-  // Keys with the rotation of long sequences must have it from the first token on.
+  // The first call has enough tokens for the rotation of long sequences, because all keys in the cache must have the
+  // same rotation.
   const { beyond = length } = model.options.rotary?.long ?? {};
   const start = beyond < length ? Math.max(first, beyond + 1) : first;
   for (let from = 0; from < length; ) {
@@ -144,7 +145,7 @@ export async function compareCached(model, given, first, options = {}, runtime =
 
 const PLACES = ['before', 'after', 'both', 'stream'];
 
-/** Random options of a transformer, and an input, from a seed. */
+/** Returns random options of a transformer and an input, from a seed. */
 export function randomModel(seed) {
   const next = uniformSource(seed);
   const pick = (...choices) => choices[Math.floor(next() * choices.length)];
@@ -191,13 +192,13 @@ export function randomModel(seed) {
     context,
     seed,
   });
-  // Without norms values grow from block to block, and the softmax of large scores amplifies rounding.
+  // Without norms, hidden states grow from block to block, and the softmax of large scores amplifies rounding.
   const withLayout = ({ positions, rotary, buckets, ...others }, causal) => ({
     ...others,
     std: others.norm === 'none' ? 0.5 : 1,
     positions,
     causal,
-    // With a cache, padding is not detected by its id.
+    // With a cache, padding cannot be detected by the id.
     ...(positions === 'learned' &&
       pick({}, { positionOffset: 2 }, { positionOffset: 2, padToken: causal ? undefined : 1 })),
     ...(positions === 'rotary' && { rotary }),

@@ -15,7 +15,7 @@ export const WEB = { ort: web, provider: 'wasm' };
 
 /**
  * @param {Record<string, Uint8Array>} files returned by toOnnx
- * @param {string} [file] the one to run
+ * @param {string} [file] name of the file to run
  * @param {{ ort: typeof web, provider: string }} [runtime]
  * @returns {Promise<{ inputs: string[], outputs: string[], run: (feeds: Record<string, { data, shape }>) =>
  *   Promise<Record<string, { data, shape }>>, close: () => Promise<void> }>}

@@ -1,4 +1,4 @@
-// The text that the page begins with: its tokens, and the place whose token is the guess.
+// The text that the page begins with: its tokens, and the position of the token that the model predicts again.
 
 import { readFileSync } from 'node:fs';
 import { copiedFrom } from '../../src/build/demo/copying.js';
@@ -11,12 +11,15 @@ const ids = [...tokenizer.encode(OPENING).ids];
 
 export const TOKENS = ids.length;
 export const LAST = TOKENS - 1;
-/** The place that the guess is copied from. */
+/** The position of the token from which the prediction is copied. */
 export const FROM = copiedFrom(ids);
 export const NAMES = ids.map((id) => tokenizer.decode([id]).trim());
 export const GUESS = NAMES[FROM];
-/** The opening with two other words at that place. */
+/** The text with two other words instead of that token. */
 export const LONGER = OPENING.replace(` ${GUESS}`, ' white man');
 
-/** The name as it is announced: with its position if it occurs more than once. @param {number} t */
+/**
+ * Returns the name of a token as it is announced: with the position if the name occurs more than once.
+ * @param {number} t
+ */
 export const nameOf = (t) => (NAMES.filter((name) => name === NAMES[t]).length > 1 ? `${NAMES[t]} (${t})` : NAMES[t]);

@@ -1,5 +1,5 @@
-// One Chromium and one server for a test file, and its page. A wait ends when its condition holds: its limit is for a
-// page that hangs, not for a slow machine.
+// Provides a Chromium, a server and a page for a test file. A wait ends when its condition holds. The time limit is so
+// long that only a page that hangs reaches it, even on a slow machine.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -32,7 +32,10 @@ after(async () => {
 /** Time limit of a wait in milliseconds. Programs that expect tests to fail set a shorter one. */
 const WAIT = Number(process.env.HEADLIGHT_WAIT ?? 120_000);
 
-/** Options of the page that openAt may reuse; null if a test has changed state that an address does not restore. */
+/**
+ * Options of the open page, if openAt may reuse it. null if a test has changed state that opening an address does not
+ * reset.
+ */
 let reusable = null;
 /** Marks the page as not reusable, because files were opened or something was stored. */
 export const spoil = () => {
@@ -41,7 +44,7 @@ export const spoil = () => {
 
 /**
  * Replaces the page by an empty one. `part` finds elements in the shadow root of Headlight.
- * @param {any} options of a page; firstVisit: the visitor has never been there
+ * @param {any} options of a page; firstVisit: true if the page must behave as on the first visit
  */
 export async function openEmpty({ firstVisit = false, ...options } = {}) {
   spoil();
@@ -50,7 +53,7 @@ export async function openEmpty({ firstVisit = false, ...options } = {}) {
   page.setDefaultTimeout(WAIT);
   faults = [];
   page.on('console', (message) => {
-    // A warning about reading pixels, which only the tests do.
+    // Ignores a warning about reading pixels, which only the tests do.
     if (/^(error|warning)$/.test(message.type()) && !message.text().includes('willReadFrequently'))
       faults.push(message.text());
   });
@@ -73,12 +76,13 @@ export async function openEmpty({ firstVisit = false, ...options } = {}) {
 export const settle = () =>
   page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
 
-/** Preferences of a visitor, which an open page follows. */
+/** Default preferences of a visitor. They can be changed while a page is open. */
 const PREFERENCES = { colorScheme: 'light', reducedMotion: 'no-preference', forcedColors: 'none' };
 
 /**
- * Opens the page at an address. If a page with the same options is open, only its address, size and preferences are
- * changed, because loading takes five times as long. `fresh` always loads it, for tests of the initial state.
+ * Opens the page at an address. If a page with the same options is open, only the address, size and preferences are
+ * changed, because loading the page takes five times as long. With `fresh` the page is always loaded, for tests of the
+ * initial state.
  */
 export async function openAt(hash = '', { viewport = { width: 1440, height: 900 }, fresh = false, ...more } = {}) {
   const { colorScheme, reducedMotion, forcedColors, ...options } = { ...PREFERENCES, locale: 'en-GB', ...more };
@@ -110,7 +114,8 @@ async function goTo(hash, viewport, preferences) {
   await page.setViewportSize(viewport);
   await page.evaluate((hash) => {
     scrollTo(0, 0);
-    // The address may be older than the state, so an event makes the page read it even if it does not change.
+    // The state may have changed since the address was set, so an event makes the page read the address even if the
+    // address does not change.
     history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
     dispatchEvent(new PopStateEvent('popstate', { state: null }));
   }, hash);
@@ -129,41 +134,44 @@ export async function openChooser() {
   await page.locator('.model-menu [data-key=open]').click();
 }
 
-/** Opens training. */
+/** Opens the panel of training. */
 export async function openTraining() {
   await page.locator('.model-menu > button').click();
   await page.locator('.model-menu [data-key=train]').click();
 }
 
-/** Chooses a picture of the head, its colours or the heads in it. @param {string} key of the item */
+/**
+ * Chooses an item of the menu of the heatmap: another picture of the head, the colours, or several heads.
+ * @param {string} key of the item
+ */
 export async function chooseKind(key) {
   await page.locator('.legend .menu > button').click();
   await page.locator(`.legend [data-key=${key}]`).click();
 }
 
-/** Opens what the menu More leads to. @param {string} key of the item */
+/** Chooses an item of the menu More. @param {string} key of the item */
 export async function chooseMore(key) {
   await page.locator('.more-menu button').first().click();
   await page.locator(`.more-menu [data-key=${key}]`).click();
 }
 
-/** Opens the menu Share, and chooses an item if it is named. @param {string | RegExp} [name] */
+/** Opens the menu Share, and chooses the item with the given name, if there is one. @param {string | RegExp} [name] */
 export async function share(name) {
   await page.getByRole('button', { name: 'Share', exact: true }).click();
   if (name) await page.getByRole('menuitem', { name }).click();
 }
 
-/** The switch of the head that is shown. */
+/** Returns the switch of the head that is shown. */
 export const headSwitch = () => page.getByRole('switch', { name: 'this attention head' });
 
-/** Name and bytes of the file that the page saves during `act`. */
+/** Returns the name and bytes of the file that the page saves during `act`. */
 export async function download(act) {
   const [file] = await Promise.all([page.waitForEvent('download'), act()]);
   const bytes = Buffer.concat(await (await file.createReadStream()).toArray());
   return { name: file.suggestedFilename(), bytes };
 }
 
-/** Waits until nothing fades or moves: axe measures colours as they are drawn. */
+/** Waits until nothing fades or moves, because axe measures the colours that are drawn. */
 const still = () =>
   page.evaluate(async () => {
     const roots = [document, ...[...document.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ?? [])];
@@ -173,14 +181,17 @@ const still = () =>
     await Promise.allSettled(ending.map(({ finished }) => finished));
   });
 
-/** Fails if axe finds a fault in the current state of the page. Its other results, which are large, stay there. */
+/**
+ * Fails if axe finds a fault in the current state of the page. The other results of axe, which are large, remain in the
+ * page.
+ */
 export async function assertAccessible() {
   if (!(await page.evaluate(() => 'axe' in globalThis)))
     await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);
   await still();
   const found = await page.evaluate(async () => {
     const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
-    // A canvas has no text: what contains it has a name, or it is hidden.
+    // A canvas has no text, so it must be hidden from screen readers, or an element around it must have a name.
     const named = '[aria-hidden=true], [role=img], [role=radio], button';
     const canvases = [...(document.querySelector('body > div')?.shadowRoot?.querySelectorAll('canvas') ?? [])].filter(
       (canvas) => !canvas.closest(named),
@@ -194,8 +205,8 @@ export async function assertAccessible() {
 }
 
 /**
- * The same in the full tier only, for tests with another subject. In the default tier axe inspects the states that
- * tests/web/widths.test.js opens, because one inspection takes half a second.
+ * Calls assertAccessible in the full tier only, for tests with another subject. In the default tier axe inspects the
+ * states that tests/web/widths.test.js opens, because one inspection takes half a second.
  */
 export const assertAccessibleInFullTier = async () => {
   if (isFullTier) await assertAccessible();

@@ -1,10 +1,10 @@
-// The worker of the page in this process.
+// Runs the worker of the page in this process.
 
 import { readFileSync } from 'node:fs';
 import { initialState } from '../../web/store/state.js';
 import { createAnswerer } from '../../web/worker/requests.js';
 
-/** A worker, whose answers are objects of parts by name. hl: a running core. */
+/** Creates a worker, whose answers are objects with parts by name. `hl` is an instance of the module. */
 export function createWorker(hl) {
   const waiting = new Map();
   const answer = createAnswerer({

@@ -1,4 +1,4 @@
-// The cases of families.js that are decoders with attention and feed-forward in parallel.
+// Cases of families.js for decoders with parallel attention and feed-forward.
 
 import {
   attentionShapes,
@@ -13,7 +13,7 @@ import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float
 
 /** @import { Case } from './families.js' */
 
-/** @param {object} parts as decoderFamilies.js gets them @returns {Case[]} */
+/** @param {object} parts the same as for decoderFamilies.js @returns {Case[]} */
 export const parallelCases = (parts) => [
   ...gptjCases(parts),
   ...stablelmCases(parts),
@@ -164,7 +164,7 @@ function stablelmCases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, layerNorm,
 
 // ---- Falcon
 
-/** For each key head its queries, its key and its value. */
+/** Splits rows that have, for each key head, the queries, the key and the value. */
 function splitGroups(qkv, { heads, kvHeads, width }) {
   const queries = heads / kvHeads;
   const all = (queries + 2) * width;
@@ -207,7 +207,10 @@ function falconCases({ sizes: { C, H, D, V, L, PLACES }, lin, layerNorm, table, 
     parallel_attn: true,
     new_decoder_architecture: false,
   };
-  /** norms: of attention, of the feed-forward if it has one of its own. */
+  /**
+   * Runs the model. `norms` are the names of the norm of attention, and of that of the feed-forward if it has a
+   * separate one.
+   */
   function run(p, { kvHeads, norms: [first, second], parallel = true, head = true }) {
     let x = (p.values.embed = p.rows('transformer.word_embeddings.weight', p.ids));
     x = p.stack(x, (x, i, record) => {
@@ -279,7 +282,10 @@ function cohereCases({ sizes, lin, scale, table, blocks, forClasses }) {
     attention_bias: false,
     use_qk_norm: false,
   };
-  /** isLocal: true for layers with a window of 3; only: true if only these are rotated. */
+  /**
+   * Runs the model. isLocal(layer) is true for layers with a window of 3; `only` is true if only these layers are
+   * rotated.
+   */
   function run(p, { isLocal = () => false, only = false, head = true } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {

@@ -1,4 +1,4 @@
-// Random regular expressions of all supported constructs, and texts that some of them match.
+// Makes random regular expressions of all supported constructs, and texts that some of them match.
 
 const SIGNS = ['a', 'b', 'c', ' ', '1', 'é', '猫', '👍', '\n', '\u0301', 'A', '-'];
 const ATOMS = ['a', 'b', 'c', ' ', '1', 'é', '👍', '[ab]', '[^ab]', '[a-c1]', '\\p{L}', '[^\\p{L} ]', '\\n'];
@@ -10,9 +10,9 @@ export const randomText = (source, length = source.below(14)) =>
   Array.from({ length }, () => source.pick(source.chance(0.6) ? SIGNS.slice(0, 4) : SIGNS)).join('');
 
 /**
- * Assertions are not repeated, because Oniguruma ignores them then.
- * @param {object} source of choices
- * @param {number} [depth] of groups
+ * Returns a random pattern. Assertions in it are not repeated, because Oniguruma ignores repeated assertions.
+ * @param {object} source a source of random choices
+ * @param {number} [depth] maximum depth of groups
  */
 export function randomPattern({ pick, chance, between }, depth = 2) {
   const character = () => pick(chance(0.3) ? CLASSES : ATOMS);
@@ -24,7 +24,10 @@ export function randomPattern({ pick, chance, between }, depth = 2) {
     if (chance(0.5)) return `(?<${pick(['=', '!'])}${pick(ATOMS.slice(0, 13))})`;
     return `(?${pick(['=', '!'])}${alternatives(deeper)})`;
   };
-  /** A group that can match the empty string: Oniguruma is inconsistent in counting its iterations. */
+  /**
+   * Returns a group that can match the empty string. Such a group gets no counted repetitions, because Oniguruma counts
+   * them inconsistently.
+   */
   const optional = () => {
     const part = () => `${character()}${pick(['?', '*', '??', '*?', '{0,2}', ''])}`;
     return `(?:${part()}${part()}${chance(0.5) ? `|${part()}` : ''})`;

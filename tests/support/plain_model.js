@@ -1,5 +1,5 @@
-// A transformer in float64, in plain loops, whose intermediate values can be captured and edited: the reference for the
-// analysis of models.
+// A transformer in float64, in plain loops, whose intermediate values can be captured and edited. It is the reference
+// for the analysis of models.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { norm } from './layers.js';

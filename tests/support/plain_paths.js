@@ -1,11 +1,11 @@
-// Path patching on a plain model, written from its definition: the residual stream is computed block by block from the
-// outputs of attention and feed-forward, of which those on the path change. One sequence.
+// Computes path patching on a plain model by the definition: block by block, the residual stream is the sum of the
+// outputs of attention and feed-forward, of which only those on the path change. It supports one sequence.
 
 import { norm } from './layers.js';
 
 const add = (a, b) => a.map((x, i) => x + b[i]);
 
-/** The operations of a plain model that a path consists of. */
+/** Returns the operations of a plain model that a path consists of. */
 function operationsOf({ options, parameters }) {
   const vector = (name) => parameters[name]?.data;
   const normed = (name, x) =>
@@ -26,7 +26,7 @@ function operationsOf({ options, parameters }) {
   return { normed, linear };
 }
 
-/** (H,T,D) as rows (T,H·D), and rows as (n,T,D). */
+/** Transposes (H,T,D) to (T,H·D), or rows to (n,T,D). */
 const swap = (x, outer, inner, width) =>
   Float64Array.from(x, (_, i) => {
     const [d, b, a] = [i % width, Math.floor(i / width) % outer, Math.floor(i / width / outer)];
@@ -34,10 +34,10 @@ const swap = (x, outer, inner, width) =>
   });
 
 /**
- * Run C of a path from some heads: its values that receivers read, and its logits.
+ * Computes the run of a path from some heads. Returns the values that receivers read, and the logits.
  * @param model of plainModel
  * @param values of the corrupted run, by name
- * @param sent by layer: the heads (H,T,D) with those of the senders from the clean run
+ * @param sent for each layer, the heads (H,T,D), where those of the senders are from the clean run
  * @param through 'residual' or 'mlps'
  * @returns {{ of: (layer: number, input: string) => Float64Array, logits: Float64Array }}
  */

@@ -1,14 +1,14 @@
-// The measures and samples of a scan of heads, in plain loops in float64 from the weights of each sequence.
+// Computes the metrics and samples of a scan of heads from the weights of each sequence, in plain loops in float64.
 
-/** All (t,s) of a sequence, with the weight of each. */
+/** Yields all (t,s) of a sequence, each with its weight. */
 function* entries(weights, length) {
   for (let t = 0; t < length; t++) for (let s = 0; s < length; s++) yield [t, s, weights[t * length + s]];
 }
 const sum = (list) => list.reduce((a, b) => a + b, 0);
-/** Halves are rounded to even. */
+/** Rounds to the nearest integer, halves to even. */
 const round = (x) => (x % 1 === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
-/** The key with the largest weight of each row, the first of equal ones; −1 for rows of zeros. */
+/** Returns the key with the largest weight of each row (the first of equal ones), or −1 for a row of zeros. */
 const largestKeys = (weights, length) =>
   Array.from({ length }, (_, t) => {
     const row = Array.from(weights.subarray(t * length, (t + 1) * length));
@@ -24,7 +24,10 @@ const PREDICTS = {
   induction: (ids, t) => ids.flatMap((id, s) => (s < t && id === ids[t] ? [s + 1] : [])),
 };
 
-/** Over all rows after the first in which a role predicts keys: the mean of a measure of the row and these keys. */
+/**
+ * Returns the mean of a measure over all rows, except the first, for which a role predicts keys. The measure is a
+ * function of these keys and the row.
+ */
 function meanOf(role, sequences, weights, measure) {
   const values = [];
   sequences.forEach((ids, n) => {
@@ -37,7 +40,11 @@ function meanOf(role, sequences, weights, measure) {
   return sum(values) / values.length;
 }
 
-/** The measures of one head. @param sequences lists of ids, at least two each @param weights (T,T) of each */
+/**
+ * Computes the metrics of one head.
+ * @param sequences lists of at least two ids
+ * @param weights (T,T) of each sequence
+ */
 export function plainMeasures(sequences, weights, threshold) {
   const all = sequences.flatMap((ids, n) => [...entries(weights[n], ids.length)]);
   const tokens = sum(sequences.map(({ length }) => length));
@@ -64,11 +71,11 @@ export function plainMeasures(sequences, weights, threshold) {
   };
 }
 
-/** The largest weight without query 0 and key 0. */
+/** Returns the largest weight without those of query 0 and of key 0. */
 export const plainMax = (weights, length) =>
   Math.max(0, ...[...entries(weights, length)].filter(([t, s]) => t > 0 && s > 0).map(([, , w]) => w));
 
-/** Edges of the intervals of some maxima. */
+/** Returns the edges of the intervals of the maxima. */
 export function plainEdges(maxima, intervals) {
   const sorted = [...maxima].sort((a, b) => a - b);
   return Array.from({ length: intervals - 1 }, (_, i) => {
@@ -77,7 +84,7 @@ export function plainEdges(maxima, intervals) {
   });
 }
 
-/** The kept weights of a sample: { indices, values }. */
+/** Returns the kept weights of a sample: { indices, values }. */
 export function plainRows(weights, length, keep, least) {
   const kept = Array.from({ length }, (_, t) =>
     Array.from(weights.subarray(t * length, (t + 1) * length), (w, s) => [t * length + s, w])
@@ -89,7 +96,7 @@ export function plainRows(weights, length, keep, least) {
   return { indices: kept.map(([i]) => i), values: kept.map(([, w]) => w) };
 }
 
-/** The tables of the samples of a head. */
+/** Returns the tables of the samples of a head. */
 export function plainTables(samples) {
   const all = samples.flatMap(({ tokens, indices, values }) =>
     Array.from(indices, (at, i) => {

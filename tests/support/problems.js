@@ -1,4 +1,4 @@
-// Random shapes and options of attention.
+// Makes random shapes and options of attention.
 
 import fc from 'fast-check';
 import { numbers } from './kernels.js';
@@ -55,7 +55,7 @@ export const choices = fc.record({
   slopes: fc.boolean(),
 });
 
-/** The inputs, and the options in the forms of attention() and of the reference. */
+/** Returns the inputs, and the options in the forms of attention() and of the reference. */
 export function build({ B, G, group, T, S, D, Dv, seed }, choice) {
   const H = G * group;
   const shapes = {

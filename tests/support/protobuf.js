@@ -13,7 +13,7 @@ const TENSOR = { dims: 1, type: 2, name: 8, raw: 9 };
 const FLOAT = 1;
 
 /**
- * The fields of a message: [number, value], length-delimited fields as bytes.
+ * Returns the fields of a message: [number, value]. Values of length-delimited fields are bytes.
  * @param {Uint8Array} bytes
  * @returns {[number, any][]}
  */
@@ -52,7 +52,7 @@ function readFloats(fields) {
 }
 
 /**
- * The float32 tensors of a model, initializers and constants.
+ * Returns the float32 tensors of a model, both initializers and constants.
  * @param {Uint8Array} bytes of the file
  * @returns {Record<string, { data: Float32Array, shape: number[] }>}
  */

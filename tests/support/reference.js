@@ -1,4 +1,4 @@
-// Attention in float64, in plain loops: the reference for the core.
+// Computes attention in float64, in plain loops, as the reference for the core.
 
 const at = (x, ...index) => {
   let offset = 0;
@@ -11,8 +11,8 @@ const at = (x, ...index) => {
 
 /**
  * @param q (B,H,T,D), k (B,G,S,D), v (B,G,S,Dv): { data, shape }
- * @returns {{ output, weights, softmax, seen, scores: { raw, scaled, capped, masked } }} as Float64Array; softmax: the
- *   weights before dropout, seen: 1 where a key may be attended
+ * @returns {{ output, weights, softmax, seen, scores: { raw, scaled, capped, masked } }} as Float64Arrays; softmax: the
+ *   weights before dropout, seen: 1 if a key is visible to a query
  */
 export function attention(q, k, v, options = {}) {
   const [B, H, T, D] = q.shape;
@@ -81,7 +81,8 @@ export function attention(q, k, v, options = {}) {
 }
 
 /**
- * Gradients of Σ dOutput · output + Σ dWeights · weights, dWeights (B,H,T,S); that of the bias has the bias's shape.
+ * Computes the gradients of Σ dOutput · output + Σ dWeights · weights, where dWeights is (B,H,T,S). The gradient of the
+ * bias has the shape of the bias.
  */
 export function attentionGradients(q, k, v, options, dOutput, dWeights) {
   const [B, H, T, D] = q.shape;
@@ -123,7 +124,7 @@ export function attentionGradients(q, k, v, options, dOutput, dWeights) {
   return gradients;
 }
 
-/** The central difference of a loss in one number of its inputs. */
+/** Returns the central difference of a loss with respect to one number of the inputs. */
 export function slope(loss, inputs, which, i, step = 1e-4) {
   const [up, down] = [step, -step].map((by) => {
     const data = Float64Array.from(inputs[which].data);

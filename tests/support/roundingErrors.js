@@ -1,8 +1,8 @@
-// How much rounded weights change the attention and the loss of a model.
+// Measures how much rounded weights change the attention and the loss of a model.
 
 import { attentionChange } from '../../web/worker/run/rounding.js';
 
-/** The mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
+/** Returns the mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
 function lossOf(logits, ids) {
   const width = logits.length / ids.length;
   let sum = 0;
@@ -14,18 +14,18 @@ function lossOf(logits, ids) {
   return sum / (ids.length - 1);
 }
 
-/** Weights of all heads, and the loss. */
+/** Runs the model. Returns the attention weights of all heads, and the loss. */
 function run(model, ids) {
   const { captured, logits } = model.forward({ ids: [ids] }, { capture: ['blocks.*.weights'] });
   return { weights: Object.values(captured).map((tensor) => tensor.copy()), loss: lossOf(logits.copy(), ids) };
 }
 
 /**
- * The largest and the mean change of a weight, the share of rows with the same strongest key, and the change of the
- * loss, over some texts.
+ * Returns the largest and the mean change of an attention weight, the share of rows with the same strongest key, and
+ * the change of the loss, over some texts.
  * @param {any} exact
  * @param {any} rounded
- * @param {readonly number[][]} texts of one length
+ * @param {readonly number[][]} texts lists of ids of the same length
  */
 export function roundingErrors(exact, rounded, texts) {
   const all = { largest: 0, sum: 0, count: 0, same: 0, rows: 0 };

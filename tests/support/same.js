@@ -1,4 +1,4 @@
-// Values compared with those of tests/golden/layouts.
+// Compares values with those in tests/golden/layouts.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const inShort = (text) =>
 
 /**
  * Fails unless the values, by name, are those of tests/golden/layouts/NAME.json, rounded to a hundredth of a pixel.
- * HEADLIGHT_SHOWN=write writes that file instead: read its difference before you commit it.
+ * With HEADLIGHT_SHOWN=write it writes that file instead; read the diff before you commit the file.
  * @param {string} name
  * @param {Record<string, unknown>} values
  */

@@ -1,4 +1,4 @@
-// A part of the page as it is read and drawn, compared with tests/golden/shown.
+// Compares the text and drawings of a part of the page with those in tests/golden/shown.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { GOLDEN } from './golden.js';
 import { page, server } from './page.js';
 
-/** Milliseconds between two readings, and the number of readings of a page that differs. */
+/** Milliseconds between two readings, and the maximum number of readings of a page that differs. */
 const [PAUSE, MOST] = [200, 50];
 
-/** Texts that a screen reader does not read, tooltips, and what is drawn. */
+/** Returns texts that a screen reader does not read, tooltips, and descriptions of the drawings. */
 const drawnIn = (/** @type {Element} */ around) => {
   const all = [...around.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
   const own = (/** @type {Element} */ one) =>
@@ -19,7 +19,7 @@ const drawnIn = (/** @type {Element} */ around) => {
       .map((text) => text?.trim())
       .filter(Boolean)
       .join(' | ')}`;
-  // Each canvas as 4 × 4 shades from 0, black, to 7, white.
+  // Returns a canvas as 4 × 4 shades from 0 (black) to 7 (white).
   const shadesOf = (/** @type {Element} */ canvas) => {
     const small = Object.assign(document.createElement('canvas'), { width: 4, height: 4 });
     const context = /** @type {CanvasRenderingContext2D} */ (small.getContext('2d'));
@@ -53,15 +53,15 @@ const drawnIn = (/** @type {Element} */ around) => {
   ].join('\n');
 };
 
-/** A part of the page in text. @param {string} selector */
+/** Returns a description of a part of the page. @param {string} selector */
 async function readPart(selector) {
   const around = page.locator(selector).first();
-  // The last announcement depends on the state before.
+  // The last announcement is removed, because it depends on the previous state.
   const said = (await around.ariaSnapshot()).replace(/^( *- status): .*$/gm, '$1').replaceAll(server.url, 'SITE/');
   return `${said}\n---\n${await around.evaluate(drawnIn)}\n`;
 }
 
-/** Reads until the text is as wanted, or the page has had time for results that come later. */
+/** Reads a part until the text satisfies a condition, or until the page has had enough time for late results. */
 async function readUntil(selector, isWanted) {
   for (let last = '', tries = 1; ; tries++) {
     const text = await readPart(selector);
@@ -72,8 +72,8 @@ async function readUntil(selector, isWanted) {
 }
 
 /**
- * Fails unless a part of the page has the roles, names, states and texts of tests/golden/shown/NAME.yaml.
- * HEADLIGHT_SHOWN=write writes that file instead: read its difference before you commit it.
+ * Fails unless a part of the page has the roles, names, states and texts of tests/golden/shown/NAME.yaml. With
+ * HEADLIGHT_SHOWN=write it writes that file instead; read the diff before you commit the file.
  * @param {string} name
  * @param {string} [selector] of the part
  */
@@ -90,7 +90,7 @@ export async function assertShown(name, selector = '.page') {
   if (shown !== wanted) assert.fail(`${name} is shown differently:\n${changesOf(wanted, shown)}`);
 }
 
-/** Lines that only one of two texts has, with - and +. @param {string} wanted @param {string} shown */
+/** Returns the lines that only one of two texts has, with - and +. @param {string} wanted @param {string} shown */
 function changesOf(wanted, shown) {
   const [old, now] = [wanted.split('\n'), shown.split('\n')];
   const only = (lines, others, sign) => lines.filter((line) => !others.includes(line)).map((line) => sign + line);

@@ -1,4 +1,4 @@
-// wav2vec 2.0 and HuBERT for families.js: tiny random checkpoints, and the architecture in float64.
+// Cases of families.js for wav2vec 2.0 and HuBERT: tiny random checkpoints, and the architecture in float64.
 
 import { ACTIVATIONS, add, attend } from './float64.js';
 
@@ -8,15 +8,15 @@ const [WIDTHS, KERNELS, STRIDES] = [
   [3, 2, 1],
 ];
 const [SAMPLES, LETTERS, PROJECTED] = [90, 7, 5];
-/** Real samples of each sequence of a padded batch. */
+/** Number of samples before the padding, for each sequence of a batch. */
 const LENGTHS = [SAMPLES, 61];
 
-/** The number of windows at each convolution. */
+/** Returns the number of frames after all convolutions. */
 const framesOf = (samples) =>
   KERNELS.reduce((count, kernel, i) => Math.floor((count - kernel) / STRIDES[i] + 1), samples);
 const ones = (count, of) => Array.from({ length: of }, (_, i) => Number(i < count));
 
-/** y[t][o] = Σ weight[o][c][k] · x[t·stride + k − pad][group of o + c]; x (N,C), weight (O,C/groups,K). */
+/** Computes y[t][o] = Σ weight[o][c][k] · x[t·stride + k − pad][group of o + c]; x (N,C), weight (O,C/groups,K). */
 function convolve(x, width, weight, bias, { stride = 1, pad = 0, groups = 1 } = {}) {
   const [out, inside, taps] = weight.shape;
   const rows = x.length / width;
@@ -34,7 +34,7 @@ function convolve(x, width, weight, bias, { stride = 1, pad = 0, groups = 1 } = 
   });
 }
 
-/** The norm of each column. */
+/** Normalizes each column over time. */
 function overTime(x, weight, bias) {
   const width = weight.data.length;
   const y = new Float64Array(x.length);
@@ -49,7 +49,10 @@ function overTime(x, weight, bias) {
   return y;
 }
 
-/** parts: the shapes and steps that families.js has for all families. @returns {import('./families.js').Case[]} */
+/**
+ * Returns the cases. `parts` are the shapes and steps that families.js has for all families.
+ * @returns {import('./families.js').Case[]}
+ */
 export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
   const { C, L, H, MLP } = SIZES;
   const attention = (name) =>
@@ -90,7 +93,7 @@ export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
     [`${at}masked_spec_embed`]: { shape: [C] },
   });
 
-  /** The kernel g · v / |v|, where each tap has its own length. */
+  /** Returns the kernel g · v / |v|, where the length |v| is computed for each tap. */
   const kernelOf = (gain, { data, shape }) => {
     const taps = shape[2];
     const lengths = Array.from({ length: taps }, (_, k) =>
@@ -144,7 +147,7 @@ export function soundCases({ SIZES, HEADS, lin, layerNorm, blocks }) {
     if (how.head === true) p.values.logits = p.linear('lm_head', p.values.final);
     if (how.head === 'frames') p.values.logits = p.linear('classifier', p.values.final);
     if (how.head !== 'sound') return;
-    // The mean of the projected frames that are real.
+    // The pooled value is the mean of the projected frames that are not padding.
     const rows = p.linear('projector', p.values.final);
     const real = p.keep.reduce((a, b) => a + b, 0);
     p.values.pooled = Float64Array.from({ length: PROJECTED }, (_, c) =>

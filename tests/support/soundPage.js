@@ -1,4 +1,4 @@
-// A page with a model of sound.
+// Opens the page with a model of sound.
 
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export const PROMPT = '<|en|><|transcribe|><|notimestamps|>';
 export const ready = () => page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.sound-title'));
 export const title = () => page.locator('.sound-title h2').textContent();
 
-/** The files of a tiny model in a new folder. @param {'whisper' | 'wav2vec2'} name */
+/** Writes the files of a tiny model to a new folder. @param {'whisper' | 'wav2vec2'} name */
 export function filesOf(name) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   makeCheckpoint(folder, name);
@@ -27,7 +27,10 @@ export async function openListener(name) {
   await ready();
 }
 
-/** Left edge, width, and the opacity of the ink in the spectrogram by tenths of its height, from low pitches up. */
+/**
+ * Returns the left edge and width of the spectrogram, and the opacity of the ink by tenths of the height, from low
+ * pitches up.
+ */
 export const strip = () =>
   page.evaluate(() => {
     const [matrix, canvas] = ['.matrix', '.spectrogram canvas'].map((name) => part(name));

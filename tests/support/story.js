@@ -1,5 +1,5 @@
-// Runs the story of the page from the first to the last step, with any input method. Its numbers are those displayed on
-// the page.
+// Runs the story of the page from the first to the last step, with any input method. The expected numbers are those
+// displayed on the page.
 
 import assert from 'node:assert/strict';
 import { FROM, GUESS, LAST, NAMES } from './opening.js';
@@ -29,7 +29,10 @@ const percentOf = async (token) =>
     token,
   );
 
-/** The steps in their order, as the address numbers them: the questions, and the second half of step 8. */
+/**
+ * The steps in their order, by their numbers in the address. The questions before and after the story, and the second
+ * half of step 8, have other numbers than their place in the order.
+ */
 const [BEFORE, AFTER, CUT] = [11, 12, 10];
 const ROUTE = [BEFORE, 1, 2, 3, 4, 5, 6, 7, 8, CUT, 9, AFTER];
 
@@ -45,14 +48,14 @@ export async function follow(hand) {
     await hand.press('.steps > button:last-of-type');
     await begun(ROUTE[ROUTE.indexOf(step) + 1]);
   };
-  /** Chooses an answer, and waits for what is to be done. */
+  /** Chooses an answer as a prediction, and waits until the step shows the next action. */
   const predict = async (i) => {
     assert.equal(await page.locator('.do').count(), 0, 'first a prediction, then an action');
     await hand.choose('.answer', i);
     await page.waitForFunction((at) => part('.ask')?.querySelectorAll('input')[at].checked && part('.do'), i);
   };
   const marks = async (i) => (await page.locator('.answer').nth(i).locator('small').allTextContents()).join('');
-  // On a phone a step may show no picture: then the switch is in the list of changes.
+  // Switches the head off. On a phone, a step may show no picture; the switch is then in the list of changes.
   const turnOff = async () => {
     if (await page.locator('.corner .switch').isVisible()) return hand.press('.corner .switch');
     await hand.unfold();
@@ -140,7 +143,7 @@ export async function follow(hand) {
   await page.waitForFunction(() => !part('.story'));
 }
 
-/** Step 4: one number of the query is flipped, then the temperature is raised. */
+/** Does step 4: flips the sign of one component of the query, then raises the temperature. */
 async function flipAndHeat(hand, predict) {
   const weight = () => textOf('[data-name=story-weight]');
   assert.ok(await page.locator('.pair-area input').isDisabled(), 'first a prediction, then the knob');
@@ -157,7 +160,7 @@ async function flipAndHeat(hand, predict) {
   assert.ok((await textOf('.seen')).includes(after) && Number(after) < Number(flipped) / 2);
 }
 
-/** Step 8: a head is switched off that the guess needs, another one, and one that makes no difference. */
+/** Does step 8: switches off a head that the prediction needs, another such head, and one that makes no difference. */
 async function switchOff(hand, predict, turnOff) {
   const whole = await percentOf(GUESS);
   await predict(2);
@@ -178,7 +181,7 @@ async function switchOff(hand, predict, turnOff) {
   assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
 }
 
-/** The three questions: the first time one is not answered, and one wrongly. */
+/** Answers the three questions. The first time (isRight is false), one is skipped and one is answered wrongly. */
 async function answerQuiz(hand, turnOff, isRight) {
   const confirm = async (wanted) => {
     await page.waitForFunction((text) => part('.current')?.textContent.includes(text), wanted);
@@ -197,10 +200,13 @@ async function answerQuiz(hand, turnOff, isRight) {
   await confirm('4.2 × 0');
 }
 
-/** Runs axe at the end of each step and at the beginning of two; in the default tier at the end of step 4 only. */
+/**
+ * Returns true if axe runs: at the end of each step and at the beginning of two steps. In the default tier it runs only
+ * at the end of step 4.
+ */
 const isForAxe = (step, isDone) => inTier(isDone || step === 1 || step === 4, isDone && step === 4);
 
-/** Checks that axe finds no fault and that the button to continue is visible. */
+/** Checks a step: axe finds no fault, and the button to continue is visible. */
 async function looksRight(step, isDone) {
   if (isForAxe(step, isDone)) await assertAccessible();
   await assertNoSidewaysScroll(`step ${step}`);

@@ -4,7 +4,7 @@ import { warmupSchedule } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.js';
 import { batchOf } from '../../web/features/train/tasks.js';
 
-/** Trains like the page does, and returns the last result of `examine`. */
+/** Trains a model like the page, and returns the last result of `examine`. */
 export function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {
   const layers = [model];
   const optimizer = hl.adamW(layers, { lr: rate });

@@ -1,4 +1,4 @@
-// The tier of this run: see src/build/test.js.
+// The tier of this test run (see src/build/test.js).
 
 import test from 'node:test';
 
@@ -6,12 +6,13 @@ import test from 'node:test';
 export const isFullTier = process.env.HEADLIGHT_TIER === 'full';
 
 /**
- * A number for this tier, for repetitions of a property or the size of a problem; it is smaller in the default tier.
+ * Returns one of two values by tier, such as the number of repetitions or the size of a problem. The value of the
+ * default tier is the smaller one.
  */
 export const inTier = (full, some) => (isFullTier ? full : some);
 
 /**
- * A test of the full tier only, whose subject has another test in the default tier.
+ * Defines a test that runs only in the full tier, because another test in the default tier has the same subject.
  * @type {(...args: any[]) => void}
  */
 export const fullTest = (...args) => {

@@ -1,4 +1,4 @@
-// Tokenizer files with the results of the reference library for some texts.
+// Reads tokenizer files, with the results of the reference library for some texts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { GOLDEN } from './golden.js';
 
 const read = (...path) => JSON.parse(readFileSync(join(GOLDEN, 'tokenizers', ...path), 'utf8'));
 
-/** A tokenizer.json, as JSON. */
+/** Reads a tokenizer.json, as an object. */
 export const readTokenizer = (name) => read(name, 'tokenizer.json');
 
-/** { text, pair, ids, type_ids, tokens, decoded } */
+/** Reads the cases of a tokenizer: { text, pair, ids, type_ids, tokens, decoded }. */
 export const readCases = (name) => read(name, 'cases.json').cases;
 
-/** { name, file, cases }: a base file with parts from families of models. */
+/** Returns { name, file, cases }: `file` is a base file with parts of the tokenizers of a model family. */
 export function readConfigurations() {
   return read('configurations.json').configurations.map(({ name, base, changes, cases }) => {
     const file = readTokenizer(base);
@@ -26,7 +26,7 @@ export function readConfigurations() {
   });
 }
 
-/** A byte-level BPE file with the 256 bytes, these merges and these parts. */
+/** Returns a byte-level BPE file with the 256 bytes, these merges and these parts. */
 export function byteLevelFile(merges = [], parts = {}) {
   const { model, ...file } = readTokenizer('bpe');
   const bytes = Object.entries(model.vocab).filter(([piece]) => [...piece].length === 1);
@@ -42,10 +42,10 @@ export function byteLevelFile(merges = [], parts = {}) {
   };
 }
 
-/** { name, metadata, cases }: the metadata of GGUF files, with what llama.cpp makes of texts. */
+/** Reads { name, metadata, cases }: the metadata of GGUF files, and the results of llama.cpp for some texts. */
 export const readGgufTokenizers = () => read('gguf.json').tokenizers;
 
-/** How each kind of vocabulary is written into GGUF. */
+/** Functions that convert each kind of vocabulary to GGUF metadata. */
 const WRITERS = {
   BPE: ({ vocab, merges, byte_fallback }) => {
     const tokens = Object.keys(vocab).sort((a, b) => vocab[a] - vocab[b]);
@@ -72,7 +72,7 @@ const WRITERS = {
   }),
 };
 
-/** The metadata of a GGUF file with the vocabulary of a tokenizer.json, and these keys of tokenizer.ggml. */
+/** Returns the metadata of a GGUF file with the vocabulary of a tokenizer.json, and these keys of tokenizer.ggml. */
 export function ggufMetadata({ model, added_tokens = [] }, more = {}) {
   const file = WRITERS[model.type](model);
   const types = file.tokens.map((token) => (/^<0x[0-9A-F]{2}>$/.test(token) ? 6 : 1));

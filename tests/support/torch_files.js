@@ -1,4 +1,4 @@
-// Files of torch.save, byte by byte, right and wrong.
+// Writes files of torch.save byte by byte, valid and invalid ones.
 
 import { readSafetensorsHeader } from 'headlight-attention/formats';
 import { join, zip } from './files.js';
@@ -13,7 +13,7 @@ const SIZES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, 
 const uint32 = (value) => new Uint8Array(Uint32Array.of(value).buffer);
 const uint64 = (value) => new Uint8Array(BigUint64Array.of(BigInt(value)).buffer);
 
-/** A pickled value, written as these opcodes. */
+/** A value that is pickled as the given opcodes. */
 export class Raw {
   constructor(...parts) {
     this.bytes = join(...parts.map((part) => (part instanceof Raw ? part.bytes : part)));
@@ -24,7 +24,7 @@ export const global = (name) => new Raw(text(`c${name.replace(' ', '\n')}\n`));
 export const reduce = (name, ...args) => new Raw(global(name), tuple(args), text('R'));
 export const tuple = (items) => new Raw(text('('), ...items.map(pickled), text('t'));
 
-/** The arguments of a call are limited in number. @param {Raw[]} parts */
+/** Joins many parts in groups, because the number of arguments of a call is limited. @param {Raw[]} parts */
 function joinAll(parts) {
   const groups = Array.from({ length: Math.ceil(parts.length / 1000) }, (_, i) =>
     parts.slice(1000 * i, 1000 * (i + 1)),
@@ -32,7 +32,10 @@ function joinAll(parts) {
   return new Raw(...groups.map((group) => new Raw(...group)));
 }
 
-/** Opcodes of a value: a plain object or a Map is a dict, an array is a list, a number an integer if it is one. */
+/**
+ * Returns the opcodes of a value. A plain object or a Map becomes a dict, an array a list, and a number an integer if
+ * possible.
+ */
 export function pickled(value) {
   if (value instanceof Raw) return value;
   if (value === null) return new Raw(text('N'));
@@ -56,10 +59,10 @@ export function pickled(value) {
   return new Raw(text('}('), joinAll(pairs.flat().map(pickled)), text('u'));
 }
 
-/** A whole pickle. */
+/** Returns a complete pickle of a value. */
 export const pickle = (value) => join([0x80, 2], pickled(value).bytes, text('.'));
 
-/** A tensor. storage: { key, dtype, count }; view: of an old storage. */
+/** Returns the opcodes of a tensor. storage is { key, dtype, count }; `view` is that of a storage in the old format. */
 export function tensor(storage, shape, strides, { offset = 0, parameter = false, view } = {}) {
   const { key, dtype, count } = storage;
   const id = ['storage', global(`torch ${STORAGES[dtype]}Storage`), String(key), 'cpu', count];
@@ -70,24 +73,24 @@ export function tensor(storage, shape, strides, { offset = 0, parameter = false,
 }
 
 /**
- * An archive of torch.save.
+ * Returns an archive of torch.save.
  * @param {unknown} value
  * @param {{ key: string | number, bytes: Uint8Array }[]} storages
  * @param {{ root?: string, more?: object[], described?: boolean, order?: string, bytes?: Uint8Array }} [options] bytes:
- *   the pickle
+ *   the pickle, instead of that of value
  */
 export function torchZip(value, storages = [], { root = 'archive', more = [], order, bytes, ...rest } = {}) {
   const file = (name, bytes) => ({ name: `${root}/${name}`, bytes, ...rest });
   return zip([
     file('data.pkl', bytes ?? pickle(value)),
     ...(order === undefined ? [] : [file('byteorder', text(order))]),
-    // Checksums are not compared, as in PyTorch, which need not write them.
+    // The checksum is wrong on purpose. The reader must not compare it, because PyTorch need not write checksums.
     ...storages.map(({ key, bytes }) => ({ ...file(`data/${key}`, bytes), crc: 0 })),
     ...more,
   ]);
 }
 
-/** A file of torch.save before PyTorch 1.6. storages: as in the pickle, with their bytes. */
+/** Returns a file of torch.save before PyTorch 1.6. `storages` are those in the pickle, with their bytes. */
 export function torchLegacy(value, storages = [], { order = true, protocol = 1001, keys, bytes } = {}) {
   const magic = join([0x80, 2, 0x8a, 10], [0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19], text('.'));
   const system = { protocol_version: protocol, little_endian: order, type_sizes: { short: 2, int: 4, long: 4 } };
@@ -101,7 +104,7 @@ export function torchLegacy(value, storages = [], { order = true, protocol = 100
 }
 
 /**
- * Files of safetensors as files of torch.save: the same tensors, each a view of a storage of its own.
+ * Converts safetensors files to files of torch.save with the same tensors. Each tensor is a view of a separate storage.
  * @param {Record<string, Uint8Array>} files of a model
  * @param {{ legacy?: boolean, rename?: (name: string) => string, wrap?: (dict: Map<string, Raw>) => unknown,
  *   transposed?: boolean }} [options] transposed: matrices are views of transposed storages
@@ -148,7 +151,7 @@ function torchFile(bytes, { legacy, rename, wrap, transposed }) {
   return (legacy ? torchLegacy : torchZip)(wrap(dict), storages);
 }
 
-/** (rows, columns) → (columns, rows). */
+/** Transposes (rows, columns) to (columns, rows). */
 function transpose(bytes, [rows, columns], size) {
   const out = new Uint8Array(bytes.length);
   for (let r = 0; r < rows; r++)

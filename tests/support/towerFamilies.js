@@ -1,4 +1,5 @@
-// The towers of CLIP for pictures and of SigLIP for texts and pictures. Parts of other families are passed in.
+// Cases of families.js for the picture tower of CLIP, and for the towers of SigLIP for texts and pictures. Parts of
+// other families are parameters.
 
 import { ACTIVATIONS, add, attend, columns, concat, linear } from './float64.js';
 
@@ -37,7 +38,9 @@ export function towerCases(parts) {
       return add(x, p.linear(`${b}.mlp.fc2`, inside));
     });
 
-  /** The convolution whose stride is the size of its kernel, at each place of a picture (3,SIDE,SIDE). */
+  /**
+   * Applies the patch convolution, whose stride equals the kernel size, at each position of a picture (3,SIDE,SIDE).
+   */
   const patchesOf = (p) => {
     const { data } = p.get('vision_model.embeddings.patch_embedding.weight');
     const bias = p.tensors['vision_model.embeddings.patch_embedding.bias']?.data;

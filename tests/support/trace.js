@@ -1,4 +1,5 @@
-// The two sentences of the tests of Trace, the shares that the module measures for them, and places of the grid.
+// The two sentences of the tests of Trace, the shares that the module computes for them, and positions of cells of the
+// grid.
 
 import { logitDifference, patchGrid } from 'headlight-attention/analysis';
 import { page } from './page.js';
@@ -13,7 +14,7 @@ export const hashOf = (upper, lower, more = '') => {
 };
 export const WORDS = '&trace=own.0.score.ship.whale';
 
-/** Shares of the demo model, by part, layer and place. */
+/** Computes the recovered shares of the demo model. Returns a function of part, layer and place (a token or head). */
 export async function sharesOf(upper, lower, words) {
   const [a, b] = words.map((word) => tokenizer.encode(`the ${word}`).ids.at(-1));
   const model = {
@@ -30,7 +31,7 @@ export const T = tokenizer.encode(WHALE).ids.length;
 export const isWhole = () => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
 export const said = (pattern) =>
   page.waitForFunction((source) => new RegExp(source).test(part('.spoken[role=status]').textContent), pattern.source);
-/** The middle of a place of the grid. */
+/** Returns the position of a place of the grid in the page. */
 export async function placeOf(kind, { row, rows, column, columns }) {
   const box = await page.locator(`.trace-cells.${kind}`).boundingBox();
   return { x: box.x + ((column + 0.5) * box.width) / columns, y: box.y + (row * box.height) / rows };

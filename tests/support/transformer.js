@@ -1,4 +1,4 @@
-// The forward pass of a transformer with normPlace: 'before', in float64, in plain loops.
+// Computes the forward pass of a transformer with normPlace: 'before', in float64, in plain loops.
 
 import { embedding, gelu, norm } from './layers.js';
 import { attention } from './reference.js';
@@ -11,7 +11,7 @@ const linear = (x, weight, bias, { inside, out }) =>
     return sum;
   });
 
-/** (B,T,H·D) ↔ (B,H,T,D) */
+/** Transposes (B,T,H·D) to (B,H,T,D). */
 const split = (x, { batch, rows, heads, width }) => ({
   data: Array.from(x, (_, i) => {
     const [d, t, h, b] = [
@@ -37,7 +37,7 @@ const concat = (x, { rows, heads, width }) =>
 
 /**
  * @param p parameters by name, arrays of numbers
- * @param options those of hl.transformer, with every default filled in
+ * @param options options of hl.transformer, all of them present
  * @param labels (B,T), flat
  * @returns {{ logits: number[], weights: Float64Array[] }}
  */

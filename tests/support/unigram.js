@@ -1,8 +1,8 @@
-// The best segmentation of a text into the pieces of a Unigram vocabulary, in plain loops.
+// Finds the best segmentation of a text into the pieces of a Unigram vocabulary, in plain loops.
 
 /**
- * @param {{ model: { vocab: [string, number][], unk_id: number } }} tokenizer whose normalizer is NFKC and whose spaces
- * are ▁, with one before the text
+ * @param {{ model: { vocab: [string, number][], unk_id: number } }} tokenizer a file whose normalizer is NFKC, and in
+ * which spaces become ▁, with a ▁ before the text
  */
 export function unigram({ model: { vocab, unk_id: unknown } }) {
   const ids = new Map(vocab.map(([piece], id) => [piece, id]));

@@ -1,8 +1,8 @@
-// Sound files.
+// Writes sound files.
 
 import { writeFileSync } from 'node:fs';
 
-/** A file with one channel of 16 bits. @param {Float32Array} samples @param {number} rate */
+/** Returns a WAV file with one channel of 16 bits. @param {Float32Array} samples @param {number} rate */
 export function wavOf(samples, rate) {
   const bytes = Buffer.alloc(44 + 2 * samples.length);
   bytes.write('RIFF', 0);
@@ -21,7 +21,7 @@ export function wavOf(samples, rate) {
   return bytes;
 }
 
-/** A tone. @param {number} seconds @param {number} rate @param {number} frequency */
+/** Returns the samples of a tone. @param {number} seconds @param {number} rate @param {number} frequency */
 export const tone = (seconds, rate, frequency) =>
   Float32Array.from({ length: seconds * rate }, (_, i) => 0.5 * Math.sin((2 * Math.PI * frequency * i) / rate));
 

@@ -1,4 +1,4 @@
-// Random attention weights in files of other tools: rows that sum to 1.
+// Makes random attention weights as in files of other tools. Each row sums to 1.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 

@@ -1,4 +1,4 @@
-// The demo model of the page, opened by the module.
+// Opens the demo model of the page with the module.
 
 import { readFile } from 'node:fs/promises';
 import { load } from 'headlight-attention';
@@ -8,7 +8,7 @@ import { openDemoModel } from '../../web/worker/sources/demoModel.js';
 /** @param {'whale.safetensors' | 'tokenizer.json'} name */
 export const whaleFile = (name) => readFile(new URL(`../../web/demo/${name}`, import.meta.url));
 
-/** Loads the core and opens the model and its tokenizer. */
+/** Loads the module, and opens the model and the tokenizer. */
 export async function loadWhale() {
   const hl = await load();
   const [weights, words] = await Promise.all([whaleFile('whale.safetensors'), whaleFile('tokenizer.json')]);

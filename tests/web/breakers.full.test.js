@@ -1,5 +1,5 @@
-// Inputs and events that could stop the page: files of gigabytes, texts that are too long, two pages at once, a worker
-// that is killed. The page reports each of them and keeps working.
+// Tests inputs and events that could stop the page: files of gigabytes, texts that are too long, two pages at once, and
+// a worker that is killed. The page must report each of them and continue to work.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { writeNpy } from 'headlight-attention/formats';
 import { faults, headSwitch, openChooser, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
-// A browser of this file alone reads the files from the disk. The shared browser would receive all of their bytes.
+// This test file uses a separate browser, which reads opened files from the disk. All their bytes would have to be sent
+// to the shared browser.
 delete process.env.HEADLIGHT_CHROMIUM;
 
 const GIGABYTES = 2 * 2 ** 30;
@@ -32,7 +33,7 @@ async function choose(...files) {
   await page.locator('input[data-name=files]').setInputFiles(files);
 }
 
-/** A sparse file: it has the size, but only its beginning has data. */
+/** Makes a sparse file of a size, in which only the beginning has data. */
 function sparse(name, start, size) {
   const path = join(folder, name);
   const file = openSync(path, 'w');
@@ -61,7 +62,7 @@ test('attention weights of 2 GB are looked at in parts: zeros are no attention, 
     () => part('.problem')?.textContent || part('.model-menu .under').textContent.includes('attentions'),
   );
   const said = await page.evaluate(() => part('.problem')?.textContent ?? '');
-  // Only a few rows have been read.
+  // The error must come after only a few rows have been read.
   assert.match(said, /attentions \(2 × 16 × 4096 × 4096\).*no attention weights/);
   await shows('.model-menu .under', 'Moby');
 });
@@ -108,7 +109,7 @@ test('a model of 2 GB is read with progress while one goes on; cancelled, the ne
     await choose(about, weights);
     await page.waitForFunction(() => Number(part('.gauge')?.getAttribute('aria-valuenow')) >= 2);
     assert.match(await page.locator('.open .progress-text').textContent(), /of 2\.0\d GB/);
-    // The worker answers other requests meanwhile.
+    // Meanwhile, the worker answers other requests.
     await page.evaluate((head) => part(`[data-head='${head}']`).click(), `0.${round}`);
     await settled();
     await shows('.corner h2', `Layer 0, head ${round}`);
@@ -171,7 +172,7 @@ test('two pages train at once: both models are kept, each where it was', async (
   await visitor.close();
 });
 
-/** Ends the worker of the page, not one of the threads that it has started. */
+/** Ends the worker of the page, not one of the threads that the worker has started. */
 const endWorker = () =>
   page
     .workers()
@@ -205,7 +206,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await page.waitForFunction((guess) => part('.prediction .option b').textContent === guess, guess);
   await word('Close').first().click();
   await page.waitForFunction(() => part('.failure') === null);
-  // First the worker of the model that is shown.
+  // Ends the worker while it shows an opened model.
   await choose(path);
   await shows('.model-menu .under', 'attentions.npy');
   await endWorker();
@@ -218,7 +219,7 @@ test('a worker that dies again before it has answered is not begun once more by 
   await open();
   await page.evaluate(() => {
     const post = Worker.prototype.postMessage;
-    // The next workers end at their first request.
+    // Makes the next workers end at their first request.
     Worker.prototype.postMessage = function (message, ...rest) {
       if (message.verb !== 'show') return post.call(this, message, ...rest);
       this.addEventListener('message', () => setTimeout(() => this.terminate()));

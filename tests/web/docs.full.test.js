@@ -1,5 +1,5 @@
-// The documentation as it is built: every page in Chromium, every program that runs there, the search, and what axe
-// finds on each kind of page.
+// Tests the built documentation: every page in Chromium, every program that runs there, the search, and accessibility
+// (axe) on each kind of page.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -18,10 +18,10 @@ const pages = pagesOf(docs).map((name) => {
   return { path: name.replace(/md$/, 'html'), text, blocks: blocksOf(text), ...frontMatterOf(text) };
 });
 
-/** A page with text, with tables, with programs and their output, with programs that do not run, a list, an error. */
+/** Pages of each kind: text, tables, programs with output, programs that do not run, a list, and an error. */
 const KINDS = ['index', 'guide/index', 'guide/edits', 'families', 'recipes/server', 'changelog', 'names', '404'];
 
-/** Search terms, and the page that explains each. */
+/** Search terms, by the page that explains them. */
 const NAMES = {
   'guide/attention': ['softcap', 'validLens', 'keyPadding', 'maskFill', 'kvHeads', 'alibi', 'pastKey', 'window'],
   'guide/memory': ['dispose', 'scope', 'HeadlightError', 'OUT_OF_MEMORY', 'toArray', 'DISPOSED'],
@@ -196,7 +196,7 @@ describe('the documentation', () => {
     const modules = await Promise.all(
       ['formats', 'analysis', 'onnx'].map((name) => import(`headlight-attention/${name}`)),
     );
-    // Classes whose instances the functions return.
+    // Classes whose instances are returned by functions, and that the page need not list.
     const classes = ['AttentionResult', 'Headlight', 'MultiHeadAttention', 'Tensor'];
     const names = [main, ...modules].flatMap((module) => Object.keys(module)).filter((name) => !classes.includes(name));
     const methods = Object.getOwnPropertyNames(main.Headlight.prototype).filter(

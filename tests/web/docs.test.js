@@ -1,5 +1,5 @@
-// The sources of the documentation: front matter, headings, links, the contents list, and the tables that must agree
-// with the code. docs.full.test.js opens the built site.
+// Checks the sources of the documentation: front matter, headings, links, the list of contents, and the tables that
+// must agree with the code. docs.full.test.js opens the built site.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,10 +19,10 @@ const docs = join(root, 'web/docs');
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const pages = pagesOf(docs).map((name) => ({ name, text: read(`web/docs/${name}`) }));
 const textOf = (name) => pages.find((page) => page.name === name).text;
-/** A document without its programs, in which a line may begin with #. */
+/** Returns a document without its programs, because a line of a program may begin with #. */
 const prose = (text) => text.replaceAll(/^```[^]*?^```$/gm, '');
 
-/** The anchor of a heading, as VitePress makes it. */
+/** Returns the anchor that VitePress makes of a heading. */
 const anchorOf = (heading) =>
   heading
     .toLowerCase()
@@ -36,7 +36,7 @@ test('every page has a title, a description of its own and one heading of the fi
     const { title, description } = frontMatterOf(text);
     assert.ok(title && description, name);
     assert.ok(description.length >= 30 && description.length <= 160, `${name}: ${description.length} characters`);
-    // A colon breaks the YAML; backticks and asterisks would be shown.
+    // A colon breaks the YAML, and backticks and asterisks would be displayed.
     assert.doesNotMatch(`${title}${description}`, /: |[`*]/, name);
     descriptions.add(description);
     const headings = [...prose(text).matchAll(/^# (.*)$/gm)].map(([, heading]) => heading);

@@ -1,4 +1,4 @@
-// The main actions of a visitor, in Firefox.
+// Tests the main actions of a visitor in Firefox.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ before(async () => {
   browser = await launchFirefox();
   page = await browser.newPage();
   await page.setViewport({ width: 1440, height: 900 });
-  // An address with a state opens the instrument, also on a first visit.
+  // An address with a state opens the full page, even on a first visit.
   await page.goto(`${server.url}#layer=4&head=2`);
   await until(() => inPage(() => part('.page')?.dataset.busy === 'false' && part('.adds') !== null));
 });
@@ -46,7 +46,7 @@ const press = (selector, name) =>
     name,
   );
 
-/** The position of a part, once it no longer moves. */
+/** Waits until a part no longer moves, and returns its position. */
 async function standing(selector) {
   const boxOf = () =>
     inPage((selector) => {

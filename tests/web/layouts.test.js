@@ -1,4 +1,5 @@
-// Places and sizes of drawings, computed without a browser, with cases for every arrangement that a function knows.
+// Tests positions and sizes of drawings, computed without a browser, with cases for every arrangement that a function
+// supports.
 
 import test from 'node:test';
 import { scaleOf } from '../../web/features/atlas/axes.js';
@@ -27,9 +28,9 @@ import {
 } from '../../web/ui/layout.js';
 import { assertSame } from '../support/same.js';
 
-/** The values of a function for named arguments. */
+/** Returns the values of a function for named lists of arguments. */
 const each = (of, cases) => Object.fromEntries(Object.entries(cases).map(([name, given]) => [name, of(...given)]));
-/** The values of a function for each of several first arguments. */
+/** Returns the values of a function for each of several arguments. */
 const along = (of, list) => Object.fromEntries(list.map((given) => [given, of(given)]));
 const ROOMS = { desk: [684, 640], phone: [328, 420], low: [500, 250], wide: [1100, 900] };
 
@@ -242,7 +243,7 @@ test('axes, sizes and files of the map of heads', () => {
 });
 
 test('two pictures of runs', () => {
-  // The width of letters is that of a browser: here every text is 20 px wide.
+  // Only a browser can measure the width of letters, so every text is 20 px wide here.
   globalThis.document ??= { createElement: () => ({ getContext: () => ({ measureText: () => ({ width: 20 }) }) }) };
   const names = (n) => Array.from({ length: n }, (_, i) => `t${i}`);
   const side = (n) => ({ names: names(n), keys: names(n) });

@@ -1,5 +1,5 @@
-// The layout of the page in Chromium: sizes of pictures, positions of texts. widths.test.js checks every state at
-// every width.
+// Tests the layout of the page in Chromium: sizes of pictures and positions of texts. widths.test.js checks every state
+// at every width.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -38,7 +38,7 @@ const HEIGHTS = {
 const open = (hash, width, options = {}) =>
   openAt(hash, { viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
 
-/** Widths of letters on other systems, as shares of those here. */
+/** Widths of letters on other systems, relative to the widths on this system. */
 const LETTERS = inTier([1, 0.86], [0.86]);
 async function openInLetters(share, width, hash, options = {}) {
   await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
@@ -66,7 +66,7 @@ async function openInLetters(share, width, hash, options = {}) {
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
-/** Pairs of visible texts that overlap. */
+/** Returns the pairs of visible texts that overlap. */
 const overlaps = (selector) =>
   page.evaluate((selector) => {
     const boxes = [...part('.page').querySelectorAll(selector)]
@@ -90,7 +90,7 @@ const overlaps = (selector) =>
 
 const PINNED_OPENING = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 const PINNED = `pinned=${encodeURIComponent('text=To the last')}`;
-/** The least width of a picture in patches. @type {Record<number, number>} */
+/** Minimum width of a picture in patches, by the width of the window. @type {Record<number, number>} */
 const PATCHES = { 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 };
 for (const [width, least] of inTier([2560, 1440, 1024, 768, 360], [1440, 360]).map((width) => [width, PATCHES[width]]))
   test(`${width} px: a picture in patches is ${least} px wide, and its weights are in sight below it`, async () => {
@@ -170,7 +170,7 @@ fullTest('names of heads at the ends of their lines are not cut off at any width
   await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
   await page.locator('.speed button').click();
   await page.getByRole('menuitemradio', { name: 'as fast as it can' }).click();
-  // Until the last step: then the labels are at the right edge.
+  // Waits for the last step, at which the labels are at the right edge.
   const ended = () => page.waitForFunction(() => part('.time input').value === part('.time input').max);
   await page.locator('.play').click();
   await ended();
@@ -199,7 +199,7 @@ test('360 px, story: the button that continues the text does not overlap it', as
 });
 
 test('before training the charts explain themselves; on a phone held sideways nothing overlaps', async () => {
-  // The page of the story's test may have trained in the background.
+  // A new page is opened, because the page of another test may have trained in the background.
   await open('panel=train', 1440, { fresh: true });
   await page.waitForFunction(() => part('.page').querySelectorAll('.plot .waiting').length === 3);
   assert.deepEqual(await overlaps('.plot .waiting, .plot .at-end'), []);
@@ -222,14 +222,14 @@ fullTest('360 px: while the page opens and trains, no frame of it is wider than 
     look();
   });
   await page.goto(`${server.url}#panel=train`);
-  // The page moves the button while it loads: an earlier tap may miss it.
+  // The button moves while the page loads, so an earlier tap could miss it.
   await page.waitForFunction(() => part('.thumbnail'));
   await page.locator('.play').tap();
   await page.waitForFunction(() => part('.frames')?.querySelectorAll('canvas').length >= 2);
   assert.equal(await page.evaluate(() => globalThis.widest), 360);
 });
 
-/** The least width of each of two pictures. @type {Record<number, number>} */
+/** Minimum width of each of two pictures, by the width of the window. @type {Record<number, number>} */
 const PAIRS = { 2560: 700, 1920: 520, 1440: 400, 1024: 270 };
 for (const [width, least] of inTier([2560, 1920, 1440, 1024], [1440, 1024]).map((width) => [width, PAIRS[width]]))
   test(`${width} px: two runs side by side are ${least} px wide each, below the reading`, async () => {
@@ -261,11 +261,11 @@ test('without a pinned run the picture keeps its size, and instructions are in i
   const alone = await width();
   await page.goto(`${server.url}#view=compare`);
   await page.waitForFunction(() => part('.nothing-pinned button'));
-  // The rows are named on the left there.
+  // The picture may be slightly smaller, because row labels are on the left in this view.
   assert.ok((await width()) > 0.95 * alone);
   const { left, bottom, stairs } = await page.evaluate(() => {
     const { left, bottom } = part('.nothing-pinned').getBoundingClientRect();
-    // The right end of the key labels that are above the bottom of the text.
+    // Finds the right end of the key labels that are above the bottom of the text.
     const labels = [...part('.labels').querySelectorAll('.key-label')].map((one) => one.getBoundingClientRect());
     return { left, bottom, stairs: Math.max(...labels.filter(({ top }) => top < bottom).map(({ right }) => right)) };
   });
@@ -468,7 +468,7 @@ test('the sequence of training is in one line next to its note, from 1024 to 192
   }
 });
 
-/** The boxes of the texts of elements, without padding. */
+/** Returns the boxes of the texts of elements, without padding. */
 const textBoxes = (selector) =>
   page.evaluate((selector) => {
     return [...part('.page').querySelectorAll(selector)].map((element) => {
@@ -596,7 +596,7 @@ test('a head that is off: the reading says that its output is zero, and 0.00 has
   const mixture = page.locator('.strip').last();
   assert.match(await mixture.textContent(), /off.*output is zero/);
   assert.equal(await page.locator('.reading .adds b').textContent(), '0.00');
-  // If every number is 0 a base line is drawn in place of the bars.
+  // If every number is 0, a base line is drawn instead of the bars.
   assert.ok(await mixture.locator('.bars .line').count());
   await open(`patch=4.2%3A1&${PINNED}`, 1440);
   await page.waitForFunction(() => part('.reading .strip'));
@@ -706,7 +706,7 @@ fullTest('1024 tokens: the frame in the lens is not cut off', async () => {
   await openWeights([1, 1, 1024, 1024]);
   await page.locator('canvas.lens').waitFor();
   await page.locator('#picture').focus();
-  // The first key of the last token: its cell is in a corner of the lens.
+  // Chooses the first key of the last token, whose cell is in a corner of the magnifier.
   for (const key of ['PageDown', 'Home']) await page.keyboard.press(key);
   await page.waitForFunction(() => part('.reading .title .key')?.textContent === '0');
   const dark = await page.evaluate(() => {

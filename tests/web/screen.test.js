@@ -1,4 +1,4 @@
-// The page in Chromium: its numbers, its controls and its layout.
+// Tests the page in Chromium: numbers, controls and layout.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { loadWhale } from '../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
 
-/** Weights of a head and the last row's probabilities, by the module. */
+/** Computes the weights of a head and the probabilities of the last row with the module. */
 function run(text, edit = []) {
   return hl.scope(() => {
     const { ids } = tokenizer.encode(text);
@@ -94,7 +94,7 @@ test('a head is switched off: the guess falls as with the same edit; Ctrl+Z undo
   assert.equal((await guesses())[0].now, percent(best));
   assert.equal((await guesses()).at(-1).other, before[0].now, 'what was guessed is still in the list');
   assert.equal(await text('.adds b'), '0.00');
-  // Under the pointer the word "off" shows the guesses without the head.
+  // While the pointer is over the word "off", the predictions without the head are shown.
   await page.mouse.move(5, 5);
   await press('Control+z');
   await page.waitForFunction(() => !part('.corner h2').textContent.includes('is off'));
@@ -190,7 +190,7 @@ fullTest(
       return [frame.right - area.left, frame.top - area.top];
     });
     assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
-    // It does not block the pointer, and fades.
+    // The beam does not block the pointer, and fades.
     await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
     assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
     await openPage({ reducedMotion: 'reduce', fresh: true });
@@ -208,7 +208,7 @@ test('a visitor edits the text, and the model continues it until it is stopped',
   await page.waitForFunction(() => part('.guess')?.textContent === 'Whale');
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction(() => part('textarea').value.length > 55);
-  // Without a wait: when writing has ended, the same button would start it again.
+  // Presses the button without waiting, because after the end of writing the same button would start it again.
   await page.evaluate(() => {
     const buttons = [...part('.sentence').querySelectorAll('button')];
     buttons.find(({ textContent }) => textContent === 'stop')?.click();
@@ -448,7 +448,7 @@ test('a first visit loads at most 232 kB compressed, without models', async () =
 });
 
 fullTest('the worker uses all cores if the page is isolated, otherwise one thread', async () => {
-  /** The binary that a page of this server runs, without its extension. */
+  /** Returns the name of the binary that a page of this server loads, without the extension. */
   async function binaryOf({ url }) {
     await openEmpty();
     const names = [];
@@ -504,7 +504,7 @@ test('the first picture and its guesses are shown before the worker has answered
   const before = await guesses();
   const { likely } = run(OPENING);
   assert.equal(before[0].now, percent(Math.max(...likely)));
-  // A request that is made meanwhile is answered once the model has been read.
+  // A request that is sent meanwhile is answered after the model has been read.
   await headSwitch().click();
   await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
   goOn();

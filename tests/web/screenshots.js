@@ -1,5 +1,5 @@
-// Screenshots of the page: every state at six widths in both themes, into dist/screenshots.
-//   --only=flow,story4 --widths=1440,360 --themes=dark --to=FOLDER --from=SITE   some of them
+// Takes screenshots of the page: every state at six widths in both themes, into dist/screenshots.
+//   --only=flow,story4 --widths=1440,360 --themes=dark --to=FOLDER --from=SITE   only some of them
 //   --readme, --readme=picture,patches   the pictures of the README and the guide, into web/pictures/
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { launch } from '../support/chromium.js';
 import { STATES, settle } from './states.js';
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
-/** The words after --NAME=; without this option, `all`. */
+/** Returns the words after --NAME=, or `all` without this option. */
 const chosen = (name, all) => {
   const given = process.argv.find((word) => word.startsWith(`--${name}=`));
   return given ? given.slice(name.length + 3).split(',') : all;
@@ -19,7 +19,7 @@ const chosen = (name, all) => {
 const server = await serve({ root: chosen('from', [folder('../../dist/site')])[0] });
 const browser = await launch();
 
-/** A page at an address. In it, `part` finds an element in the shadow root. */
+/** Opens a page at an address. In the page, `part` finds an element in the shadow root. */
 async function open(hash, options) {
   const page = await browser.newPage(options);
   await page.addInitScript(
@@ -32,7 +32,10 @@ async function open(hash, options) {
 }
 const SIZES = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 768: 1024, 360: 740 };
 
-/** One state at all sizes and in both themes. A menu closes when the width changes, so such states are opened again. */
+/**
+ * Takes one state at all sizes and in both themes. A menu closes when the width changes, so such states are opened
+ * again.
+ */
 async function takeState(name, target) {
   const { hash = '', act, locale = 'en-GB', fresh = false } = STATES[name];
   const widths = chosen('widths', Object.keys(SIZES)).map(Number);
@@ -51,7 +54,7 @@ async function takeState(name, target) {
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme });
       await settle(page);
-      // Wait until the cells have faded.
+      // Waits until the cells have faded.
       await page.waitForTimeout(500);
       await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png` });
       const longer = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight + 1);
@@ -71,7 +74,7 @@ async function takeAll() {
   console.log(`pictures are in ${target}`);
 }
 
-/** PNGs of one size as an animated PNG: each frame has a number and a duration. */
+/** Combines PNGs of one size into an animated PNG, whose frames have numbers and durations. */
 function animate(pngs, milliseconds) {
   const chunk = (type, ...parts) => {
     const body = Buffer.concat([Buffer.from(type), ...parts]);
@@ -116,7 +119,7 @@ function animate(pngs, milliseconds) {
   ]);
 }
 
-/** The instrument with the model. */
+/** Takes the full page with the demo model. */
 async function takeInstrument() {
   const still = await open('', { viewport: { width: 1440, height: 900 }, colorScheme: 'light', locale: 'en-GB' });
   await still.getByText('induction', { exact: true }).first().waitFor();
@@ -124,7 +127,7 @@ async function takeInstrument() {
   await still.close();
 }
 
-/** Steps of the film: [action, milliseconds that its picture is shown]. */
+/** Takes the film. A step is [action, milliseconds that the picture after it is shown]. */
 async function takeFilm() {
   const page = await open('', {
     viewport: { width: 1280, height: 800 },
@@ -186,7 +189,7 @@ async function takeFilm() {
   await page.close();
 }
 
-/** A picture in patches: [head, points of the queries]. */
+/** Takes the film of a picture in patches. A step is [head, points of the queries]. */
 async function takePatches() {
   const page = await open('model=patches&text=&layer=0&head=0', {
     viewport: { width: 1440, height: 900 },

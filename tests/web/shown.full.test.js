@@ -1,5 +1,5 @@
-// Each state says and draws what it did, at the width of a desk and of a phone. Numbers are those of the demo model.
-// widths.test.js compares further states, which it opens anyway; it belongs to the default tier.
+// Checks that the text and drawings of each state are unchanged, at the width of a desktop and of a phone. Numbers are
+// those of the demo model. widths.test.js, in the default tier, compares further states, which it opens anyway.
 
 import test from 'node:test';
 import { drawn, openAt, page, spoil } from '../support/page.js';
@@ -7,7 +7,7 @@ import { assertShown } from '../support/shown.js';
 import { STATES } from './states.js';
 
 /**
- * The states: the part that is compared, and another one that the state shows once it is complete.
+ * The states, each with the part that is compared, and optionally a part that is shown when the state is complete.
  * @type {Record<string, [part: string, shown?: string]>}
  */
 const PARTS = {
@@ -63,7 +63,7 @@ const PARTS = {
   share: ['.whatif'],
   kinds: ['.legend'],
 };
-/** States on a phone. */
+/** States that are also compared on a phone. */
 const NARROW = ['cell', 'trace', 'text', 'story4seen', 'circuitCut', 'flow', 'explore', 'difference', 'first1'];
 /** States that an address does not restore. */
 const OPENED = ['elsewhere', 'full', 't5', 't5Flow', 'mpnetOff', 'told', 'problem'];

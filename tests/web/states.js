@@ -1,4 +1,4 @@
-// States of the page: an address, further actions, and a condition to wait for.
+// States of the page. A state has an address, further actions, and a condition to wait for.
 
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { LONGER } from '../support/opening.js';
 import { writePng } from '../support/png.js';
 import { attentions } from '../support/weights_file.js';
 
-/** Two sentences of a trace. */
+/** The two sentences of a trace. */
 const PAIR = ['They gave the ship to me. They gave the', 'They gave the whale to me. They gave the'];
 const traced = (page) => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
 const inCircuit = (page) =>
@@ -39,14 +39,14 @@ const family = (name) =>
   });
 const weights = (given) => folderOf((folder) => writeFileSync(join(folder, 'attentions.npy'), writeNpy(given)));
 
-/** A picture of a disc above a horizon. */
+/** Returns a picture of a disc above a horizon. */
 const picture = (side = 224) =>
   writePng(side, (x, y) => {
     if (Math.hypot(x - 0.65 * side, y - 0.35 * side) < 0.15 * side) return [250, 210, 90];
     return y < 0.6 * side ? [120, 170, 220 - y / 3] : [30, 70 + (y % 9) * 4, 110];
   });
 
-/** Sentences of which this tiny model has different vectors. */
+/** Writes sentences for which this tiny model has different vectors. */
 async function writeSentences(page) {
   for (const [i, text] of ['whales swim here', 'two ships', 'a dog'].entries())
     await page.locator('.matching-line input').nth(i).fill(text);
@@ -55,7 +55,7 @@ async function writeSentences(page) {
   );
 }
 
-/** 32 layers of 32 heads. Each attends to a window of a different width. */
+/** Returns a file with the weights of 32 layers of 32 heads. Each head attends to a window of a different width. */
 function many() {
   const [L, T] = [32, 24];
   const data = new Float32Array(L * L * T * T);
@@ -74,7 +74,7 @@ function many() {
   return { data, shape: [L, L, T, T] };
 }
 
-/** 4096 tokens. Each attends to its neighbours and to every 512th token. */
+/** Returns a file with the weights of 4096 tokens. Each token attends to its neighbours and to every 512th token. */
 function long() {
   const T = 4096;
   const data = new Float32Array(2 * T * T);
@@ -102,25 +102,25 @@ async function choose(page, files) {
   await page.locator('input[data-name=files]').setInputFiles(files);
   await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'Moby');
 }
-/** Opens files, and closes the panel that describes them. */
+/** Returns an action that opens files, and closes the panel that describes them. */
 const opens =
   (files, then = () => {}) =>
   async (page) => {
     await choose(page, files());
-    // A panel describes a model; weights are described next to their picture.
+    // A panel describes a model. Weights from a file are described next to the heatmap.
     await page.waitForFunction(() => part('.told .word, .prediction.about .word'));
     await page.evaluate(() => part('.told .word')?.click());
     await settle(page);
     await then(page);
     await settle(page);
   };
-/** A tiny model of sound. */
+/** Returns an action that opens a tiny model of sound. */
 const opensListener =
   (name, then = () => {}) =>
   async (page) => {
     await choose(page, checkpoint(name));
     await page.waitForFunction(() => part('.record'));
-    // The panel that describes the model closes.
+    // Closes the panel that describes the model.
     await page.evaluate(() => part('.told .word')?.click());
     await settle(page);
     await then(page);
@@ -130,7 +130,7 @@ async function showCross(page) {
   await page.locator('.choice.parts .word').last().click();
   await settle(page);
 }
-/** Chooses an item of a menu. */
+/** Returns an action that chooses an item of a menu. */
 const menu = (around, key) => async (page) => {
   await page.locator(`${around} button`).first().click();
   await page.locator(`${around} [data-key=${key}]`).click();
@@ -144,7 +144,7 @@ const each =
   async (page) => {
     for (const act of acts) await act(page);
   };
-/** Chooses an answer of the story. */
+/** Returns an action that chooses an answer of the story. */
 const predict = (i) => async (page) => {
   await page.waitForFunction(() => part('.answer'));
   await page.evaluate((i) => part('.ask').querySelectorAll('input')[i].click(), i);
@@ -172,7 +172,7 @@ const skipQuestion = async (page) => {
   await page.evaluate(() => part('.quiz-buttons .word').click());
   await page.waitForFunction((before) => part('.story .do')?.textContent !== before, number);
 };
-/** A text that the demo model is trained on: long enough to hold out its end. */
+/** A text on which the demo model is trained. It is long enough to hold out its end. */
 const LETTER =
   'The letters came on Monday, and nobody read them. On Tuesday the postman sang about rivers, and the whole town ' +
   'listened until dawn. On Wednesday the letters came again, and the postman read them to the town: the rivers were ' +
@@ -235,7 +235,7 @@ export const STATES = {
     ),
   },
   beam: {
-    // The animation from the chosen head to the picture, paused after a third.
+    // Shows the animation from the chosen head to the picture, paused after a third of its time.
     act: (page) =>
       page.evaluate(async () => {
         const drawn = () => part('.beam path').getAttribute('d');

@@ -1,7 +1,7 @@
 // The tasks of a visitor:
 //
 //    1. Open the demo model and find its induction head.
-//    2. Switch it off and read how far the guess falls.
+//    2. Switch it off and read how far the prediction falls.
 //    3. Load the folder of a tiny BERT and read layer 1, head 0.
 //    4. Load attentions.npy with its tokens.
 //    5. Patch one run into another.
@@ -13,7 +13,7 @@
 //   11. Embed one heatmap in another page.
 //   12. Follow the story to its end.
 //
-// Each is written once and done in three ways: with the mouse, by keyboard alone, by touch at 360 px.
+// Each task is written once and done in three ways: with the mouse, by keyboard alone, and by touch at 360 px.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -43,7 +43,7 @@ after(async () => {
 });
 
 const settle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('#picture'));
-/** Until something says so. @param {string} selector @param {string | RegExp} text */
+/** Waits until an element contains a text. @param {string} selector @param {string | RegExp} text */
 const says = (selector, text) =>
   page.locator(selector).filter({ hasText: text }).first().waitFor({ state: 'attached' });
 const guess = () => page.evaluate(() => part('.prediction .option b').textContent);
@@ -53,12 +53,12 @@ const address = (pattern) =>
 
 async function open(hand, address = server.url) {
   await openEmpty({ ...hand.screen, locale: 'en-GB' });
-  // Listen before the button is pressed: the event may come before the press returns.
+  // Listens before the button is pressed, because the event may come before the press returns.
   page.on('filechooser', () => {});
   await page.goto(address);
 }
 
-/** Pins the run, and lets the model continue the text. */
+/** Pins the run, and appends to the text. */
 async function pinAndWrite(hand, text) {
   await hand.pick(/^Share$/, /^Pin this run/);
   await hand.write(text);

@@ -1,5 +1,5 @@
-// States of the page at every width and in both languages, each opened once: nothing is cut off, no two controls or
-// texts overlap, every target is large enough, and axe finds nothing.
+// Opens states of the page once, and checks them at every width and in both languages: nothing is cut off, no two
+// controls or texts overlap, every target is large enough, and axe finds no fault.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,15 +22,18 @@ const HEIGHTS = {
   560: 800,
   360: 740,
 };
-/** From wide to narrow: Escape on a phone also closes the panel of a state. */
+/** Widths from wide to narrow, because Escape on a phone also closes the panel of a state. */
 const WIDTHS = inTier(Object.keys(HEIGHTS).map(Number).reverse(), [1440, 768, 360]);
-/** Widths at which axe runs: one for each arrangement. */
+/** Widths at which axe runs, one for each layout of the page. */
 const CHECKED_BY_AXE = inTier([1440, 768, 360], [768, 360]);
-/** The width at which the page is compared with what it said before. */
+/** The width at which the page is compared with tests/golden/shown. */
 const READ_AT = 1440;
 const LOCALES = inTier(['en-GB', 'zh-CN'], ['en-GB']);
 
-/** The states of the default tier, with a part that each shows once it is complete. Others: shown.full.test.js. */
+/**
+ * The states of the default tier, each with a part that is shown when the state is complete. shown.full.test.js has
+ * other states.
+ */
 const USUAL = {
   explore: '.reading .adds',
   constructed: '.corner p',
@@ -75,7 +78,7 @@ const SHOWN = {
   ),
 };
 
-/** States that their actions change in a way that an address does not restore. */
+/** States whose actions make changes that opening an address does not undo. */
 const CHANGED = [
   'circuitRefused',
   'tried',
@@ -91,7 +94,7 @@ const CHANGED = [
   'wav2vec2',
 ];
 
-/** Elements that must not overlap, group by group: controls, or texts. */
+/** Selectors of controls and of texts that must not overlap others of the same group. */
 const CONTROLS = [
   '.header button',
   '.whatif button, .whatif .slider',
@@ -115,11 +118,12 @@ const TEXTS = [
   '.whatif .word, .whatif .slider > span',
 ];
 
-/** The faults of the page as it is drawn. @returns {Promise<string[]>} */
+/** Returns the faults of the displayed page. @returns {Promise<string[]>} */
 const audit = () =>
   page.evaluate(
     ([controls, texts]) => {
-      // A thumbnail also responds to the pointer around its picture, where other controls may be.
+      // Uses the frame of a thumbnail, because a thumbnail also responds to the pointer around its picture, where other
+      // controls may be.
       const boxOf = (element) => (element.querySelector(':scope > .frame') ?? element).getBoundingClientRect();
       const textOf = (element) => {
         const range = document.createRange();
@@ -144,7 +148,8 @@ const audit = () =>
         );
       };
       const isPhone = part('.page.phone') !== null;
-      // A table may scroll sideways in its own box; what is fixed to the window's edge covers what scrolls.
+      // A table may scroll sideways in its own box. Elements fixed to the edge of the window cover elements that
+      // scroll.
       const cut = all('.word, .sample, .slider, b').filter(
         (one) => !one.closest('.scrolls') && (boxOf(one).left < 0 || boxOf(one).right > innerWidth),
       );
@@ -166,7 +171,7 @@ const audit = () =>
     [CONTROLS, TEXTS],
   );
 
-// The state `tried` waits for a text in English.
+// The state `tried` is opened only in English, because it waits for an English text.
 for (const locale of LOCALES)
   for (const [name, shown] of Object.entries(SHOWN))
     if (name !== 'tried' || locale === 'en-GB')
@@ -178,7 +183,7 @@ for (const locale of LOCALES)
         const found = [];
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: HEIGHTS[width] });
-          // The layout follows a change of width in several frames.
+          // After a change of the width, the layout needs several frames.
           const isComplete = (shown) =>
             (part(shown) || part('.page.phone .sheet')) && document.documentElement.scrollWidth <= innerWidth;
           await page.waitForFunction(isComplete, shown);

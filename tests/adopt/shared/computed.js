@@ -1,4 +1,5 @@
-// The computation of every row: a layer with its weights, with the same bits on two threads as on one, and a file.
+// The computation that the program of every row runs: a layer with returned weights, on one and on two threads, which
+// must give the same bits; and writing and reading a NumPy file.
 
 export async function computed({ load, readNpy, writeNpy }) {
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);

@@ -1,4 +1,5 @@
-// A page that computes, and shows a heatmap, which needs no worker, and all heads of the demo model, which need one.
+// Runs the computation in a page, and shows a heatmap, which needs no worker, and all heads of the demo model, which
+// need a worker.
 
 import { mount } from 'headlight-attention/view';
 import { compute } from './compute.js';

@@ -1,5 +1,5 @@
-// For pages in which a component shows the heatmap: reports the results of the computation when the heatmap is
-// displayed.
+// Reports the results of the computation as soon as the heatmap is displayed. For pages in which a component shows the
+// heatmap.
 
 import { compute } from './compute.js';
 

@@ -1,8 +1,8 @@
-// Headlight as users call it: from Float32Arrays to Float32Arrays.
+// Runs Headlight as users call it, with inputs and results as Float32Arrays.
 
 import { INT8_TOLERANCE, isForInt8 } from '../problem.js';
 
-/** Two contenders on one instance: with float32 and with int8 weights. */
+/** Opens two contenders on one instance of the module, with float32 and with int8 weights. */
 export async function open({ load, threads, simd }) {
   const hl = await load({ threads, simd });
   const name = `Headlight, ${hl.info.simd === 'relaxed' ? 'relaxed' : 'plain'} SIMD`;

@@ -1,6 +1,6 @@
-// onnxruntime-web or onnxruntime-node. The layer is a graph with one of three forms: the runtime's fused
-// MultiHeadAttention between the projections, which returns no weights; MatMul, Softmax and other basic operators; or
-// projections by MatMulInteger.
+// Runs onnxruntime-web or onnxruntime-node. The graph of the layer has one of three forms: projections and the fused
+// MultiHeadAttention operator, which returns no weights; MatMul, Softmax and other basic operators; or projections by
+// MatMulInteger.
 
 import { graphModel } from '../onnx.js';
 import { INT8_TOLERANCE, isForInt8 } from '../problem.js';

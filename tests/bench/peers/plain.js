@@ -1,4 +1,4 @@
-// Plain JavaScript over Float32Arrays, written with some care for speed: inner products of rows.
+// Computes in plain JavaScript on Float32Arrays, with inner products of rows, written with some care for speed.
 
 const dot = (a, i, b, j, n) => {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];

@@ -1,4 +1,5 @@
-// ruvector-attention-wasm: attention of one query at a time, without projections, masks or returned weights.
+// Runs ruvector-attention-wasm, which computes attention of one query at a time, without projections, masks or returned
+// weights.
 
 export function open(module) {
   return {

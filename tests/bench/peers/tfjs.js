@@ -1,4 +1,4 @@
-// TensorFlow.js on its WebAssembly backend.
+// Runs TensorFlow.js with its WebAssembly backend.
 
 export async function open(tf, wasm, { threads, path }) {
   wasm.setWasmPaths(path);

@@ -1,4 +1,4 @@
-// The demo model copies what came after a repeated beginning: measured on its files.
+// Measures on the files of the demo model that it continues a repeated passage by copying what followed the first time.
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';

@@ -11,7 +11,7 @@ import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demo
 
 const SEED = 4;
 const START = 11;
-/** Increasing tokens, with a start token at random places. */
+/** Returns tokens that count from 0 to 9 again and again, with a start token at every 50th place. */
 const count = (length) => Int32Array.from({ length }, (_, i) => (i % 50 === 0 ? START : i % 10));
 const texts = { train: count(2000), heldOut: count(400), start: START };
 const settings = {
@@ -104,13 +104,13 @@ test(`training lowers the loss, can be stopped, and then continues with the same
   assert.deepEqual(second.model.stateDict(), whole.model.stateDict());
   assert.deepEqual(run(folder).model.stateDict(), whole.model.stateDict());
   assert.deepEqual(said, ['continues after step 25', 'continues after step 60']);
-  // A run with the same settings continues from the saved state.
+  // A run with other settings can continue from the state in which the first run ended.
   const before = { ...whole.after, seconds: 100 };
   const other = { ...settings, steps: 10, rate: 0.001 };
   const next = train(hl, texts, other, { folder: folderFor(t), isEnough: () => false, say() {} }, before);
   assert.ok(judge(next.model, texts.heldOut, { window: 16, start: START }).loss < loss + 0.05);
   assert.ok(next.after.seconds > 100);
-  // With other settings the saved state is not used.
+  // A state that was saved in the folder with other settings is not used.
   assert.equal(run(folder, undefined, { ...settings, steps: 10 }).step, 10);
   hl.dispose();
 });

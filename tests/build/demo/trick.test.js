@@ -1,4 +1,5 @@
-// The trick of the demo model, which repeats with two heads: the line between them, and the smallest circuit.
+// Checks that the demo model repeats a passage by a circuit of two heads: the connection between the two heads, and the
+// smallest circuit.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

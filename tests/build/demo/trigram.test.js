@@ -6,7 +6,7 @@ import { uniformSource } from '../../../src/js/ops/random.js';
 const V = 7;
 const SEED = 2;
 
-/** Chapters in which most tokens are determined by the two before them. */
+/** Returns chapters in which most tokens are determined by the two preceding tokens. */
 function chapters(count, noise) {
   const random = uniformSource(SEED);
   return Array.from({ length: count }, () => {

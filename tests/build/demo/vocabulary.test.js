@@ -8,7 +8,7 @@ const TEXTS = [
   'Call me Ishmael: the sea, the sea.',
 ];
 
-/** A plain implementation, which counts all pairs again before each merge. */
+/** Learns merges in a plain way, by counting all pairs again before each merge. */
 function learnPlainly(texts, count) {
   const pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
   let words = texts

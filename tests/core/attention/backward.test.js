@@ -4,7 +4,7 @@ import { ATTENTION, ATTENTION_BACKWARD, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 import { attentionGradients } from '../../support/reference.js';
 
-/** The arguments of hl_attention are the first fields of hl_attention_backward's. */
+/** The arguments of hl_attention are the first fields of the arguments of hl_attention_backward. */
 const args = (k, words, floats) =>
   struct(k, { ...ATTENTION, ...ATTENTION_BACKWARD }, WORDS.ATTENTION_BACKWARD, words, floats).at;
 
@@ -66,7 +66,7 @@ test(
       const at = args(k, words, { scale: 0.7, fill: -Infinity });
       assert.equal(k.core.hl_attention(at), 0);
       assert.equal(k.core.hl_attention_backward(at), 0);
-      // In the reference, heads are the outer axis and appended keys follow the other keys.
+      // Converts to the layout of the reference: heads before rows, and appended keys after the other keys.
       const split = ({ data, heads, width }, n, extra = []) => ({
         shape: [B, heads, n + extra.length / (heads * width), width],
         data: Float32Array.from({ length: data.length + B * extra.length }, (_, i) => {

@@ -13,7 +13,7 @@ const SIZES = [
   [1, 1, 1, 40, 300, 16, 16],
 ];
 
-/** Arguments that hide keys or change their scores. */
+/** Arguments that mask keys or change their scores. */
 const FORMS = [
   {},
   { causal: 1 },
@@ -25,7 +25,7 @@ const FORMS = [
 
 function problem(k, [B, H, G, T, S, D, Dv], { sinks, padding, nonfinite, softcap = 0, ...words }) {
   const value = numbers(B * S * G * Dv, 3);
-  // A value of the last key, which is hidden from the first queries.
+  // A NaN in the value of the last key, which is masked for the first queries.
   if (nonfinite && S > T) value[(S - 1) * G * Dv] = NaN;
   const pads = k.block(Math.ceil((B * S) / 4));
   new Uint8Array(k.core.memory.buffer, pads.at, B * S).set(

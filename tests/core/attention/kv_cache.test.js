@@ -5,7 +5,7 @@ import { kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
-/** The number that the bits of a float16 represent. */
+/** Returns the number that the bits of a float16 represent. */
 function numberOf(half) {
   const [sign, exponent, digits] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
   if (exponent === 31) return digits ? NaN : sign * Infinity;

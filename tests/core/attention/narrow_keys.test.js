@@ -5,7 +5,7 @@ import test from 'node:test';
 import { ATTENTION, KEYS, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 
-/** B, H, G, T, S, D, Dv */
+/** Sizes of a case: B, H, G, T, S, D, Dv. */
 const SIZES = [
   [1, 2, 1, 1, 150, 8, 40],
   [2, 4, 2, 1, 7, 5, 3],
@@ -22,7 +22,10 @@ const FORMS = [
   { weightsMode: WEIGHTS.HEADS },
 ];
 
-/** Cached rows (B,S,G,width): small, large and denormal numbers. As float32, they are those of the cache. */
+/**
+ * Stores small, large and denormal numbers in cache rows (B,S,G,width). With `asFloats`, returns the stored numbers
+ * converted to float32 instead.
+ */
 function rowsOf(k, [B, S, G, width], seed, type, asFloats) {
   const [rows, row] = [B * S * G, k.core.hl_cache_row_size(width, type)];
   const fresh = k.block(numbers(rows * width, seed).map((x, i) => x * [1, 300, 1e-6, 3e-4][i % 4]));
@@ -71,7 +74,7 @@ test(
     for (const type of [KEYS.FLOAT16, KEYS.INT8])
       for (const sizes of SIZES)
         for (const form of FORMS) {
-          // Other sums of few queries are added in another order; scores are in the hundreds.
+          // With several queries, some sums are added in another order, and scores are in the hundreds.
           const limit = sizes[3] > 1 ? 5e-5 : 3e-6;
           const [output, weights] = attend(k, sizes, form, type, false);
           const [expected, expectedWeights] = attend(k, sizes, form, type, true);

@@ -5,7 +5,7 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 const COLS = 8;
 const up = (n, to) => Math.ceil(n / to) * to;
 
-/** The inputs of a tile, and `before` + a·b in double precision. */
+/** Returns the inputs of a tile, and `before` + a·b in double precision. */
 function tile(k, rows, width, depth, stride) {
   const [a, b, before] = [numbers(depth * width, 5), numbers(depth * stride, 6), numbers(rows * COLS, 7)];
   const expected = Float64Array.from(before, (x, i) => {

@@ -13,10 +13,10 @@ function round(x) {
   return near - x === 0.5 && near % 2 !== 0 ? near - 1 : near;
 }
 
-/** The step size of a row with this many levels, in float32 arithmetic like the core. */
+/** Returns the step size of a row with this many levels, in float32 arithmetic like the core. */
 const stepOf = (row, levels) => Math.max(Math.fround(Math.fround(largest(row)) / levels), 2 ** -126);
 
-/** The scale rounded up to a float32 with eight significant bits. */
+/** Rounds a scale up to a float32 with eight significant bits. */
 function eightDigits(x) {
   const bits = new Uint32Array(new Float32Array([x]).buffer);
   bits[0] = (bits[0] + 0xffff) & 0xffff0000;
@@ -25,7 +25,7 @@ function eightDigits(x) {
 
 const integers = (row, step) => Array.from(row, (x) => round(Math.fround(x * Math.fround(1 / step))));
 
-/** The groups of a channel of the weight, each with its step size. */
+/** Quantizes one output channel of the weight in groups, each with its own step size. */
 function quantizeWeight(row) {
   const groups = [];
   for (let i = 0; i < row.length; i += GROUP) {
@@ -35,7 +35,7 @@ function quantizeWeight(row) {
   return groups;
 }
 
-/** Integer product x·w in the given form: quads compute 16·a·c + 14·b·d with x = 8a + 7b and w = c + d. */
+/** Computes the integer product x·w in one form. Quads compute 16·a·c + 14·b·d with x = 8a + 7b and w = c + d. */
 function integerProduct(form, x, w) {
   if (form === PAIRS) return x * w;
   const quotient = round(x / 15);
@@ -44,7 +44,7 @@ function integerProduct(form, x, w) {
   return 16 * (quotient + remainder) * c + 14 * (quotient - remainder) * (w - c);
 }
 
-/** x·wᵀ + bias as the form computes it: integers exactly, scales in float64. */
+/** Computes x·wᵀ + bias as the form does, with exact integers and with scales in float64. */
 function expectedProduct(form, x, w, bias, rows, out, inside) {
   const cut = (all, i) => all.subarray(i * inside, (i + 1) * inside);
   const right = Array.from({ length: out }, (_, j) => quantizeWeight(cut(w, j)));
@@ -87,7 +87,7 @@ const linearOf = (x, w, rows, out, inside) =>
     return sum;
   });
 
-/** The forms available on this processor: quads that saturate are not exact and are left out. */
+/** Returns the forms that this processor supports. Quads that saturate are not exact and are omitted. */
 const formsOf = (k) => [...new Set([PAIRS, k.core.gemm_int8_form()])];
 
 test(
@@ -136,7 +136,7 @@ test(
   'quads are exact if no sum of two products exceeds 16 bits',
   kernels((k) => {
     if (k.flavour === 'simd128') return;
-    // Every other input is 0: such products are the same on every processor.
+    // Every second input is 0, so that the products do not saturate and are the same on every processor.
     const [out, inside] = [19, 170];
     const w = numbers(out * inside, 6);
     const form = k.core.gemm_int8_form() === SIGNED_QUADS ? SIGNED_QUADS : UNSIGNED_QUADS;
@@ -194,7 +194,7 @@ test(
         const large = (values) => values.map((v) => v * huge);
         const [x, w] = [numbers(rows * inside, 2), numbers(out * inside, 3)];
         const expected = linearOf(x, w, rows, out, inside).map((y) => y * tiny * huge);
-        // The step is never below the smallest normal number, so a value can be off by half of that.
+        // The step is never below the smallest normal number, so the error of a value can be half of that number.
         const limit = 0.02 * largest(expected) + 2 ** -127 * inside * huge;
         for (const operands of [
           { x: small(x), w: large(w) },

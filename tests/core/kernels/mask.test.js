@@ -1,4 +1,4 @@
-// Visibility of keys, compared with a plain loop over the definition in mask.h.
+// Compares the visibility of keys with plain loops that follow the definition in mask.h.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +8,7 @@ const COLS = 8;
 const NONE = -1n;
 const HIDDEN = Number.NEGATIVE_INFINITY;
 
-/** A seeded generator of integers below a limit. */
+/** Returns a seeded generator of integers below a limit. */
 function integers(seed) {
   const source = numbers(4096, seed);
   let at = 0;
@@ -47,7 +47,7 @@ function writeVisibility(k, v) {
   return at;
 }
 
-/** True if a query sees a key, by the definition. */
+/** Returns true if a key is visible to a query by the definition. */
 function isVisible(v, query, key) {
   if (v.noneHidden || key >= v.keys) return true;
   const at = BigInt(query) + v.offset;
@@ -60,7 +60,7 @@ function isVisible(v, query, key) {
   return !(v.bias && v.bias[query * v.keys + key] === HIDDEN);
 }
 
-/** The score of a key after the mask. */
+/** Returns the score of a key after the bias and the mask are applied. */
 function scoreOf(v, query, key, score) {
   if (v.noneHidden || key >= v.keys) return score;
   const bias = v.bias ? v.bias[query * v.keys + key] : 0;
@@ -71,7 +71,7 @@ function scoreOf(v, query, key, score) {
   return Math.fround(Math.fround(score + Math.fround(-v.slope * distance)) + bias);
 }
 
-/** A random visibility for these numbers of queries and keys, with each kind of limit in turn. */
+/** Makes a random visibility for these numbers of queries and keys. Each kind of mask is present at random. */
 function randomVisibility(integer, queries, keys) {
   const flags = (count) => Array.from({ length: count }, () => integer(3) > 0);
   const has = () => integer(3) === 0;
@@ -114,7 +114,7 @@ test(
           if (!expected) hides = true;
           assert.equal(Boolean(k.core.mask_is_visible(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
         }
-      // It may return true although nothing is hidden, but never false if something is.
+      // mask_may_hide may return true although no key is masked, but must not return false if one is.
       if (hides) assert.ok(k.core.mask_may_hide(at, queries), `round ${round}`);
       const limited = v.mask || v.padding || v.lengths || v.bias || v.left >= 0n || v.right >= 0n;
       if (v.noneHidden || !limited) assert.ok(!k.core.mask_may_hide(at, queries), `round ${round}`);
@@ -134,7 +134,7 @@ test(
       for (let s = 0; s < all; s++)
         for (let t = 0; t < queries; t++)
           if (s < from || s >= to) assert.ok(!isVisible(v, t, s) && v.fill === HIDDEN, `round ${round}: key ${s}`);
-      // For a window alone the span is exact.
+      // If only the window masks keys, the span is exact.
       if (!v.noneHidden && v.fill === HIDDEN && v.appended === 0 && v.left >= 0n && v.right >= 0n && !v.lengths) {
         const only = { ...v, mask: undefined, padding: undefined, bias: undefined };
         const seen = Array.from({ length: v.keys }, (_, s) => s).filter((s) =>

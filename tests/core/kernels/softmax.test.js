@@ -21,7 +21,7 @@ test(
       for (const range of [0.1, 5, 80]) {
         for (const base of [OF_2, OF_E]) {
           for (const middle of [0, -14, 17, -300, 9000]) {
-            // Only some columns have another magnitude: the others must not change.
+            // Only some columns have scores of another magnitude. The results of the other columns must not change.
             const scores = numbers(keys * COLS, keys + 1).map(
               (x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0),
             );

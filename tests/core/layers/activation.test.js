@@ -17,7 +17,7 @@ const activate = (k, x, kind, dOutput) => {
   return k.view(to);
 };
 
-/** The largest error relative to max(1, |x|). */
+/** Returns the largest error relative to max(1, |x|). */
 const worst = (actual, exact, x) =>
   actual.reduce((max, y, i) => Math.max(max, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
 

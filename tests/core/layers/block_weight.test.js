@@ -1,4 +1,4 @@
-// Weights in blocks: codes of 4 or 8 bits with a scale, and a minimum for some.
+// Tests weights in blocks of codes of 4 or 8 bits. Each block has a scale and, in some formats, a minimum.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
-/** Bits of a code, inputs of a block, whether blocks have minimums, and whether inputs are rounded to 8 bits. */
+/** Formats: bits of a code, weights of a block, 1 if blocks have minimums, and 1 if inputs are rounded to 8 bits. */
 const FORMS = [
   [4, 32, 0, 0],
   [4, 32, 1, 0],
@@ -32,7 +32,7 @@ function integers(k, values) {
   return block;
 }
 
-/** Random rows of a form, and their values in float64. */
+/** Makes random rows of a format, and their values in float64. */
 function makeWeight([bits, length, hasMinimums], out, inside, seed) {
   const codes = Uint8Array.from(numbers(out * inside, seed), (x) =>
     bits === 4 ? Math.floor(((x + 4) % 1) * 16) : Math.round(x * 100) & 255,
@@ -47,7 +47,7 @@ function makeWeight([bits, length, hasMinimums], out, inside, seed) {
   return { codes, scales, minimums, values };
 }
 
-/** Rows as hl_blocks_pack reads them, in words. */
+/** Returns rows in the layout that hl_blocks_pack reads, as 32-bit words. */
 function rowWords({ codes, scales, minimums }, inside, length, first, count) {
   const blocks = inside / length;
   const parts = [];
@@ -59,7 +59,7 @@ function rowWords({ codes, scales, minimums }, inside, length, first, count) {
   return parts.flatMap((part) => [...part]);
 }
 
-/** Packs rows in one or several parts. */
+/** Packs all rows in one call, or in one call for each part. */
 function pack(k, form, weight, out, inside, parts = [out]) {
   const described = integers(k, form);
   const packed = k.block(k.core.hl_blocks_size(described.at, out, inside));
@@ -91,7 +91,7 @@ test(
   }),
 );
 
-/** The results of each flavour, which must have the same bits. */
+/** The results of each flavour of the core, which must have the same bits. */
 const results = new Map();
 
 test(

@@ -5,7 +5,7 @@ import { inTier } from '../../support/tier.js';
 
 const up = (n, to) => Math.ceil(n / to) * to;
 
-/** x·wᵀ + bias in float64. */
+/** Computes x·wᵀ + bias in float64. */
 function linear(x, w, bias, rows, out, inside) {
   const y = new Float64Array(rows * out);
   for (let r = 0; r < rows; r++)
@@ -17,7 +17,7 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-/** Writes a gemm_product into linear memory: y, weight, bias, out, add, first. */
+/** Writes a struct gemm_product into linear memory, with the fields y, weight, bias, out, add and first. */
 function product(k, { y, w, bias, out, inside }) {
   const packed = k.block(up(out, 8) * inside);
   k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
@@ -208,8 +208,10 @@ test(
   }),
 );
 
-/** Numbers rounded towards zero to 16 bits, in the 16-bit type and as float32. float16 uses normal numbers only: its
- * exponent bias is 112 less. */
+/**
+ * Rounds numbers towards zero to 16 bits. Returns them in the 16-bit type and as float32. For float16 the numbers are
+ * normal; the exponent bias of float16 is 112 less.
+ */
 function truncateTo16Bits(values, type) {
   const words = new Uint32Array(Float32Array.from(values).buffer);
   const shift = type === BF16 ? 16 : 13;
@@ -255,7 +257,7 @@ test(
           assert.equal(k.core.hl_linear_forward(plain.at, at, k.block(values).at, biasAt, rows, out, inside), 0);
           const name = `type ${type}, ${rows}×${inside}×${out}`;
           assertClose(k.view(y), linear(x, values, bias, rows, out, inside), 1e-6, name);
-          // A single row whose length is a multiple of eight is summed in another order.
+          // The product of a single row sums in another order if the length is a multiple of eight.
           if (rows > 1 || inside % 8 > 0) assert.deepEqual(k.view(y), k.view(plain), name);
           k.close();
         }
@@ -279,7 +281,7 @@ test(
       assert.deepEqual(multiplyRows(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
       assert.deepEqual(multiplyRows(F16, alone(0xfbff), rows), all(-65504));
       assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
-      // The other factor may be far larger or smaller.
+      // The input may be far larger or smaller than a float16.
       for (const value of [2 ** 40, -(2 ** -60)])
         assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows, value), all((1 + 2 ** -10) * value));
       assert.deepEqual(multiplyRows(BF16, alone(0xff80), rows), all(-Infinity));

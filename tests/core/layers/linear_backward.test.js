@@ -17,7 +17,7 @@ const SIZES = [
   [200, 193, 70],
 ];
 
-/** product(a(n, m), b(m, p)) in float64; a and b are functions that return an element. */
+/** Computes the product of a (n,m) and b (m,p) in float64. a and b are functions that return an element. */
 const product = (n, m, p, a, b) =>
   Float64Array.from({ length: n * p }, (_, i) => {
     let sum = 0;

@@ -112,7 +112,7 @@ test(
   }),
 );
 
-/** Numbers of a stored type: their bytes, and the numbers they represent. */
+/** Converts numbers to a stored type. Returns the bytes, and the numbers that they represent. */
 function store(values, type) {
   if (type === F32) return [new Uint8Array(Float32Array.from(values).buffer), Float32Array.from(values)];
   const format = type === F16 ? FLOATS.F16 : FLOATS.BF16;
@@ -161,7 +161,7 @@ test(
     for (const [out, inside] of [...SIZES, [8, 0], [64, 40]])
       for (const type of [F32, F16, BF16]) {
         const values = numbers(out * inside, 3);
-        // One group that is not finite, and one of zeros.
+        // One group contains Infinity, and one consists of zeros.
         if (inside > 100) values[2 * inside + 1] = Infinity;
         if (inside > 128) values.fill(0, inside, inside + 128);
         const [bytes, floats] = store(values, type);

@@ -7,7 +7,7 @@ const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
 const angleOf = (position, n) => position * 0.7 ** n;
 
-/** The table (count, 2, rotated/2): cosines, then sines. */
+/** Returns the table (count, 2, rotated/2) of cosines and sines. */
 const tableOf = (count, rotated) =>
   Float32Array.from({ length: count * rotated }, (_, i) => {
     const half = rotated / 2;
@@ -35,7 +35,7 @@ const SIZES = [
   { B: 2, H: 2, T: 3, D: 0, rotated: 0 },
 ];
 
-/** Strides for heads next to each other in a row, (B,T,H,D), or separate, (B,H,T,D). */
+/** Returns the strides of (B,T,H,D) if the heads are joined in a row, or of (B,H,T,D). */
 const stridesOf = ({ H, T, D }, joined) => (joined ? [T * H * D, D, H * D] : [H * T * D, T * D, D]);
 
 function rotate(k, size, x, positions, { count, neighbours, reverse, joined, inPlace }) {

@@ -25,7 +25,8 @@ static void choose_sizes(hl_attention_args *a) {
   must_refuse(a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0);
 }
 
-/* A wrong value must not be the next one, which hl_attention accepts as given input. */
+/* Chooses a mode. An invalid value must not be max + 1, because that is the mode in which hl_attention reads weights
+ * or scores instead of returning them. */
 static uint32_t requested_choice(uint32_t max) {
   const uint32_t chosen = choice(max);
   return chosen == max + 1 ? chosen + 1 : chosen;
@@ -96,7 +97,7 @@ void choose_visibility(hl_attention_args *a, uint32_t appended) {
   a->additive = one_in(4) ? optional_input((double)a->heads * a->width) : NULL;
   a->sinks = one_in(2) ? optional_input(a->heads) : NULL;
   a->slopes = one_in(4) ? optional_input(a->heads) : NULL;
-  /* Distances beyond 2²⁴ are rounded. */
+  /* Slopes are not combined with large offsets, because float32 rounds distances beyond 2²⁴. */
   a->offset = one_in(8) && !a->slopes ? optional_positions(a->batch, INT32_MIN, INT32_MAX)
                                       : optional_positions(a->batch, -5, 20);
   a->keep = one_in(4) ? optional_flags(scores) : NULL;
@@ -112,7 +113,7 @@ bool can_compare(const hl_attention_args *a) {
 
 /* ---- hl_attention alone ---------------------------------------------------------------------------------------- */
 
-/* (B,N,R,W), or packed as (B,R,N·W), sometimes with gaps between the rows. */
+/* Returns strides of a tensor (B,N,R,W), or packed as (B,R,N·W), sometimes with gaps between the rows. */
 static hl_stride random_strides(uint32_t heads, uint32_t rows, uint32_t width) {
   const uint32_t gap = one_in(4) ? below(4) : 0, row = maybe_extreme(heads * width + gap),
                  narrow = maybe_extreme(width + gap);
@@ -192,14 +193,14 @@ void fuzz_cache(void) {
   }
 }
 
-/* The number that the bits of a float16 represent. */
+/* Returns the number that the bits of a float16 represent. */
 static double float16(uint16_t half) {
   const int exponent = half >> 10 & 31, digits = half & 1023;
   const double size = exponent ? ldexp(1024 + digits, exponent - 25) : ldexp(digits, -24);
   return half >> 15 ? -size : size;
 }
 
-/* A number of a cached row; a multiple of the scale must be the nearest one to `from`. */
+/* Checks a number of a cache row. In int8 it must be the multiple of the scale that is nearest to `from`. */
 static void check_cached(const float *row, uint32_t d, uint32_t type, double from) {
   if (type == HL_KEYS_FLOAT32) near("the cache", row[d], from);
   if (type == HL_KEYS_FLOAT16) near("the cache", float16(((const uint16_t *)(const void *)row)[d]), from);

@@ -4,18 +4,18 @@
 
 #include "input.h"
 
-/* Sizes, enums and numbers; only hl_attention alone accepts given scores or weights. */
+/* Chooses sizes, enums and numbers. Only hl_attention, not the layer, accepts scores or weights as inputs (`alone`). */
 void choose_attention(hl_attention_args *args, bool alone);
-/* Arguments that hide keys; then weights and scores, with this many appended keys. */
+/* Chooses the arguments that mask keys, then the tensors of weights and scores, for this many appended keys. */
 void choose_visibility(hl_attention_args *args, uint32_t appended);
 
-/* Elements of the bias, from the first to the last. */
+/* Returns the number of floats from the first element of the bias to the last. */
 double bias_extent(const hl_attention_args *args);
-/* Floats of the weights for weights_mode. */
+/* Returns the number of floats of the weights in this weights_mode. */
 double weights_count(const hl_attention_args *args, uint32_t appended);
 
-/* True if the sizes are small, the numbers are moderate and the mask does not depend on a seed: then a plain loop can
- * check the results. */
+/* Returns true if a plain loop can check the results, because the sizes are small, the numbers are moderate and the
+ * dropout mask does not depend on a seed. */
 bool can_compare(const hl_attention_args *args);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { TENSORS = 64, MAX_TENSOR_BYTES = 1 << 17, LIMIT = 1 << 25, FILL_BYTES = 1 << 14, ROUNDS = 3 };
-/* Larger inputs do not fit into wasm memory. */
+/* Larger inputs do not fit into the WebAssembly memory. */
 static const double MAX_ADDRESSED_BYTES = 4294967296.0;
 
 /* The rows of an output that has gaps between them. */
@@ -16,7 +16,7 @@ typedef struct {
 } row_layout;
 
 typedef struct {
-  uint8_t *data, *copies; /* copy of its contents before the call, later of the result of the first successful call */
+  uint8_t *data, *copies; /* copy of `data` before the call, and copy of the result of the first successful call */
   size_t bytes;
   bool written;
   row_layout layout;
@@ -25,10 +25,10 @@ typedef struct {
 static struct {
   const uint8_t *at, *end;
   uint64_t random;
-  bool wild;    /* arguments may be invalid */
+  bool wild;    /* invalid arguments are allowed */
   bool special; /* tensors contain NaN, infinity and so on */
   bool scarce;  /* the first round has little memory */
-  bool extreme; /* a size is so large that the call may be refused */
+  bool extreme; /* a size is so large that the call may fail */
   bool large;   /* a tensor is smaller than it should be, or the call would take too long */
   bool unread;  /* tensors that a call reads during validation are incomplete */
   bool refuse;
@@ -223,14 +223,14 @@ void outputs_become_inputs(void) {
 
 /* ---- calls ----------------------------------------------------------------------------------------------------- */
 
-/* Fills free memory, which calls may find in their workspace. */
+/* Fills free memory, so that the workspaces of calls begin with this value. */
 static void fill_free_memory(int value) {
   float *block = hl_tensor_alloc(FILL_BYTES / sizeof(float));
   if (block) memset(block, value, FILL_BYTES);
   hl_tensor_free(block);
 }
 
-/* Allocates all memory except some lines, and prevents growth. */
+/* Allocates all memory except some cache lines, and prevents growth. */
 static void exhaust_memory(void) {
   hl_memory_set_limit(hl_memory_reserved());
   double count = (hl_memory_reserved() - hl_memory_used()) / sizeof(float) - 16 * below(one_in(2) ? 64 : 1024);

@@ -1,10 +1,6 @@
-/* Converts the fuzzer's bytes into the arguments of a call, and checks properties that hold for every call.
- *
- * An entry chooses its sizes, numbers and tensors here, then makes its call in rounds that must all give the same
- * result:
- *
- *   while (next_round()) returned(hl_add(sum, a, b, count));
- *   if (is_moderate()) ... the numbers are right ... */
+/* Converts the bytes of the fuzzer into the arguments of a call, and checks properties that hold for every call. An
+ * entry chooses its sizes, numbers and tensors here, then makes its call in rounds that must all give the same result:
+ * while (next_round()) returned(hl_add(sum, a, b, count)); if (is_moderate()) ... the numbers are right ... */
 #ifndef HL_FUZZ_INPUT_H
 #define HL_FUZZ_INPUT_H
 
@@ -18,25 +14,25 @@
 void input_start(const uint8_t *bytes, size_t count);
 void input_end(void);
 
-/* ---- choices. In a wild input some are invalid on purpose: then the call must be refused ----------------------- */
+/* ---- choices. In some inputs, a few are invalid on purpose, so that the call must be refused--------------------- */
 
 uint32_t below(uint32_t n);
 bool one_in(uint32_t n);
 
 uint32_t
-size_of(uint32_t max); /* small, or near the size of a tile or block; in a wild input sometimes near 2³¹ or 2³² */
-uint32_t positive_size(uint32_t max);   /* 1..max; in a wild input also 0 and other values */
-uint32_t maybe_extreme(uint32_t value); /* the value; in a wild input sometimes another value, which is valid */
-uint32_t choice(uint32_t max);          /* 0..max; in a wild input sometimes another value, which is invalid */
-bool make_invalid(void);                /* true rarely, in a wild input: make something invalid */
-float number(void);                     /* from −1 to 1; in a wild input also NaN, infinite, huge, denormal */
+size_of(uint32_t max); /* small, or near the size of a tile or block; if invalid sizes are allowed, near 2³¹ or 2³² */
+uint32_t positive_size(uint32_t max);   /* 1..max; if invalid arguments are allowed, also 0 and others */
+uint32_t maybe_extreme(uint32_t value); /* the value; sometimes another, extreme but valid value */
+uint32_t choice(uint32_t max);          /* 0..max; sometimes a larger value, which is invalid */
+bool make_invalid(void);                /* rarely true: the caller must make an argument invalid */
+float number(void);                     /* from −1 to 1; sometimes NaN, infinite, huge or denormal */
 float finite(float value);              /* the value, which is invalid if it is NaN or infinite */
 void must_refuse(bool wrong);           /* if `wrong`, the call must be refused */
 
 /* ---- tensors of exactly this many elements, between guard bytes ------------------------------------------------ */
 
-/* Inputs and outputs; sometimes NULL if they have no elements, and where that is invalid. Optional ones are
- * given half of the time; required ones are never NULL. */
+/* Allocate inputs and outputs. They are sometimes NULL, if they have no elements or as an invalid argument. Optional
+ * ones are NULL half of the time; required ones are never NULL. */
 float *required_input(double count);
 float *required_output(double count);
 float *input(double count);
@@ -49,35 +45,37 @@ int32_t *labels(double count, uint32_t below);
 int32_t *optional_positions(double count, int32_t from, int32_t to);
 int32_t *output_labels(double count);
 
-/* Floats of this many numbers of a stored type. */
+/* Returns how many floats have the size of this many numbers of a stored type. */
 double stored_floats(double count, uint32_t stored);
 
-/* (B,N,R,W) with gaps between the rows, which the call must not change. */
+/* Tensors (B,N,R,W) with gaps between the rows. The call must not change the gaps. */
 double rows_extent(double batch, double heads, double rows, double width, const hl_stride *stride);
 float *input_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *stride);
 float *output_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *stride);
 
-/* Larger tensors have a single element, and the call is only made if it must be refused. */
+/* Returns false for a tensor that is too large to allocate. Such a tensor has a single element, and the call is made
+ * only if it must be refused. */
 bool is_allocated(double count);
 
-/* The same if the call would take too long. */
+/* Declares that the call would take too long, so that it is made only if it must be refused. */
 void takes_long(void);
 
-/* The output of the last call becomes an input of the next. */
+/* Makes the outputs of the last call inputs of the next call. */
 void outputs_become_inputs(void);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* Three rounds; for some inputs the first one has little memory. Before each round, outputs are restored and free
- * memory is filled with other contents. */
+/* Begins a round and returns true, or returns false after the last one. There are two rounds; some inputs have
+ * another one before them, with little memory. Before each round, outputs are restored and free memory is filled with
+ * other contents. */
 bool next_round(void);
-/* Fails if an invalid call was accepted or a valid one was refused, if inputs, refused outputs or gaps between rows
- * were written, if workspace is leaked, or if the last round gave other bits than the one before. */
+/* Checks the status of a call. Fails if an invalid call was accepted or a valid one refused, if the call wrote into
+ * inputs, gaps between rows or, when refused, outputs, if workspace is leaked, or if two rounds gave different bits. */
 void returned(hl_status status);
 
-/* True if the call was made with numbers moderate enough for a plain loop to give nearly the same result. */
+/* Returns true if the call was made with numbers moderate enough for a plain loop to give nearly the same result. */
 bool is_moderate(void);
-/* The contents of an output before the call. */
+/* Returns the contents of an output before the call. */
 const float *before(const float *output);
 /* Fails unless the numbers are nearly equal. */
 void near(const char *what, double got, double expected);

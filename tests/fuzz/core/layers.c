@@ -21,7 +21,7 @@ void fuzz_linear_forward(void) {
   free(expected);
 }
 
-/* A weight of 16-bit numbers from 1/8 to 1/2, or smaller, and the same weight in float32. */
+/* Tests a weight of 16-bit numbers from 1/8 to 1/2, or smaller, against the same weight in float32. */
 void fuzz_linear_stored(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size(), stored = choice(HL_STORED_BF16);
   const double count = (double)out * in;
@@ -167,7 +167,7 @@ static double logistic(double x, double *slope) {
   return y;
 }
 
-/* The factor Φ of x · Φ(x), and its derivative. */
+/* Returns the factor Φ of the activation x · Φ(x), and sets `slope` to the derivative of Φ. */
 static double share_of(double x, uint32_t kind, double *slope) {
   const double root = sqrt(2 / PI), t = tanh(root * (x + 0.044715 * x * x * x));
   double share;
@@ -212,7 +212,7 @@ void fuzz_activation(void) {
   }
 }
 
-/* Sometimes writes into its inputs. */
+/* Tests gated activations, some of which write their results into their inputs. */
 void fuzz_gated(void) {
   const uint32_t count = size_of(300), kind = choice(HL_ACTIVATION_TANH);
   const bool backward = one_in(2), in_place = one_in(2);
@@ -304,7 +304,7 @@ void fuzz_relative(void) {
   free(sums);
 }
 
-/* Sometimes writes into one of its inputs. */
+/* Tests hl_add, which sometimes writes its result into one of its inputs. */
 void fuzz_add(void) {
   const uint32_t count = size_of(300);
   float *to = output(count);

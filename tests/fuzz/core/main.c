@@ -1,4 +1,4 @@
-/* libFuzzer's target: the first byte selects the entry of headlight.h, the others its arguments. */
+/* Target of libFuzzer. The first byte selects the entry of headlight.h, the other bytes the arguments. */
 #include <string.h>
 
 #include "entries.h"
@@ -6,7 +6,7 @@
 
 enum { WIDTH = 7, ROWS = 5, HEADS = 2, FLOATS = ROWS * HEADS * WIDTH };
 
-/* One call whose result has the same bits after any previous calls. */
+/* Makes a call whose result must have the same bits after any previous calls. */
 static void fixed_call(float output[FLOATS]) {
   float x[3][FLOATS];
   for (uint32_t i = 0; i < 3 * FLOATS; i++) x[i / FLOATS][i % FLOATS] = (float)(i * 37 % 101) / 50 - 1;

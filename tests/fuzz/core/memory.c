@@ -8,7 +8,7 @@ enum { BLOCKS = 24 };
 static const double odd_counts[] = {-1, NAN, INFINITY, -INFINITY, 4294967296.0, 1073741824.0, 1e300, -0.0, 0.5};
 enum { ODD = sizeof odd_counts / sizeof *odd_counts };
 
-/* Every block is filled with its number, which must not change as long as the block is live. */
+/* A block. It is filled with its number, and must not change as long as it is allocated. */
 typedef struct {
   float *at;
   size_t count;
@@ -24,7 +24,7 @@ static void allocate(block *b, float number) {
 }
 
 static void release(block *b, float number) {
-  enum { INSIDE = 16 }; /* an aligned address, at which a block could start */
+  enum { INSIDE = 16 }; /* offset of an aligned address, at which a block could start */
   for (size_t i = 0; i < b->count; i++) {
     if (b->at[i] != number) fail("a block was written by another");
   }

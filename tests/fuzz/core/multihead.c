@@ -48,7 +48,7 @@ void fuzz_stored_load(void) {
   }
 }
 
-/* The product and the rows of an int8 weight. */
+/* Tests the product and the rows of an int8 weight. */
 void fuzz_quantized(void) {
   const uint32_t rows = size_of(20), out = size_of(70), in = size_of(300);
   const bool by_rows = one_in(2);
@@ -79,7 +79,7 @@ typedef struct {
   const float *plain, *packed;
 } weight;
 
-/* A weight that is too large cannot have been packed. Without rows, packed may be NULL. */
+/* Makes a weight. A weight that is too large is not packed. If the weight has no rows, `packed` may be NULL. */
 static weight random_weight(double out, uint32_t in, bool int8, float *make(double count)) {
   const double size = packed_size(out, in, int8);
   weight w = {required_input(out * in), NULL};
@@ -97,15 +97,15 @@ static weight random_weight(double out, uint32_t in, bool int8, float *make(doub
 
 /* ---- the layer ------------------------------------------------------------------------------------------------- */
 
-/* Properties of the arguments of the call. */
+/* Arguments of the call, and properties of them. */
 typedef struct {
   hl_multihead_args m;
   weight q, k, v, o;
   uint32_t appended;
-  bool self, keys_are_values; /* all inputs are the same tensor */
+  bool self, keys_are_values; /* query, key and value are one tensor; key and value are one tensor */
 } layer;
 
-/* H·D and G·D */
+/* Returns the width of all query heads, H·D. */
 static double query_width(const layer *l) { return (double)l->m.attention.heads * l->m.attention.width; }
 static double kv_width(const layer *l) { return (double)l->m.attention.kv_heads * l->m.attention.width; }
 static double output_width(const layer *l) { return l->m.packed_wo ? l->m.output_dim : query_width(l); }
@@ -113,7 +113,8 @@ static double query_rows(const layer *l) { return (double)l->m.attention.batch *
 static double fresh_keys(const layer *l) { return (double)l->m.attention.keys - l->m.past_keys; }
 static double key_rows(const layer *l) { return l->m.attention.batch * fmax(fresh_keys(l), 0); }
 
-/* A gradient to which no row is added may have any size, and is not read. */
+/* Makes a gradient, or returns NULL if it is too large. A gradient to which no row is added may have any size, and
+ * is not read. */
 static float *small(float *make(double count), double count) { return is_allocated(count) ? make(count) : NULL; }
 
 static void choose_layer(layer *l) {
@@ -189,7 +190,7 @@ static void choose_rotary(layer *l) {
 static void choose_results(layer *l, bool saves) {
   hl_multihead_args *m = &l->m;
   choose_visibility(&m->attention, l->appended);
-  m->attention.additive = NULL; /* as the layer sets it */
+  m->attention.additive = NULL; /* the layer sets it to NULL */
   m->attention.output = output(query_rows(l) * output_width(l));
   if (!saves) return;
   const double saved = hl_multihead_saved_size(m);
@@ -211,7 +212,7 @@ static float *projection(const float *x, const weight *w, const float *bias, dou
   return rounded(linear_reference(x, w->plain, bias, (size_t)rows, (size_t)out, in), (size_t)(rows * out));
 }
 
-/* Appended keys: the learned key first, then the key of zeros. */
+/* Returns the appended keys or values: the learned one first, then the one of zeros. */
 static float *appended_rows(const layer *l, const float *learned) {
   const size_t width = (size_t)kv_width(l);
   float *rows = rounded(zeros(l->appended * width), l->appended * width);
@@ -235,7 +236,7 @@ static float *joined_heads(const hl_attention_args *a, double *heads) {
   return rows;
 }
 
-/* Uses hl_rotary, which has its own fuzz entry. */
+/* Rotates queries or keys with hl_rotary, which has its own fuzz test. */
 static void turn(float *x, const layer *l, const int32_t *positions, uint32_t heads, uint32_t rows) {
   const hl_multihead_args *m = &l->m;
   const hl_attention_args *a = &m->attention;
@@ -245,7 +246,7 @@ static void turn(float *x, const layer *l, const int32_t *positions, uint32_t he
     fail("an earlier rotation could not be repeated");
 }
 
-/* Only without a cache and with float weights. */
+/* Compares the layer with plain loops. Supports only calls without past keys and with float weights. */
 static void check_layer(const layer *l) {
   const hl_multihead_args *m = &l->m;
   hl_attention_args a = m->attention;

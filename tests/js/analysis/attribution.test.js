@@ -1,4 +1,4 @@
-// Direct logit attribution and the logit lens, on a transformer in float64.
+// Tests direct logit attribution and the logit lens, on a transformer in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

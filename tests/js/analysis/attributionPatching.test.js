@@ -12,7 +12,7 @@ const CLEAN = [0, 3, 1, 4, 2];
 const CORRUPTED = [2, 6, 0, 4, 5];
 const metric = logitDifference(3, 5);
 
-/** A model with random values, as zeros and ones would hide mistakes. */
+/** Builds a model with random parameters, because zeros and ones would hide mistakes. */
 function build(hl, form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(SEED);
@@ -31,7 +31,7 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
   test(`${name}, ${title}: estimates and effects equal those computed in float64`, async () => {
     const model = await hl.openModel(checkpoint);
     const judged = logitDifference(options.label, options.against, options.token);
-    // The first run makes the tables of rotary positions, which the model keeps.
+    // The first run allocates the tables of rotary positions, which the model keeps.
     model.forward(clean).dispose();
     const used = hl.info.memory.used;
     for (const place of ['heads', 'query', 'key', 'value', 'mlp', 'embed']) {
@@ -57,7 +57,7 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
     model.dispose();
   });
 
-/** Σ (A′ − A) · ∂m/∂A, with A′ of a run in which one query or key is clean. */
+/** Computes Σ (A′ − A) · ∂m/∂A, where A′ are the attention weights of a run in which one query or key is clean. */
 function fixedByEdits(model, at, layer) {
   const [clean, corrupted] = inputsOf(model);
   const weights = `blocks.${layer}.${at.replace(/(query|key)$/, 'weights')}`;
@@ -215,7 +215,7 @@ test('invalid arguments are refused, by name', async () => {
   await refuses({ ...wrong('metric'), message: /gradient/ }, {}, CLEAN, () => 1);
   await refuses(wrong('metric'), {}, CLEAN, 3);
   await refuses({ code: 'SHAPE', message: /\[1,2,5,4\].*\[1,2,4,4\]/ }, {}, [1, 2, 3, 4]);
-  // The lengths are compared before the metric reads a token that only the longer run has.
+  // The lengths are compared before the metric reads a token that exists only in the longer run.
   await refuses({ code: 'SHAPE' }, {}, CLEAN, logitDifference(1, 2, 4), [1, 2, 3]);
   await refuses({ code: 'SHAPE', message: /\[2,2,5,4\]/ }, {}, [CLEAN, CLEAN], metric, [CLEAN, CORRUPTED]);
   assert.ok(hl.info.memory.used <= used);
@@ -239,7 +239,7 @@ test('progress counts every run, and an abort takes effect before the next one',
   const options = { at: 'blocks.*.key', drop: true, exact: true };
   const onProgress = (step) => void seen.push(step);
   await attributionPatching(model, CLEAN, CORRUPTED, metric, { ...options, onProgress });
-  // The clean run, one gradient for each block, one run for each key, and one for each head.
+  // The steps are the clean run, a gradient for each block, a run for each key, and a run for each head.
   const total = 1 + 2 + 2 * 5 + 2;
   assert.deepEqual(
     seen,

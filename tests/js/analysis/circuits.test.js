@@ -1,4 +1,4 @@
-// Composition scores of heads, compared with products of whole matrices.
+// Tests the composition scores of heads, compared with products of whole matrices.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -39,13 +39,13 @@ const transpose = (a) => a[0].map((_, j) => a.map((row) => row[j]));
 const multiply = (a, b) => a.map((row) => b[0].map((_, j) => row.reduce((sum, x, k) => sum + x * b[k][j], 0)));
 const size = (a) => Math.hypot(...a.flat());
 
-/** W_QK and W_OV of a head as whole matrices. */
+/** Returns W_QK and W_OV of a head as whole matrices. */
 function whole(model, { layer, head }) {
   const state = model.stateDict();
   const { norm, normPlace } = model.options;
   const get = (name) => state[`blocks.${layer}.attention.${name}`];
   const scale = normPlace === 'after' ? undefined : state[`blocks.${layer}.norm1.weight`]?.data;
-  // The linear map x → scale · (x − mean x).
+  // The matrix of the norm without its division, x → scale · (x − mean x).
   const before = Array.from({ length: C }, (_, i) =>
     Array.from({ length: C }, (_, j) =>
       scale ? scale[i] * (Number(i === j) - (norm === 'layer' ? 1 / C : 0)) : Number(i === j),

@@ -13,7 +13,7 @@ const CLEAN = [0, 3, 1, 4, 2];
 const CORRUPTED = [2, 6, 0, 4, 5];
 const metric = logitDifference(3, 5);
 
-/** A model with random values, as zeros and ones would hide mistakes. */
+/** Builds a model with random parameters, because zeros and ones would hide mistakes. */
 function build(form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(SEED);
@@ -21,7 +21,7 @@ function build(form) {
     data.forEach((x, i) => void (data[i] = x + random() * 0.6 - 0.3));
   return model;
 }
-/** Zeros where there is no edge. */
+/** Replaces NaN, the score of a pair without an edge, by 0. */
 const filled = ({ data, shape }) => ({ data: data.map((x) => (Number.isNaN(x) ? 0 : x)), shape });
 
 for (const { model: name, name: title, checkpoint, clean, corrupted, options, outputs, ...golden } of casesOf('edges'))
@@ -56,7 +56,7 @@ for (const { model: name, name: title, checkpoint, clean, corrupted, options, ou
     model.dispose();
   });
 
-/** The contribution (T,C) of a source. */
+/** Computes what a source (a head, a feed-forward or the embedding) adds to the residual stream, (T,C). */
 function contribution(model, captured, { kind, layer, head }) {
   if (kind !== 'head') return captured[kind === 'embed' ? kind : `blocks.${layer}.mlp`].copy();
   const own = model.options.sharedBlocks ? 0 : layer;

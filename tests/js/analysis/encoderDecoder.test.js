@@ -1,5 +1,5 @@
-// Attribution, logit lens, ablation and patching of T5, BART, Marian and Whisper, compared with the architectures in
-// float64; and the angle by which a change turns the hidden states of models without logits.
+// Tests attribution, logit lens, ablation and patching of T5, BART, Marian and Whisper against implementations of the
+// architectures in float64; and the angle by which a change rotates the hidden states of a model without logits.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -71,7 +71,9 @@ test('the logit lens of a decoder ends with the logits, and begins before attent
   }
 });
 
-/** The names of the heads of each part, (layer) => name. */
+/**
+ * name. => Functions from a layer to the name of the values of its heads, for each of the three attentions. => name.
+ */
 const AT = {
   encoder: (layer) => `encoder.blocks.${layer}.heads`,
   decoder: (layer) => `blocks.${layer}.heads`,
@@ -83,7 +85,7 @@ test('every head of the three attentions is switched off in turn, as in the arch
     const model = await hl.openModel(files);
     const { vocab, headDim } = model.options;
     const label = 5;
-    // The probability in the last row of the first sequence.
+    // Reads the probability in the last row of the first sequence.
     const read = (logits) => {
       const row = logits.subarray((input.ids.shape[1] - 1) * vocab, input.ids.shape[1] * vocab);
       const powers = row.map(Math.exp);
@@ -198,7 +200,7 @@ test('the angle of a hidden state is that of float64, also if it is small; a cha
   near(hiddenAngle(unchanged)({ hidden: changed }), angles.reduce((a, x) => a + x) / 4, 'mean');
   assert.equal(hiddenAngle(unchanged, -1)({ hidden: changed }), angles[3]);
   assert.equal(hiddenAngle(unchanged)({ hidden: unchanged }), 0);
-  // The reference is copied.
+  // The metric has a copy of the reference, so a later change of the reference has no effect.
   const metric = hiddenAngle(unchanged, 0);
   unchanged.data.fill(1);
   assert.equal(metric({ hidden: changed }), angles[0]);

@@ -21,7 +21,7 @@ const PAIRS = [
   { clean: [1, 1, 6], corrupted: [5, 0, 6], metric: logProbability(2) },
 ];
 
-/** A model with random values, as zeros and ones would hide mistakes. */
+/** Builds a model with random parameters, because zeros and ones would hide mistakes. */
 function build(form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(SEED);
@@ -30,7 +30,7 @@ function build(form) {
   return model;
 }
 
-/** The mean metric with the given edges active. */
+/** Returns the mean metric of the pairs with only these edges active. */
 function meanOf(model, active, cutOf, pairs = PAIRS) {
   const values = pairs.map((pair) => {
     const result = runEdges(model, pair.clean, active, { cut: cutOf(pair) });
@@ -61,7 +61,7 @@ for (const form of ['GPT-2', 'Llama', 'GPT-NeoX', 'BLOOM'])
       assert.deepEqual([sources, targets], [graph.sources, graph.targets]);
       const total = graph.edges.data.reduce((a, b) => a + b);
       const V = targets.length;
-      // The order is that of the absolute scores.
+      // Edges are added in the order of their absolute scores.
       const order = [...scores.data.keys()].filter((i) => graph.edges.data[i] === 1);
       order.sort((a, b) => Math.abs(scores.data[b]) - Math.abs(scores.data[a]) || a - b);
       assert.ok(scores.data.every((x, i) => Number.isNaN(x) === (graph.edges.data[i] === 0)));
@@ -77,7 +77,8 @@ for (const form of ['GPT-2', 'Llama', 'GPT-NeoX', 'BLOOM'])
         close(value, meanOf(model, { data: mask, shape: scores.shape }, cutOf));
         close(faithfulness, (value - circuit.empty) / (circuit.whole - circuit.empty));
       }
-      // The circuit has the fewest edges on the curve, without those that change nothing.
+      // The circuit is the point of the curve with the fewest edges that is faithful enough, without edges that have no
+      // effect.
       const first = curve.findIndex(({ faithfulness }) => faithfulness >= 0.8);
       assert.equal(curve[first].edges - curve[first - 1].edges, 1);
       assert.ok(circuit.faithfulness >= 0.8 - 1e-5 && edges.length <= curve[first].edges);
@@ -122,7 +123,7 @@ test('a refined circuit has fewer edges and keeps its share', async () => {
 
 test('edges of parts that add nothing are not in a circuit', async () => {
   const model = build(FORMS.Llama);
-  // Head 1 of block 0 and the feed-forward of block 1 add nothing.
+  // Head 1 of block 0 and the feed-forward of block 1 add zeros to the residual stream.
   const wo = model.parameters['blocks.0.attention.wo'].data;
   for (let c = 0; c < 8; c++) wo.fill(0, c * 8 + 4, c * 8 + 8);
   model.parameters['blocks.1.down.weight'].data.fill(0);
@@ -193,7 +194,7 @@ test('invalid arguments are refused, by name, and an abort takes effect before t
   const controller = new AbortController();
   const options = { signal: controller.signal, onProgress: ({ done }) => done === 20 && controller.abort() };
   await assert.rejects(findCircuit(model, PAIRS, options), { name: 'AbortError' });
-  // Models of earlier tests may be collected meanwhile.
+  // Less memory may be in use, because models of earlier tests may be garbage-collected meanwhile.
   assert.ok(hl.info.memory.used <= used);
 });
 

@@ -1,4 +1,4 @@
-// Jacobian lenses that are fitted to models.
+// Tests the fitting of Jacobian lenses to models.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const SEQUENCES = [
 ];
 const SKIP = 2;
 
-/** Lists of a matrix of ids with −1 beyond each sequence. */
+/** Converts a matrix of ids, with −1 after the end of each sequence, to lists of ids. */
 const listsOf = ({ ids, lengths }) =>
   Array.from(lengths.data, (n, i) => Array.from(ids.data.subarray(i * ids.shape[1], i * ids.shape[1] + n)));
 
@@ -61,7 +61,10 @@ for (const options of [
     const lens = await fitJacobianLens(model, SEQUENCES, { skip: SKIP, layers: [1, 0] });
     assert.deepEqual(lens.layers, [0, 1]);
     const step = 1e-2;
-    /** The sum of the last block's output over the tokens, with a step in one channel at each of them. */
+    /**
+     * Returns the mean output of the last block over the tokens, when a step is added to one channel of a block's
+     * output at each token.
+     */
     const moved = (ids, layer, channel, size) => {
       const token = ids.slice(SKIP, -1).map((_, i) => SKIP + i);
       const add = { data: Float32Array.from({ length: C }, (_, i) => (i === channel ? size : 0)), shape: [C] };

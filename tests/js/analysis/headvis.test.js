@@ -1,4 +1,4 @@
-// The files of HeadVis: written from a scan, and read from this and other writers.
+// Tests the files of HeadVis: those that are written from a scan, and reading files of this and other writers.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const pathsIn = (folder) =>
 const golden = Object.fromEntries(pathsIn(TREE).map((path) => [path, readFileSync(join(TREE, path))]));
 const parse = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
 const encode = (value) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-/** The golden tree with some files changed by functions. */
+/** Returns the golden tree of files with some files changed by functions. */
 const changed = (changes) => ({
   ...golden,
   ...Object.fromEntries(
@@ -34,7 +34,7 @@ const changed = (changes) => ({
 });
 
 let scanned;
-/** The scan of the golden tree. */
+/** Returns the scan from which the golden tree was written. */
 function goldenScan() {
   const scanAll = async () => {
     const model = await hl.openModel(join(GOLDEN, 'models/gpt2-a'));
@@ -78,7 +78,10 @@ test('the files are those that the frontend of HeadVis reads', async () => {
     compareHeads(parse(files[name]), parse(golden[name]));
 });
 
-/** Rounding a weight up or down changes a sum of thousands of them by little. */
+/**
+ * Largest difference of sums of thousands of weights. It is larger than for a single weight, because a weight may be
+ * rounded up or down.
+ */
 const SUM = 5e-4;
 
 function compareHeads(head, expected) {
@@ -98,7 +101,7 @@ function compareHeads(head, expected) {
     const weights = (rows) => rows.map(({ weight }) => weight);
     close(weights(head[name]), weights(expected[name]), SUM);
     const by = new Map(expected[name].map(({ token, weight }) => [token, weight]));
-    // Either of two tokens with almost equal weights may be the last one.
+    // If two tokens have almost equal weights, either of them may be the last one of the list.
     const missing = head[name].filter(({ token }) => !by.has(token));
     assert.ok(missing.length <= 1);
     for (const { token, weight } of head[name]) close([weight], [by.get(token) ?? weight], SUM);
@@ -179,7 +182,7 @@ test('intervals are written in their order, and read again', async () => {
   assert.equal('maxima' in read || 'intervals' in read, false);
 });
 
-/** Serves the golden tree, and records the paths that are requested. */
+/** Serves the golden tree of files, and records the requested paths. */
 async function serveTree() {
   const requested = [];
   const server = createServer((request, response) => {
@@ -282,7 +285,7 @@ test('files of other writers are read: further columns, ten intervals, any id, l
   assert.deepEqual([head.sequences[0].sequence, head.sequences[199].sequence], [1e12, 'doc-199']);
   assert.deepEqual([head.sequences[0].interval, head.sequences[199].interval], [1, 10]);
   assert.equal(head.sequences[0].values[0], Math.fround(0.1234567890123456));
-  // Tables of older files are computed from the samples.
+  // Older files do not contain these tables, so they are computed from the samples.
   assert.ok(difference([head.distances.values[0]], [200 * (1.123456789012345 + 3.0517578125e-5)]) < 1e-6);
   assert.deepEqual(
     head.queryTokens.map(({ token }) => token),

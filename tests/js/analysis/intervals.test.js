@@ -1,4 +1,4 @@
-// Intervals of maxima: their edges are those of NumPy's rounding, and each maximum is in one.
+// Tests the intervals of maxima: the edges are rounded as in NumPy, and each maximum is in one interval.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The logits that a Jacobian lens reads from the output of a block.
+// Tests the logits that a Jacobian lens computes from the output of a block.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

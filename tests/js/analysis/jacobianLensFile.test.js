@@ -1,4 +1,4 @@
-// Files of Jacobian lenses, right and hostile.
+// Reads and writes files of Jacobian lenses, valid and malicious ones.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const FOLDER = `${GOLDEN}/lens`;
 const C = 2;
 const SIZES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, U8: 1 };
 
-/** A storage of zeros, or of these bytes. */
+/** Returns a storage with these bytes, by default zeros. */
 const storageOf = (key, dtype = 'F16', count = C * C, bytes = new Uint8Array(count * SIZES[dtype])) => ({
   key,
   dtype,
@@ -33,7 +33,7 @@ const storageOf = (key, dtype = 'F16', count = C * C, bytes = new Uint8Array(cou
 });
 const square = (storage, width = C) => tensor(storage, [width, width], [width, 1]);
 const [FIRST, SECOND] = [storageOf(0), storageOf(1)];
-/** The fields of a lens of two layers, with some of them replaced. */
+/** Returns the fields of a lens of two layers, with some fields replaced. */
 const fields = (changes = {}) => ({
   J: new Map([
     [0, square(FIRST)],
@@ -173,13 +173,13 @@ test('a file of another kind, or one that is damaged, is refused', () => {
 });
 
 test('a small file cannot claim much memory, and values that contain themselves end', () => {
-  // Strides of 0 repeat one number.
+  // With strides of 0, a small storage has the shape of a huge matrix.
   const wide = 2 ** 20;
   const made = tensor(FIRST, [wide, wide], [0, 0]);
   refuses(file({ J: new Map([[0, made]]), source_layers: [0], d_model: wide }), /have .* bytes, in a file of/);
   const many = new Map(Array.from({ length: 3000 }, (_, layer) => [layer, tensor(FIRST, [64, 64], [0, 0])]));
   refuses(file({ J: many, source_layers: [...many.keys()], d_model: 64 }), /have .* bytes, in a file of/);
-  // memo[9] = dict; dict[0] = dict.
+  // These opcodes create a dict that contains itself: memo[9] = dict; dict[0] = memo[9].
   const inside = new Raw([0x7d, 0x71, 9, 0x4b, 0, 0x68, 9, 0x73]);
   refuses(file({ J: inside }), /J\[0\] is a dict, expected a tensor/);
   const list = new Raw([0x5d, 0x71, 9, 0x68, 9, 0x61]);

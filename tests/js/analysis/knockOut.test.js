@@ -1,4 +1,4 @@
-// Attention knock-out: a query gives no weight to a key, and the rest of its row is computed again.
+// Tests attention knock-out: a query gives no weight to a key, and the other weights of the row are computed again.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ for (const name of ['gpt2-a', 'llama-a'])
     model.dispose();
   });
 
-/** The weights (B,H,T,S) without those of some pairs in some heads, each row divided by its sum. */
+/** Sets the weights (B,H,T,S) of some pairs in some heads to 0, and divides each row by its sum. */
 function plainKnockOut({ data, shape: [, heads, rows, keys] }, pairs, layer, where) {
   const isHit = (head, t, s) =>
     (where.layers ?? [layer]).includes(layer) &&

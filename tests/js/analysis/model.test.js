@@ -1,4 +1,4 @@
-// The analysis of whole models that Headlight runs.
+// Tests the analysis of whole models that Headlight runs.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ const IDS = { data: Int32Array.of(1, 4, 2, 9, 3, 3, 7, 0), shape: [B, T] };
 const SIZES = { layers: 2, dModel: 16, numHeads: 4, vocab: V, context: 8 };
 const LLAMA = { norm: 'rms', positions: 'rotary', gated: true, activation: 'silu', kvHeads: 2, bias: false };
 
-/** A model in which no parameter is exactly zero or one. */
+/** Makes a model in which no parameter is exactly zero or one. */
 function makeModel(hl, options) {
   const model = hl.transformer({ ...SIZES, ...options });
   const random = uniformSource(5);
@@ -115,7 +115,8 @@ test('the contributions in a model with int8 weights sum to its logits, within t
     actual.push(total(attribution(model, result, { label })));
     expected.push(result.logits.data[(T - 1) * V + label]);
   }
-  // If the core multiplies bytes, inputs are rounded to 1800 levels; attribution uses inputs that are not rounded.
+  // The tolerance is large because the core may round the inputs of int8 products to 1800 levels. Attribution uses
+  // inputs that are not rounded.
   assert.ok(difference(actual, expected) < 5e-3);
   for (const [name, share] of Object.entries(composition(model, ...heads)))
     assert.ok(Math.abs(share - before[name]) < 1e-3);
@@ -148,7 +149,7 @@ test('head scores, rollout and value-weighted weights accept captured weights an
 
 test('patching the differing token before the first block gives the clean run', async () => {
   const model = makeModel(hl, LLAMA);
-  // The first run allocates a table of angles, which is not freed.
+  // The first run allocates a table of angles, which the model keeps.
   model.forward(IDS).dispose();
   const before = hl.info.memory.used;
   const metric = logitDifference(1, 2);

@@ -1,4 +1,4 @@
-// Grids of activation patching on a transformer in float64.
+// Tests grids of activation patching on a transformer in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -13,7 +13,7 @@ const VALUES = { stream: 'in', heads: 'heads', mlp: 'mlp', head: 'heads' };
 const metric = logitDifference(3, 8);
 const keyOf = ({ part, layer, place }) => `${part} ${layer} ${place}`;
 
-/** A model that counts its runs. */
+/** Returns a model that counts its runs. */
 function counting(options = {}) {
   const model = plainModel(options);
   const made = [];
@@ -50,7 +50,7 @@ test('every place has the effect of its clean value, and places with equal value
         assert.equal(effects.data[i], Math.fround(value - corrupted), `${part} ${layer} ${place}`);
         const share = (value - corrupted) / (clean - corrupted);
         assert.equal(recovered.data[i], Math.fround(share));
-        // Token 0 is before the first that differs; the inputs of the first layer differ in token 1 alone.
+        // Token 0 precedes the first token that differs. The inputs of the first layer differ only in token 1.
         const isSame = part !== 'head' && (place === 0 || (part === 'stream' && layer === 0 && place !== 1));
         assert.equal(same.data[i], Number(isSame), `${part} ${layer} ${place}`);
         assert.equal(step === undefined, isSame);
@@ -161,7 +161,7 @@ test('parts can be chosen, and a model without feed-forward layers has no such p
 test('where tokens see later ones, the tokens before the first that differs are run too', async () => {
   const { grids } = await patchGrid(plainModel({ causal: false }), CLEAN, CORRUPTED, metric, { parts: ['heads'] });
   assert.deepEqual([...grids.heads.same.data], new Array(L * T).fill(0));
-  // In the last layer, only the last token reaches the metric.
+  // The metric reads the last token, so in the last layer the other tokens have no effect.
   assert.ok(grids.heads.effects.data.subarray(0, T).every((x) => x !== 0));
 });
 

@@ -1,4 +1,4 @@
-// Activation patching on a transformer in float64.
+// Tests activation patching on a transformer in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { plainModel } from '../../support/plain_model.js';
 const CLEAN = [[1, 5, 2, 7]];
 const CORRUPTED = [[1, 6, 2, 7]];
 const metric = logitDifference(3, 8);
-/** The metric of a run with edits. */
+/** Returns the metric of a run with edits. */
 const run = (model, edit) => metric(model.forward(CORRUPTED, { edit }));
 
 for (const [at, each, shape] of [

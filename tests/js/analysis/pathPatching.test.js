@@ -1,4 +1,4 @@
-// Path patching, compared with its definition on models in float64, and with golden vectors.
+// Tests path patching against its definition and against golden vectors.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -18,14 +18,20 @@ const close = (actual, expected, most = 1e-4) => {
   const off = difference([...actual], [...expected]);
   assert.ok(off <= most, `off by ${off}: ${[...actual]}, expected ${[...expected]}`);
 };
-/** Differences of logits near 0 have the error of the logits in float32. */
+/**
+ * Compares effects. Below 0.1 the tolerance is absolute, because a small difference of logits has the float32 error of
+ * the logits.
+ */
 const closeDifference = (got, expected) => {
   const off = Math.abs(got - expected) / Math.max(Math.abs(expected), 0.1);
   assert.ok(off <= 1e-5, `off by ${off}: ${got}, expected ${expected}`);
 };
 const effectsOf = ({ values, corrupted }) => Array.from(values.data, (x) => x - corrupted);
 
-/** The metric of the corrupted run in which receivers see some heads of the clean run, by the definition. */
+/**
+ * Computes path patching by the definition: the metric of the corrupted run in which the receivers read the outputs of
+ * some heads from the clean run.
+ */
 function plainPatch(model, senders, receivers, through) {
   const { layers, headDim } = model.options;
   const names = ['in', 'heads', 'mlp', 'query', 'key', 'value', 'norm2'].map((name) => `blocks.*.${name}`);
@@ -158,7 +164,7 @@ test('without feed-forwards, paths through residual connections and through feed
   const of = async (through) => effectsOf(await pathPatch(model, CLEAN, CORRUPTED, metric, { to, through }));
   const [residual, mlps, all] = [await of('residual'), await of('mlps'), await of('all')];
   assert.deepEqual(residual, mlps);
-  // Heads of block 1 are between those of block 0 and the receiver.
+  // Only paths from block 0 can pass through the heads of block 1, so only their effects differ.
   assert.notDeepEqual(all.slice(0, 3), residual.slice(0, 3));
   close(all.slice(3, 6), residual.slice(3, 6), 1e-5);
   model.dispose();

@@ -1,4 +1,4 @@
-// Rollout, value-weighted attention and head scores, compared with their formulas in float64.
+// Tests rollout, value-weighted attention and head scores, compared with their formulas in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ const uniform = (...shape) => ({
   data: Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => 2 * random() - 1),
   shape,
 });
-/** Attention weights by softmax: (B,H,T,S). */
+/** Returns random attention weights (B,H,T,S), computed by softmax. */
 function weightsOf(B, H, T, S, options) {
   const [q, k] = [uniform(B, H, T, 4), uniform(B, H, S, 4)];
   for (let i = 0; i < q.data.length; i++) q.data[i] *= 5;
@@ -91,7 +91,7 @@ test('value-weighted attention is the norm of the contribution of each key', () 
   assert.throws(() => valueWeighted(weights, value, uniform(C, D)), { code: 'SHAPE', parameter: 'wo' });
 });
 
-/** The head scores of one layer, in plain loops. */
+/** Computes the head scores of one layer in plain loops. */
 function plainScores({ data, shape: [B, H, T, S] }, ids, keep) {
   return Array.from({ length: H }, (_, h) => {
     const rows = { previous: [], first: [], duplicate: [], induction: [], entropy: [], distance: [] };

@@ -12,7 +12,7 @@ const CLEAN = [0, 3, 1, 4, 2];
 const CORRUPTED = [2, 6, 0, 4, 5];
 const metric = logitDifference(3, 5);
 
-/** A model with random values, as zeros and ones would hide mistakes. */
+/** Builds a model with random parameters, because zeros and ones would hide mistakes. */
 function build(form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(SEED);
@@ -21,7 +21,7 @@ function build(form) {
   return model;
 }
 const filled = (shape, value) => ({ data: new Float32Array(shape[0] * shape[1]).fill(value), shape });
-/** The logits of a run, which is freed. */
+/** Returns the logits of a run, and frees the run. */
 function logitsOf(result) {
   const logits = result.logits.copy();
   result.dispose();
@@ -74,12 +74,12 @@ for (const [name, form] of ADDS_UP) {
   });
 }
 
-/** The run with all parts off but those of a list, computed in plain steps from captured values of edited runs. */
+/** Compares a run with few active edges with a run in which the other parts are edited. */
 test('a part whose incoming edges are cut contributes what it computes from the values of cut edges', () => {
   const model = build(FORMS['GPT-2']);
   const { sources, targets, edges } = edgeGraph(model);
   const V = targets.length;
-  // Only the embedding, the feed-forward of block 0 and the logits.
+  // Only edges between the embedding, the feed-forward of block 0 and the logits are active.
   const active = filled(edges.shape, 0);
   const at = (kind, layer) => sources.findIndex((node) => node.kind === kind && node.layer === layer);
   const to = (kind, layer) => targets.findIndex((node) => node.kind === kind && node.layer === layer);
@@ -115,7 +115,7 @@ test('cut edges carry zero, or the mean over a corpus', async () => {
     mean.means.data.slice(0, 8),
     sum.map((x) => x / 9),
   );
-  // With all edges cut, the last norm reads the sum of the means.
+  // If all edges are cut, the input of the last norm is the sum of the mean contributions.
   const all = sources.map((_, u) => mean.means.data.slice(u * 8, u * 8 + 8));
   const total = all.reduce((a, b) => a.map((x, c) => x + b[c]));
   for (const [cut, set] of [
@@ -162,6 +162,6 @@ test('invalid arguments are refused, by name', async () => {
   await assert.rejects(meanContributions(model, [CLEAN, [CLEAN, CLEAN]]), { code: 'SHAPE', parameter: 'sequences[1]' });
   const signal = AbortSignal.abort();
   await assert.rejects(meanContributions(model, [CLEAN], { signal }), { name: 'AbortError' });
-  // The model still runs.
+  // The model still runs after these errors.
   close(logitsOf(runEdges(model, CLEAN, all)), logitsOf(model.forward(CLEAN)));
 });

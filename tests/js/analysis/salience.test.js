@@ -1,4 +1,4 @@
-// Salience of tokens.
+// Tests the salience of tokens.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ test('inputs with token types and classes of a text have salience', async () => 
   const { tokens, gap, value, baseline } = await salience(model, input, classMetric, options);
   assert.deepEqual(tokens.shape, [T]);
   assert.ok(Math.abs(gap) < 0.01 * Math.abs(value - baseline), `${gap} of ${value - baseline}`);
-  // Only the ids are replaced.
+  // The padding baseline replaces only the ids, not the token types.
   const padded = model.forward({ ...input, ids: [0, 0, 0, 0, 0] });
   assert.ok(Math.abs(padded.logits.data[1] - baseline) < 1e-5);
   padded.dispose();

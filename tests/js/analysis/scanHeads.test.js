@@ -1,4 +1,5 @@
-// Scans of all heads over random models and sequences, compared with plain loops in float64 and with golden vectors.
+// Tests scans of all heads, of random models over random sequences, compared with plain loops in float64 and with
+// golden vectors.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const close = (actual, expected, most = 1e-5) => {
   const off = difference(Array.from(actual.data ?? actual), Array.from(expected.data ?? expected));
   assert.ok(off < most, `off by ${off}`);
 };
-/** Lists of ids from (N,most), −1 after the end of a sequence. */
+/** Converts ids (N,most), with −1 after the end of a sequence, to lists of ids. */
 const listsOf = ({ ids, lengths }) =>
   Array.from(lengths.data, (length, n) => Array.from(ids.data.subarray(n * ids.shape[1], n * ids.shape[1] + length)));
 const columnOf = ({ data, shape: [count, layers, heads] }, head) =>
@@ -32,14 +33,14 @@ const FORMS = {
   'scores divided by the layer': { scale: [0.7, 0.3] },
 };
 
-/** Random sequences of few ids, some of them too short. */
+/** Returns random sequences of ids from a small vocabulary. Some sequences are too short to be scanned. */
 function randomSequences(random, count, vocab, longest) {
   return Array.from({ length: count }, () =>
     Array.from({ length: Math.floor(random() * (longest + 1)) }, () => Math.floor(random() * vocab)),
   );
 }
 
-/** The weights (T,T) of each sequence of a head, by itself. */
+/** Returns the weights (T,T) of each head for each sequence, which is run alone. */
 function weightsOf(model, sequences) {
   const { layers, numHeads } = model.options;
   const all = Array.from({ length: layers * numHeads }, () => []);
@@ -56,7 +57,7 @@ function weightsOf(model, sequences) {
   return all;
 }
 
-/** Compares what a scan says of one head with plain loops. */
+/** Compares the results of a scan for one head with plain loops. */
 function checkHead(scan, index, ids, whole, weights, options) {
   const { intervals, samples, top, keep, least, threshold, warmup } = options;
   const [, layers, heads] = scan.maxima.shape;

@@ -1,4 +1,4 @@
-// How a scan of heads reads its inputs, reports its progress, draws its samples, and ends.
+// Tests how a scan of heads reads its inputs, reports its progress, draws its samples, and ends.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -13,7 +13,7 @@ import { plainModel } from '../../support/plain_model.js';
 const SIZES = { layers: 2, dModel: 8, numHeads: 2, vocab: 9, context: 8, mlp: 8 };
 const close = (actual, expected, most = 1e-6) => assert.ok(difference([...actual], [...expected]) < most);
 
-/** Random lists of ids, of length 7 at most. */
+/** Returns random lists of at most 7 ids. */
 function makeSequences(count, seed = 5, shortest = 0) {
   const random = uniformSource(seed);
   return Array.from({ length: count }, () =>
@@ -40,7 +40,7 @@ test('the same seed draws the same samples, another one draws others; the measur
 
 test('results do not depend on the number of sequences that are run at once', async () => {
   const model = build(hl, SIZES);
-  // Products of fewer rows have another order of summation.
+  // All sequences have 6 or 7 tokens, because products of fewer rows add in another order.
   const ids = makeSequences(40, 5, 6);
   for (const warmup of [0, 9]) {
     const one = await scanHeads(model, ids, { batch: 1, warmup });
@@ -256,7 +256,7 @@ test('layers are captured in groups if their weights are large', () => {
 });
 
 const DRAW = { count: 200, layers: 1, heads: 1, intervals: 4, samples: 3, top: 5, warmup: 0 };
-/** Adds sequences with the maxima 0, 1/200 … in a random order. */
+/** Adds sequences whose maxima are 0, 1/count, 2/count and so on, in a mixed order. */
 function drawFrom(sizes, spare) {
   const samples = new HeadSamples(sizes, spare);
   const maxima = Array.from({ length: sizes.count }, (_, i) => ((i * 77) % sizes.count) / sizes.count);
@@ -295,7 +295,7 @@ test('each sequence of an interval is drawn equally often', () => {
       if (interval < 4) counts.set(sequence, (counts.get(sequence) ?? 0) + 1);
   }
   assert.equal(counts.size, 30);
-  // 3 of 10 are drawn: 600 times each, with a standard deviation of 20.5.
+  // 3 of 10 sequences are drawn, so that each is drawn about 600 times, with a standard deviation of 20.5.
   for (const [sequence, count] of counts) assert.ok(Math.abs(count - 600) < 100, `${sequence}: ${count}`);
 });
 

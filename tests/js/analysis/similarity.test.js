@@ -1,4 +1,4 @@
-// The similarity of two texts by their tokens.
+// Tests the similarity of two texts, and the shares of their tokens in it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -13,7 +13,7 @@ const states = (...shape) => ({
 const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} for ${expected}`);
 const sum = (numbers) => numbers.reduce((a, x) => a + x, 0);
 const row = ({ data, shape }, t) => [...data.subarray(t * shape.at(-1), (t + 1) * shape.at(-1))];
-/** The mean of the rows. */
+/** Returns the mean of the rows. */
 const meanOf = (x) =>
   row(x, 0).map((_, c) => sum(Array.from({ length: x.shape.at(-2) }, (_, t) => row(x, t)[c])) / x.shape.at(-2));
 const product = (a, b) => sum(a.map((x, i) => x * b[i]));
@@ -25,7 +25,7 @@ test('the shares of pairs and of tokens sum to the cosine of the means', () => {
   near(whole, cosine(meanOf(a), meanOf(b)));
   for (const shares of [pairs, first, second]) near(sum([...shares.data]), whole);
   assert.deepEqual([pairs.shape, first.shape, second.shape], [[5, 3], [5], [3]]);
-  // One pair, from the definition.
+  // The expected share of one pair follows the definition.
   const lengths = [a, b].map((x) => x.shape.at(-2) * Math.sqrt(product(meanOf(x), meanOf(x))));
   near(pairs.data[2 * 3 + 1], product(row(a, 2), row(b, 1)) / (lengths[0] * lengths[1]));
   near(first.data[4], sum([...pairs.data.subarray(12, 15)]));

@@ -1,5 +1,5 @@
-// Options and numbers: for any argument the result is correct, or a HeadlightError names the parameter and no memory is
-// leaked. Each argument is read once, before anything is computed.
+// Tests options and numbers. Any argument must give a correct result, or a HeadlightError that contains the name of the
+// parameter, without a memory leak. Each argument must be read once, before anything is computed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -180,7 +180,7 @@ test('gradients without upstream elements are zeros', () => {
   });
 });
 
-/** Options with getters that count how often they are read. */
+/** Returns options with getters that count how often each option is read. */
 function counting(options, counts = {}) {
   const counted = {};
   for (const [name, value] of Object.entries(options))

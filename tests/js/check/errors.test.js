@@ -1,5 +1,5 @@
-// Every documented error: its code, its parameter, the expected and the received value. Afterwards the same instance
-// computes the same results and holds no more memory than before.
+// Tests every documented error: the code, the parameter, the expected and the received value. After an error the same
+// instance must compute the same results and use no more memory than before.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

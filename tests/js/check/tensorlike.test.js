@@ -1,4 +1,4 @@
-// The accepted forms of arrays: those of other libraries, 16-bit floats, nested arrays of any kind.
+// Tests the accepted forms of arrays: tensors of other libraries, 16-bit floats and nested arrays of any kind.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,11 +9,11 @@ const used = () => hl.info.memory.used;
 const shape = [1, 2, 3];
 const numbers = [0.5, -1, 2, 0.25, 1.5, -3];
 const data = Float32Array.from(numbers);
-/** The bits of numbers in float16 and in bfloat16. */
+/** The bits of the same numbers in float16 and in bfloat16. */
 const HALF = Uint16Array.of(0x3800, 0xbc00, 0x4000, 0x3400, 0x3e00, 0xc200);
 const BRAIN = Uint16Array.of(0x3f00, 0xbf80, 0x4000, 0x3e80, 0x3fc0, 0xc040);
 
-/** Objects with the interface of other libraries' tensors. */
+/** Classes with the interfaces of tensors of onnxruntime and TensorFlow.js. */
 class OrtTensor {
   #data;
   constructor(type, data, dims) {

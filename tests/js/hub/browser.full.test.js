@@ -1,4 +1,5 @@
-// Models of the Hub in a page: the browser follows redirects, and the private storage of the page is the cache.
+// Opens models of the Hub in a page, where the browser follows redirects and the private storage of the page is the
+// cache.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +15,10 @@ const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Em
 const MODEL = await makeModel();
 const WEIGHTS = MODEL['model.safetensors'];
 const expected = [...(await logitsOf(MODEL))];
-/** Nearly equal: Node 20 has no relaxed SIMD, so the last bits differ from Chromium's. */
+/**
+ * Checks that logits are nearly as expected. Node 20 has no relaxed SIMD, so the last bits differ from those of
+ * Chromium.
+ */
 function assertLogits(logits) {
   assert.equal(logits.length, expected.length);
   assert.ok(logits.every((logit, i) => Math.abs(logit - expected[i]) < 1e-5));
@@ -39,7 +43,7 @@ after(async () => {
   server.close();
 });
 
-/** A page with storage of its own, and the Hub that it opens models of. */
+/** Opens a page with separate storage, and starts the Hub from which it opens models. */
 async function open(t, model = MODEL) {
   const hub = await start(t, { 'owner/gpt2': model });
   const context = await browser.newContext();
@@ -49,7 +53,7 @@ async function open(t, model = MODEL) {
   return { hub, page, context };
 }
 
-/** Opens the model in the page; the logits, the source, or the error. */
+/** Opens a model in the page. Returns the logits and the source of the model, or the error. */
 const openIn = (page, hub, { hub: more = {}, ...options } = {}, name = 'hf://owner/gpt2') =>
   page.evaluate(
     async ([origin, name, options]) => {
@@ -80,7 +84,7 @@ test('a page opens a model; the second opening requests the commit alone, offlin
   assertLogits(first.logits);
   assert.equal(first.source.cached, true);
   assert.ok(hub.requests.every(({ method }) => method === 'GET'));
-  // The address of the file is resolved once, and the signed address is used for the other ranges.
+  // The address of the file is resolved only once. The signed address is used for all other ranges.
   assert.equal(hub.to('hub').filter((path) => path.includes('/resolve/') && path.includes('safetensors')).length, 1);
   assert.ok(weightRequests(hub) <= 2);
   hub.again();
@@ -121,7 +125,7 @@ test('a page that is closed in the middle of a download continues it when it is 
   });
   hub.fault = ({ server, range }) => {
     const [first, last] = (range ?? '').match(/\d+/g)?.map(Number) ?? [];
-    // The answer with the weights, wherever it begins.
+    // Matches the response that contains the weights at `limit`, wherever its range begins.
     if (server !== 'cdn' || !(last >= limit)) return undefined;
     return (response, { status, headers, body }) => {
       response.writeHead(status, { 'content-length': body.length, ...headers });

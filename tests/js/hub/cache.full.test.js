@@ -1,4 +1,5 @@
-// The cache in Node has the layout of Hugging Face's tools, survives interruptions, and saves requests.
+// Checks that the cache in Node has the layout of the tools of Hugging Face, survives interruptions, and avoids
+// requests.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -19,7 +20,7 @@ const FOLDER = 'models--owner--gpt2';
 const expected = await logitsOf(MODEL);
 const weightRequests = (hub) =>
   hub.to('cdn').length + hub.to('hub').filter((path) => path.includes('.safetensors')).length;
-/** First bytes of the ranges of weights that were requested. */
+/** Returns the first byte of each range of weights that was requested. */
 const begins = (hub) =>
   hub.requests.filter(({ server }) => server === 'cdn').map(({ range }) => Number(/\d+/.exec(range)));
 
@@ -28,7 +29,7 @@ async function open(t) {
   return { hub, cache, options: at(hub, { cache }), sha: hub.models.get('owner/gpt2').branches.get('main') };
 }
 
-/** The folder as Python's tools leave it. */
+/** Writes a cache folder like the Python tools of Hugging Face. */
 function writeAsPython(cache, sha) {
   for (const [name, bytes] of Object.entries(MODEL)) {
     const hash = name.endsWith('.json') ? gitSha1(bytes) : sha256(bytes);
@@ -88,7 +89,7 @@ test('files that Python has downloaded open offline, and weights are not request
 test('a download that was cut continues at the same byte in the next opening', async (t) => {
   const { hub, cache, options } = await open(t);
   const limit = Math.floor(WEIGHTS.length * 0.9);
-  // The server sends no more than this part, and does not end.
+  // The server sends only the bytes before `limit`, and leaves the response open.
   hub.fault = ({ server, range }) =>
     server === 'cdn' &&
     ((response, { status, headers, body }) => {
@@ -146,7 +147,7 @@ test('two processes at once open the same model and leave one right file', async
 
 test('after a process was killed, the next one continues', async (t) => {
   const { hub, cache, options } = await open(t);
-  // The server stops in the middle.
+  // The server stops in the middle of the file.
   hub.fault = ({ server, range }) =>
     server === 'cdn' &&
     /-11\d{6}$|-12\d{6}$/.test(range) &&

@@ -1,4 +1,4 @@
-// Models are opened by their names on the Hub, from an imitation of it on two ports.
+// Opens models by their names on the Hub, from a local imitation of the Hub on two ports.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ test('a chat template and the settings of a sentence encoder are read, also in a
   const hub = await start(t, { 'owner/llama': files });
   const model = await hl.openModel('hf://owner/llama', of(hub));
   assert.equal(model.chat([{ role: 'user', content: 'whale' }]), 'You say whale');
-  // The vocabulary of this model is smaller than its tokenizer's.
+  // The vocabulary of this model is smaller than that of the tokenizer, so a tokenizer with small ids replaces it.
   model.tokenizer = { encode: () => ({ ids: [5, 9], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
   const last = model.forward([5, 9]).hidden.toArray().at(-1);
   assert.deepEqual(model.embed('the whale').toArray(), [last]);

@@ -1,4 +1,4 @@
-// The parts of the Hub that need no server: the choice between files, the stores, the hash.
+// Tests the parts of the Hub client that need no server: the choice between files, the stores and the hash.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -18,7 +18,7 @@ import { Sha256 } from '../../../src/js/hub/sha256.js';
 import { uniformSource } from '../../../src/js/ops/random.js';
 
 const entries = (files) => Object.entries(files).map(([path, size]) => ({ path, size, isLarge: true }));
-/** Names of the weights that remain. */
+/** Returns the names of the weight files that are chosen. */
 const chosen = (files, file) =>
   choose(entries(files), file)
     ?.entries.map(({ path }) => path)
@@ -32,7 +32,7 @@ test('of several GGUF files Q4_K_M is opened, else Q8_0, else the smallest that 
   assert.deepEqual(chosen(without), ['m.Q8_0.gguf']);
   assert.deepEqual(chosen(neither), ['m.Q2_K.gguf']);
   assert.deepEqual(chosen(files, 'm.Q2_K.gguf'), ['m.Q2_K.gguf']);
-  // Where nothing can be read, the container says why.
+  // If no file can be read, one is chosen anyway, so that opening it gives an error with the reason.
   assert.deepEqual(chosen({ 'm.IQ2_XS.gguf': 1 }), ['m.IQ2_XS.gguf']);
 });
 
@@ -128,7 +128,7 @@ test('ranges are sorted, and joined over small gaps', () => {
   ]);
 });
 
-/** Segments in a map, which may fail. */
+/** Returns storage for segments in a Map. Writing to it can be made to fail. */
 function filesInMemory() {
   const files = new Map();
   return {
@@ -170,7 +170,7 @@ test(`stores return what was written, in any order (seed ${SEED})`, async () => 
       if (round % 2 === 0 && i % 7 === 0 && !memory.fails) await store.flush();
       const at = integer(size);
       const missing = present.indexOf(0, at);
-      // After a failure segments are removed: their bytes are received again.
+      // After a failure the store removes segments, whose bytes are then requested again.
       if (memory.fails) continue;
       assert.equal(store.presentFrom(at), (missing < 0 ? size : missing) - at);
       const next = present.indexOf(1, at);

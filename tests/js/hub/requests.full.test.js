@@ -1,5 +1,5 @@
-// Requests to the Hub: temporary failures continue at the same byte, refusals say what to do, the token stays with the
-// endpoint.
+// Tests requests to the Hub: downloads continue at the same byte after temporary failures, errors say what to do, and
+// the access token is sent only to the endpoint.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -19,7 +19,7 @@ const cdn = (number, fault) => {
   let count = 0;
   return ({ server }) => (server === 'cdn' && count++ === number ? fault : undefined);
 };
-/** Options, and the waits that were reported. */
+/** Returns options, and a list of the waits that are reported. */
 function waiting(hub, more = {}) {
   const waits = [];
   return { waits, options: at(hub, { onWait: (wait) => void waits.push(wait), ...more }) };
@@ -60,7 +60,8 @@ test('an expired address is resolved again, and the file continues at the same b
   assert.deepEqual(await logitsOf(NAME, options), expected);
   assert.equal(resolved(hub).length, 2);
   const begins = ranges(hub).map((range) => Number(/\d+/.exec(range)));
-  // Probe, cut, expired, continued; bytes in transit are lost when a connection is destroyed.
+  // The four requests are a first one, one that is cut off, one with the expired address, and one that continues. Bytes
+  // in transit are lost when a connection is destroyed.
   assert.equal(begins.length, 4);
   assert.ok(begins[2] > begins[1] && begins[2] === begins[3], begins.join());
   assert.ok(waits.every(({ reason }) => reason === 'network'));
@@ -225,7 +226,7 @@ test('the token is sent to the endpoint alone, also after a redirect and with th
   assert.deepEqual(new Set(sent('hub')), new Set([`Bearer ${hub.token}`]));
   assert.deepEqual(new Set(sent('cdn')), new Set([undefined]));
   for (const { path } of hub.requests) assert.ok(!path.includes(hub.token));
-  // A mirror that redirects everything elsewhere.
+  // The endpoint is a mirror that redirects all requests to another host.
   hub.fault = ({ path }) => answer(307, { location: `${other.endpoint}${path}` });
   assert.deepEqual(await logitsOf(NAME, at(hub, { token: hub.token })), expected);
   assert.ok(other.requests.length > 0 && other.requests.every(({ authorization }) => authorization === undefined));

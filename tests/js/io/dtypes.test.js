@@ -17,12 +17,12 @@ const TYPES = [
   ['I64', BigInt64Array, [-(2n ** 63n), 2n ** 63n - 1n]],
   ['U64', BigUint64Array, [0n, 2n ** 64n - 1n]],
 ];
-/** The numbers of exponent and fraction bits. */
+/** Numbers of exponent bits and fraction bits of float types. */
 const FLOATS = { F16: [5, 10], BF16: [8, 7], F8_E4M3: [4, 3], F8_E5M2: [5, 2] };
 
 const write = (data, dtype) => writeSafetensors({ x: { data, shape: [data.length], dtype } });
 const through = (data, dtype) => readSafetensors(write(data, dtype)).tensors.x.data;
-/** The bytes of the only tensor in a safetensors file. */
+/** Returns the bytes of the only tensor in a safetensors file. */
 const stored = (file) => file.subarray(8 + Number(new DataView(file.buffer).getBigUint64(0, true)));
 
 for (const [dtype, array, values] of TYPES) {
@@ -35,7 +35,7 @@ for (const [dtype, array, values] of TYPES) {
   });
 }
 
-/** Every code of a small float type: its bytes, and its number by the formula of the type. */
+/** Returns the bytes of every code of a small float type, and the numbers by the formula of the type. */
 function allCodes(dtype) {
   const [E, F] = FLOATS[dtype];
   const bias = 2 ** (E - 1) - 1;

@@ -17,7 +17,7 @@ const expectedOf = ({ expected: { offset, bytes } }) =>
   new Uint32Array(new Uint8Array(RAW.subarray(offset, offset + bytes)).buffer);
 const matrix = (rows = 2, width = 32) => ({ shape: [rows, width], data: new Float32Array(rows * width).fill(1) });
 const META = { 'general.architecture': 'test', 'test.list': ['a', 'b'] };
-/** A reader of ranges that counts the bytes read. */
+/** Returns a source that is read in ranges, and that counts the bytes read. */
 const rangesOf = (bytes, counter = { read: 0 }) => ({
   size: bytes.length,
   read: async (begin, end) => {
@@ -152,13 +152,13 @@ test('other versions, big-endian files and other formats are named', () => {
   fails(() => readGguf('x.gguf'), /bytes is 'x.gguf'/);
 });
 
-/** A header with one metadata value of these bytes. */
+/** Returns a header with one metadata value that has these bytes. */
 const withEntry = (...parts) =>
   join(Buffer.from('GGUF'), number('u32', 3), number('u64', 0), number('u64', 1), string('key'), ...parts);
 const HUGE = 2n ** 63n;
 const claimed = (kind, count) => withEntry(number('u32', 9), number('u32', kind), number('u64', count));
 
-/** Damaged files: what is wrong, the file, and the message. */
+/** Damaged files: a description of the damage, the file, and the expected message. */
 const DAMAGED = [
   ['a number of tensors', gguf(META, {}, { claims: { tensors: HUGE } }), /claims 9223372036854775808 tensors/],
   ['a number of values', gguf(META, {}, { claims: { metadata: 2 ** 40 } }), /claims 1099511627776 metadata values/],

@@ -1,4 +1,4 @@
-// The types that saveGguf writes, against the rules of the format in float64.
+// Tests the types that saveGguf writes against the rules of the format in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,7 +9,7 @@ import { encode } from '../../support/gguf.js';
 
 const TYPES = Object.fromEntries([...GGUF_TYPES.values()].map((type) => [type.name, type]));
 
-/** Sums of uniform numbers, nearly normal, of sizes that differ by block. */
+/** Returns nearly normal random numbers (sums of uniform ones), whose magnitudes differ by block. */
 function numbers(count, seed = 7) {
   const random = uniformSource(seed);
   return Float32Array.from({ length: count }, (_, i) => {
@@ -53,7 +53,7 @@ test('Q8_0: the scale is the largest number / 127, and no number is further than
   }
 });
 
-/** llama.cpp's rule: the scale of the largest number. */
+/** Rounds a block by the rule of llama.cpp, in which the scale follows from the number with the largest magnitude. */
 function plainQ4(block) {
   const most = block.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const inverse = most === 0 ? 0 : Math.fround(1 / Math.fround(most / -8));

@@ -10,7 +10,7 @@ test(`toHalves rounds as encodeFloats does: every exponent, halves, infinities a
   const next = uniformSource(SEED);
   const bits = Uint32Array.from({ length: 2 ** 18 }, (_, i) => {
     const upper = ((i & 511) << 23) >>> 0;
-    // Fractions that lie between two float16, just above and just below.
+    // Fractions that are halfway between two float16 numbers, just above, just below, and others.
     const ends = [0x1000, 0x1001, 0x0fff, 0x3000, 0x7fffff, 0, Math.floor(next() * 2 ** 23)];
     return (upper | (ends[i % 7] + (Math.floor(next() * 2 ** 9) << 13))) >>> 0;
   });

@@ -7,7 +7,7 @@ import { inTier } from '../../support/tier.js';
 const SEED = 31;
 const parse = (text, limits) => parseJson(text, (reason) => new SyntaxError(reason), limits);
 const fails = (text, pattern, limits) => assert.throws(() => parse(text, limits), pattern);
-/** Converts to ordinary objects, like those of JSON.parse. */
+/** Parses a text and converts the result to ordinary objects, like those of JSON.parse. */
 const plain = (text) => JSON.parse(JSON.stringify(parse(text)));
 
 test(`valid JSON gives the same values as JSON.parse (seed ${SEED})`, () => {

@@ -8,7 +8,7 @@ import { numbers } from '../../support/kernels.js';
 
 const a = { dtype: 'F32', shape: [5, 7], data: numbers(35, 3) };
 const b = { dtype: 'I64', shape: [], data: BigInt64Array.of(-5n) };
-/** Zeros, which deflate compresses to a thousandth. */
+/** An array of zeros, which deflate compresses to a thousandth. */
 const large = { dtype: 'F32', shape: [1000, 300], data: new Float32Array(300000) };
 const files = (...options) =>
   Object.entries({ a, b, large }).map(([name, tensor]) => ({

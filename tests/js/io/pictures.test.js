@@ -1,4 +1,4 @@
-// Pictures for models: other sizes with the bytes of Pillow, and the steps of preprocessor_config.json.
+// Tests pictures for models: resizing with the same bytes as Pillow, and the steps of preprocessor_config.json.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ for (const { size, data, to, resample, expected } of cases)
     assert.deepEqual(resizePicture(picture, to[0], to[1], FILTERS[resample]).data, bytes(expected));
   });
 
-/** Each pixel has the number of its row and column. */
+/** Returns a picture in which each pixel contains its row and column. */
 const numbered = (width, height) => ({
   data: Uint8Array.from({ length: width * height * 3 }, (_, i) => {
     const pixel = Math.floor(i / 3);

@@ -205,7 +205,7 @@ test('errors name every fault of the tensors to be written', () => {
     [undefined, /tensors is undefined/],
     [[float(1)], /tensors is \[an object \(Object\)\]/],
     [new Map([['x', float(1)]]), /tensors is an object \(Map\), expected a plain object/],
-    // A Map has no own names: none of its tensors would be written.
+    // A Map has no own properties, so none of its tensors would be written.
     [{ __proto__: { x: float(1) } }, /expected a plain object/],
     [{ __metadata__: float(1) }, /a tensor cannot be called __metadata__/],
     [{ '\ud800': float(1) }, /tensors is an object/],

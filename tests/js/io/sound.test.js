@@ -1,4 +1,4 @@
-// Sound for models: the log-mel spectrogram against its definition in float64, and other rates.
+// Tests sound for models: the log-mel spectrogram against its definition in float64, and resampling from other rates.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -12,7 +12,7 @@ const noise = (length, seed = 1) => {
   return Float32Array.from({ length }, (_, i) => 0.3 * Math.sin(i / 5) + 0.2 * (next() - 0.5));
 };
 
-/** The spectrogram from its definition: every sum is written out. */
+/** Computes the spectrogram from its definition, with every sum as a plain loop. */
 function expectedLogMel(samples, bins, frames) {
   const sound = Array.from({ length: frames * 160 }, (_, i) => samples[i] ?? 0);
   const mirrored = (i) => sound[i < 0 ? -i : i < sound.length ? i : 2 * (sound.length - 1) - i];

@@ -1,4 +1,4 @@
-// Limits of readTorch, which take long to reach.
+// Tests limits of readTorch that take long to reach.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -10,7 +10,7 @@ const read = (name) => new Uint8Array(readFileSync(new URL(name, GOLDEN)));
 const expected = JSON.parse(readFileSync(new URL('expected.json', GOLDEN), 'utf8'));
 const storage = { key: 0, dtype: 'F32', count: 6, bytes: new Uint8Array(Float32Array.of(0, 1, 2, 3, 4, 5).buffer) };
 const matrix = tensor(storage, [2, 3], [3, 1]);
-/** A tensor whose pickle is short: its parts are in the memo. */
+/** Returns raw opcodes of a pickle, given as characters. */
 const opcode = (text) => new Raw(Uint8Array.from(text, (sign) => sign.charCodeAt(0)));
 const dump = ({ dtype, shape, data }) => ({
   dtype,
@@ -229,7 +229,7 @@ test('lists that contain each other, long keys and shared lists take no long tim
   const calls = (value) => () => readTorch(torchZip(value, [storage]));
   const put = (index) => new Raw([0x71, index]);
   const get = (index) => new Raw([0x68, index]);
-  // Each list contains the one before it ten times: 10⁴⁰ paths.
+  // Each list contains the previous list ten times, so there are 10⁴⁰ paths to the matrix.
   const levels = [new Raw(opcode('(]'), put(0), opcode('('), matrix, opcode('e'))];
   for (let i = 1; i < 40; i++)
     levels.push(new Raw(opcode(']'), put(i), opcode('('), ...new Array(10).fill(get(i - 1)), opcode('e')));
@@ -240,7 +240,7 @@ test('lists that contain each other, long keys and shared lists take no long tim
     for (let i = 0; i < count; i++) all.set(bytes, i * bytes.length);
     return new Raw(opcode('('), all, opcode('t'));
   };
-  // A key of a megabyte in each of many dicts, and a shape of many axes in each of many tensors.
+  // Many dicts share a key of a megabyte, and many tensors share a shape with many axes.
   const key = new Raw([0x58, 0, 0, 16, 0], new Uint8Array(2 ** 20).fill(97), put(1));
   const keyed = new Raw(opcode('}'), get(1), opcode(')s'));
   assert.deepEqual({ ...calls(new Raw(opcode('('), key, several(20000, keyed), opcode('t')))() }, {});

@@ -1,4 +1,4 @@
-// Threads and models in a page, where its headers or another origin stand in the way.
+// Tests threads and models in pages whose headers, or whose module on another origin, could prevent them.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,10 @@ const ISOLATED = {
 };
 /** The only header that a CDN must send. */
 const CDN = { 'Access-Control-Allow-Origin': '*' };
-/** A page that loads the module from the address after its #, requests two threads, and reports the result. */
+/**
+ * A page that loads the module from the address after the # of the page's address, requests two threads, and reports
+ * the result.
+ */
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module">
   try {
     const { load } = await import(location.hash.slice(1));
@@ -30,7 +33,7 @@ const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module
 </script>`;
 
 /**
- * Serves the page and dist/. The query ?policy=… sets the policy of the page.
+ * Serves the page and dist/. The query ?policy=… sets the Content-Security-Policy of the page.
  * @param {Record<string, string>} common headers of every response
  * @param {string} [without] path of a file that is missing
  */
@@ -50,7 +53,7 @@ async function serve(common, without = '') {
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-/** here: an isolated page; plain: a page without any headers; cdn: the module on another origin. */
+/** Servers: `here` has an isolated page, `plain` a page without headers, `cdn` the module on another origin. */
 let browser, here, plain, cdn, cdnWithoutWorker;
 before(async () => {
   [browser, here, plain, cdn, cdnWithoutWorker] = await Promise.all([
@@ -66,7 +69,7 @@ after(async () => {
   for (const server of [here, plain, cdn, cdnWithoutWorker]) server.close();
 });
 
-/** The result of a page that loads the module from an origin. */
+/** Returns the result of a page that loads the module from an origin. */
 async function open(from, { policy = '', at = here } = {}) {
   const page = await browser.newPage();
   await page.goto(`${at.origin}/?policy=${encodeURIComponent(policy)}#${from.origin}/headlight.js`);

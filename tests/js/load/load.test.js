@@ -100,7 +100,7 @@ test('errors about missing, truncated and other files name the file and the reme
   });
 });
 
-/** A signed LEB128 number of WebAssembly: seven bits per byte, the sign in the last one. */
+/** Encodes a signed LEB128 number of WebAssembly, with seven bits per byte and the sign in the last byte. */
 function signed(number) {
   const bytes = [];
   for (let rest = number | 0; ; rest >>= 7) {

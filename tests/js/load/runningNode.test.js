@@ -1,4 +1,4 @@
-// The built package on the Node that npm runs on, which may be older than the Node of the other tests.
+// Runs the built package on the Node that runs npm, which may be older than the Node of the other tests.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -24,6 +24,6 @@ test('load, attention, a model, files and analysis work on the Node in use', () 
   const node = process.env.HEADLIGHT_NODE || process.execPath;
   const { stdout, stderr } = spawnSync(node, ['--input-type=module', '-e', PROGRAM], { cwd: root, encoding: 'utf8' });
   assert.notEqual(stdout, '', stderr);
-  // softmax of (0, 1/√2)
+  // The last two weights are the softmax of (0, 1/√2).
   assert.deepEqual(JSON.parse(stdout), ['function', ['1.0000', '0.0000', '0.3302', '0.6698'], [1, 1, 2, 2], 3]);
 });

@@ -1,4 +1,4 @@
-// Threads: results have the same bits for any number of threads, and workers start and end with their instance.
+// Tests threads: results have the same bits for any number of threads, and workers start and end with their instance.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -35,7 +35,7 @@ const program = async (body, { before = '', flags = [], shell = '', ends = true 
   return (await run('bash', ['-c', `${shell}; exec "$@"`, 'bash', process.execPath, ...args], options)).stdout.trim();
 };
 
-/** The first line that a program prints. The program is then killed, because a hanging worker may keep it running. */
+/** Returns the first line that a program prints, and then kills it, because a hanging worker may keep it running. */
 async function firstLine(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
@@ -108,8 +108,8 @@ const PROBLEMS = {
 };
 
 /**
- * Output and gradients. The chunks of backward depend on the number of heads and on the axes over which the bias is
- * broadcast.
+ * Returns a function that computes the output and gradients of a layer. The division of backward into chunks depend on
+ * the number of heads and on the axes over which the bias is broadcast.
  */
 const train =
   (options, inputs, forward = {}) =>
@@ -446,8 +446,8 @@ test('with less shared memory than requested the limit is lower, and without any
 });
 
 /**
- * An intermediate worker starts the worker of the instance, and can end it while the instance computes. The clock runs
- * 200 times as fast, so that a dead worker is detected within a fraction of a second.
+ * Starts the workers of an instance from an intermediate worker, which can end them while the instance computes. The
+ * clock runs 200 times as fast, so that a dead worker is detected within a fraction of a second.
  */
 const KILLABLE = `
   const manager = \`

@@ -1,4 +1,5 @@
-// Every access to a disposed object is refused: it reads nothing and overwrites no memory of another object.
+// Checks that every access to a disposed object throws an error, so that it neither reads nor overwrites memory of
+// another object.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -125,7 +126,7 @@ test('tensors and layers of a disposed instance are refused, too', async () => {
 test('a tensor that is disposed of while arguments are read is not used', () => {
   const layer = LAYERS.multiHeadAttention();
   const [query, bias, out] = [hl.zeros([1, 2, 8]), hl.zeros([2, 2]), hl.zeros([1, 2, 8])];
-  /** An array with a getter that disposes of an object. */
+  /** Returns an array with a getter that disposes of an object. */
   const trap = (victim) => ({
     shape: [1, 2],
     get data() {

@@ -1,5 +1,5 @@
-// Arrays with false or changed sizes: none of them makes the core access memory outside of its blocks, and no error
-// leaks memory.
+// Tests arrays with false or changed sizes. None of them may make the core access memory outside of its blocks, and no
+// error may leak memory.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,7 +17,7 @@ function refuses(uses) {
   }
 }
 
-/** An array of four numbers whose `length` property says a million. */
+/** Returns an array of four numbers in which a property such as `length` has a false value. */
 const faked = (property, value) => Object.defineProperty(new Float32Array(4), property, { value });
 
 test('the shape and the size of a tensor cannot be assigned', () => {

@@ -1,10 +1,10 @@
-// After a call of the core that did not return, the state is that before the call.
+// Checks that after a trap in the core the state is the same as before the call.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 
-/** An instance with replaced exports of its core: `replace` receives the exports and returns the replacements. */
+/** Loads an instance with replaced exports of the core: `replace` receives the exports and returns the replacements. */
 async function loadSeen(replace, options) {
   const { instantiate } = WebAssembly;
   let exports;
@@ -20,7 +20,7 @@ async function loadSeen(replace, options) {
   }
 }
 
-/** An address beyond the end of the memory: reading it traps, after the function has allocated stack memory. */
+/** An address beyond the end of the memory. Reading it traps, after the function has allocated stack memory. */
 const NOWHERE = -1024;
 
 for (const simd of ['simd128', 'auto']) {

@@ -1,11 +1,12 @@
-// Fields of config.json of BART and Marian: defaults, refusals, features that change the logits, and translation.
+// Tests the fields of config.json of BART and Marian: defaults, unsupported values, and features that change the
+// logits; and translation.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 
-/** The files with changed fields of config.json; undefined removes a field. */
+/** Returns the files of a family with changed fields of config.json. undefined removes a field. */
 function withFields(name, fields) {
   const { files } = families.find((family) => family.name === name);
   const config = JSON.parse(new TextDecoder().decode(files['config.json']));

@@ -1,4 +1,5 @@
-// Beam search, compared with its definition: whole sequences computed without a cache, all candidates sorted.
+// Tests beam search against a plain implementation, which computes whole sequences without a cache and sorts all
+// candidates.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +12,7 @@ const tokenizer = { encode: (text) => ({ ids: [...text].map(Number) }), decode: 
 const build = (options) => Object.assign(hl.transformer({ ...SMALL, ...options }), { tokenizer });
 const PROMPT = [3, 1, 4];
 
-/** The logarithm of the softmax of the logits after a sequence, in float64. */
+/** Returns the log probabilities of the next token after a sequence, in float64. */
 function logProbsAfter(model, input, edit) {
   const result = model.forward(input, { edit });
   const row = [...result.logits.copy().slice(-model.options.vocab)];
@@ -24,8 +25,8 @@ function logProbsAfter(model, input, edit) {
 const byScore = (a, b) => b.score - a.score;
 
 /**
- * The definition: beams that do not exist have the score −1e9, and candidates that may not be taken lose 1e9.
- * adjust(scores, ids) changes the scores after a sequence.
+ * Runs beam search by its definition. Beams that do not exist yet have the score −1e9, and 1e9 is subtracted from the
+ * score of a candidate that must not be chosen. adjust(scores, ids) changes the scores after a sequence.
  */
 function search(model, prompt, options) {
   const { beams, max, stop, lengthPenalty = 1, earlyStopping = false, adjust = (x) => x, edit } = options;
@@ -61,7 +62,7 @@ function search(model, prompt, options) {
   return { ids: isStopped ? own.slice(0, -1) : own, score, ended: isStopped ? 'stop' : 'max' };
 }
 
-/** The result is that of the definition; its logProbs and text belong to its ids. */
+/** Checks that the result equals that of the definition, and that logProbs and text match the ids. */
 async function assertDefined(model, prompt, options, label) {
   const { adjust, ...given } = options;
   const expected = search(model, prompt, options);
@@ -102,7 +103,7 @@ const KINDS = {
     buckets: { count: 8, distance: 12 },
     encoder: { ...ENCODER, positions: 'none', buckets: { count: 8, distance: 12 } },
   },
-  // Beams differ in which tokens positions count.
+  // The beams contain different numbers of padding tokens, which positions do not count.
   'a padding token': { positions: 'sinusoidal', padToken: 1, positionOffset: 2, encoder: ENCODER },
 };
 
@@ -152,7 +153,7 @@ test('encoder–decoders translate with beams as defined, and decoders continue 
       const prompt = model.options.encoder ? { encoder: [7, 6, 1, 5 + i], ids } : ids;
       const options = { beams: 4, max: 8, stop: [4, 11], lengthPenalty, earlyStopping: i === 1 };
       const { ids: found } = await assertDefined(model, prompt, options, name);
-      // The decoder begins with the start token of the files.
+      // For an encoder input, the decoder begins with the start token that the files define.
       if (model.options.encoder) assert.deepEqual((await model.generate([7, 6, 1, 5 + i], options)).ids, found);
     }
     model.dispose();

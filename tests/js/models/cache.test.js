@@ -219,7 +219,7 @@ test('when memory runs out, copying a cache and a training forward free everythi
   for (const call of calls) {
     let failures = 0;
     const blocks = [];
-    // With less and less free memory.
+    // Fills the memory, so that the call runs with little free memory, which is increased until the call succeeds.
     for (let size = 2 ** 16; size >= 16; size /= 2)
       try {
         for (;;) blocks.push(small.zeros([size]));
@@ -310,7 +310,7 @@ test('the padding token has the same positions with and without a cache, for any
       for (const b of [0, 1])
         near(part.subarray(b * length, (b + 1) * length), whole.subarray((b * 8 + start) * 11).subarray(0, length));
       if (start === 0) continue;
-      // Removed tokens that are replaced by others have no effect.
+      // Tokens that were removed from the cache, and others that replaced them, have no effect.
       cache.rewind(start);
       logitsOf(model, [[1], [6]], { cache });
       cache.rewind(start);
@@ -372,7 +372,7 @@ test('a cache is refused after any number of changes of the weights, of which so
   }
 });
 
-/** Logits after a token; `capture` makes the cache convert its keys and values first. */
+/** Returns the logits after another token. `capture` makes the cache convert its keys and values to float32 first. */
 function after(model, cache, options) {
   const result = model.forward(options.batch ?? [5], { cache, capture: options.capture, edit: options.edit });
   const values = result.logits.copy();

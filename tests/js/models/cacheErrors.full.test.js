@@ -1,4 +1,4 @@
-// The table of errors of caches in web/docs/guide/generation.md, computed again.
+// Computes the table of errors of caches in web/docs/guide/generation.md again.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { whaleFile } from '../../support/whale.js';
 const PAGE = new URL('../../../web/docs/guide/generation.md', import.meta.url);
 const TOKENS = 250;
 
-/** Two texts of 250 tokens, from chapters on which the demo model was not trained. */
+/** Returns two texts of TOKENS tokens, from chapters on which the demo model was not trained. */
 async function heldOut(model) {
   const passages = String(await whaleFile('whale.passages.txt')).split('\n');
   const ids = passages.flatMap((text) => [...model.encode(text).ids]);
@@ -29,7 +29,10 @@ function toLogProbabilities(logits, width) {
   return logits;
 }
 
-/** Visible weights of all heads, and log probabilities. */
+/**
+ * Runs the model with a cache of a type. Returns the weights of all visible keys in all heads, and the log
+ * probabilities.
+ */
 function run(model, ids, type) {
   const cache = model.cache({ length: TOKENS, type });
   const { captured, logits } = model.forward(ids, { cache, capture: ['blocks.*.weights'] });

@@ -1,4 +1,5 @@
-// The fields of config.json that later decoders have: each changes the result, or is refused by its name.
+// Tests the fields of config.json of later decoders. Each must change the result, or give an error that contains its
+// name.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +9,7 @@ import { difference } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 
 const familyOf = (name) => families.find((family) => family.name === name);
-/** The files with other fields in config.json, or in the text_config in it. */
+/** Returns the files of a family with changed fields in config.json, or in the text_config of config.json. */
 function withFields({ files }, fields) {
   const config = JSON.parse(new TextDecoder().decode(files['config.json']));
   const changed = config.text_config
@@ -27,7 +28,7 @@ async function logitsWith(name, fields) {
 const BY_TYPE = 'Gemma 3 below text_config, with rope_parameters and types of layers';
 const ROPES = (full_attention, sliding_attention) => ({ rope_parameters: { full_attention, sliding_attention } });
 const PLAIN = { rope_type: 'default', rope_theta: 500 };
-/** Fields of which each gives other logits. @type {Record<string, Record<string, unknown>[]>} */
+/** Changes of fields, each of which changes the logits. @type {Record<string, Record<string, unknown>[]>} */
 const CHANGES = {
   'Gemma 3': [
     { rope_scaling: null },
@@ -90,7 +91,10 @@ for (const [name, changes] of Object.entries(CHANGES))
     }
   });
 
-/** Fields that are not supported, with the name in the error. @type {[string, Record<string, unknown>, string][]} */
+/**
+ * Values of fields that are not supported, and the parameter of the error.
+ * @type {[string, Record<string, unknown>, string][]}
+ */
 const REFUSED = [
   [BY_TYPE, ROPES(PLAIN, { ...PLAIN, rope_type: 'linear', factor: 2 }), 'rope_type'],
   ['GPT-Neo', { attention_types: [[['global', 'far'], 1]] }, 'attention_types'],
@@ -112,7 +116,10 @@ test('fields that are not supported are refused by their names', async () => {
     );
 });
 
-/** Fields without which a file is read as with these values. @type {Record<string, Record<string, unknown>>} */
+/**
+ * Default values of fields. A file without the field gives the same model as a file with the value.
+ * @type {Record<string, Record<string, unknown>>}
+ */
 const DEFAULTS = {
   'Gemma 3': {
     rms_norm_eps: 1e-6,
@@ -204,7 +211,7 @@ test('missing fields of later decoders have the defaults of Hugging Face', async
     }
 });
 
-/** The likeliest token after the last one. @param {number[]} ids */
+/** Returns the most probable next token. @param {number[]} ids */
 const nextOf = (model, ids) =>
   hl.scope(() => {
     const row = model.forward(ids, { last: true }).logits.copy();

@@ -7,7 +7,7 @@ import { everywhere, flavours, hl } from '../../support/headlight.js';
 const SEED = 7;
 console.log(`seed ${SEED}`);
 
-/** A model with random values, as zeros and ones would hide mistakes. */
+/** Builds a model with random parameters, because zeros and ones would hide mistakes. */
 function build(hl, form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(SEED);
@@ -26,7 +26,7 @@ const namesOf = ({ options }) => [
 const dot = (a, b) => a.reduce((sum, x, i) => sum + (b[i] === 0 ? 0 : x * b[i]), 0);
 const norm = (x) => Math.sqrt(dot(x, x));
 
-/** A metric: the sum of all logits with random factors. */
+/** Returns a metric: the sum of all logits, each times a random factor. */
 function randomMetric(seed = SEED) {
   const factorsOf = ({ size }) => {
     const random = uniformSource(seed);
@@ -37,10 +37,13 @@ function randomMetric(seed = SEED) {
   return metric;
 }
 
-/** The slope of f at 0 by central differences of four points. */
+/** Computes the slope of f at 0 by central differences with four points. */
 const slopeOf = (f, h) => (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
 
-/** Compares the gradients of all values with central differences, in a direction that has a part of the gradient. */
+/**
+ * Compares the gradients of all values with central differences, in a random direction to which the direction of the
+ * gradient is added.
+ */
 function compare(hl, model, given, { of, measure, at, edit = [] }) {
   const result = model.differentiate(given, { of, at, edit });
   const gradients = Object.entries(result.gradients).map(([name, x]) => [name, x.copy(), x.shape]);
@@ -62,7 +65,7 @@ function compare(hl, model, given, { of, measure, at, edit = [] }) {
       return value;
     };
     const expected = dot(gradient, direction);
-    // A short step is off by rounding, a long one by curvature, and where a ReLU has its kink.
+    // Small steps have rounding errors. Large steps have errors by curvature, and by the kink of a ReLU.
     const slopes = [0.006, 0.002, 0.0005].map((h) => slopeOf(valueAt, h));
     assert.ok(
       slopes.some((slope) => Math.abs(slope - expected) < 3e-4 * most + 3e-3 * length),
@@ -141,7 +144,7 @@ test('the sum of cotangents times values is differentiated, also up to the middl
           return [name, { data: Float32Array.from({ length: size }, () => random() - 0.5), shape }];
         }),
       );
-      // −∞ · 0 is NaN: the scores of hidden keys do not count.
+      // The scores −∞ of masked keys are omitted, because −∞ · 0 is NaN.
       const finite = (x) => Float32Array.from(x.data, (value) => (value === -Infinity ? 0 : value));
       const measure = (result) =>
         names.reduce((sum, name) => sum + dot(of[name].data, finite(result.captured[name])), 0);
@@ -183,7 +186,7 @@ test('gradients pass straight through a block as if it added a constant', () => 
         gradients[name].data.every((x) => x === 0),
         name,
       );
-    // The same: the output of the block is its input plus a constant.
+    // Computes the same gradients for a model whose block 1 adds a constant to its input.
     const [input, output] = [captured['blocks.1.in'].data, captured['blocks.1.out'].data];
     const added = { data: output.map((x, i) => x - input[i]), shape: captured['blocks.1.in'].shape };
     compare(hl, model, given, {

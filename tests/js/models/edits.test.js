@@ -28,7 +28,7 @@ const [B, T] = [2, 5];
 const OF_BLOCK = 'in norm1 query key value scores weights heads attention mid norm2 hidden mlp out'.split(' ');
 const OF_CROSS = 'query key value scores weights heads attention'.split(' ').map((name) => `cross.${name}`);
 
-/** A model with random biases and norms: zeros and ones would hide mistakes. */
+/** Builds a model with random biases and norms, because zeros and ones would hide mistakes. */
 function build(hl, form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(12);
@@ -50,7 +50,7 @@ const namesOf = ({ options }) => {
   ];
 };
 const copyOf = ({ data, shape }) => ({ data: data.slice(), shape: [...shape] });
-/** Copies of the captured values and of the logits. */
+/** Runs the model. Returns copies of the captured values and of the logits. */
 function captureAll(model, input, options = {}) {
   const result = model.forward(input, options);
   const captured = Object.fromEntries(Object.entries(result.captured).map(([name, x]) => [name, copyOf(x)]));
@@ -59,7 +59,7 @@ function captureAll(model, input, options = {}) {
   return { ...captured, logits };
 }
 const logitsOf = (model, input, edit, options) => captureAll(model, input, { edit, ...options }).logits.data;
-/** (B,H,T,D) to (B,T,H·D). */
+/** Transposes (B,H,T,D) to (B,T,H·D). */
 function joined({ data, shape: [batch, heads, rows, width] }) {
   const all = new Float64Array(data.length);
   for (let i = 0; i < data.length; i++) {
@@ -93,7 +93,7 @@ function softmax(scores, keys) {
   }
   return out;
 }
-/** weights (B,H,T,S) · value (B,G,S,D) */
+/** Computes weights (B,H,T,S) · value (B,G,S,D). */
 function mix(weights, value) {
   const [, heads, rows, keys] = weights.shape;
   const [, groups, , width] = value.shape;
@@ -119,7 +119,7 @@ const refuses = (fn, parameter, message) =>
     return true;
   });
 
-/** Sets scores and weights of a run to themselves, and captures them again or not. */
+/** Replaces the scores and weights of a run by the same values, with and without capturing them. No bit may change. */
 function checkSelfEdits(model, run) {
   const squares = namesOf(model).filter((name) => /scores|weights/.test(name));
   const all = run({ capture: namesOf(model) });
@@ -143,7 +143,7 @@ for (const [form, options] of Object.entries(FORMS)) {
       const input = inputOf(model);
       const plain = captureAll(model, input);
       const got = captureAll(model, input, { capture: namesOf(model) });
-      // With captured weights or scores the core computes whole rows of them, in another order of summation.
+      // If weights or scores are captured, the core computes whole rows of them and adds in another order.
       near(got.logits.data, plain.logits.data, 'logits', 1e-6);
       const others = namesOf(model).filter((name) => !/scores|weights/.test(name));
       assert.deepEqual(captureAll(model, input, { capture: others }).logits, plain.logits);
@@ -172,7 +172,7 @@ for (const [form, options] of Object.entries(FORMS)) {
           if (normPlace !== 'after' && !model.options.cross)
             near(plus(at(second).data, at('mlp').data), at('out').data, 'out');
           if (i + 1 < layers) assert.deepEqual(at('out').data, got[`${stack}blocks.${i + 1}.in`].data);
-          // The scores are computed from the captured queries and keys.
+          // The captured scores must follow from the captured queries and keys.
           if (model.options.positions === 'learned' || model.options.positions === 'rotary')
             at('scores').data.forEach((score, n) => {
               if (score === -Infinity) return;
@@ -339,7 +339,7 @@ test(
         });
         near(got['blocks.1.heads'].data, data, JSON.stringify(edit), 1e-6);
         assert.notDeepEqual(got.logits.data, clean.logits.data);
-        // As an array.
+        // The same edit with nested arrays instead of a tensor.
         const { data: plain, shape } = full;
         const nested = Array.from({ length: shape[0] }, (_, b) =>
           Array.from({ length: H }, (_, h) =>
@@ -395,7 +395,7 @@ test(
   }),
 );
 
-/** The weights of block 1, computed by plain code from its queries and keys. */
+/** Computes the weights of block 1 from the captured queries and keys, in plain loops. */
 function plainWeights(model, clean, change) {
   const { numHeads: H, kvHeads: G, headDim: D } = model.options;
   const [q, k] = ['query', 'key'].map((name) => clean[`blocks.1.${name}`].data);
@@ -524,7 +524,7 @@ test(
       near(logitsOf(model, IDS, edit, { last: true }), whole, JSON.stringify(edit), 1e-6);
       cache.dispose();
     }
-    // A tensor with the shape of the prompt does not apply to later tokens.
+    // An edit with a tensor in the shape of the prompt has no effect on later tokens.
     const cache = model.cache({ length: 8, batch: B });
     const edit = [{ at: 'blocks.0.mlp', token: [0, 1], set: { ...set, data: set.data.map((x) => 2 * x) } }];
     logitsOf(model, IDS, edit, { cache });
@@ -552,7 +552,7 @@ test(
       const at = 'blocks.*.scores';
       const capture = ['blocks.*.weights'];
       const random = uniformSource(5);
-      // In the call with the first two tokens the third column does not exist yet.
+      // The mask has a third column, which does not exist yet in the call with the first two tokens.
       const [rows, columns] = [2, 3];
       const painted = Array.from({ length: rows }, () => [Number(random() < 0.6), Number(random() < 0.6), 0]);
       const full = (length) => (clean) =>
@@ -566,7 +566,7 @@ test(
           ),
         );
       const clean = captureAll(model, IDS, { capture });
-      // The visible keys without the mask do not depend on the values.
+      // Other visible keys are read from a run without the mask, because visibility does not depend on the values.
       const edit = [0, 1].map((i) => ({
         at: `blocks.${i}.scores`,
         mask: full(T)(clean[`blocks.${i}.weights`].data),
@@ -734,7 +734,7 @@ for (const [name, form] of Object.entries(FORMS))
         assert.equal(x, stream.data[batch * T * 16 + (i % (T * 16))]);
       });
     }
-    // An edit of the input of one head changes this head alone.
+    // An edit of the input of one head changes only this head.
     const add = Float32Array.from({ length: 16 }, (_, i) => Math.sin(i + 1));
     const edit = [{ at: 'blocks.1.key.in', head: 1, token: 2, add }];
     const changed = captureAll(model, input, { edit, capture: ['blocks.1.*'] });
@@ -748,7 +748,7 @@ for (const [name, form] of Object.entries(FORMS))
       if (head !== 1 || token !== 2) assert.ok(Math.abs(after.data[i] - x) < 1e-5);
     });
     assert.ok(difference(after.data, before.data) > 1e-2);
-    // The same change of the inputs of all parts changes what they add as a change of the block's input does.
+    // Changing the inputs of all parts must change what they add as much as changing the input of the block.
     if (form.normPlace === 'parallel') {
       const added = (edit) => {
         const { 'blocks.1.attention': attention, 'blocks.1.mlp': mlp } = captureAll(model, input, {
@@ -793,7 +793,7 @@ test(
       change(value, name) {
         seen.push([name, value.shape]);
         value.data.fill(7);
-        // The memory of the run may grow and move in between.
+        // During this call the memory of the outer run may grow and move.
         model.forward(IDS).dispose();
       },
     };

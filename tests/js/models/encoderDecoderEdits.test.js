@@ -1,5 +1,6 @@
-// Edits of encoder–decoders: the attentions of the encoder, of the decoder, and of the decoder to the encoder, and the
-// residual streams, compared with the same change of the architecture in float64; with a cache; and while generating.
+// Tests edits of encoder–decoders: of encoder attention, decoder attention, cross-attention and the residual streams.
+// Results are compared with the same change of the architecture in float64; edits also apply with a cache and during
+// generation.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +12,7 @@ const NAMES = ['T5, relu and a tied head', 'BART', 'Marian', 'Whisper'];
 const FAMILIES = NAMES.map((name) => families.find((family) => family.name === name));
 const [LAYERS, HEADS] = [2, 4];
 const LIMIT = 1e-5;
-/** The places of heads, by the names of their values. */
+/** All heads of the three attentions: the head, and the prefix of the names of the values of its attention. */
 const PLACES = ['encoder.blocks.', 'blocks.', 'cross'].flatMap((part) =>
   Array.from({ length: LAYERS * HEADS }, (_, i) => {
     const layer = Math.floor(i / HEADS);
@@ -26,10 +27,10 @@ function off(got, expected) {
   return expected.reduce((worst, x, i) => Math.max(worst, Math.abs(x - got[i])), 0) / most;
 }
 
-/** A value (T,H·D) with one head multiplied by a factor. */
+/** Multiplies one head of a value (T,H·D) by a factor. */
 const scaleHead = (x, head, factor, width) =>
   x.map((value, i) => (Math.floor(i / width) % HEADS === head ? value * factor : value));
-/** Changes a value by its name. */
+/** Returns a function that changes only the value with this name. */
 const only = (name, change) => (other, value) => (other === name ? change(value) : value);
 const logitsOf = (model, input, options) => {
   const result = model.forward(input, options);
@@ -38,7 +39,7 @@ const logitsOf = (model, input, options) => {
   return logits;
 };
 
-/** Calls a function with each family's model in each flavour. */
+/** Calls a function with the model of each family in each flavour of the core. */
 async function everyModel(each) {
   for (const family of FAMILIES)
     for (const instance of flavours) {
@@ -71,7 +72,7 @@ test('weights of one head are replaced, and a head is scaled, as in the architec
     for (const { at, head } of PLACES.filter((_, i) => i % 3 === 1)) {
       const [first] = model.forward(input, { capture: [`${at}weights`] }).captured[`${at}weights`].shape.slice(2);
       const replaced = Float32Array.from({ length: first }, random);
-      // Every query gives all keys the same weight.
+      // All keys of a query get the same weight.
       const edit = [
         { at: `${at}weights`, head, set: { data: replaced, shape: [first, 1] } },
         { at: `${at}heads`, head: (head + 1) % HEADS, scale: -0.5 },
@@ -84,7 +85,7 @@ test('weights of one head are replaced, and a head is scaled, as in the architec
           Math.floor(i / keys / first) === head ? replaced[Math.floor(i / keys) % first] : x,
         );
       });
-      // The second sequence has padding, whose values are not those of the architecture.
+      // Compares only the first sequence, because the values of padding in the second one differ from the reference.
       const [logits, wanted] = [logitsOf(model, input, { edit }), expected.logits].map((all) =>
         all.subarray(0, all.length / 2),
       );
@@ -105,7 +106,7 @@ test('the residual streams of both stacks are edited as in the architecture', as
   });
 });
 
-/** The first sequence of an input. */
+/** Returns the first sequence of an input. */
 const firstOf = (input) =>
   Object.fromEntries(
     Object.entries(input).map(([name, { data, shape }]) => [
@@ -158,7 +159,7 @@ test('edits with a cache give the logits without one, and leave the cache as it 
       );
       cache.dispose();
     }
-    // An edit of the keys from the encoder holds for its own call.
+    // An edit of the cross-attention keys applies only to the call that has it.
     const cache = model.cache({ length });
     const edit = [
       { at: 'blocks.*.cross.key', scale: -2 },

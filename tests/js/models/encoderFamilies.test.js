@@ -1,4 +1,4 @@
-// Fields of config.json of encoders, and the features that only some of them have.
+// Tests the fields of config.json of encoders, and features that only some encoders have.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -76,7 +76,10 @@ test('fields of encoders that would change the numbers are refused by name', asy
       await assert.rejects(optionsWith(name, { [parameter]: value }), { code: 'FORMAT', parameter }, name);
 });
 
-/** The largest difference of the last hidden states without a feature. */
+/**
+ * Returns the largest change of the last hidden states when a feature is removed. leaveOut(name, data) changes its
+ * parameters.
+ */
 async function differenceWithout(name, leaveOut) {
   const { files, input } = families.find((family) => family.name === name);
   const model = await hl.openModel(files);

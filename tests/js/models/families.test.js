@@ -7,12 +7,12 @@ import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { flavours, hl } from '../../support/headlight.js';
 
-/** Tensors of a result that are not captured. */
+/** Names of the tensors that a result contains without capturing. */
 const HEADS = ['logits', 'pooled', 'relationship'];
-/** Relative to the largest value. */
+/** Largest allowed error, relative to the largest value. */
 const LIMIT = 1e-5;
 
-/** Returns a function that is true for flat indices of real tokens. */
+/** Returns a function that returns true for a flat index of a tensor that belongs to a token, not to padding. */
 function isRealToken({ keep, across }, name, shape) {
   if (!keep || (across && !name.startsWith('encoder.'))) return () => true;
   const weights = name.endsWith('weights');
@@ -36,7 +36,9 @@ function off(got, expected, isCompared) {
   return difference / most;
 }
 
-/** The largest difference with a cache: three tokens in one call, then one token per call. */
+/**
+ * Returns the largest difference of the logits with a cache, with three tokens in one call and then one token per call.
+ */
 function cacheDifference(model, { encoder, ids }) {
   const [, length] = ids.shape;
   const ofFirst = (input) =>
@@ -197,7 +199,7 @@ test('the head of T5 is stored, or tied to the embedding, or missing', async () 
   assert.equal((await optionsWith('T5, relu and a tied head', said)).tied, true);
   const own = await optionsWith(name, said);
   assert.deepEqual([own.tied, own.logitScale], [false, own.dModel ** -0.5]);
-  // mT5 is not tied by default.
+  // By default, the head of mT5 is not tied to the embedding.
   const second = { ...said, model_type: 'mt5', feed_forward_proj: 'relu' };
   const { tied, logitScale } = await optionsWith(name, second);
   assert.deepEqual([tied, logitScale], [false, 1]);
@@ -309,7 +311,7 @@ test('a cache keeps its rotary scaling; generate computes all tokens again when 
     const result = await model.generate(ids.slice(0, 3), { ...never, ...(cache && { cache }) });
     assert.deepEqual(result.ids, expected.slice(3));
   }
-  // The cache has one token whose id is unknown: there is room for a total of five.
+  // After the rewind, the cache has one token more than the prompt of generate. There is room for five tokens in total.
   assert.equal((await model.generate([5], { ...never, cache: near.rewind(3) })).ids.length, 2);
   model.dispose();
 });

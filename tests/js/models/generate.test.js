@@ -11,7 +11,7 @@ const build = (options) => Object.assign(hl.transformer({ ...SMALL, ...options }
 const PROMPT = [3, 1, 4];
 const NEVER = { stop: [] };
 
-/** The most probable next tokens, computed with forward only. */
+/** Returns the most probable next tokens, computed with forward only. */
 function greedy(model, prompt, count, given = (ids) => ids, options = {}) {
   const ids = [...prompt];
   for (let i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ test('text that is held back at the end is emitted with the last token, for ever
   const model = build({});
   const ids = greedy(model, PROMPT, 8);
   const text = tokenizer.decode(ids);
-  // Tokens are single bytes of letters of three bytes each. The stop text never occurs completely.
+  // Each token is one byte of a character of three bytes. The stop text never occurs completely.
   const bytes = {
     ...tokenizer,
     decode: (list) => new TextDecoder().decode(Uint8Array.from(list, (_, i) => [0xe2, 0x82, 0xac][i % 3])),
@@ -137,7 +137,7 @@ test('a mask of the prompt does not change how later tokens attend', async () =>
     },
   ];
   const { ids, logProbs } = await model.generate(PROMPT, { max: 5, edit, ...NEVER });
-  // The same mask for all tokens.
+  // Extends the mask of the edit to all tokens. Later tokens have the causal mask.
   const whole = (length) =>
     Array.from({ length }, (_, t) =>
       Array.from({ length }, (_, s) => (t < 3 && s < 3 ? edit[0].mask[t][s] : Number(s <= t))),
@@ -205,7 +205,7 @@ test('a cache is locked during generate: other uses are refused until it ends', 
   ];
   const onToken = async () => {
     for (const attempt of attempts) refused.push(await attempt().catch((error) => error.code));
-    // A copy is not locked.
+    // A clone of the cache is not locked.
     cache.clone().dispose();
   };
   const { ids } = await model.generate(PROMPT, { max: 20, cache, onToken, ...NEVER });
@@ -321,7 +321,7 @@ test('the internal cache grows with the tokens: a large max allocates nothing in
   });
   assert.equal(first.ended, 'stop');
   assert.equal(hl.info.memory.reserved, reserved);
-  // More tokens than its initial capacity.
+  // Generates more tokens than the initial capacity of the internal cache.
   const cache = short.cache({ length: 256 });
   const expected = await short.generate(PROMPT, { max: 200, cache, ...NEVER });
   assert.deepEqual(await model.generate(PROMPT, { max: 200, ...NEVER }), expected);
@@ -361,7 +361,7 @@ test('suppress, suppressFirst, forced and repetitionPenalty', async () => {
   assert.deepEqual(next.ids.slice(0, 2), [ids[0], other]);
   assert.notEqual(next.ids[2], after);
 
-  // With so strong a penalty each token is chosen once.
+  // The penalty is so strong that each token is chosen only once.
   const { ids: unlike } = await model.generate(PROMPT, { max: 8, repetitionPenalty: 1e6 });
   assert.equal(new Set([...PROMPT, ...unlike]).size, 11);
   assert.deepEqual((await model.generate(PROMPT, { max: 6, repetitionPenalty: 1 })).ids, ids);

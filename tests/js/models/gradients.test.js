@@ -12,12 +12,12 @@ for (const [name, form] of Object.entries(FORMS)) {
       const options = { ...SMALL, ...form };
       const model = hl.transformer(options);
       const random = uniformSource(3);
-      // Random values, as zeros and ones would hide mistakes.
+      // Makes the parameters random, because zeros and ones would hide mistakes.
       for (const { data } of Object.values(model.parameters))
         data.forEach((x, i) => void (data[i] = x + random() * 0.6 - 0.3));
       const { given, targets } = taskOf(options);
       model.learn(given, targets);
-      // Softmax is invariant to a term that all keys share: the gradient of the key's bias is only rounding.
+      // The gradient of a key bias is only rounding errors, because softmax is invariant to a term that all keys share.
       assertSlopes(model, given, targets, /\.bk$|pooler|type/);
       model.dispose();
       assert.equal(hl.info.memory.used, before);

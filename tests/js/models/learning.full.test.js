@@ -1,4 +1,4 @@
-// Small models learn their tasks: hundreds of steps each.
+// Trains small models on their tasks for hundreds of steps.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -23,7 +23,7 @@ test('a small model learns to repeat sequences, and one of its heads becomes an 
   model.dispose();
 });
 
-/** Periodic sequences with periods of 6 to 11 different letters. */
+/** Returns a periodic sequence with a period of 6 to 11 different letters. */
 function repeated(random, length) {
   const period = 6 + Math.floor(random() * 6);
   const letters = Array.from({ length: 26 }, (_, i) => [random(), i])
@@ -33,7 +33,7 @@ function repeated(random, length) {
   return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? -100 : token)) };
 }
 
-/** For each head: the mean weight on the token after the previous occurrence of the same token. */
+/** Returns for each head the mean weight on the token after the previous occurrence of the same token. */
 function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
   return Array.from({ length: H }, (_, h) => {
     let [sum, count] = [0, 0];

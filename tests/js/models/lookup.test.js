@@ -1,4 +1,4 @@
-// Drafts of tokens that follow an earlier occurrence of the last ones.
+// Tests generation with lookup, which drafts the tokens that followed an earlier occurrence of the last tokens.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -10,7 +10,7 @@ const SMALL = { layers: 2, dModel: 16, numHeads: 4, vocab: 6, context: 48, std: 
 const tokenizer = { encode: (text) => ({ ids: [...text].map(Number) }), decode: (ids) => ids.join('') };
 const build = (options) => Object.assign(hl.transformer({ ...SMALL, ...options }), { tokenizer });
 
-/** The result, the number of runs, and the length of the cache at the end. */
+/** Generates tokens. Returns the result, the number of runs of the model, and the final length of the cache. */
 async function generate(model, prompt, options) {
   const { forwardFor } = model;
   let runs = 0;

@@ -1,4 +1,5 @@
-// Fields of config.json of M2M-100 and NLLB-200: defaults, refusals, features that change the logits, and translation.
+// Tests the fields of config.json of M2M-100 and NLLB-200: defaults, unsupported values, and features that change the
+// logits; and translation.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +9,7 @@ import { hl } from '../../support/headlight.js';
 const NAME = 'M2M-100';
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
 
-/** The files with changed fields of config.json; undefined removes a field. */
+/** Returns the files with changed fields of config.json. undefined removes a field. */
 function withFields(fields) {
   const { files } = families.find(({ name }) => name === NAME);
   const config = JSON.parse(new TextDecoder().decode(files['config.json']));
@@ -74,7 +75,7 @@ test('fields that would change the numbers are refused by name', async () => {
 });
 
 const WORDS = ['<s>', '<pad>', '</s>', '<unk>', '▁', 'a', 'b', 'c', '▁a', '▁b', 'ab', '▁ab', 'bc'];
-/** tokenizer.json as NLLB-200 has it: pieces by BPE, and the language of the text before it. */
+/** A tokenizer.json like that of NLLB-200, with BPE, and with the language token before the text. */
 const TOKENIZER = {
   version: '1.0',
   added_tokens: [...WORDS.slice(0, 4), 'eng_Latn', 'fra_Latn'].map((content, i) => ({

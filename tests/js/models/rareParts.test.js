@@ -1,4 +1,4 @@
-// The parts of the module for mechanisms that few models have.
+// Tests the parts of the module that implement mechanisms of few models.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

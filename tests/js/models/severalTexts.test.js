@@ -1,4 +1,4 @@
-// Several texts that generate() continues at once: each has the tokens that it has alone.
+// Tests generate() with several texts at once. Each text must get the same tokens as alone.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,7 +17,7 @@ const NEVER = { stop: [] };
 
 const ENCODER = { layers: 1, dModel: 16, numHeads: 2, vocab: 11, context: 12, causal: false, head: 'none' };
 const SHARED = { padToken: 1, positionOffset: 2 };
-/** Mechanisms that padding on the left could disturb. */
+/** Options of models with mechanisms that padding on the left could disturb. */
 const KINDS = {
   'learned positions': {},
   'rotary positions': { positions: 'rotary', kvHeads: 2 },
@@ -39,7 +39,7 @@ const KINDS = {
   },
 };
 
-/** Each result of a list is that of its own call, but for the last digits of logProbs. */
+/** Checks that each result of a list equals that of a call with one text, except for the last digits of logProbs. */
 async function assertEqual(model, prompts, options, label) {
   const together = await model.generate(prompts, options);
   assert.equal(together.length, prompts.length);
@@ -123,7 +123,7 @@ test('the weights are read once for all texts, and only open texts are computed'
     return forwardFor.apply(model, args);
   };
   await model.generate(PROMPTS, NEVER);
-  // The lengths are 3, 1, 7 and 2: 22, 24, 18 and 23 tokens.
+  // The prompts have 3, 1, 7 and 2 tokens, and are continued by 22, 24, 18 and 23 tokens.
   assert.deepEqual(batches, [...new Array(18).fill(4), ...new Array(4).fill(3), 2, 1]);
   delete model.forwardFor;
   model.dispose();
@@ -236,7 +236,7 @@ test('texts that would get the angles of long sequences are refused, shorter one
   model.dispose();
 });
 
-/** Families whose decoder gives logits of tokens. */
+/** Families whose decoder returns logits of tokens. */
 const DECODERS = families.filter(({ causal }) => causal !== undefined);
 
 test('every decoder continues several texts as it continues each alone', async () => {

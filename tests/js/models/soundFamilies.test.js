@@ -1,4 +1,5 @@
-// wav2vec 2.0 and HuBERT: gradients of the convolutions, padding, defaults, refusals, and features that change results.
+// Tests wav2vec 2.0 and HuBERT: gradients of the convolutions, padding, defaults, unsupported values, and features that
+// change results.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +12,7 @@ const [BASE, LARGE] = ['wav2vec 2.0', 'wav2vec 2.0, large, with a mask'];
 const HUBERT = 'HuBERT without a norm before its projection';
 const familyOf = (name) => families.find((family) => family.name === name);
 
-/** The files with changed fields of config.json; undefined removes a field. */
+/** Returns the files of a family with changed fields of config.json. undefined removes a field. */
 function withFields(name, fields) {
   const { files } = familyOf(name);
   const config = JSON.parse(new TextDecoder().decode(files['config.json']));
@@ -35,7 +36,7 @@ for (const name of [BASE, LARGE, HUBERT, 'HuBERT for classes of sound'])
       const frames = Array.from({ length: 2 }, (_, b) => Array.from({ length: 13 }, (_, t) => (t + b) % 7));
       const given = model.options.head === 'pooled' ? [1, 2] : frames;
       model.learn(input, given);
-      // A norm over time removes what all samples share, and softmax what all keys share.
+      // The gradient of a key bias is not compared, because softmax is invariant to a term that all keys share.
       assertSlopes(model, input, given, /\.bk$/);
       model.dispose();
     }
@@ -64,7 +65,7 @@ test('a padded sound with its mask has the results of the sound alone', async ()
 });
 
 test('long sounds are computed in parts, with the results of the parts', async () => {
-  // The windows of 128 frames of 64 channels are so many numbers that they are copied in several parts.
+  // The windows of 128 frames with 64 channels have so many numbers that they are copied in several parts.
   const sound = { widths: [4], kernels: [2], strides: [1], positions: { kernel: 128, groups: 1 } };
   await hl.openModel(familyOf(BASE).files);
   const options = { layers: 0, numHeads: 1, context: 4096, causal: false, positions: 'none', finalNorm: false };
@@ -72,7 +73,7 @@ test('long sounds are computed in parts, with the results of the parts', async (
   const samples = Float32Array.from({ length: 701 }, (_, i) => Math.sin(i * i));
   const { hidden } = model.forward({ samples });
   const weight = (name) => model.parameters[`embedding.${name}`].toArray();
-  // The last frame, by the definition.
+  // Computes the last frame by the definition.
   const kernel = weight('layers.0.conv.weight');
   let rows = Array.from({ length: 700 }, (_, t) => kernel.map(([[a, b]]) => a * samples[t] + b * samples[t + 1]));
   const gelu = (x) => {

@@ -1,4 +1,4 @@
-// Weights that are stored in 16 bits, as in the file.
+// Tests weights that are kept in 16 bits, as they are stored in the file.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -32,14 +32,14 @@ const llama = Object.fromEntries(
 const bfloat = as('BF16', llama);
 const IDS = [5, 17, 80, 3, 9];
 
-/** The largest difference, relative to the largest value. */
+/** Returns the largest difference, relative to the largest value. */
 function off(got, expected) {
   assert.equal(got.length, expected.length);
   const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
 }
 
-/** The tensors of a result that are not captured. */
+/** Returns copies of the tensors that a result contains without capturing. */
 const resultsOf = (result) =>
   ['logits', 'hidden', 'pooled', 'relationship'].filter((name) => result[name]).map((name) => result[name].copy());
 
@@ -62,7 +62,7 @@ for (const { name, files, input } of families)
     }
   });
 
-/** Gradients of the sum of all hidden states, with their shapes. */
+/** Returns copies of the gradients of a weighted sum of the final hidden states, as [name, data]. */
 function gradientsOf(model, input) {
   const at = ['embed', 'blocks.*.*', 'final'];
   const { gradients, ...result } = model.differentiate(input, {

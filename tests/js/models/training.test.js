@@ -1,4 +1,4 @@
-// Training of one layer and of whole models, compared with PyTorch: forward, backward and the optimizers.
+// Tests the training of one layer and of whole models against PyTorch: forward, backward and the optimizers.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -51,7 +51,7 @@ for (const { name, attributes: a, inputs, outputs64, features } of readPack('tra
           outputs64.loss.data,
         ) < 1e-6,
       );
-      // The gradient of the key's bias is only rounding, which Adam amplifies: it is not compared.
+      // The key bias is not compared, because its gradient is only rounding errors, which Adam amplifies.
       const width = a.embed_dim;
       for (const part of Object.keys(state)) {
         const parts = [losses[50].before[part].data, outputs64[`after50.${part}`].data].map((data) =>
@@ -63,7 +63,7 @@ for (const { name, attributes: a, inputs, outputs64, features } of readPack('tra
   );
 }
 
-/** A function from a step to its labels and targets: the batches of a case, repeated. */
+/** Returns a function from a step to the ids and targets of that step. The batches of a case are repeated. */
 function batchesOf({ ids, targets }) {
   const [count, batch, length] = ids.shape;
   const size = batch * length;
@@ -95,11 +95,11 @@ for (const { name, options, adamW: a, inputs, outputs64 } of [LLAMA, GPT2]) {
       const optimizer = hl.adamW([model], { lr: a.lr, betas: a.betas, eps: a.eps, weightDecay: a.weight_decay });
       const losses = train(model, optimizer, batchesOf(inputs), 0, 200);
       assert.ok(losses[199] < losses[0] / 10);
-      // PyTorch's own float32 is off by 3.4e-5 of the largest loss, and by 6.0e-5 of the largest value of a parameter.
+      // PyTorch in float32 is off by 3.4e-5 of the largest loss, and by 6.0e-5 of the largest value of a parameter.
       const off = difference(losses, outputs64.losses.data);
       assert.ok(off < 1e-4, `the losses are off by ${off}`);
       for (const [part, { data }] of Object.entries(without(outputs64, 'losses'))) {
-        // The gradient of the key's bias is only rounding, which Adam amplifies.
+        // The gradient of a key bias is only rounding errors, which Adam amplifies.
         if (part.endsWith('.bk')) continue;
         assert.ok(difference(model.parameters[part].data, data) < 2e-4, part);
       }
@@ -139,7 +139,7 @@ for (const [kind, make] of Object.entries(OPTIMISERS))
         assert.deepEqual(again.stateDict(), model.stateDict());
         assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
 
-        // Without the state the first step is different.
+        // Without the state of the optimizer, the first step is different.
         const fresh = hl.loadTransformer(file);
         assert.notDeepEqual(train(fresh, make(hl, fresh), batch, 10, 12), losses.slice(0, 2));
         for (const made of [model, optimizer, again, resumed, fresh]) made.dispose();

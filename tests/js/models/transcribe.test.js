@@ -1,4 +1,4 @@
-// From sound to text: letters of frames, and Whisper.
+// Tests transcription: models that give a letter for each frame (CTC), and Whisper.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,7 @@ const RATE = 16000;
 const tone = (length, rate = RATE) => Float32Array.from({ length }, (_, i) => Math.sin((i * i * 3e5) / rate ** 2 + i));
 
 const VOCAB = { '<pad>': 0, '<unk>': 1, '|': 2, A: 3, B: 4, C: 5, D: 6 };
-/** Files with changes; undefined removes a file. */
+/** Returns the files with changes. undefined removes a file. */
 const changedFiles = (files, changed) =>
   Object.fromEntries(Object.entries({ ...files, ...changed }).filter(([, bytes]) => bytes !== undefined));
 const SPEECH = {
@@ -27,7 +27,7 @@ const SPEECH = {
 };
 const openSpeech = (changed = {}) => hl.openModel(changedFiles(SPEECH, changed));
 
-/** The text by its definition: of runs of equal letters one, then no blanks. */
+/** Returns the text by the definition of CTC: of each run of equal letters one is kept, then blanks are removed. */
 function textOf({ data, shape: [frames, count] }, letters) {
   const best = Array.from({ length: frames }, (_, t) => {
     const row = [...data.slice(t * count, (t + 1) * count)];
@@ -60,7 +60,7 @@ test('a model with a head for letters transcribes normalized samples', async () 
   assert.deepEqual([got.text, got.ids], [text, ids]);
   assert.equal(got.logProbs.length, ids.length);
   assert.ok(got.logProbs.every((x) => x <= 0 && x > Math.log(1 / 7) - 1e-6));
-  // Six samples for each frame.
+  // Each frame begins six samples after the previous one.
   assert.ok(
     got.seconds.every((x, i, all) => x >= 0 && x < 400 / RATE && (i === 0 || x >= all[i - 1] + 6 / RATE - 1e-9)),
   );
@@ -69,7 +69,7 @@ test('a model with a head for letters transcribes normalized samples', async () 
 });
 
 test('equal letters are separated by a blank, and a frame begins after its strides', async () => {
-  // B where the first channel is above its median, a blank elsewhere.
+  // This model gives the letter B where the first hidden channel is above its median, and a blank elsewhere.
   const model = await openSpeech();
   const { parameters } = model;
   const hidden = model.forward({ samples: tone(400) }).hidden.toArray();
@@ -159,7 +159,7 @@ const GENERATION = {
     [2, TRANSCRIBE],
   ],
 };
-// One second of sound: as many frames as the context of the tiny model has.
+// The feature extractor is set to one second of sound, which has as many frames as the context of the tiny model.
 const WHISPER = {
   ...filesOf('Whisper'),
   'tokenizer.json': json(TOKENIZER),
@@ -167,7 +167,7 @@ const WHISPER = {
   'preprocessor_config.json': json({ feature_size: 5, n_fft: 400, hop_length: 160, sampling_rate: RATE }),
 };
 
-/** A Whisper of one second: its table of positions is repeated. */
+/** Opens a Whisper for one second of sound. Its table of positions is repeated. */
 async function openWhisper(changed = {}) {
   const tiny = await hl.openModel(changedFiles(WHISPER, changed));
   const { options } = tiny;
@@ -184,7 +184,7 @@ async function openWhisper(changed = {}) {
   return model;
 }
 
-/** Greedily after a prompt, with the tokens that the files suppress, until the end. */
+/** Generates tokens greedily after a prompt, without the tokens that the files suppress, until the end token. */
 function expectedAfter(model, features, prompt) {
   const ids = [...prompt];
   while (ids.length < model.options.context + 1) {
@@ -238,7 +238,7 @@ test('Whisper of one language, and files without tables of languages', async () 
   const read = await older.transcribe(samples, { language: 'fr' });
   assert.deepEqual(read.ids, expectedAfter(older, features, [START, FR, TRANSCRIBE, SILENT]));
   older.dispose();
-  // Without these tokens, those that the files force are used.
+  // If the tokenizer lacks the tokens for languages and tasks, the tokens that the files force are used.
   const forced = { decoder_start_token_id: START, eos_token_id: END, forced_decoder_ids: [[1, 9]] };
   const other = new TextDecoder().decode(json(TOKENIZER)).replaceAll('<|', '<<');
   const old = await openWhisper({

@@ -73,7 +73,8 @@ test(
         assert.equal(result.counted, 7);
         const gradients = copies(model.gradients);
         assert.deepEqual(Object.keys(gradients), Object.keys(parameters));
-        // Relative to all of them, as the gradient of the key's bias is only rounding.
+        // The error is relative to the largest of all gradients, because the gradient of a key bias is only rounding
+        // errors.
         const expected = Object.keys(parameters).flatMap((name) =>
           differences((at) => times * loss({ ...parameters, [name]: at }), parameters[name], 1e-5),
         );
@@ -112,7 +113,8 @@ test('models with neighbouring seeds have no initial weights in common', () => {
     const matrices = models.flatMap(({ parameters }) =>
       Object.values(parameters).filter(({ shape }) => shape.length > 1),
     );
-    // Uniform numbers have different bounds: divided by these, equal streams would give equal numbers.
+    // Divides by the bounds of the uniform numbers, which depend on the shape. Equal random streams would then give
+    // equal numbers.
     const firsts = matrices.map(({ data, shape: [out, inside] }) => data[0] * Math.sqrt(out + inside));
     assert.equal(new Set(firsts.map((x) => x.toPrecision(5))).size, matrices.length);
   });

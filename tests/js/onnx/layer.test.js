@@ -1,4 +1,4 @@
-// Layers and attention as ONNX files, run by onnxruntime-web.
+// Writes layers and attention as ONNX files, and runs them with onnxruntime-web.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -61,7 +61,7 @@ for (const opset of [17, 23]) {
   });
 }
 
-/** Options, and true if the operator Attention of opset 23 has the same semantics. */
+/** Options of attention, each with true if the operator Attention of opset 23 has the same semantics. */
 const BY_OPERATOR = [
   [{}, true],
   [{ causal: true }, true],

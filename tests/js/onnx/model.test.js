@@ -11,8 +11,8 @@ const RANDOM = inTier(30, 5);
 const SETS = [{ opset: 17 }, { opset: 23, weights: false }];
 
 /**
- * Compares a model in both sets of operators, and with a cache if it supports one; ./build.sh onnx runs all forms. If
- * weights are outputs, the operator Attention is replaced by simpler ones.
+ * Compares a model in several forms of ONNX files, and with a cache if it supports one; ./build.sh onnx runs all forms.
+ * If weights are outputs, the operator Attention is replaced by simpler ones.
  */
 async function check(model, input, sets = SETS) {
   for (const options of sets) {
@@ -27,7 +27,7 @@ async function check(model, input, sets = SETS) {
 for (const [i, { name, open, input }] of familyCases.entries()) {
   test(`${name}: onnxruntime gives the results of forward, including weights and intermediate values`, async () => {
     const model = await open(hl);
-    // In the default tier each family has one of the sets in turn.
+    // In the default tier each family is tested with only one of the operator sets, in turn.
     await check(model, input, inTier(SETS, [SETS[i % 2]]));
     model.dispose();
   });
@@ -257,7 +257,7 @@ test('an option that cannot be exported is rejected by its name', async () => {
 });
 
 test('int8 weights have the same integers and scales as in Headlight', async () => {
-  // The second model has the rounded weights of the first in float32, and does not round inputs.
+  // The expected logits are those of a float32 model with the rounded weights, which does not round inputs.
   const bias = { query: true, key: true, value: true, out: true, mlp: true, head: true };
   const pooled = { causal: false, head: 'pooled', classes: 5, pooler: 'tanh', bias };
   const patches = { input: 'patches', patch: { size: 4, image: [8, 8] }, ...pooled, taught: true };

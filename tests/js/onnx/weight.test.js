@@ -1,4 +1,4 @@
-// Weights in ONNX are rounded like in the core.
+// Checks that weights in ONNX files are rounded like in the core.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

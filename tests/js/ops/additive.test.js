@@ -1,4 +1,4 @@
-// additiveAttention() against float64, and its gradients against central differences.
+// Tests additiveAttention() against float64, and its gradients against central differences.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +11,10 @@ const SEED = 2015;
 const close = (actual, expected, what) => assert.ok(difference([...actual, 1], [...expected, 1]) <= 5e-6, what);
 const sum = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
-/** In float64: inputs (B,T,Q), (B,S,K), (B,S,V), then wq, wk, w; sees(b, t, s): true if query t may attend to key s. */
+/**
+ * Computes additive attention in float64 from (B,T,Q), (B,S,K), (B,S,V), wq, wk and w. sees(b, t, s): if key s is
+ * visible.
+ */
 function additive([query, key, value, wq, wk, w], sees = () => true, sink = -Infinity) {
   const [B, T, Q] = query.shape;
   const [, S, K] = key.shape;
@@ -46,7 +49,7 @@ function additive([query, key, value, wq, wk, w], sees = () => true, sink = -Inf
   return { output, weights };
 }
 
-/** Sizes near those of the tiles (8, 24 and 96 queries) and of the blocks (120 and 240 keys). */
+/** Random sizes near those of the tiles (8, 24 and 96 queries) and of the blocks (120 and 240 keys). */
 const sizes = fc.record({
   B: fc.integer({ min: 1, max: 2 }),
   T: fc.constantFrom(1, 2, 7, 8, 9, 25, 97),

@@ -1,4 +1,4 @@
-// attention() compared with its float64 reference, for random shapes and options; and properties that hold for any
+// Tests attention() against a float64 reference for random shapes and options, and tests properties that hold for any
 // numbers.
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,10 @@ import { inTier } from '../../support/tier.js';
 
 const SEED = 2017;
 const TOLERANCE = 5e-6;
-/** Relative to values of up to 2, because the relative error of an output near 0 may be large. */
+/**
+ * Compares numbers of up to 2. The error is relative to at least 1, because the relative error of an output near 0 may
+ * be large.
+ */
 const close = (actual, expected) => difference([...actual, 1], [...expected, 1]) <= TOLERANCE;
 
 test(

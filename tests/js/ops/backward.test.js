@@ -1,5 +1,5 @@
-// Backward of attention(), compared with its float64 reference, whose gradients are compared with central differences;
-// and of a layer, compared with central differences of the layer in float64.
+// Tests backward of attention() against a float64 reference, whose gradients are compared with central differences, and
+// backward of a layer against central differences of the layer in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -24,7 +24,7 @@ const ofHeads = (dMean, [B, H, T, S]) => ({
   ),
 });
 
-/** Also sizes near those of the tiles (8 and 96 queries) and of the blocks (120 keys). */
+/** Random sizes, some of them near those of the tiles (8 and 96 queries) and of the blocks (120 keys). */
 const wide = fc.record({
   B: fc.integer({ min: 1, max: 2 }),
   G: fc.integer({ min: 1, max: 2 }),
@@ -274,7 +274,7 @@ test(
 
 // ---- the layer ----
 
-/** The layer in float64: inputs, then parameters in the order of their names. */
+/** Returns the float64 loss of the layer, a function of the inputs and then the parameters in the order `names`. */
 function layerLoss(options, names, { rows, keys }, dOutput) {
   const { numHeads: H, kvHeads: G, headDim: D, zeroAttention } = options;
   const linear = (x, w, b, n) =>

@@ -1,4 +1,4 @@
-// Dropout: properties of each mask, and statistics of many.
+// Tests dropout: properties of each mask, and statistics of many masks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -15,7 +15,7 @@ const array = (shape, seed = 1) => ({
 });
 const ones = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape });
 
-/** Marks which of B·H·T·S equal weights are kept. */
+/** Returns the dropout mask: which of B·H·T·S equal weights are kept. */
 function mask(hl, p, seed, [B, H, T, S] = [2, 4, 100, 250]) {
   return hl.scope(() =>
     hl

@@ -25,7 +25,7 @@ const OWN = Object.fromEntries(
     [`b${letter}`, random([C], i + 11)],
   ]),
 );
-/** Stacks query, key and value so that those of each head are adjacent. */
+/** Stacks the query, key and value parameters so that those of each head are adjacent. */
 const byHeads = (letters) => {
   const rows = [];
   for (let h = 0; h < H; h++)
@@ -48,7 +48,7 @@ const apart = (names) =>
   );
 const last = (name, way = (x) => x) => ({ [`${name}.weight`]: way(OWN.wo), [`${name}.bias`]: OWN.bo });
 
-/** The same layer, the third of a model, under the names of each library. */
+/** The parameters of one layer (number 2) under the names of each model family: [prefix, tensors]. */
 const NAMES = {
   bert: ['bert.encoder.layer.2.attention.', apart(['self.query', 'self.key', 'self.value', 'output.dense'])],
   vit: [
@@ -95,7 +95,7 @@ const NAMES = {
 for (const [family, [prefix, tensors]] of Object.entries(NAMES)) {
   test(`a layer under the names of ${family} is found and loaded`, () => {
     const dict = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
-    // A tensor that does not belong to a layer.
+    // Adds a tensor that does not belong to a layer.
     dict[`${prefix.replace(/[^.]+\.$/, '')}norm.weight`] = random([C], 5);
     const [found, ...others] = hl.layersIn(dict, { num_attention_heads: H });
     assert.deepEqual(others, []);
@@ -131,7 +131,7 @@ test('all layers of whole checkpoints are found, and one of them computes the we
     const found = hl.layersIn(readSafetensorsHeader(file).tensors, config);
     assert.equal(found.length, { 't5-a': 6, 'marian-a': 6, 'gemma3-a': 4, 'olmo2-a': 3 }[name] ?? 2, name);
     assert.ok(found.every(({ certain }) => certain));
-    // Without config.json, a norm of all heads together does not tell how many there are.
+    // Without config.json, the number of heads is certain only if norms have the width of a head.
     const [alone] = hl.layersIn(readSafetensorsHeader(file).tensors);
     assert.equal(alone.certain, name === 'gemma3-a', name);
     if (!/^(bert|gpt2)/.test(name)) continue;

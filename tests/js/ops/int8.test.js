@@ -1,4 +1,4 @@
-// Quantized weights: their error, and that all else in the layer is unchanged.
+// Tests the error of quantized weights, and that everything else in the layer is unchanged.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -10,7 +10,7 @@ import { inTier } from '../../support/tier.js';
 /** Largest error, relative to the largest value of the output. */
 const LIMIT = 0.01;
 
-/** The weights of a layer, normal with variance 1 / inputs. */
+/** Returns random weights of a layer from a normal distribution with the variance 1 / inputs. */
 function normalState(hl, layer, seed) {
   const state = Object.entries(layer.stateDict()).map(([name, { shape, data }], i) => {
     if (shape.length < 2) return [name, { shape, data }];

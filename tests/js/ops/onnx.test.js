@@ -1,5 +1,5 @@
-// The Attention cases of ONNX's test-suite. They are not part of this repository: ONNX_CASES names a folder
-// of packs (see support/golden.js) made from them.
+// Runs the cases for Attention of the test suite of ONNX. They are not part of this repository. The environment
+// variable ONNX_CASES is a folder of packs (see support/golden.js) made from them.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { everywhere } from '../../support/headlight.js';
 
 const folder = process.env.ONNX_CASES;
 const TOLERANCE = { float64: 5e-6, float32: 5e-6, float16: 1.5e-3 };
-/** The steps of the scores for the modes of qk_matmul_output; mode 3 gives the weights. */
+/** The `scores` options for the first modes of qk_matmul_output. Mode 3 returns the weights. */
 const STEPS = ['scaled', 'capped', 'masked'];
 
 const DELIBERATE = {

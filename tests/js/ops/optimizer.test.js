@@ -149,7 +149,7 @@ test('an optimizer with the loaded state of another one continues with the same 
       const [first, other] = [5, 6].map((seed) => ({ a: hl.randn([2, 3], { seed }), b: hl.randn([4], { seed }) }));
       const optimizer = make(first);
       optimizer.step(gradients[0]);
-      // Each parameter has its own number of steps.
+      // Steps only one parameter, because each parameter has its own number of steps.
       optimizer.step({ a: gradients[1].a });
       const state = optimizer.stateDict();
       const next = make({ a: hl.tensor(first.a), b: hl.tensor(first.b) });

@@ -1,4 +1,4 @@
-// Results in tensors of the caller, and weights that are packed only after a change.
+// Tests results that are written into tensors of the caller, and that weights are packed again only after a change.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

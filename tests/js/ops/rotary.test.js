@@ -1,4 +1,4 @@
-// Rotary positions, ALiBi and sinks as options of attention() and of the layer, compared with separate steps and with
+// Tests rotary positions, ALiBi and sinks as options of attention() and of the layer, against separate steps and
 // float64.
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ const TOLERANCE = 5e-6;
 const close = (actual, expected, what) => assert.ok(difference([...actual, 1], [...expected, 1]) <= TOLERANCE, what);
 const sum = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
-/** The angle of pair n per position. */
+/** Returns the angle by which pair n is rotated per position. */
 const plainAngle = (n, width, theta = 10000) => theta ** ((-2 * n) / width);
 
 /** Rotates each row of (B,N,R,W) by the position place(b, r). */
@@ -96,7 +96,7 @@ test(
   }),
 );
 
-/** The central differences of the loss in every number of the input `which`. */
+/** Returns the central differences of the loss with respect to every number of the input with the index `which`. */
 function slopes(loss, inputs, which, step = 1e-4) {
   return Array.from(inputs[which].data, (_, i) => {
     const at = (by) => {
@@ -220,7 +220,7 @@ test(
   }),
 );
 
-/** The layer's parts in float64: projections, then attention of rotated heads, then the output projection. */
+/** Computes the layer in float64: projections, attention with rotated queries and keys, and the output projection. */
 function layerOutput(p, { H, G, D }, x, place, options) {
   const [rows, width] = x.shape;
   const project = (w, b) =>

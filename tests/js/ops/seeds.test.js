@@ -1,5 +1,5 @@
-// The layers of the five tutorials: output and gradients, compared with those that PyTorch computed from the tutorials'
-// code in float64.
+// Tests the layers of five tutorials: the output and gradients must equal those that PyTorch computed with the code of
+// the tutorials in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,10 +14,16 @@ import {
 import { everywhere, hl } from '../../support/headlight.js';
 
 const TOLERANCE = 1e-5;
-/** Scores shifted by −10000 are rounded to a grid of 0.001 before softmax, in the tutorial's own float32 too. */
+/**
+ * Tolerance for a tutorial that adds −10000 to scores. Float32 then rounds scores to multiples of 0.001 before the
+ * softmax, in the tutorial too.
+ */
 const COARSE = 2e-3;
 
-/** The names of a tutorial's parameters without the suffix that only tensors of other roles have. */
+/**
+ * Returns the parameters of a tutorial: the tensors of a case that are neither inputs, indices nor the gradient of the
+ * output.
+ */
 const parameters = (c, inputs) =>
   Object.fromEntries(
     Object.entries(c.inputs).filter(
@@ -25,7 +31,10 @@ const parameters = (c, inputs) =>
     ),
   );
 
-/** Each returns the results of forward, and all gradients under the tutorial's names. */
+/**
+ * Functions by tutorial, which return the result of forward and a function that computes all gradients, by the names in
+ * the tutorial.
+ */
 const tutorials = {
   dot(hl, c) {
     const { query, keys, values } = c.inputs;
@@ -79,7 +88,7 @@ const tutorials = {
       valueDim: values.shape[2],
     });
     const state = parameters(c, ['queries', 'keys', 'values', 'valid_lens']);
-    // The tutorial's code projects keys and values with W_q too, so the gradient of W_q is the sum of all three.
+    // The code of the tutorial uses W_q also for keys and values, so the gradient of W_q is the sum of three gradients.
     const shared = variant === 'as_written' ? Object.keys(state).filter((name) => /^W_[kv]/.test(name)) : [];
     for (const name of shared) state[name] = state[name.replace(/^W_[kv]/, 'W_q')];
     layer.loadStateDict(state, 'd2l');
@@ -122,7 +131,10 @@ const tutorials = {
   },
 };
 
-/** Runs forward in training and backward. Returns gradients by the names of the inputs and of the layout. */
+/**
+ * Runs forward in training mode. Returns the result, and a function that returns the gradients by the names of the
+ * inputs and of the layout.
+ */
 function train(hl, layer, layout, inputs, options = {}) {
   const result = layer.forward(...Object.values(inputs), { ...options, train: true });
   return [

@@ -1,4 +1,4 @@
-// torch.nn.MultiheadAttention: output, weights and every gradient, compared with its results in float64.
+// Compares the output, the weights and every gradient with those of torch.nn.MultiheadAttention in float64.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { everywhere } from '../../support/headlight.js';
 
 const TOLERANCE = 1e-5;
 
-/** Transposes torch's default layout (N,B,C) to (B,N,C). */
+/** Transposes the default layout of torch, (N,B,C), to (B,N,C). */
 function batchFirst(x, { batch_first: already, batched }) {
   if (!x || already || !batched) return x;
   const [n, b, c] = x.shape;
@@ -17,7 +17,10 @@ function batchFirst(x, { batch_first: already, batched }) {
   return { data, shape: [b, n, c] };
 }
 
-/** A float mask is added to the scores. A boolean one is true for hidden keys, the inverse of `mask` here. */
+/**
+ * Converts a mask of torch. A float mask is added to the scores. A boolean mask is true for masked keys, the inverse of
+ * `mask` here.
+ */
 function readMask(x, shape) {
   if (!x) return {};
   if (x.dtype === 'float32') return { bias: { data: x.data, shape } };

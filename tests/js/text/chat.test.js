@@ -1,4 +1,5 @@
-// Chat templates: texts that Jinja makes of the same conversations, and constructs that are refused by their line.
+// Tests chat templates: the texts must equal those of Jinja for the same conversations, and unsupported constructs must
+// give an error with the line.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +35,7 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.jinja'))
     }
   });
 
-/** Templates and what Jinja writes, with trim_blocks and lstrip_blocks. */
+/** Templates and the texts that Jinja makes of them with trim_blocks and lstrip_blocks. */
 const TEXTS = {
   'a{% if 1 %}\nb\n{% endif %}\nc': 'ab\nc',
   '  {% if true %}x{% endif %}': 'x',

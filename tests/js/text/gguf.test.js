@@ -39,7 +39,9 @@ for (const { name, metadata, cases } of readGgufTokenizers())
     }
   });
 
-/** Names of pre-tokenizers, and the configuration of a tokenizer.json with the same splits. */
+/**
+ * Names of pre-tokenizers in GGUF files, and names of tokenizer.json configurations that split texts in the same way.
+ */
 const SAME = {
   'gpt-2': 'gpt2',
   'llama-bpe': 'llama3',
@@ -80,7 +82,7 @@ test(`bert: ids and text are those of the tokenizer.json (seed ${SEED})`, () => 
     assert.equal(tokenizer.decode(found.ids), expected.decode(encoded.ids));
   };
   for (const { text: input, pair } of readCases('wordpiece')) same(input, pair);
-  // In GGUF a ▁ in a text looks like the begin of a word.
+  // In GGUF, a ▁ in the text would be read as the beginning of a word, so it is removed.
   const withoutMarks = text.map((input) => input.replaceAll('▁', ''));
   fc.assert(
     fc.property(withoutMarks, (input) => same(input)),
@@ -93,7 +95,7 @@ test(`bert: ids and text are those of the tokenizer.json (seed ${SEED})`, () => 
 
 test(`llama: ids are those of the tokenizer.json with the same merges (seed ${SEED})`, () => {
   const file = { ...readTokenizer('llama'), added_tokens: readTokenizer('llama').added_tokens.slice(0, 3) };
-  // The reference fuses unknown characters; with a piece for each byte there are none.
+  // There are no unknown characters, which the reference would fuse, because each byte has a piece.
   const [expected, tokenizer] = [openTokenizer(file), openGgufTokenizer(ggufMetadata(file, { unknown_token_id: 0 }))];
   const same = (...input) => {
     assert.deepEqual(idsOf(tokenizer, ...input), idsOf(expected, ...input), input[0]);
@@ -123,7 +125,7 @@ test(`t5: ids are those of the tokenizer.json (seed ${SEED})`, () => {
   );
   const kept = openGgufTokenizer(ggufMetadata(file, { ...keys, remove_extra_whitespaces: false }));
   assert.equal(kept.decode(idsOf(kept, 'a  b')), 'a  b');
-  // SentencePiece's normalizer, in bytes: the file of the reference.
+  // The normalizer of SentencePiece, as the bytes that the tokenizer.json of the reference contains.
   const steps = configuration('precompiled').file.normalizer.normalizers;
   const { precompiled_charsmap: map } = steps.find(({ type }) => type === 'Precompiled');
   const normalizing = openTokenizer({ ...file, normalizer: { type: 'Precompiled', precompiled_charsmap: map } });
@@ -140,7 +142,7 @@ test('llama: equal scores are merged from the left, and pieces of unknown charac
   const tokenizer = open(tokens, [0, 0, 0, -1, -2, 0, -1], { add_space_prefix: false });
   assert.deepEqual(tokenizer.encode('aaa').tokens, ['aa', 'a']);
   assert.deepEqual(tokenizer.encode('xyx').tokens, ['xy', '<unk>']);
-  // A piece that continues after the end of a word.
+  // A piece may continue after the end of a word.
   assert.deepEqual(tokenizer.encode('a b').tokens, ['a', '▁', 'b']);
   const joined = open([...tokens, 'a▁'], [0, 0, 0, -1, -2, 0, -1, -3], { add_space_prefix: false });
   assert.deepEqual(joined.encode('a b').tokens, ['a▁b']);

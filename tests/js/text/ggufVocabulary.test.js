@@ -1,4 +1,4 @@
-// Tokenizers that are written into the metadata of GGUF files, and opened again.
+// Writes tokenizers into the metadata of GGUF files, and opens them again.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,10 @@ const metadataOf = (file, specials) =>
     Object.entries(write(file, specials).keys).map(([key, { value }]) => [`tokenizer.ggml.${key}`, value]),
   );
 
-/** The merges of SentencePiece: all pairs that make a token, and no tokens that include the spaces around them. */
+/**
+ * Returns a tokenizer.json with the merges of SentencePiece (all pairs that make a token). Its added tokens do not
+ * include the spaces around them.
+ */
 function sentencePiece() {
   const { model, added_tokens: added, ...file } = readTokenizer('llama');
   const tokens = [...new Set(model.merges.map((pair) => (Array.isArray(pair) ? pair : pair.split(' ')).join('')))];
@@ -36,7 +39,7 @@ function sentencePiece() {
   return { ...file, added_tokens: plain, model: { ...model, merges } };
 }
 
-/** The same ids and texts, for texts of any kind. */
+/** Checks that a tokenizer.json and GGUF metadata give the same ids and texts, for random texts and `more`. */
 function same(file, metadata, more = [], accepts = () => true) {
   const [expected, tokenizer] = [openTokenizer(JSON.stringify(file)), openGgufTokenizer(metadata)];
   const check = (input) => {
@@ -48,7 +51,7 @@ function same(file, metadata, more = [], accepts = () => true) {
   fc.assert(fc.property(text.filter(accepts), check), { seed: SEED, numRuns: 200 });
 }
 
-/** Names of pre-tokenizers, and the configuration of a tokenizer.json with these splits. */
+/** Names of tokenizer.json configurations, and names of the GGUF pre-tokenizers that split texts in the same way. */
 const NAMED = {
   gpt2: 'gpt-2',
   llama3: 'llama-bpe',
@@ -105,7 +108,7 @@ test('added tokens need no merges: they are cut out of a text first', () => {
   refuses({ ...file, model: { ...file.model, vocab } }, /model.merges is 'zq'/);
 });
 
-/** Tokens for runs of spaces, whose merges alternate as in Llama 2. */
+/** Adds tokens for runs of spaces to a tokenizer.json, with their merges in the given order. */
 function withRuns(order) {
   const file = sentencePiece();
   const runs = [2, 3, 4].map((count) => '▁'.repeat(count));

@@ -1,4 +1,4 @@
-// Small files that require much time or memory: each is refused, or takes linear time.
+// Tests small files that could require much time or memory. Each must be refused or take linear time.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,7 @@ test('a normalizer may make a text at most eight times longer', () => {
   assert.equal(times(13).encode('a').ids.length, 2 ** 13);
   assert.throws(() => times(31).encode('a'), TOO_LONG);
   assert.throws(() => normalizing(replace({ Regex: '' }, 'x'.repeat(1e6))).encode('a'.repeat(2000)), TOO_LONG);
-  // A Korean syllable becomes nine characters.
+  // Each Korean syllable becomes nine characters, which is allowed.
   const korean = openTokenizer({
     model: { ...BPE, vocab: { á: 0 } },
     normalizer: { type: 'Sequence', normalizers: [{ type: 'NFD' }, { type: 'ByteLevel' }] },

@@ -6,7 +6,7 @@ import { byteLevelFile, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 41;
 
-/** BPE by its definition: repeatedly merges the pair of lowest rank, at its first position. */
+/** Applies BPE by its definition: merges the pair of lowest rank at its first position, again and again. */
 function mergePlainly(word, merges) {
   const pieces = [...word];
   for (;;) {
@@ -85,7 +85,7 @@ test('BPE: an unknown character is added after the bytes that follow it', () => 
   ]);
 });
 
-/** All segmentations of a word into pieces and unknown characters. */
+/** Yields all segmentations of a word into pieces and unknown characters. */
 function* ways(word, scores, unknown) {
   if (word === '') {
     yield { pieces: [], score: 0 };
@@ -99,7 +99,7 @@ function* ways(word, scores, unknown) {
 }
 
 test(`Unigram finds the most probable segmentation (seed ${SEED})`, () => {
-  // No two segmentations have the same score.
+  // With these scores, no two segmentations have the same score.
   const scores = { a: -3.1, b: -4.57, ab: -5.03, ba: -7.011, aab: -6.3, abba: -9.7, '👍a': -8.13 };
   const vocab = [['<unk>', 0], ...Object.entries(scores)];
   const tokenizer = openTokenizer({ model: { type: 'Unigram', unk_id: 0, vocab } });
@@ -108,7 +108,7 @@ test(`Unigram finds the most probable segmentation (seed ${SEED})`, () => {
     fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'x', '👍'), minLength: 1, maxLength: 7 }), (word) => {
       let best = { score: -Infinity, pieces: [] };
       for (const way of ways(word, scores, unknown)) if (way.score > best.score) best = way;
-      // Consecutive unknown characters count as one.
+      // Consecutive unknown characters are one token.
       const expected = [];
       for (const piece of best.pieces) {
         const isUnknown = !(piece in scores);

@@ -11,7 +11,7 @@ const SEED = 23;
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'];
 const normalizer = (config) => readNormalizer(new Fields(config, 'normalizer'));
 const normalize = (config, text) => normalizer(config)(new AlignedText(text));
-/** For each character of the result, the part of the original that it comes from. */
+/** Returns, for each character of the result, the part of the original from which it comes. */
 const origins = (aligned, text) => Array.from(aligned.text, (_, i) => text.slice(...aligned.range(i, i + 1)));
 
 test(`the normalization forms equal those of String.normalize, also in parts of a text (seed ${SEED})`, () => {
@@ -30,7 +30,7 @@ test('the normalizer knows every character that combines with the previous one',
   const characters = Array.from({ length: 0x110000 }, (_, code) => code)
     .filter((code) => code < 0xd800 || code > 0xdfff)
     .map((code) => String.fromCodePoint(code));
-  // All but the first character of each decomposition.
+  // All characters that occur in a decomposition after the first character.
   const second = new Set(
     characters.flatMap((sign) => (sign.normalize('NFC') === sign ? [...sign.normalize('NFD')].slice(1) : [])),
   );
@@ -39,7 +39,8 @@ test('the normalizer knows every character that combines with the previous one',
     const wrong = characters.filter((sign) => {
       const [first] = sign.normalize(form).normalize('NFD');
       if (!second.has(first) && !/\p{M}/u.test(first)) return false;
-      // Both must be normalized together: after a letter, and after a character that changes.
+      // The character must be normalized together with the previous one, both after a letter and after a character that
+      // changes.
       return ['a', 'ﬁ', '\u1100', 'ｶ'].some((before) => {
         const text = `Å${before}${sign}`;
         return whole(new AlignedText(text)).text !== text.normalize(form);
@@ -54,7 +55,8 @@ test('normalized characters keep their offsets in the original', () => {
   assert.deepEqual(from({ type: 'NFD' }, 'aéb'), ['a', 'é', 'é', 'b']);
   assert.deepEqual(from({ type: 'NFC' }, 'ae\u0301b'), ['a', 'e\u0301', 'b']);
   assert.deepEqual(from({ type: 'NFKC' }, 'ﬁx'), ['ﬁ', 'ﬁ', 'x']);
-  // Characters are normalized together; an unchanged character comes only from itself.
+  // The origin of a changed character is all the characters that are normalized together. That of an unchanged
+  // character is only itself.
   assert.deepEqual(from({ type: 'NFKD' }, ' \u0e33'), [' ', '\u0e33', '\u0e33']);
   assert.deepEqual(from({ type: 'NFD' }, 'ü\u0345'), ['ü', 'ü', '\u0345']);
   assert.deepEqual(from({ type: 'NFD' }, 'a\u0307\u0323'), ['a', '\u0307\u0323', '\u0307\u0323']);

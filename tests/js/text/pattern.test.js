@@ -3,7 +3,7 @@ import test from 'node:test';
 import { regex } from '../../../src/js/text/pattern.js';
 
 const pattern = (source) => regex(source, (reason) => new SyntaxError(reason));
-/** The ranges of the matches, [begin, end]. */
+/** Returns the ranges of the matches, [begin, end]. */
 const pairs = (source, text) => {
   const all = pattern(source)(text);
   return Array.from({ length: all.length / 2 }, (_, i) => [all[2 * i], all[2 * i + 1]]);
@@ -29,12 +29,13 @@ test('case is ignored if the pattern has the flag', () => {
   assert.deepEqual(found('a(?i)b|c', 'aB aC ab c'), ['aB', 'aC', 'ab']);
   assert.deepEqual(found('(?i:[a-f]+)x', 'AbFx aBGx'), ['AbFx']);
   assert.deepEqual(found('(?i:a(?-i:b))', 'Ab AB'), ['Ab']);
-  // Case is folded in classes of any alphabet, before their negation, but not in a property outside a class.
+  // With (?i), case is folded in classes of any alphabet, before a class is negated, but not in a property outside a
+  // class.
   assert.deepEqual(found('(?i)[а-я]+', 'жЖ aЁ Я'), ['жЖ', 'Я']);
   assert.deepEqual(found('(?i)[^а-я]+', 'жЖ1Z'), ['1Z']);
   assert.deepEqual(found('(?i)[[:lower:]]+|[[A-Z]&&[^B]]+', 'aÉ1'), ['aÉ']);
   assert.deepEqual(found('(?i)[A-Z&&[^B]]+', 'abcK'), ['a', 'cK']);
-  // An inner class is negated before the outer one is folded.
+  // An inner class is negated before case is folded in the outer class.
   assert.deepEqual(found('(?i)[[^a]]+', 'aAb1'), ['aAb1']);
   assert.deepEqual(found('(?i)σ+|\\p{Lu}', 'ςΣσ aA'), ['ςΣσ', 'A']);
 });

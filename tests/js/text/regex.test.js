@@ -23,7 +23,7 @@ const PUBLISHED = [
 ];
 
 const pattern = (source) => regex(source, (reason) => new SyntaxError(reason));
-/** null for a pattern that is too large. */
+/** Compiles a pattern. Returns null if it is too large. */
 function patternOrNone(source) {
   try {
     return pattern(source);
@@ -129,7 +129,7 @@ test('a pattern that would be too large is refused', () => {
   refuses('(?<=(?>a))b', /a possessive repetition within a lookbehind/);
   refuses(`\\p{${'x'.repeat(10_000)}}`, /the property 'x{40}' is not supported/);
   refuses('a{2,1}', /minimum is larger than its maximum/);
-  // Repetitions of an empty pattern cost nothing.
+  // Repetitions of an empty pattern do not make a pattern larger.
   assert.deepEqual(pattern('(?:(?:(?:(?:){1000}){1000}){1000}){1000}a')('ba'), [1, 2]);
 });
 

@@ -13,7 +13,7 @@ function softmax(values, temperature = 1) {
   return exps.map((value) => value / total);
 }
 
-/** How often each token is chosen in a number of samples. */
+/** Returns how often each token is chosen, as a share of `count` samples. */
 function shares(values, options, count = 20000) {
   const random = uniformSource(SEED);
   const counts = new Array(values.length).fill(0);
@@ -21,7 +21,7 @@ function shares(values, options, count = 20000) {
   return counts.map((n) => n / count);
 }
 
-/** The expected frequencies, for a set of tokens that may be chosen. */
+/** Returns the expected shares if only a set of tokens may be chosen. */
 function expected(values, temperature, allowed) {
   return softmax(
     Array.from(values, (value, i) => (allowed.includes(i) ? value : -Infinity)),
@@ -52,12 +52,12 @@ test(`tokens are chosen in proportion to their probabilities (seed ${SEED})`, ()
   near(shares(logits, { temperature: 2.5 }), softmax(logits, 2.5));
   near(shares(logits, { temperature: 1.5, topK: 3 }), expected(logits, 1.5, [0, 1, 3]));
   near(shares(logits, { temperature: 1, topK: 1 }), expected(logits, 1, [1]));
-  // The two largest have 0.77 of the probability, the third 0.87.
+  // The two most probable tokens have a total probability of 0.77, the three most probable ones 0.87.
   near(shares(logits, { temperature: 2, topP: 0.3 }), expected(logits, 2, [1]));
   near(shares(logits, { temperature: 2, topP: 0.7 }), expected(logits, 2, [1, 3]));
   near(shares(logits, { temperature: 2, topP: 0.8 }), expected(logits, 2, [0, 1, 3]));
   near(shares(logits, { temperature: 2, topP: 0 }), expected(logits, 2, [1]));
-  // P applies to the tokens that K leaves: two of three have 0.84.
+  // topP applies to the tokens that remain after topK. The two most probable ones of these three have 0.84.
   near(shares(logits, { temperature: 2, topK: 3, topP: 0.83 }), expected(logits, 2, [1, 3]));
 });
 
@@ -77,7 +77,7 @@ test(`the tokens that remain are the same as by sorting (seed ${SEED})`, () => {
         const wanted = kept.find((_, i) => (rest -= weights[i]) < -1e-9) ?? kept.at(-1);
         const near = Math.abs(rest) < 1e-6;
         const { id } = sample(all, { temperature: 1, topK: k + 1, random: () => share * (1 - 1e-12) });
-        // Without limits, the order is that of the ids.
+        // If topK removes no token, tokens are drawn in the order of the ids, so the result differs.
         if (k + 1 < values.length && !near) assert.equal(id, wanted);
       },
     ),

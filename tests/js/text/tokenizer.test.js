@@ -41,7 +41,7 @@ for (const { name, file, cases } of readConfigurations())
       assert.deepEqual([encoded.ids, encoded.typeIds, encoded.tokens], [ids, type_ids, tokens], JSON.stringify(text));
       assert.equal(tokenizer.decode(ids), decoded);
       // An inserted character has an empty range, and a character composed of several has the range of all of them. The
-      // library gives that of the next character, and that of the first or the last one.
+      // reference library gives the range of the next character, and of the first or last one, instead.
       for (const [i, [begin, end]] of encoded.offsets.entries())
         assert.ok(
           begin === end || (begin <= offsets[i][0] && end >= offsets[i][1]),
@@ -151,7 +151,7 @@ test('trim_offsets removes the spaces of byte-level tokens from their offsets, a
   ]);
 });
 
-/** Single bytes and these added tokens, as { content, … }. */
+/** Opens a tokenizer of single bytes with these added tokens, { content, … }. */
 const withAdded = (added, parts = {}) => {
   const added_tokens = added.map((token, i) => ({ id: 256 + i, special: false, normalized: false, ...token }));
   const pre_tokenizer = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
@@ -172,7 +172,7 @@ test('of the spaces between two added tokens, the first token includes its own, 
     ['<a>  ', 0, 5],
     ['b', 5, 6],
   ]);
-  // An added token of spaces is dropped if the previous token includes all of them.
+  // An added token of spaces is omitted if the previous token already includes all of these spaces.
   assert.deepEqual(found('<a>  '), [['<a>  ', 0, 5]]);
   assert.deepEqual(found('c\t b'), [
     ['c', 0, 1],
@@ -290,7 +290,7 @@ test('a file that contains itself is refused', () => {
 
 test(`damaged files are refused by the name of a field, or read (seed ${SEED})`, () => {
   const junk = fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 40, '', 'x', '[', [], [[]], {}, { type: 'Sequence' });
-  /** All positions in a file, but only a few in each vocabulary. */
+  /** Returns the paths of all values in a file, but of only a few in each object, such as a vocabulary. */
   const placesOf = (value, path = []) =>
     value === null || typeof value !== 'object'
       ? [path]

@@ -1,5 +1,5 @@
-// Behaviour that visitors expect of any page: Back and Forward, a question before work is lost, a reload that keeps
-// the state, files dropped and pasted anywhere.
+// Tests behaviour that visitors expect of any page: Back and Forward, a question before work is lost, a reload that
+// keeps the state, and files that are dropped or pasted anywhere.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -64,7 +64,7 @@ test('Back and Forward go through views, panels and steps of the story', async (
 });
 
 test('Back passes over letters, and goes through heads and changes', async () => {
-  // Without entries ahead, which the next entry would replace.
+  // A new page has no later history entries, which the next entry would replace.
   await open('', { fresh: true });
   const before = await entries();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
@@ -178,7 +178,7 @@ fullTest('Back to a model that is closed says so and shows the whale: one is not
 
 fullTest('a model in training that the browser cannot keep is asked about', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
-  // The worker's storage is full.
+  // Makes the storage of the worker full.
   await page.route('**/*.js', async (route) => {
     const response = await route.fetch();
     const body = await response.text();
@@ -189,11 +189,11 @@ fullTest('a model in training that the browser cannot keep is asked about', asyn
   await page.goto(server.url);
   await settled();
   await openTraining();
-  // Before its first step there is nothing to lose.
+  // Waits for the first step, because before it there is nothing to lose.
   await page.waitForFunction(() => Number(part('.time input')?.value) >= 1);
   await word('Pause').click();
   await shows('.page', 'no room left');
-  // The page asks as soon as it has drawn what it says.
+  // The page asks before it is left, as soon as it has drawn the message.
   await page.waitForFunction(() => {
     const event = new Event('beforeunload', { cancelable: true });
     window.dispatchEvent(event);
@@ -265,7 +265,7 @@ fullTest(
     await page.locator('.sort button').click();
     await page.locator('[data-key=ablate]').waitFor();
     await page.keyboard.press('Escape');
-    // The view is changed while another head fades in.
+    // Changes the view while another head fades in.
     for (let round = 0; round < 4; round++) {
       await page.locator(`[data-head='${round}.1']`).click();
       await settled();

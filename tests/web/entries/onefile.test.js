@@ -1,4 +1,4 @@
-// The page that is one file, opened from a disk with no network.
+// Tests the page that is a single file, opened from a disk without a network.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -64,7 +64,7 @@ test('its size is what README says', async () => {
   assert.ok(Math.abs(length / 1e6 - said) < 0.1, `README says ${said} MB, the file has ${length} bytes`);
 });
 
-// A 'use strict' in each module would make the bytes differ from build to build.
+// A 'use strict' in each module would make the bytes differ between builds.
 test('each script says once that it is strict', async () => {
   const html = await readFile(FILE, 'utf8');
   for (const id of ['page', 'worker']) {

@@ -1,5 +1,5 @@
-// The files that headlight.py writes, opened in Chromium. Without Python, NumPy or PyTorch the tests are skipped, and
-// the reason is printed.
+// Opens the files that headlight.py writes in Chromium. Without Python, NumPy or PyTorch the tests are skipped, and the
+// reason is printed.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -15,7 +15,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'headlight-python-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** The first Python that has a module: only Debian's own Python finds Debian's packages. */
+/**
+ * Returns the first Python that has a module. Several are tried because only the Python of Debian finds the packages of
+ * Debian.
+ */
 function pythonWith(module) {
   for (const name of ['python3', '/usr/bin/python3'])
     if (spawnSync(name, ['-c', `import ${module}`], { timeout: 120_000 }).status === 0) return name;
@@ -38,7 +41,7 @@ def row(t, n, k):
 def weights(k=0, n=5):
     return [row(t, n, k) for t in range(n)]
 `;
-/** Expected result of row() in the programs above. */
+/** Returns the expected result of row() in the programs above. */
 const expected = (t, k = 0) => {
   const row = Array.from({ length: t + 1 }, (_, s) => 1 + ((t * 3 + s * 7 + k) % 5));
   const sum = row.reduce((a, b) => a + b);
@@ -168,7 +171,7 @@ test('what is wrong is said by name', { skip: !plain && 'no Python here' }, () =
   assert.match(refused('headlight.show()'), /^TypeError: expected either attentions or q, k and v/);
 });
 
-/** The messages of programs that must fail, all of them in one Python. */
+/** Returns the error messages of programs that must fail, which all run in one Python process. */
 function messages(programs, python = plain) {
   const said = run(
     `

@@ -1,4 +1,4 @@
-// `headlight-attention/view` in other pages, in Chromium.
+// Tests `headlight-attention/view` in other pages, in Chromium.
 
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,9 @@ const ROWS = [
 ];
 const TOKENS = ['The', 'white', 'whale'];
 
-/** A page with elements, and the options of the view that is mounted into each: { id: options }. */
+/**
+ * Opens a page with elements. `options` has the options of the view that is mounted into each element: { id: options }.
+ */
 async function open(html, options = {}, how = {}) {
   await openEmpty({ locale: 'en-GB', viewport: { width: 1000, height: 800 }, ...how });
   await writeFile(
@@ -179,7 +181,7 @@ test('the whale opens by itself, two of them do not meet, and nothing is left be
     '',
     'en',
   ]);
-  // The usual role of a head opens no other view in another page.
+  // In another page, the usual role of a head is not shown, because it would open another view.
   await page.evaluate(() => views.b.update({ text: 'Call me old man of sea' }));
   await page.locator('#b .role-text', { hasText: 'nothing to find' }).waitFor({ state: 'attached' });
   assert.equal(await page.locator('#b .usual').count(), 0);
@@ -226,7 +228,7 @@ test('what is shown is changed afterwards: other weights, another part, theme an
     }),
   );
   await page.locator('#a .name', { hasText: 'Layer 0, head 1' }).waitFor();
-  // A weight of 0 has no figure.
+  // A weight of 0 is not labelled.
   near(await numbers('#a .figure'), [1]);
   await page.evaluate(() => views.a.update({ cell: { t: 0, s: 1 } }));
   assert.equal(await page.locator('#a .title').textContent(), 'x looks at y: 1.00');

@@ -1,4 +1,4 @@
-// Numbers and lists as panels of the page show them: rounding, thresholds and order.
+// Tests numbers and lists as panels of the page show them: rounding, thresholds and order.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Requests of the map of all heads to the worker: each is sent once, and again for another model or map.
+// Tests the requests of the map of all heads to the worker. Each is sent once, and again for another model or map.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ function start() {
   };
   const state = signal(initialState);
   const atlas = createAtlas({ requests, state, about: signal({ layers: 1 }) });
-  /** The requests since the last call. */
+  /** Returns the requests since the last call. */
   const since = () => asked.splice(0);
   return { atlas, state, since };
 }

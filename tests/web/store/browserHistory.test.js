@@ -1,11 +1,11 @@
-// Changes of the state that are entries of the browser's history.
+// Tests which changes of the state become entries of the history of the browser.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isStep, kindOf } from '../../../web/store/browserHistory.js';
 import { change, initialState } from '../../../web/store/state.js';
 
-/** The history entries that a sequence of changes makes. */
+/** Returns the history entries that a sequence of changes makes. */
 function steps(...patches) {
   let [state, last, count] = [initialState, null, 0];
   for (const patch of patches) {

@@ -1,4 +1,5 @@
-// The cell that is explained: of the pointer, of the state, or the strongest of the last row.
+// Tests which cell is explained: that under the pointer, that of the state, or that with the largest weight of the last
+// row.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +7,7 @@ import { signal } from '@preact/signals';
 import { createCell } from '../../../web/store/cell.js';
 import { hasContributions, hasPredictions, hasValues } from '../../../web/store/runParts.js';
 
-/** Two layers of two heads; head 1 of layer 1 looks most at key 1 in row 1 and at key 0 in row 2. */
+/** Weights of two layers of two heads. Head 1 of layer 1 attends most to key 1 in row 1 and to key 0 in row 2. */
 const WEIGHTS = Float32Array.from({ length: 4 * 9 }, (_, i) =>
   i >= 27 ? [1, 0, 0, 0.3, 0.7, 0, 0.6, 0.1, 0.3][i - 27] : i % 3,
 );

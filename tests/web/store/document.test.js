@@ -1,4 +1,4 @@
-// The state with its history, and what its listeners are told.
+// Tests the state with its history, and the notifications of its listeners.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Failures of requests, of models and of the worker, and what the page shows then.
+// Tests failures of requests, of models and of the worker, and what the page shows after them.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Files on their way to the worker: progress, problems, and files that were missing.
+// Tests the transfer of files to the worker: progress, problems, and files that were missing.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Files that are selected together: those of one model, and its title.
+// Tests the selection of several files: which files belong to a model, and the title of the model.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

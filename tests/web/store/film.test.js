@@ -1,4 +1,4 @@
-// The film of a training and its curves, in the page.
+// Tests the film of a training and the curves, as the page stores them.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The text, head and cell that a model is first shown with.
+// Tests the text, head and cell with which a model is first shown.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// State and requests of the panel of the Hub while a model is looked up and downloaded.
+// Tests the state and requests of the panel of the Hub while a model is looked up and downloaded.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -33,7 +33,7 @@ function start() {
     },
     null,
   );
-  /** The requests since the last call. */
+  /** Returns the requests since the last call. */
   const since = () => asked.splice(0);
   since();
   return { hub, since, begun, presented };

@@ -1,4 +1,5 @@
-// Models that a visitor or a program opens: what is shown, what the worker is asked, and what a link leads to.
+// Tests models that a visitor or a program opens: what is shown, which requests the worker receives, and what a link
+// opens.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

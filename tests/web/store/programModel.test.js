@@ -1,4 +1,4 @@
-// The model that a program passes to the page: what the worker is asked when it changes.
+// Tests the model that a program passes to the page: which requests the worker receives when the model changes.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

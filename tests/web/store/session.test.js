@@ -1,4 +1,4 @@
-// The session while one source replaces another: all parts change at once.
+// Tests the session while one source replaces another. All parts must change at once.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const until = async (condition) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-/** A worker that answers in this thread. */
+/** Returns a worker that answers in this thread. */
 function answering() {
   const worker = { onmessage: null, onerror: null, terminate() {} };
   const post = (data) => worker.onmessage?.({ data });
@@ -26,7 +26,7 @@ function answering() {
   return worker;
 }
 
-/** A worker that answers when the test calls it. */
+/** Returns a worker that answers when the test tells it to. */
 function silent() {
   const asked = [];
   const worker = { onmessage: null, onerror: null, terminate() {}, postMessage: (question) => asked.push(question) };
@@ -46,7 +46,7 @@ const runOf = (pieces) => ({
   head: 0,
   weights: new Float32Array(6 * pieces.length ** 2),
 });
-/** The visible parts, by name. */
+/** Returns the visible parts, by name. */
 const seen = ({ about, run, comparison, roles, state }) => ({
   model: state.value.model,
   about: about.value?.name ?? null,
@@ -56,7 +56,7 @@ const seen = ({ about, run, comparison, roles, state }) => ({
 });
 const whole = { model: 'whale', about: 'whale', tokens: ['a', 'b'], other: 'without', roles: [['previous']] };
 
-/** A session that shows the demo model, and a worker whose answers the test chooses. */
+/** Returns a session that shows the demo model, and its worker, whose answers the test chooses. */
 function begun() {
   const worker = silent();
   const session = createSession({ language: 'en', theme: 'light', start: worker.start });
@@ -69,7 +69,7 @@ function begun() {
   assert.deepEqual(seen(session), whole);
   return { session, worker, show };
 }
-/** Opens files, which are recognised as a model. */
+/** Opens files, which the worker recognizes as a model. */
 function opens({ session, worker }, title) {
   session.opening.open([file(title, 'x')]);
   const open = worker.newest('open');
@@ -107,7 +107,7 @@ test('until the first answer of another source comes, nothing of the one before 
   const { name, show } = opens(page, 'l32.npy');
   assert.deepEqual(seen(session), { model: name, about: name, tokens: null, other: null, roles: null });
   assert.ok(session.loading.value);
-  // Late parts of the worker's answer about the demo model.
+  // Late parts of the answer about the demo model have no effect.
   worker.say(page.show, 'roles', { roles: [['first']] });
   worker.say(page.show, 'run', runOf(['a', 'b']));
   assert.deepEqual([session.run.value, session.roles.value], [null, null]);

@@ -1,4 +1,5 @@
-// Requests of the trace: once for each trace, tasks before their mean, and again after the worker has ended.
+// Tests the requests of the trace: one for each trace, those of tasks before their mean, and another one after the
+// worker has ended.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

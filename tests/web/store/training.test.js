@@ -1,4 +1,5 @@
-// Training in the page: what the worker is asked when the state changes, its reports, and the buttons.
+// Tests training in the page: the requests to the worker when the state changes, the reports of the worker, and the
+// buttons.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

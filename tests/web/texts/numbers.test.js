@@ -1,4 +1,4 @@
-// Numbers as the page writes them.
+// Tests the numbers that the page displays.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The texts of the page in both languages contain none of the phrases that readers did not understand.
+// Checks that the texts of the page in both languages contain none of the phrases that readers did not understand.
 
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const texts = await Promise.all(
   }),
 );
 
-/** Every text of a module; for functions, their source. @param {any} x @returns {string[]} */
+/** Returns every text of a module. For a function it returns the source. @param {any} x @returns {string[]} */
 function written(x) {
   if (typeof x === 'string') return [x];
   if (typeof x === 'function') return [String(x)];
@@ -49,7 +49,7 @@ const UNCLEAR = [
   /词元输入|逐头试关|从图样看不出专长|移植|停在第一个词元|得分数|放开|写给|回应什么/,
 ];
 
-/** The names of all texts, with their types. @param {any} texts @returns {string[]} */
+/** Returns the names of all texts, with their types. @param {any} texts @returns {string[]} */
 const keysOf = (texts, at = '') =>
   Object.entries(texts).flatMap(([key, text]) =>
     text && typeof text === 'object' && !Array.isArray(text)
@@ -66,7 +66,7 @@ test('both languages have every text', () => {
   }
 });
 
-/** The functions of a module of texts, by name. @param {any} texts @returns {[string, Function][]} */
+/** Returns the functions of a module of texts, by name. @param {any} texts @returns {[string, Function][]} */
 const functionsOf = (texts, at = '') =>
   typeof texts === 'function'
     ? [[at, texts]]
@@ -74,15 +74,21 @@ const functionsOf = (texts, at = '') =>
       ? Object.entries(texts).flatMap(([key, text]) => functionsOf(text, `${at}.${key}`))
       : [];
 
-/** Values of parameters; products of two numbers are small: both languages have words for them where one has. */
+/**
+ * Values of parameters by type. Numbers are small, so that if one language has a word for a product of two numbers, the
+ * other one has too.
+ */
 const VALUES = { number: [0, 1, 2, 3], string: ['x'], boolean: [false, true] };
-/** All combinations of the values of a function's parameters, none if they have other types than those above. */
+/**
+ * Returns all combinations of values for the parameters of a function, or none if a parameter has a type without
+ * values.
+ */
 function argumentsOf(text) {
   const types = [...String(text).matchAll(/@type \{([^}]*)\}/g)].map(([, type]) => type);
   if (types.length !== text.length || !types.every((type) => type in VALUES)) return [];
   return types.reduce((lists, type) => lists.flatMap((list) => VALUES[type].map((value) => [...list, value])), [[]]);
 }
-/** The different numbers in a text but 1, which is often written as a word. */
+/** Returns the different numbers in a text except 1, which is often written as a word. */
 const numbersIn = (/** @type {unknown} */ text) =>
   [...new Set(JSON.stringify(text)?.match(/\d+/g))].filter((number) => number !== '1').sort();
 

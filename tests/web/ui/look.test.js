@@ -1,4 +1,4 @@
-// Colours, sizes and texts, computed without a browser.
+// Tests colours, sizes and texts, which are computed without a browser.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -21,7 +21,7 @@ import {
 import { PALETTE } from '../../../web/ui/palette.js';
 import { assertSame } from '../../support/same.js';
 
-/** WCAG's relative luminance. */
+/** Returns the relative luminance as WCAG defines it. */
 const luminance = (rgb) => {
   const [r, g, b] = rgb.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -89,7 +89,7 @@ test('thumbnails of few tokens are whole multiples of them, and stay in their ro
   const { size, words } = thumbnailsOf(room);
   assert.ok(words === 'role' && size % 17 === 0 && size >= 34);
   assert.equal(thumbnailsOf({ ...room, height: 300 }).words, 'role');
-  // Rows that are hardly higher than a line of text have no texts.
+  // In rows that are hardly higher than a line of text, thumbnails have no texts.
   assert.equal(thumbnailsOf({ ...room, width: 192, height: 194 }).words, 'none');
   assert.ok(thumbnailsOf({ ...room, layers: 32, heads: 32 }).size >= 8);
 });
@@ -179,7 +179,7 @@ test('the cells of an exported picture cover each row up to the diagonal, equal 
       [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)].map(([, ...box]) => box.map(Number)),
       ([, y]) => y,
     );
-    // The legend has 55 steps.
+    // Omits the row of the legend, which has 55 steps.
     const ys = [...rows.keys()].filter((y) => rows.get(y).length < 50).sort((y, z) => y - z);
     assert.equal(ys.length, T);
     const [left, cell] = [rows.get(ys[0])[0][0], ys[1] - ys[0]];

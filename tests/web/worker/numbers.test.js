@@ -1,4 +1,4 @@
-// Numbers that the worker computes from weights and hidden states, with models made of a few numbers.
+// Tests numbers that the worker computes from weights and hidden states, with models made of a few numbers.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

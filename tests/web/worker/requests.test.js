@@ -1,4 +1,5 @@
-// The worker's answers equal forward and headlight-attention/analysis, for the demo model.
+// Checks that the answers of the worker equal the results of forward and headlight-attention/analysis, for the demo
+// model.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -43,7 +44,7 @@ const softmax = (row) => {
   const sum = row.reduce((a, x) => a + Math.exp(x - max), 0);
   return row.map((x) => Math.exp(x - max) / sum);
 };
-/** The last row's probabilities, with edits. */
+/** Returns the probabilities of the last row, with edits. */
 const predictions = (text, edit = []) =>
   hl.scope(() => {
     const { ids } = tokenizer.encode(text);
@@ -180,7 +181,8 @@ test('a head is patched from the pinned run: all tokens if there are equally man
   const then = predictions(initialState.text, [last]);
   for (const { id, now } of patched.top) near(now, then[id]);
 
-  // The last word of a continued text has no partner, but its guess is the one that is shown.
+  // The last token of the longer text has no counterpart in the pinned text, but its prediction is the one that is
+  // shown.
   const continued = `${OPENING} of`;
   const { run: after } = await ask('show', { text: continued, pinned: runOf(initialState), patch: { 4.2: 1 } });
   const opening = heads(OPENING);
@@ -246,7 +248,7 @@ test('the stored first answer equals the answer of the worker', async () => {
   const assertSame = (a, b, at) => {
     if (typeof b === 'number') {
       numbers++;
-      // Masked scores are −Infinity in both.
+      // Masked scores are −Infinity in both results.
       return a === b || near(a, b, 1e-5 * Math.max(1, Math.abs(b)));
     }
     if (typeof b !== 'object' || b === null) return assert.equal(a, b, at);

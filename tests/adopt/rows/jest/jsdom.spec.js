@@ -3,7 +3,7 @@ import { readNpy, writeNpy } from 'headlight-attention/formats';
 import { load } from 'headlight-attention/inline';
 import { computed } from './computed.js';
 
-// jsdom does not define these.
+// jsdom does not define these two classes.
 Object.assign(globalThis, { TextDecoder, TextEncoder });
 
 test('computes', async () => {

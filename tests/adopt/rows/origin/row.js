@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { serve } from '../../../../src/build/server.js';
 import { BOTH, expectComputed } from '../../expect.js';
 
-/** The response headers of a CDN for packages. */
+/** Response headers that a CDN for packages sends. */
 const HEADERS = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
 export default {

@@ -1,11 +1,11 @@
-// Generates text with transformers.js from a file of toOnnx, with a cache, and compares it with Headlight's own
-// generation.
+// Generates text with transformers.js from an ONNX file that toOnnx wrote, with a KV cache, and compares it with the
+// text that Headlight generates.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { AutoModelForCausalLM, AutoTokenizer, env } from '@huggingface/transformers';
 import { load } from 'headlight-attention';
 
-// A prompt whose continuation does not repeat a single token.
+// The continuation of this prompt does not repeat one token over and over.
 const TEXT = 'The captain is';
 const hl = await load();
 const own = await hl.openModel('gpt2');

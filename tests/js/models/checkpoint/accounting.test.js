@@ -32,7 +32,7 @@ async function open(files, options) {
   return { unread, options: read };
 }
 
-/** Expects an error that names a tensor, and that all memory is freed. */
+/** Checks that opening fails with an error that contains the name of a tensor, and that all memory is freed. */
 async function refuses(files, name, pattern = /without (it|them) the results would be wrong/, options = {}) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(files, options), (error) => {
@@ -49,7 +49,7 @@ async function refuses(files, name, pattern = /without (it|them) the results wou
 const C = 16;
 const LLAMA = 'model.layers.0.';
 const QUERY = `${LLAMA}self_attn.q_proj`;
-/** Tensors of blocks of other families, which would change the results. */
+/** Tensors of other families in the files of a family. They would change the results if they were used. */
 const STRANGE = {
   'a Llama with norms of queries and keys': ['SmolLM', { [`${LLAMA}self_attn.q_norm.weight`]: [4] }],
   'a Llama with sinks': ['SmolLM', { [`${LLAMA}self_attn.sinks`]: [4] }],
@@ -125,7 +125,7 @@ test('an error lists only the first of many tensors', async () => {
   await refuses(withTensors(filesOf('SmolLM'), shapes), 'model.layers.0.extra.0', /and 12 more are in the file/);
 });
 
-/** Constants and copies that published files contain. */
+/** Tensors with constants or copies that published files contain, and that may be ignored. */
 const KNOWN = {
   'GPT-2': [
     golden('gpt2-a'),
@@ -234,11 +234,11 @@ test('unread is empty for created models and for files with only one model', asy
   }
 });
 
-// ---- the stored heads of tied models
+// ---- heads that the files of tied models contain
 
 const head = (files) => ({ ...readSafetensors(files['model.safetensors']).tensors });
 
-/** Adds a head to the files of a tied model; change() computes its values from the embedding. */
+/** Adds a head to the files of a tied model; change() computes the values of the head from those of the embedding. */
 function withHead(files, change) {
   const tensors = head(files);
   const { shape, data } = tensors['model.embed_tokens.weight'];
@@ -314,7 +314,7 @@ test('heads of large models are compared in a few ranges', async () => {
   };
   const same = await open(table, []);
   assert.equal(same.tied, true);
-  // All tensors but the head, and sixteen ranges of 256 KiB of both tensors.
+  // At most all tensors except the head are read, and sixteen ranges of 256 KiB of the head and of the embedding.
   assert.ok(same.read <= same.bytes - 4 * rows * C + 2 * 16 * 2 ** 18 + 2 ** 16, `${same.read} of ${same.bytes}`);
   assert.equal((await open(last, [])).tied, false);
 });

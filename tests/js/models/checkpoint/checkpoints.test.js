@@ -4,7 +4,7 @@ import { load } from 'headlight-attention';
 import { flavours, hl } from '../../../support/headlight.js';
 import { checkpoints, off, torchCases } from '../../../support/models.js';
 
-/** Relative to the largest value. */
+/** Largest allowed error, relative to the largest value. */
 const LIMIT = 1e-5;
 const CAPTURE = ['embed', 'blocks.*.in', 'blocks.*.out', 'blocks.*.weights', 'final'];
 const ENCODER = ['encoder.blocks.*.in', 'encoder.blocks.*.out', 'encoder.blocks.*.weights', 'encoder.final'];
@@ -24,7 +24,7 @@ function check(model, c) {
   result.dispose();
 }
 
-/** The first tokens in one call, then one token per call. */
+/** Runs a case with a cache: the first tokens in one call, then one token per call. */
 function checkCached(model, c, type) {
   const { ids, encoder } = { ids: c.input.ids, encoder: c.input.encoder };
   const [, length] = ids.shape;

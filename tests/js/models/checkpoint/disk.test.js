@@ -1,4 +1,4 @@
-// Folders on disk with entries that are not readable files: each error contains the name.
+// Opens folders on disk with entries that are not readable files. Each error must contain the name.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -69,7 +69,7 @@ test('all files are closed after success and after failure', { skip: process.pla
   assert.equal(openHandles(), before);
 });
 
-/** The model, or undefined if it cannot be opened. @param {string} folder */
+/** Resolves to the model, or to undefined if it cannot be opened. @param {string} folder */
 const openAny = (folder) => hl.openModel(folder).catch(() => undefined);
 
 test('the error about a missing folder contains its name', async (t) => {

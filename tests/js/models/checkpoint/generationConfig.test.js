@@ -23,7 +23,7 @@ const folder = (changes, generation) => ({
 });
 const IDS = [5, 17, 80, 3];
 
-// Published files, without lists of languages and alignment heads.
+// Published generation_config.json files, without the lists of languages and alignment heads.
 const PUBLISHED = {
   'Llama 3.1 Instruct': [
     {

@@ -20,7 +20,7 @@ const MODELS = readdirSync(FOLDER)
 const LIMIT = 1e-5;
 const pathOf = (model) => join(FOLDER, `${model}.gguf`);
 
-/** The cases of a model: { name, inputs, outputs }, both from name to { shape, data }. */
+/** Returns the golden cases of a model, { name, inputs, outputs }. The last two map names to { shape, data }. */
 function casesOf(model) {
   const { cases, bin } = JSON.parse(readFileSync(join(FOLDER, `${model}.json`), 'utf8'));
   const raw = readFileSync(join(FOLDER, bin));
@@ -41,7 +41,7 @@ function hookOf(output) {
   return kind ? (number === '0' ? 'blocks.0.in' : `blocks.${number - 1}.out`) : output;
 }
 
-/** The largest difference, relative to the largest expected value; that of attention weights is absolute. */
+/** Returns the largest difference, relative to the largest expected value but absolute for attention weights. */
 function worstOf(model, { inputs, outputs }, pattern = /./) {
   const names = Object.keys(outputs).filter((name) => pattern.test(name));
   const result = model.forward(
@@ -63,7 +63,7 @@ function worstOf(model, { inputs, outputs }, pattern = /./) {
   return Math.max(...differences);
 }
 
-/** A Llama of matrices whose rows are whole blocks of 32. */
+/** The parts of a Llama in which the width of every matrix is a multiple of 32, the size of a block. */
 const next = (seed) => (i) => Math.sin(seed * 37 + i * 1.7) / 4;
 const of = (seed, ...shape) => ({
   shape,
@@ -90,7 +90,7 @@ function llama(config = {}) {
   return convert({ ...CONFIG, ...config }, tensors);
 }
 const fileOf = ({ metadata, tensors }) => ({ 'x.gguf': gguf(metadata, tensors) });
-/** The same model with changes of its metadata; undefined removes a key. */
+/** Returns the file of the Llama with changed metadata. undefined removes a key. */
 const withMetadata = (change) => {
   const { metadata, tensors } = llama();
   const changed = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
@@ -126,7 +126,7 @@ for (const name of MODELS)
     }
   });
 
-/** Models in blocks, with the limits for weights: stored, which rounds inputs to 16 bits, and int4, to 8. */
+/** Largest errors of files in blocks, with `weights: 'stored'` (inputs rounded to 16 bits) or 'int4' (to 8 bits). */
 const BLOCK_LIMITS = {
   'gpt2-q4_0': { stored: 2e-4, int4: 0.2 },
   'llama-q4_0': { stored: 2e-4, int4: 0.15 },
@@ -330,7 +330,7 @@ test('a file that was not split may say that it has 0 parts of 0 tensors', async
   assert.deepEqual(await logitsOf(withMetadata(none)), await logitsOf(fileOf(llama())));
 });
 
-/** Files that are refused: what is wrong, the files, and the message. */
+/** Files that are refused: a description, the files, and the expected message. */
 const REFUSED = [
   [
     'an architecture',
@@ -479,7 +479,7 @@ test('factors of cosines and sines, of frequencies and an old key scale position
   assert.deepEqual(await logitsOf(withMetadata(attention(1))), plain);
   const scaled = await logitsOf(withMetadata(attention(1.5)));
   assert.notDeepEqual(scaled, plain);
-  // The same factor on queries and keys is its square on scores.
+  // A model with rope_freqs.weight takes another path, and must scale the scores by the same factor.
   const longer = llama();
   longer.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(1) };
   assert.deepEqual(await logitsOf(fileOf({ ...longer, metadata: { ...longer.metadata, ...attention(1.5) } })), scaled);

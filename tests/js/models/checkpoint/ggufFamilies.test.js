@@ -1,4 +1,4 @@
-// Checkpoints of every architecture, converted to GGUF: they give the same values as before.
+// Converts checkpoints of every architecture to GGUF. They must give the same values as before.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { convert, encode, fuse, gguf, separate, splitGguf } from '../../../suppo
 import { GOLDEN } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';
 
-/** Relative to the largest value. Norms and factors of frequencies are rounded once more. */
+/** Largest allowed error, relative to the largest value. GGUF files round norms and frequency factors once more. */
 const LIMIT = 2e-6;
 const IDS = { data: Int32Array.of(5, 17, 21, 3, 9, 11, 4, 20, 6, 13), shape: [2, 5] };
 
@@ -93,7 +93,7 @@ for (const [name, c] of Object.entries(CASES))
     compare(got, await valuesOf(c.files, c.input));
   });
 
-/** Rows of q, k and v. */
+/** Returns the numbers of rows of the query, key and value projections. */
 function rowsOf(config) {
   const heads = config.num_attention_heads ?? config.n_head;
   const headDim = (config.hidden_size ?? config.n_embd ?? config.n_embed) / heads;

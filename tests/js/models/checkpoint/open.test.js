@@ -49,7 +49,7 @@ async function serve(folder, ranges) {
   return { url: `http://127.0.0.1:${server.address().port}/`, seen, close };
 }
 
-/** Expects an error that matches, and that all memory is freed. */
+/** Checks that opening fails with an error that matches, and that all memory is freed. */
 async function refuses(source, pattern, options) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(source, options), (error) => {

@@ -1,4 +1,5 @@
-// Models from faulty servers: each fault is an error with the name of the file, within limits of memory and bytes.
+// Opens models from faulty servers. Each fault must give an error with the name of the file, and stay within limits of
+// memory and received bytes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const LLAMA = {
   'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
 };
 const SHARDS = modelFiles('qwen2-a');
-/** The limit of a JSON file, and bytes that may be in transit when a connection is closed. */
+/** Maximum bytes of a JSON file, and bytes that may be in transit when a connection is closed. */
 const JSON_LIMIT = 64 * 2 ** 20;
 const ON_THE_WAY = 8 * 2 ** 20;
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
@@ -30,7 +31,7 @@ async function serve(t, files = LLAMA) {
 
 const expected = await logitsOf(LLAMA);
 
-/** Expects an error that matches, and that all memory is freed. */
+/** Checks that opening fails with an error that matches, and that all memory is freed. */
 async function refuses(source, { code, message }, options) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(source, options), (error) => {
@@ -43,13 +44,16 @@ async function refuses(source, { code, message }, options) {
   assert.equal(hl.info.memory.used, before);
 }
 
-/** The first request for config.json, the request for the weights, and the request for the tokenizer, which is last. */
+/**
+ * Requests that get a faulty response: the first one for config.json, one for the weights, and the last one, for the
+ * tokenizer.
+ */
 const PLACES = [
   ['config.json', 0],
   ['model.safetensors', 1],
   ['tokenizer.json', 0],
 ];
-/** These are read up to the limit, which takes long: each is tested once. */
+/** Faults that are tested only once, because such a response is read up to the limit, which takes long. */
 const LONG = ['a file without a length or an end', 'a gzip bomb'];
 
 for (const name of Object.keys(FAULTS))
@@ -260,7 +264,7 @@ test('when one request fails, hanging requests are not awaited', { timeout: 300_
   server.fault = (name, count) => {
     if (!name.endsWith('.safetensors') || count === 0) return undefined;
     return (response) => {
-      // The second request is sent while the first one is read; it hangs.
+      // The first request fails when the second one arrives. The second one never gets a response.
       if (first) first.writeHead(500).end('no');
       else first = response;
     };
@@ -268,7 +272,7 @@ test('when one request fails, hanging requests are not awaited', { timeout: 300_
   await refuses(server.url, { code: 'LOAD', message: /status 500/ });
 });
 
-/** 26 MB in blocks of 3.2 MB. */
+/** Makes a checkpoint of 26 MB, with 3.2 MB per block of the transformer. */
 async function largeFiles() {
   const model = hl.transformer({ layers: 8, dModel: 256, numHeads: 4, vocab: 99, context: 64, seed: 1 });
   const files = await model.saveFolder();
@@ -302,7 +306,7 @@ test('weights that follow each other are one request, and no more bytes are sent
 test('the bytes of an unused tensor between others are received and dropped', async (t) => {
   const { tensors } = readSafetensors(LLAMA['model.safetensors']);
   const { dtype } = Object.values(tensors)[0];
-  // A file is sorted by names: this tensor is between those of block 0.
+  // Tensors in a file are sorted by name, so this one is between the tensors of block 0.
   tensors['model.layers.0.self_attn.rotary_emb.inv_freq'] = { dtype, shape: [8], data: new Float32Array(8).fill(1) };
   const server = await serve(t, { ...LLAMA, 'model.safetensors': writeSafetensors(tensors) });
   assert.deepEqual(await logitsOf(server.url), expected);

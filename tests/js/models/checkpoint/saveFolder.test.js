@@ -1,4 +1,5 @@
-// Files of saveFolder, opened again by openModel and compared with the files from which models were opened.
+// Opens the files of saveFolder again with openModel, and compares them with the files from which the models were
+// opened.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ const SMALL = { layers: 2, dModel: 12, numHeads: 3, vocab: 9, context: 8, seed: 
 const RMS = { norm: 'rms', positions: 'rotary', gated: true, activation: 'silu', bias: false };
 const LLAMA3 = { type: 'llama3', factor: 8, originalContext: 4, lowFreqFactor: 1, highFreqFactor: 4 };
 const YARN = { type: 'yarn', factor: 4, originalContext: 4, betaFast: 32, betaSlow: 1 };
-/** model_type and options of models. */
+/** Models: [model_type, options]. */
 const MADE = [
   ['gpt2', {}],
   ['gpt2', { tied: true, mlp: 20, normEps: 1e-6 }],
@@ -33,7 +34,7 @@ const MADE = [
   ['qwen3', { ...RMS, queryKeyNorm: true, kvHeads: 1 }],
 ];
 
-/** A model with random biases and norms. */
+/** Builds a model with random biases and norms. */
 function build(options) {
   const model = hl.transformer({ ...SMALL, ...options });
   const random = uniformSource(3);
@@ -85,14 +86,14 @@ const CHECKPOINTS = [
   })),
   ...families.filter(({ input }) => 'ids' in input),
 ];
-/** The norms of Gemma are the stored values plus 1: the last bit may be lost when 1 is subtracted again. */
+/** Tolerance for Gemma, whose norms are the stored values plus 1. Subtracting 1 again may lose the last bit. */
 const LAST_BIT = 1e-7;
 
 for (const { name, files: given, input } of CHECKPOINTS)
   test(`${name} is saved with the tensors of its file`, async () => {
     const model = await hl.openModel(given);
     const files = await model.saveFolder();
-    // A tower of two is saved as a model of its own, with the config.json of such models.
+    // One tower of CLIP is saved as a separate model, with the config.json of such models.
     const config = configIn(given).model_type === 'clip' ? model.config : configIn(given);
     assert.deepEqual(configIn(files), { ...config, torch_dtype: 'float32' });
     const [before, after] = [tensorsIn(given), tensorsIn(files)];
@@ -119,7 +120,7 @@ test('an encoder–decoder is saved in the shapes and with the settings of its f
   assert.deepEqual(tensorsIn(saved).final_logits_bias.shape, [1, model.options.vocab]);
   assert.equal('train.py' in saved, false);
   assert.deepEqual(JSON.parse(new TextDecoder().decode(saved['generation_config.json'])), generation);
-  // A change of a weight of each attention is saved.
+  // Changes a weight of each kind of attention. The changes must be saved.
   for (const at of ['encoder.blocks.0.attention.wv', 'blocks.1.attention.wo', 'blocks.0.cross.wq'])
     model.parameters[at].data[1] += 1;
   const opened = await hl.openModel(await model.saveFolder());
@@ -194,7 +195,8 @@ test('train.py and the state of the optimizer are written for the supported fami
     Object.entries(tensors).map(([name, { shape }]) => [name, shape]),
     Object.entries(weights).map(([name, { shape }]) => [`${name}.velocity`, shape]),
   );
-  // The first velocity is the gradient; keys follow the queries, transposed.
+  // After one step the velocity equals the gradient. In GPT-2 the matrix is transposed, and its key columns follow
+  // those of the queries.
   const { data } = tensors['transformer.h.0.attn.c_attn.weight.velocity'];
   assert.equal(data[12], model.gradients['blocks.0.attention.wk'].data[0]);
   assert.equal(data[36 + 12], model.gradients['blocks.0.attention.wk'].data[1]);
@@ -242,7 +244,7 @@ test('options that no family has are refused by name', async () => {
   const model = build({});
   for (const tokenizer of [null, 1, {}])
     await refuses(model.saveFolder({ tokenizer }), 'ARGUMENT', 'tokenizer', /saveFolder/);
-  // A model that openModel would refuse is not written.
+  // saveFolder does not write files that openModel would refuse.
   for (const tokenizer of ['{', '{"model":{}}', Uint8Array.of(0x22, 0xff, 0x22)])
     await refuses(
       model.saveFolder({ tokenizer }),

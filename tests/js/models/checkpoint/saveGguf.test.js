@@ -1,4 +1,4 @@
-// Files of saveGguf, opened again by openModel and compared with the models that were saved.
+// Opens the files of saveGguf again with openModel, and compares the models with those that were saved.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ const open = (bytes, options) => hl.openModel({ 'x.gguf': bytes }, options);
 const logitsOf = (model) => hl.scope(() => model.forward(IDS).logits.copy());
 const architectureOf = (bytes) => readGguf(bytes).metadata['general.architecture'];
 
-/** Checks that the logits have the same bits. */
+/** Checks that a saved model gives the same logits, with the same bits unless there is a limit. */
 async function sameLogits(model, architecture, limit = 0) {
   const bytes = await model.saveGguf({ type: 'F32' });
   assert.equal(architectureOf(bytes), architecture);
@@ -100,7 +100,7 @@ test('F16 and BF16 hold the rounded matrices, and everything else unchanged', as
     }
 });
 
-/** The nearest numbers, ties to even. */
+/** Rounds numbers to the nearest ones of a type, ties to even. */
 function rounded(type, data) {
   if (type === 'BF16') {
     const wide = new Uint32Array(Float32Array.from(data).buffer);
@@ -136,7 +136,10 @@ test('Q8_0 and Q4_0: matrices in blocks, the head in Q8_0, other rows in float16
   model.dispose();
 });
 
-/** No number is further from itself than half of the largest step of its block. */
+/**
+ * Checks that the rounding error of each number is within about half a step of the block for 8 bits, or 1.6 steps for 4
+ * bits.
+ */
 function inBlocks(x, y, levels, name) {
   for (let b = 0; b < x.length; b += 32) {
     const step = Math.max(...x.subarray(b, b + 32).map(Math.abs)) / levels;

@@ -1,4 +1,4 @@
-// Checkpoints in files of torch.save, compared with safetensors files of the same weights.
+// Opens checkpoints in files of torch.save, and compares them with safetensors files of the same weights.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const llama = modelFiles('llama-a');
 const sharded = modelFiles('qwen2-a');
 const NANOGPT = JSON.parse(readFileSync(new URL('nanogpt.json', GOLDEN), 'utf8'));
 
-/** Writes files into a folder of their own. */
+/** Writes files into a new folder. */
 function onDisk(t, files) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-torch-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -42,7 +42,7 @@ async function refuses(source, message, code = 'FORMAT') {
   assert.equal(hl.info.memory.used, before);
 }
 
-/** The weights of a model, by name. */
+/** Resolves to the weights of a model, by name. */
 async function weightsOf(source) {
   const model = await hl.openModel(source);
   const copies = Object.fromEntries(Object.entries(model.parameters).map(([name, { data }]) => [name, data.slice()]));
@@ -51,7 +51,7 @@ async function weightsOf(source) {
   return { copies, format };
 }
 
-/** Equal weights. A comparison of objects would print all of their numbers. */
+/** Checks that weights are equal. It compares bytes, because a failed comparison of objects would print all numbers. */
 function assertSame(actual, expected, message) {
   assert.deepEqual(Object.keys(actual), Object.keys(expected));
   for (const name of Object.keys(expected))

@@ -1,4 +1,4 @@
-// train.py, which saveFolder writes with a model: it continues the training of Headlight in PyTorch.
+// Runs train.py, which saveFolder writes with a model, and which continues the training of Headlight in PyTorch.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -38,7 +38,7 @@ const CASES = [
   ['qwen3', { ...RMS, headDim: 6, queryKeyNorm: true, kvHeads: 1, activation: 'gelu-tanh' }, adamW],
 ];
 
-/** Rows of tokens and targets, of which some are ignored. */
+/** Returns rows of random tokens and targets. Some of the targets are ignored. */
 function makeRows(count, vocab = SMALL.vocab) {
   const random = uniformSource(11);
   const shape = [count, LENGTH];
@@ -68,7 +68,7 @@ async function writeFolder(files) {
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
   return folder;
 }
-/** The losses that the program prints. */
+/** Runs train.py and returns the steps and losses that it prints. */
 async function train(folder, launcher, ...options) {
   const { stdout } = await run(python, [...launcher, join(folder, 'train.py'), ...options], {
     env: { ...process.env, OMP_NUM_THREADS: '1', GLOO_SOCKET_IFNAME: 'lo' },
@@ -82,7 +82,7 @@ const assertNear = (found, expected) => {
   );
 };
 
-/** A folder of a model after some training, and the losses of its next steps. */
+/** Trains a model for some steps and writes it to a folder. Also returns the losses of the next steps. */
 async function writeTrained(options, makeOptimizer) {
   const rows = makeRows(BATCH * STEPS);
   const model = hl.transformer(options);
@@ -117,10 +117,10 @@ for (const [type, options, makeOptimizer] of CASES)
       losses.map(({ step }) => step),
       expected.map((_, i) => 4 + i),
     );
-    // The files of PyTorch are opened again and have the parameters that Headlight would have.
+    // Opens the files that PyTorch wrote. The parameters must be those of the same training in Headlight.
     const back = await hl.openModel(join(folder, 'trained'));
     for (const [name, { data }] of Object.entries(back.stateDict())) {
-      // The gradient of a key's bias is only rounding, which Adam amplifies.
+      // The gradient of a key bias is only rounding errors, which Adam amplifies.
       if (name.endsWith('.bk')) continue;
       data.forEach((x, i) => assert.ok(Math.abs(x - parameters[name].data[i]) < 1e-3, `${name}[${i}]`));
     }
@@ -131,7 +131,7 @@ test('two processes have the same losses as one, and training continues from the
   skip,
 }, async () => {
   const { folder, expected } = await writeTrained(SMALL, adamW);
-  // Without these, torchrun of PyTorch 1.13 fails with Python 3.11.
+  // Without these options, torchrun of PyTorch 1.13 fails with Python 3.11.
   const output = ['--redirects', '1', '--tee', '1', '--log_dir', join(folder, 'log')];
   const two = ['-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', '2', ...output];
   const trained = join(folder, 'trained');

@@ -7,7 +7,7 @@ import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { flavours, hl } from '../../../support/headlight.js';
 import { off, pairs } from '../../../support/models.js';
 
-/** Relative to the largest value. */
+/** Largest allowed error, relative to the largest value. */
 const LIMIT = 1e-5;
 const CAPTURE = ['text', 'vision'].flatMap((tower) =>
   ['blocks.*.in', 'blocks.*.out', 'blocks.*.weights', 'final'].map((name) => `${tower}.${name}`),
@@ -56,7 +56,7 @@ test('each tower is a transformer with the pooled values of the model', async ()
   const { input_ids: ids, attention_mask: keep, pixel_values: pixels } = padded.inputs;
   const text = model.text.forward({ ids, keep });
   const { data } = padded.outputs['text.pooled'];
-  // The projection is the last step of the tower.
+  // The tower ends with the projection.
   const projection = readSafetensors(files['model.safetensors']).tensors['text_projection.weight'];
   const [out, inside] = projection.shape;
   for (let i = 0; i < text.pooled.size; i++) {
@@ -134,7 +134,7 @@ test('gradients of a similarity with respect to heads equal central differences'
 
 test('rank gives a softmax over texts, embed gives vectors of length 1', async () => {
   const model = await hl.openModel(files);
-  // Three letters and the end, as ids.
+  // The tokenizer encodes each letter as one id, between a start and an end token.
   model.text.tokenizer = {
     encode: (text) => {
       const ids = [0, ...[...text].map((letter) => letter.charCodeAt(0) - 90), 95];
@@ -182,7 +182,8 @@ test('a picture is prepared as CLIP does: shortest edge, bicubic, center', async
   const { pixels } = await model.pixels(picture);
   assert.deepEqual(pixels.shape, [1, 3, 24, 24]);
   assert.ok(Math.abs(pixels.data[0] - (128 / 255 - 0.48145466) / 0.26862954) < 1e-6);
-  // Columns outside of the middle are cut: a square would contain them.
+  // Changes only columns outside the middle square, which are cropped. If the picture were squeezed into a square, they
+  // would have an effect.
   for (let i = 0; i < 60 * 48; i++) if (i % 60 < 3 || i % 60 > 56) picture.data[4 * i] = 255;
   const cut = (await model.pixels(picture)).pixels;
   assert.deepEqual(cut.data, pixels.data);
@@ -229,7 +230,7 @@ test('options of openModel hold for both towers', async () => {
   assert.deepEqual([model.source.weights, model.source.format], ['int8', 'safetensors']);
   assert.equal(model.unread.length, 32);
   assert.ok(model.unread.every((name) => name.includes('.layers.1.')));
-  // One total for both towers.
+  // All reports have the same total, which counts the bytes of both towers.
   assert.equal(new Set(reports.map(({ total }) => total)).size, 1);
   assert.equal(reports.at(-1).read, reports.at(-1).total);
   model.dispose();
@@ -252,7 +253,7 @@ test('missing fields have the defaults of CLIP, and the older fields count', asy
   const wrong = { text_config: { hidden_size: 7 }, vision_config: { hidden_size: 7 } };
   assert.deepEqual(await open({ ...older, ...wrong }), [text, vision]);
   assert.deepEqual(await open({ text_config_dict: null, vision_config_dict: null }), [text, vision]);
-  // Without any field, a tower has the sizes of the base model.
+  // A tower without any fields has the sizes of the base model.
   await assert.rejects(open({ vision_config: undefined }), /expected \[50,768\]/);
   await assert.rejects(open({ text_config: undefined }), /expected \[(49408|77),512\]/);
   await assert.rejects(
@@ -293,7 +294,7 @@ test('a model that fails after its weights were read leaves no memory behind', a
   assert.equal(hl.info.memory.used, before);
   const model = await hl.openModel(files);
   const used = hl.info.memory.used;
-  // The text is right, the picture is not.
+  // The ids of the text are valid, the picture is not.
   assert.throws(() => model.forward({ ids: padded.inputs.input_ids, pixels: [[[[1]]]] }), { code: 'SHAPE' });
   assert.equal(hl.info.memory.used, used);
   model.dispose();

@@ -20,7 +20,7 @@ const WORDS = ['<pad>', '</s>', '<unk>', '▁', '▁a', '▁cat', '▁dog', '▁
 const special = (id) => ({ id, content: WORDS[id], special: true, normalized: false });
 const TOKENIZER = {
   added_tokens: [special(0), special(1), special(2)],
-  // As in the files of SigLIP: no punctuation, no capitals.
+  // Removes punctuation and capitals, as in the files of SigLIP.
   normalizer: {
     type: 'Sequence',
     normalizers: [{ type: 'Lowercase' }, { type: 'Replace', pattern: { Regex: '[!-/:-@]' }, content: '' }],
@@ -36,7 +36,7 @@ const TOKENIZER = {
   decoder: { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: true },
 };
 
-/** The checkpoint of both towers; change: of its config.json, others: more files. */
+/** Returns the checkpoint of both towers, with changes of config.json, and with other files. */
 const filesWith = (change = {}, others = {}) => ({
   'config.json': json({
     model_type: 'siglip',
@@ -123,7 +123,7 @@ test('texts are lower-cased, padded to the context with the padding token, and t
 
 test("SigLIP 2 pads with its tokenizer's own padding token", async () => {
   for (const pad_token of ['<pad>', { content: '<pad>', special: true }]) {
-    // Its tokenizer keeps capitals, but it was trained on texts without.
+    // The tokenizer of SigLIP 2 keeps capitals, but the model was trained on texts in lower case.
     const tokenizer = json({ ...TOKENIZER, normalizer: null });
     const others = { 'tokenizer.json': tokenizer, 'tokenizer_config.json': json({ pad_token }) };
     const model = await hl.openModel({ ...files, ...others });

@@ -1,4 +1,5 @@
-// The map of all heads in Chromium: own texts, an induction head, a HeadVis folder, by mouse and by keyboard; axe.
+// Tests the map of all heads in Chromium, by mouse and by keyboard: own texts, an induction head, a HeadVis folder, and
+// accessibility (axe).
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ import { assertShown } from '../../../support/shown.js';
 import { fullTest, inTier } from '../../../support/tier.js';
 
 const passages = readFileSync(new URL('../../../../web/demo/whale.passages.txt', import.meta.url), 'utf8');
-/** Passages that repeat themselves, so that an induction head finds something. */
+/** Passages in which phrases repeat, so that an induction head has earlier occurrences to attend to. */
 const TEXTS = passages
   .split('\n')
   .slice(0, 6)
@@ -36,7 +37,7 @@ const textOf = (selector) => page.evaluate((s) => part(s)?.textContent ?? null, 
 const focused = (selector) =>
   page.waitForFunction((s) => document.querySelector('body > div').shadowRoot.activeElement?.matches(s), selector);
 
-/** Opens the page at an address, and its map of all heads. */
+/** Opens the page at an address, and then the map of all heads. */
 async function enter(hash = '', options = {}) {
   await openAt(hash, options);
   await page.locator('.legend button', { hasText: /^(Atlas|图谱)$/ }).click();
@@ -67,7 +68,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.click('.own-texts .scan');
   await finished();
   assert.match(await textOf('.atlas-header'), /over 6 passages, \d+ tokens of pasted texts/);
-  // Its name is on the map.
+  // The name of the induction head is on the map.
   const name = page.locator('.atlas-labels i', { hasText: 'induction' });
   assert.equal(await name.count(), 1);
   const at = await page.evaluate(() => {
@@ -96,7 +97,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.locator('.strip-line').first().click();
   await page.waitForFunction(() => part('.matrix') && part('.page').dataset.busy === 'false');
   assert.match(await page.evaluate(() => location.hash), /text=/);
-  // The role of the head in the instrument is that of the atlas.
+  // The page of the head shows the same role as the atlas.
   assert.match(await textOf('.corner'), /finds the same words earlier/);
   await page.evaluate(() => history.back());
   await page.waitForFunction(() => part('.atlas-rule'));
@@ -111,7 +112,7 @@ fullTest('by keyboard: own texts, the search for the induction head, its passage
   await page.waitForSelector('.own-texts');
   await page.focus('.own-texts textarea');
   await page.keyboard.insertText(TEXTS);
-  // The lengths of a passage are before it.
+  // In the tab order, the choice of the passage length precedes the button.
   await page.waitForFunction(() => part('.own-texts .scan'));
   for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
   await focused('.scan');
@@ -232,7 +233,7 @@ fullTest('a scan can be paused and stopped; the next visit opens a finished one'
   await page.waitForFunction(() => part('.strip-line'));
 });
 
-/** The files of the golden HeadVis folder, with their paths. */
+/** Paths of the files of the golden HeadVis folder. */
 const tree = readdirSync(TREE, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
@@ -282,7 +283,7 @@ for (const way of inTier(['mouse', 'keyboard'], ['mouse']))
       await focused('.strip-line');
       await page.keyboard.press('Enter');
     } else await page.locator('.strip-line').nth(1).click();
-    // The sentence shows the chosen passage.
+    // The page now shows the chosen passage.
     await page.waitForFunction(() => part('.matrix') && part('.row-words'));
     assert.deepEqual(faults, []);
   });

@@ -1,4 +1,4 @@
-// The numbers of the map of all heads: axes, usual roles, the slider, strips, names, and the texts of visitors.
+// Tests the numbers of the map of all heads: axes, usual roles, the slider, strips, names, and the texts of visitors.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -18,7 +18,7 @@ import { passagesAt } from '../../../../web/features/atlas/quantile.js';
 import { fittingStrip, rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.js';
 import { chanceOf, rolesByLayer, usualRole } from '../../../../web/features/atlas/usualRole.js';
 
-/** A map of one layer with two heads. */
+/** Returns a map of one layer with two heads. */
 const mapOf = (fields = {}) => ({
   layers: 1,
   heads: 2,
@@ -76,7 +76,7 @@ test('the values of the axes are those of HeadVis, the spread in tokens', () => 
     valuesOn(map, 'spread').map((x) => Math.round(x)),
     [1, 4],
   );
-  // Costs are not measured, and induction is known of one head.
+  // Costs are not measured, and the induction score of only one head is known, so neither is an axis.
   assert.deepEqual(axesOf(map), ['distance', 'variation', 'spread', 'previous', 'itself', 'duplicate', 'first']);
 });
 
@@ -99,7 +99,7 @@ test('the chance level is the share of a random choice among the visible keys', 
   assert.ok(Math.abs(previous - third) < 1e-12);
   assert.deepEqual([first, itself], [previous, previous]);
   assert.equal(nearby, 1);
-  // The third and the fourth token occur for the second time.
+  // The third and the fourth token are repeated ones.
   assert.ok(Math.abs(induction - (1 / 3 + 1 / 4) / 2) < 1e-12);
   assert.equal(chanceOf([[1, 2, 3]], false).previous, 1 / 3);
   assert.equal(chanceOf([]).induction, 0);
@@ -110,7 +110,7 @@ const sample = (fields = {}) => ({
   interval: 5,
   tokens: [' the', ' white', ' whale', '.', ' The', ' old', ' man', ' saw', ' the', ' white', ' whale', ' again'],
   max: 0.9,
-  // The second "white" looks at the first "whale", and at itself.
+  // The second "white" attends to the first "whale", and to itself.
   indices: [9 * 12 + 2, 9 * 12 + 9, 10 * 12 + 0],
   values: [0.8, 0.9, 0.95],
   ...fields,
@@ -220,7 +220,7 @@ test('names of roles cover neither each other nor heads, where there is room', (
     placed.map(({ box }) => box),
     room,
   );
-  // The chosen head is named in any case; another one without a free place is not.
+  // The chosen head always has a label. Another head without a free place has none.
   assert.equal(names[0].head, 4);
   assert.ok(!names.some(({ head }) => head === 7));
   assert.deepEqual(

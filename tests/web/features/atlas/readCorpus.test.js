@@ -1,4 +1,4 @@
-// A visitor's texts: what is read of each format, and what is counted as unreadable.
+// Tests reading the texts of a visitor: which texts are read from each format, and which are counted as unreadable.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,5 @@
-// Parquet files of parquet-wasm 0.8 with three columns, one of them of integers: their texts, and damage.
+// Reads the texts of Parquet files that parquet-wasm 0.8 wrote with three columns, one of them of integers, and of
+// damaged files.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -30,7 +31,7 @@ test('a damaged file gives texts or an error, and no part outside it is read', a
       return super.slice(start, end);
     }
   }
-  // The last half of the file describes where its columns are.
+  // The last half of the file contains the description of the columns.
   for (let i = bytes.length >> 1; i < bytes.length; i++) {
     const damaged = Uint8Array.from(bytes);
     damaged[i] = 255 - damaged[i];

@@ -1,4 +1,4 @@
-// A chat in the page: the messages of a model with a chat template, as one text with coloured roles.
+// Tests a chat in the page: the messages for a model with a chat template are one text with coloured roles.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import test from 'node:test';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { assertAccessibleInFullTier, faults, openAt, openChooser, page } from '../../../support/page.js';
 
-/** With short marks: the model has 64 tokens. */
+/** A chat template with short marks, because the context of the model is 64 tokens. */
 const TEMPLATE = `{%- if messages[0].role != 'system' %}<|system|>
 Be it.</s>
 {% endif %}
@@ -26,7 +26,7 @@ test.after(() => rmSync(folder, { recursive: true }));
 
 const text = () => page.locator('.words textarea').inputValue();
 const hasText = (expected) => page.waitForFunction((value) => part('.words textarea').value === value, expected);
-/** The text of messages, such as user: 'Where?', with the system message of the template. */
+/** Returns the text of messages, such as { user: 'Where?' }, after the system message of the template. */
 const chat = (messages) =>
   Object.entries({ system: 'Be it.', ...messages })
     .map(([role, content]) => `<|${role}|>\n${content}</s>\n`)
@@ -51,7 +51,8 @@ test('messages are written, get another role and are removed; the text is that o
   const answered = chat({ user: 'Where?', assistant: 'Here.' });
   await hasText(answered);
   await assertAccessibleInFullTier();
-  // The pieces of each message are coloured by its role: all of them while the text has the focus.
+  // The pieces of each message are coloured by the role of the message. While the text has the focus, all pieces are
+  // shown.
   await page.locator('.words textarea').focus();
   await page.waitForFunction(() => part('.piece[data-role=system]'));
   const roles = await page.evaluate(() =>
@@ -66,7 +67,7 @@ test('messages are written, get another role and are removed; the text is that o
   assert.deepEqual([of('system'), of('user'), of('assistant')], ['Beit.', 'Where?', 'Here.']);
   await page.getByRole('button', { name: 'Remove this message' }).last().click();
   await hasText(chat({ user: 'Where?' }) + ANSWER);
-  // Opened again, the messages are read from the text, without that of the template.
+  // When the chat is opened again, the messages are read from the text, without the system message of the template.
   await page.keyboard.press('Escape');
   await opener.click();
   await page.waitForFunction(() => part('.message textarea')?.value === 'Where?');

@@ -1,4 +1,4 @@
-// The messages in the texts that the chat templates of well-known models write.
+// Tests finding the messages in texts that the chat templates of well-known models write.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { GOLDEN } from '../../../support/golden.js';
 const { conversations, cases } = JSON.parse(readFileSync(join(GOLDEN, 'chat/cases.json'), 'utf8'));
 /** Conversations of plain messages, which a template neither joins nor shortens. */
 const PLAIN = ['question', 'system', 'without an answer', 'two questions'];
-/** Templates with plain words instead of marks. */
+/** Templates that mark roles by plain words. */
 const UNMARKED = ['vicuna.jinja'];
-/** The system message stands without a mark, or in the message after it. */
+/** Templates that write the system message without a mark, or as a part of the next message. */
 const JOINS_SYSTEM = /^(deepseek|gemma|llama2|mistral)/;
 
 for (const name of new Set(cases.map(({ template }) => template)))

@@ -1,4 +1,4 @@
-// The circuit in Chromium: found by mouse, by keyboard and on a phone.
+// Tests the circuit in Chromium, by mouse, by keyboard and on a phone.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
@@ -43,13 +43,13 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   assert.match(`${bytes}`, /^1,h4\.2-l,4\.2,the guess,/m);
   assert.match(await costOf(TRICK), /^−[89]\d$/);
   assert.match(await row(TRICK).textContent(), /^3\.3 → key of 4\.2/);
-  // The same lines are in the drawing, and the figure of a line is the one of the list.
+  // The drawing has the same lines as the list.
   const names = await page
     .locator('.circuit-list [data-name]')
     .evaluateAll((all) => all.map((one) => one.dataset.name));
   const drawn = await page.locator('.circuit-line').evaluateAll((all) => all.map((one) => one.dataset.line));
   assert.deepEqual([...drawn].sort(), [...names].sort());
-  // The halo of a line separates it from the lines below.
+  // Each line has a halo, which separates it from the lines below it.
   const margins = await page.locator('.circuit-line').evaluateAll((all) =>
     all.map((one) => {
       const [halo, line] = ['.halo', '.line'].map((name) =>
@@ -71,7 +71,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   await page.locator(`.circuit-line.cut[data-line="${TRICK}"] .strokes`).waitFor();
   assert.match(await guess(), /^[0-5]%$/);
   assert.equal(await costOf(TRICK), 'cut');
-  // Everything above is measured again.
+  // After the cut, the effects of all earlier lines are measured again.
   await page.waitForFunction(() => /^was −[89]\d$/.test(part('[data-name="h4.2-l"] .was')?.textContent));
   assert.match(await page.textContent('.circuit-facts'), /4\.2 looks at mate0\.[89]\d → 0\.\d\d/);
   assert.match(await page.textContent('.patched'), /^cut 3\.3 → key of 4\.2/);
@@ -83,7 +83,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   await page.locator('.patched button').click();
   await page.waitForFunction(() => part('[data-name=kept]'));
   assert.match(await guess(), /^[89]\d%$/);
-  // Cuts are one entry, the circuit another.
+  // The cuts are one history entry, and the circuit is another.
   for (let i = 0; i < 2; i++) await page.goBack();
   await page.waitForFunction(() => part('.flow .ribbon'));
   assert.deepEqual(faults, []);
@@ -110,7 +110,7 @@ test('by keyboard: the circuit, one line is cut and reconnected, more lines are 
   await page.keyboard.press('ArrowRight');
   await said(new RegExp(`^${before + 1} lines keep \\d+%$`));
   assert.equal(await page.locator('.circuit-list li').count(), before + 1);
-  // The arrow keys of the slider do not reach a page around the instrument.
+  // The arrow keys of the slider do not reach a page that contains the view.
   await page.evaluate(() => {
     Object.assign(window, { heard: [], hear: ({ key }) => heard.push(key) });
     addEventListener('keydown', hear);

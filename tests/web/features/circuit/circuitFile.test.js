@@ -1,4 +1,4 @@
-// The lines of a circuit as a CSV file.
+// Tests the CSV file with the lines of a circuit.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

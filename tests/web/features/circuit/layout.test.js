@@ -1,4 +1,4 @@
-// The drawing of a circuit: where parts stand, and that lines cross no part.
+// Tests the drawing of a circuit: the positions of parts, and that lines cross no part.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -52,13 +52,13 @@ test('a part stands above the token with the largest share of what it writes, or
   assert.equal(parts.get('h0.1').second, 7);
   assert.equal(parts.get('h3.3').second, null);
   assert.equal(parts.size, 9);
-  // Where few lines are drawn, parts stand where all lines put them.
+  // If only some lines are drawn, parts have the same positions as with all lines.
   const few = partsOf(LINES.slice(2, 3), LINES, { tokens: T, perGroup: 1 });
   assert.deepEqual(
     few.map(({ key, token }) => [key, token]),
     [['h0.1', 4]],
   );
-  // A key that several heads read is drawn at the first of them.
+  // A key input that several heads share is drawn at the first of these heads.
   const shared = partsOf([line('h0.0-k1.1', -1, at(0))], [line('h0.0-k1.1', -1, at(0))], { tokens: T, perGroup: 4 });
   assert.deepEqual(
     shared.map(({ key }) => key),
@@ -71,7 +71,7 @@ test('a line from the words begins at a token that its target can see', () => {
   assert.equal(footOf(line('e-v0.1', -1, [0, 3, 1, 0, 0, 0, -5, 0]), 4), 1);
 });
 
-/** Pieces of a line that are inside a part other than its own. */
+/** Returns the pieces of lines that are inside a part that is not an end of the line. */
 function crossings({ boxes, lines }) {
   const found = [];
   for (const { name, points } of lines)

@@ -1,4 +1,4 @@
-// When lines are measured: once for each sentence and way to cut, while the circuit is shown.
+// Tests when lines are measured: once for each sentence and way to cut, and only while the circuit is shown.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -27,7 +27,7 @@ function start() {
     show: (circuit) => (shown.value = circuit),
     point() {},
   });
-  /** The requests after a state. */
+  /** Returns the requests that a state causes. */
   const follow = (now) => {
     state.value = now;
     measurement.follow(now);

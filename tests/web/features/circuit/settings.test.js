@@ -1,4 +1,4 @@
-// The settings of a circuit in the address, and the names of lines.
+// Tests the settings of a circuit in the address, and the names of lines.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

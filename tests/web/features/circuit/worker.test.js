@@ -1,4 +1,5 @@
-// The worker's circuit equals edgeAttribution, runEdges and the metrics of headlight-attention/analysis.
+// Checks that the circuit of the worker equals edgeAttribution, runEdges and the metrics of
+// headlight-attention/analysis.
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -70,7 +71,7 @@ graph.sources.forEach((from, u) => {
     if (graph.edges.data[place] === 1) names.set(lineName(from, to), place);
   });
 });
-/** The value of a metric in a run with some edges. */
+/** Returns the value of a metric in a run with changed edges. */
 function valueWith(text, metric, cut, change) {
   const data = graph.edges.data.slice();
   change(data);
@@ -106,7 +107,7 @@ fullTest('with another sentence the order is that of edgeAttribution, and each l
   const lead = logitDifference(idOf('ship'), idOf('whale'));
   const { scores, terms } = await edgeAttribution(whale, idsOf(SHIP), idsOf(WHALE), lead, { steps: 5, byToken: true });
   const order = [...names].sort(([, a], [, b]) => Math.abs(scores.data[b]) - Math.abs(scores.data[a]));
-  // Equal but for rounding: the scores of neighbours may be nearly the same.
+  // Only the first 60 must be among the lines, because rounding may change the order of nearly equal scores.
   const first = new Set(lines.map(({ name }) => name));
   for (const [name] of order.slice(0, 60)) assert.ok(first.has(name), name);
   const cut = { run: idsOf(WHALE) };
@@ -152,7 +153,7 @@ test('the opening alone: cut lines carry the corpus mean, and head 3.3 writes in
   assert.ok(100 * (begun.whole.both[0] - trick.both[0]) > 80);
   const rank = [...lines].sort((a, b) => a.value - b.value).indexOf(trick);
   assert.ok(rank < 6, `${rank}`);
-  // It writes at the word after which the answer was.
+  // The largest term of the score is at the word that the model copies.
   assert.equal(begun.pieces[trick.terms.indexOf(Math.max(...trick.terms))].name, 'mate');
 });
 

@@ -1,4 +1,5 @@
-// Two runs side by side, in Chromium: without a pinned run, with a changed head, with texts of different length.
+// Tests two runs side by side in Chromium: without a pinned run, with a changed head, and with texts of different
+// lengths.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -21,7 +22,7 @@ const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING 
 
 const { hl, whale, tokenizer } = await loadWhale();
 
-/** Weights of layer 4, head 2: (t,s) to a number. */
+/** Returns the weights of layer 4, head 2, as a function of query t and key s. */
 function weightsOf(text, edit = []) {
   const { ids } = tokenizer.encode(text);
   const T = ids.length;
@@ -106,7 +107,7 @@ test('texts of different length: rows are aligned, a pointer on either picture r
   );
   assert.equal(boxes[0].top, boxes[1].top);
   assert.equal(boxes[0].height, boxes[1].height);
-  // Row 10 and column 3 have the same name in both texts.
+  // The query of row 10 of the text is the token of row 9 in the pinned text. Column 3 is the same in both.
   const hover = async ({ left, top, width }, r, c) => {
     const cell = width / now.T;
     await page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
@@ -120,11 +121,11 @@ test('texts of different length: rows are aligned, a pointer on either picture r
       expected.map((w) => w.toFixed(2)),
     );
   }
-  // A cell of the pinned text only is read there.
+  // A cell whose key is only in the pinned text has a weight only there.
   await hover(boxes[1], LAST + 1, FROM);
   await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES[FROM]);
   assert.deepEqual(await cells('weight'), ['–', old.at(LAST, FROM).toFixed(2), '']);
-  // The next tokens of both are in the list.
+  // The list contains the predictions of both runs.
   const guesses = await page.locator('.prediction .token').allTextContents();
   assert.ok(guesses.includes(GUESS) && guesses.includes('white'), `${guesses}`);
   await assertAccessibleInFullTier();
@@ -147,7 +148,7 @@ test('arrow keys walk either picture, and both weights are announced', async () 
     `Attention from ${nameOf(LAST - 1)} to ${nameOf(FROM)}: not in it now, ${old.at(LAST - 1, FROM).toFixed(2)} pinned`,
   );
   await assertAccessibleInFullTier();
-  // A cell that is only in the pinned run is left for one of an address.
+  // The address sets another cell instead of the one that is only in the pinned run.
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, { colorScheme: 'dark' });
   await page.waitForFunction((name) => part('.comparing .query').textContent === name, NAMES[9]);
   assert.deepEqual((await cells('weight')).slice(0, 2), [now.at(10, 3).toFixed(2), old.at(9, 3).toFixed(2)]);

@@ -1,4 +1,4 @@
-// Pairs of the tokens of two texts, and the colours of a difference.
+// Tests the pairs of tokens of two texts, and the colours of a difference.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -11,7 +11,7 @@ weights[1] = 1e-12;
 weights[2] = 1;
 const result = { queries: TOKENS, keys: TOKENS, shape: [1, H, T, S], weights };
 
-/** A reader of CSV. */
+/** Parses CSV. */
 function parse(text) {
   const rows = [[]];
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -32,7 +32,7 @@ test('the file is parsed to the same tokens and the same float32 numbers', () =>
   assert.deepEqual(Float32Array.from(rows.flatMap(([, ...values]) => values.map(Number))), weights.subarray(T * S));
 });
 
-/** A token as a field of the table. */
+/** Returns a token as a field of the table. */
 const cellOf = (token) =>
   toCsv({ queries: [token], keys: [''], shape: [1, 1, 1, 1], weights: Float32Array.of(0.5) }, { batch: 0, head: 0 })
     .slice(',\r\n'.length)

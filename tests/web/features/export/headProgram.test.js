@@ -1,4 +1,4 @@
-// Exports reproduce the shown weights: programs, arrays, the table.
+// Checks that exports (programs, arrays and the table) reproduce the displayed weights.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';

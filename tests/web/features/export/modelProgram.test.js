@@ -1,4 +1,4 @@
-// The program that repeats a run prints the shown weights and next token.
+// Checks that the exported program, which repeats a run, prints the displayed weights and next token.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -24,7 +24,7 @@ const model = {
   forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
 };
 
-/** Runs a program with this model instead of the one that it opens, and returns its output. */
+/** Runs a program with the demo model instead of the model that it opens, and returns its output. */
 async function outputOf(program) {
   const printed = [];
   const body = program

@@ -1,4 +1,4 @@
-// The geometry of the arc over the sentence.
+// Tests the geometry of the arc over the sentence.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The sentence of the first visit, read from a run.
+// Tests the facts of the first visit that are computed from a run.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { beginningOf, firstAddress, stepAfter } from '../../../../web/features/f
 import { readLink, writeLink } from '../../../../web/features/story/steps.js';
 import { change, initialState } from '../../../../web/store/state.js';
 
-/** A run of one head whose last token looks at a key. */
+/** Returns a run of one head whose last token attends to a key. */
 function runOf(words, key) {
   const T = words.length;
   const weights = new Float32Array(T * T);

@@ -1,4 +1,4 @@
-// The first visit in Chromium: its steps, its keys, and the calm screen after it.
+// Tests the first visit in Chromium: the steps, the keys, and the reduced screen after it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -30,7 +30,10 @@ const theSwitch = () => page.getByRole('switch');
 const text = (selector) => page.locator(selector).first().innerText();
 const focused = () => page.evaluate(() => part('.page').getRootNode().activeElement?.textContent);
 
-/** Visible controls and words of the screen, without figures. A name that is drawn twice at its step counts once. */
+/**
+ * Counts the visible controls and words on the screen, without numbers. Step labels that are drawn a second time are
+ * not counted.
+ */
 const count = () =>
   page.evaluate(() => {
     const isSeen = (element) =>
@@ -71,7 +74,7 @@ test('a first-time visitor sees one sentence, one arc, one switch, from the resu
   assert.equal(again[0].toLowerCase(), again[1].toLowerCase());
   const { controls, words } = await count();
   assert.ok(controls === 4 && words <= 64, `${controls} controls, ${words} words`);
-  // The switch works at once.
+  // The switch works before the model is loaded.
   await theSwitch().click();
   await page.waitForFunction(() => part('.first-bars'));
   goOn();
@@ -100,7 +103,7 @@ test('the switch changes the guess, is announced, and keeps its place; on again 
   await page.waitForFunction(() => part('.first-sentence:not(.off)'));
   assert.equal(await text('.first-text'), before);
   assert.deepEqual(await place(), at);
-  // The arc is a second handle.
+  // The arc is a second control of the same switch.
   await page.locator('.first-arc .handle').dispatchEvent('click');
   await page.waitForFunction(() => part('.first-sentence.off'));
 });

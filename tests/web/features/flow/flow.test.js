@@ -1,4 +1,4 @@
-// Flow and the ablation of every head, in Chromium: numbers on the page, the keyboard, axe.
+// Tests Flow and the ablation of every head in Chromium: numbers on the page, the keyboard, and accessibility (axe).
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +6,7 @@ import { OPENING } from '../../../../web/store/state.js';
 import { assertAccessible, assertAccessibleInFullTier, faults, openAt, page } from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 
-/** The largest logit after the opening. */
+/** The largest logit after the initial text. */
 const { whale, tokenizer } = await loadWhale();
 const { logits } = whale.forward({ ids: tokenizer.encode(OPENING).ids }, { last: true });
 const LARGEST = Math.max(...logits.data).toFixed(2);
@@ -59,7 +59,7 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   assert.equal(await page.locator('.ablation li').count(), 20);
   assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[1-9]/);
   await assertAccessibleInFullTier();
-  // In flow, the heads that act through others are listed: 3.3 adds little itself.
+  // Flow lists the heads that act through others. Head 3.3 itself adds little to the logit.
   await page.locator('.ablation > .word').last().click();
   await page.getByRole('button', { name: /^Flow/ }).click();
   const through = page

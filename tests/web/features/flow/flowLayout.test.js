@@ -1,4 +1,4 @@
-// The layout of flow, and its numbers compared with the module's.
+// Tests the layout of Flow, and compares the numbers with those of the module.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { inTier } from '../../../support/tier.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-/** Random contributions of a model's parts, some of them large. */
+/** Returns random contributions of the parts of a model, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
   const next = uniformSource(seed);
   const value = () => (next() - 0.45) * (next() < 0.15 ? 6 : 0.8);
@@ -58,7 +58,7 @@ const SEEDS = inTier([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3]);
 const all = SIZES.flatMap((size) => SEEDS.map((seed) => problem({ ...size, seed })));
 const nameOf = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
 
-/** True if two boxes share more than an edge. */
+/** Returns true if two boxes share more than an edge. */
 const meet = (a, b, slack = 0.01) =>
   a.x + slack < b.x + b.width &&
   b.x + slack < a.x + a.width &&
@@ -105,7 +105,10 @@ test('places, ribbons and lines of some models', () => {
   assertSame('flow', Object.fromEntries(found));
 });
 
-/** The outline is in the boxes along the path, except for rounded inner corners, and has its width at both ends. */
+/**
+ * Checks that the outline of a ribbon is within the boxes along the path, except for rounded inner corners, and that it
+ * has the width of the ribbon at both ends.
+ */
 function assertOutline({ d, boxes, width, foot }, name) {
   const points = d
     .slice(1, -1)
@@ -186,7 +189,7 @@ test('tokens are next to each other; of many, those with the largest weights are
     [true, true, true],
   );
   for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
-  // If all fit slanted, all are drawn: on a phone, and in a narrow window.
+  // If all labels fit when slanted, all are drawn: on a phone, and in a narrow window.
   for (const width of [328, 700])
     assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { S: 17 } }, row).length, 17);
   assert.deepEqual(
@@ -223,7 +226,7 @@ test('for the demo model, the worker returns the results of attribution, composi
   const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
   const result = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { capture });
   const expected = attribution(model, result, { label: chosen.id });
-  // The worker captures weights and scores too, and so computes in another order: the last bit of a number near 10 is
+  // The worker also captures weights and scores, so it adds in another order. The last bit of a number near 10 is
   // 9.5e-7.
   for (const name of ['embed', 'bias', 'sum']) assert.ok(Math.abs(added[name] - expected[name]) < 4e-6, name);
   for (const name of ['heads', 'mlps'])

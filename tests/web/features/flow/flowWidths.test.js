@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { widthsFor } from '../../../../web/features/flow/flowWidths.js';
 
-/** One layer in a wide and low panel: only the ribbons above the rows limit the scale. */
+/** Returns the scale of one layer in a wide and low panel, where only the ribbons above the rows limit the scale. */
 function scaleOf(parts, widest) {
   const columns = { count: 4, slots: 4, pitch: 10_000, pad: 0, lineRoom: 0, toRight: () => true };
   const flowing = parts.map(([slot, value]) => ({ kind: 'head', layer: 0, slot, value }));
   return widthsFor({ flowing, widest: flowing[widest], columns, width: 1e6, tall: 100, layers: 1 }, 0).scale;
 }
 
-// Above the rows, ribbons take 34% of the height on each side, and each has 3 pixels besides its width.
+// Above the rows, ribbons take at most 34% of the height on each side. A ribbon takes 3 pixels more than its width.
 const ROOM = 34 - 3;
 
 test('above the rows, the ribbons on the fuller side of the widest one limit the scale', () => {

@@ -1,4 +1,5 @@
-// Heads without a language model, in Chromium: handmade, of a picture, the sentence encoder, from a file.
+// Tests heads without a language model in Chromium: handmade heads, and heads of a picture, of the sentence encoder and
+// from a file.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Roles of heads, and rows in which a role has no match.
+// Tests the roles of heads, and rows in which a role has no match.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

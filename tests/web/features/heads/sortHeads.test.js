@@ -1,4 +1,4 @@
-// Orders of heads: by ablation, by distance from uniform, by a score.
+// Tests the orders of heads: by ablation, by distance from uniform weights, and by a score.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -73,7 +73,7 @@ test('by cost: every head is ablated, the most important is first, and arrow key
   assert.deepEqual(faults, []);
 });
 
-/** It takes eight seconds for 1,024 heads. */
+/** Defines a test only in the full tier, because 1,024 heads take eight seconds. */
 const testInFullTier = inTier(test, () => {});
 
 testInFullTier('32 × 32 heads are sorted, walked by keyboard, and enlarged by a lens', async () => {
@@ -83,7 +83,7 @@ testInFullTier('32 × 32 heads are sorted, walked by keyboard, and enlarged by a
   for (let i = 0; i < L * L; i++)
     for (let t = 0; t < T; t++)
       for (let s = 0; s <= t; s++) {
-        // The weight of the first token increases with the head's number.
+        // The weight of the first token increases with the number of the head.
         const first = t === 0 ? 1 : 1 / (t + 1) + ((i % L) / L) * (1 - 1 / (t + 1));
         data[(i * T + t) * T + s] = s === 0 ? first : (1 - first) / t;
       }

@@ -1,4 +1,4 @@
-// Colours of weights by each of the scales.
+// Tests the colours of weights on each colour scale.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

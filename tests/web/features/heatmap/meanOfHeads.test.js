@@ -1,4 +1,4 @@
-// Means of heads, and the HTML that embeds a picture in another page.
+// Tests the means of heads, and the HTML that embeds a heatmap in another page.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

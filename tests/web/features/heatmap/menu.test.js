@@ -1,4 +1,4 @@
-// The heatmap's menu in Chromium: scales of the colours, the mean over heads, and attention rollout.
+// Tests the menu of the heatmap in Chromium: colour scales, the mean over heads, and attention rollout.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -19,7 +19,7 @@ const layers = hl.scope(() => {
     return { data: tensor.copy(), shape: [...tensor.shape] };
   });
 });
-/** The mean weight from the last token to the place that the guess is copied from. */
+/** Returns the mean weight from the last token to the token from which the prediction is copied. */
 const meanOf = (list) => {
   const all = list.flatMap(({ data, shape: [, H] }) =>
     Array.from({ length: H }, (_, h) => data[(h * T + LAST) * T + FROM]),

@@ -1,4 +1,4 @@
-// Keys that move the cell that is read.
+// Tests the keyboard keys that move the chosen cell.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

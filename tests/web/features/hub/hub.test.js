@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub in Chromium: a name is typed and its heads are shown. Requests for the Hub go to an
-// imitation of it.
+// Tests models of the Hugging Face Hub in Chromium: after a name is typed, the heads of the model are shown. Requests
+// for the Hub go to a local imitation.
 
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
@@ -28,13 +28,13 @@ const opened = (title) =>
     title,
   );
 const shaOf = (id) => hub.models.get(id).branches.get('main');
-/** Resolves with the text of the problem that is shown. */
+/** Waits for a problem, and resolves to the text of the problem that is shown. */
 const problem = async () => {
   await page.locator('.problem').waitFor();
   return page.locator('.problem').textContent();
 };
 
-/** An empty page with an imitation of the Hub. `before`: see connect. */
+/** Opens an empty page with an imitated Hub. For `before`, see connect. */
 async function start(models, { width = 1440, height = 900, hash = '', before, ...options } = {}) {
   hub = await imitateHub(models);
   await openEmpty({ viewport: { width, height }, locale: 'en-GB', ...options });
@@ -82,7 +82,7 @@ fullTest('at 360 px the same by keyboard: arrow keys move between the box and th
   assert.match(await focused(), /^openai-community\/gpt2/);
   await page.keyboard.press('Enter');
   await opened('gpt2');
-  // The model has two layers of four heads, the recommended head is 5.5.
+  // The recommended head is 5.5, but this model has only two layers of four heads.
   await page.waitForFunction(() => part('.thumbnail[aria-checked=true]').dataset.head === '1.3');
   await page.locator('.model-menu .word').focus();
   await page.keyboard.press('Enter');

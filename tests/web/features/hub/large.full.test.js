@@ -1,4 +1,5 @@
-// A model of more than 50 MB in Chromium: a question, progress, cancelling, continuing, and links to its heads.
+// Tests a model of more than 50 MB in Chromium: the question before the download, progress, cancelling, continuing, and
+// links to heads of the model.
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
@@ -15,7 +16,7 @@ let server;
 before(async () => {
   hub = await imitateHub({ [LARGE]: largeModel(), [SMALL]: smallModel('gpt2') });
   model = `${LARGE}@${hub.models.get(LARGE).branches.get('main')}`;
-  // The policy of the page does not allow the imitation's server of large files.
+  // The usual policy of the page would not allow the imitated server of large files.
   server = await serve({ root: site, headers: { 'Content-Security-Policy': '' } });
 });
 afterEach(() => {
@@ -40,7 +41,7 @@ async function start({ width = 1440, height = 900, hash = '' } = {}) {
   await settled();
 }
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-/** Bytes of large files that the imitation has sent. */
+/** Returns the bytes of large files that the imitated Hub has sent. */
 const counted = () => hub.sent();
 
 test('a link asks before a large download, keeps its address meanwhile, and then shows its head', async () => {
@@ -59,7 +60,7 @@ test('a link asks before a large download, keeps its address meanwhile, and then
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '1.3');
   assert.equal(await page.locator('textarea').first().inputValue(), 'one two one');
   await page.waitForFunction((model) => location.hash.includes(model), model);
-  // It is stored now: the page opens it again without a question.
+  // The model is stored now, so the page opens it again without a question.
   const before = counted();
   await page.reload();
   await opened('large');
@@ -74,7 +75,9 @@ test('a link to a small model opens it at once', async () => {
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
 });
 
-/** Sends a response piece by piece, and stops after a share of it until `held` is false. */
+/**
+ * Returns a fault that sends a response piece by piece, and stops after a part of it as long as isHeld() returns true.
+ */
 const slowly =
   (isHeld) =>
   async (response, { status, headers, body }) => {
@@ -83,7 +86,7 @@ const slowly =
     for (let at = 0; at < body.length && !response.destroyed; at += piece) {
       while (at > 0.5 * body.length && isHeld() && !response.destroyed) await wait(20);
       response.write(body.subarray(at, at + piece));
-      // Long enough for the page to measure the speed.
+      // The pauses are long enough for the page to measure the speed.
       await wait(100);
     }
     response.end();

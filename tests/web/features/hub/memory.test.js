@@ -1,4 +1,4 @@
-// The form of a model's weights that is proposed, and the question before a large download.
+// Tests which form of the weights is proposed for a model, and the question before a large download.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -20,10 +20,10 @@ test('a small model is proposed exactly, a larger one in the form that takes les
   assert.equal(choice(124e6), 'float32');
   assert.equal(choice(400e6), 'stored');
   assert.equal(choice(700e6), 'int8');
-  // More than a gigabyte in each form: the smallest.
+  // A model of more than a gigabyte in each form is proposed in the smallest form.
   assert.equal(choice(1.5e9), 'int8');
   assert.equal(choice(8e9), undefined);
-  // A browser that does not report the memory of its machine.
+  // The browser does not report the memory of the machine.
   assert.equal(choice(124e6, { machine: null }), 'float32');
   assert.equal(choice(124e6, { machine: 1 * GB }), 'stored');
   assert.equal(choice(124e6, { room: 0.3 * GB }), 'int8');

@@ -1,4 +1,4 @@
-// A mask painted by hand, in Chromium: by pointer, by keyboard, by touch.
+// Tests painting a mask in Chromium, by pointer, by keyboard and by touch.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,7 @@ async function takeBrush() {
   await page.locator('[data-key=brush]').click();
   await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
 }
-/** A point in a cell of the picture. */
+/** Returns the centre of a cell of the heatmap in the page. */
 async function at(t, s) {
   const box = await page.locator('.matrix').boundingBox();
   return [box.x + ((s + 0.5) * box.width) / TOKENS, box.y + ((t + 0.5) * box.height) / TOKENS];
@@ -25,7 +25,7 @@ const text = (selector) => page.locator(selector).first().textContent();
 const hidden = (pattern) => page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
 const nothing = () => page.waitForFunction(() => !location.hash.includes('painted'));
 
-/** Probability of the likeliest next token if cells are hidden in all heads. */
+/** Returns the probability of the most probable next token if cells are masked in heads, by default in all. */
 function best(cells, heads) {
   const { ids } = tokenizer.encode(OPENING);
   const T = ids.length;
@@ -46,7 +46,7 @@ fullTest('a fast stroke has no gaps, is one step of undo, and has the result of 
   await takeBrush();
   await page.mouse.move(...(await at(LAST, 0)));
   await page.mouse.down();
-  // Only the end of the movement is an event.
+  // The pointer moves in one step, so there is only an event at the end of the movement.
   await page.mouse.move(...(await at(LAST, 8)));
   await page.mouse.up();
   await hidden(new RegExp(`painted=all%3A${LAST}\\.0-8$`));

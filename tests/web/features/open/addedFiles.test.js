@@ -1,4 +1,4 @@
-// Files of a model that are opened in several steps.
+// Tests files of a model that are opened in several steps.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Files of llama.cpp and of PyTorch that are dropped on the page.
+// Tests files of llama.cpp and of PyTorch that are dropped on the page.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { dropFile, faults, openPage, page, spoil } from '../../../support/page.j
 
 const golden = (name) => fileURLToPath(new URL(`../../../golden/${name}`, import.meta.url));
 
-/** Drops a file on the page and waits until its heads are shown. */
+/** Drops a file on the page, and waits until the heads of the model are shown. */
 async function drop(name, bytes, heads) {
   await dropFile(name, bytes);
   await page.waitForFunction(

@@ -1,4 +1,5 @@
-// Opening models in Chromium: files are chosen, dropped or pasted, and the page's numbers equal the module's.
+// Tests opening models in Chromium: files are chosen, dropped or pasted, and the numbers of the page must equal those
+// of the module.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,13 +33,13 @@ const opened = (title) =>
     title,
   );
 
-/** Shows the demo model; models that were opened before stay in memory. */
+/** Shows the demo model; models that were opened before remain in memory. */
 async function start(options = {}) {
   await openAt('', options);
   await settled();
 }
 
-/** A folder with the files of a tiny model, or with other contents. */
+/** Makes a folder with the files of a tiny model, or with other contents. */
 function folderOf(make) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   make(folder);
@@ -174,7 +175,7 @@ fullTest('the entry of a batch is chosen by button, by keyboard and by address, 
   await opened('attentions.npy');
   const last = (entry) => {
     const at = (entry * 2 + 1) * 25 - 5;
-    // Small weights have no figure.
+    // Small weights are not labelled.
     return Array.from(
       given.data.subarray(at, at + 5).filter((weight) => weight >= 0.02),
       asCell,
@@ -356,7 +357,7 @@ fullTest('leaving the page asks for confirmation only while an opened model woul
     asked.push(dialog.type());
     dialog.dismiss();
   });
-  // A browser asks only after the visitor has interacted with the page.
+  // A browser asks before leaving a page only if the visitor has interacted with the page.
   await page.locator('#picture').click();
   await page.goto(`${server.url}whale.tokenizer.json`);
   assert.deepEqual(asked, []);

@@ -1,4 +1,4 @@
-// Weights with the last two axes swapped.
+// Tests the detection of weights whose last two axes are swapped.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

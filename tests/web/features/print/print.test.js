@@ -1,4 +1,4 @@
-// Print, forced colours and 200% zoom, in Chromium.
+// Tests printing, forced colours and 200% zoom in Chromium.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

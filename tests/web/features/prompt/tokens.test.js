@@ -1,4 +1,4 @@
-// A text as tokens.
+// Tests the display of a text as tokens.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ test('the end of a text is its last two tokens, from where a word begins', () =>
   assert.equal(end(' thee', ',', ' M'), ', M');
   assert.equal(end('me'), 'me');
   assert.equal(end(), '');
-  // Without spaces a word may be long.
+  // Without spaces, a word may be very long.
   assert.equal(end(...'一二三四五六七八'), '三四五六七八');
 });
 

@@ -1,4 +1,5 @@
-// The steps of a score in the reading column add up to it, for every family of models that the page opens.
+// Checks that the steps of a score in the reading column lead to that score, for every family of models that the page
+// opens.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { FOLDERS } from '../../../support/models.js';
 
 await loadLanguage('zh');
 
-/** A canvas with noise in it, as Node has no canvas. */
+/** A canvas that contains noise, because Node has no canvas. */
 class Canvas {
   constructor(width, height) {
     Object.assign(this, { width, height });
@@ -35,11 +36,13 @@ class Canvas {
 }
 globalThis.OffscreenCanvas ??= Canvas;
 
-/** A figure is rounded to two decimals. */
+/** Largest error of a displayed number, which is rounded to two decimals. */
 const ROUNDED = 0.005 + 1e-6;
 const number = (text) => Number(text.replaceAll('−', '-').replaceAll(' ', ''));
 
-/** Applies the operation in a line's text to the previous line's figure. Returns the result and its tolerance. */
+/**
+ * Applies the operation in the text of a line to the number of the previous line. Returns the result and its tolerance.
+ */
 function carriedOut(text, x, off) {
   const divided = /^÷ √(\d+)(?: ÷ (\d+))?$/.exec(text);
   if (divided) {
@@ -58,7 +61,7 @@ function carriedOut(text, x, off) {
   return [x, off];
 }
 
-/** Checks that the lines of every language lead from the product to the score, by the numbers in them. */
+/** Checks in every language that the numbers in the lines lead from the product to the score. */
 function assertAddsUp(run, cell) {
   const reading = readingOf(run, cell);
   if (reading.score === Number.NEGATIVE_INFINITY) return [];
@@ -82,13 +85,13 @@ function assertAddsUp(run, cell) {
 }
 
 /**
- * Checks that what the keys add to the logit of the last token's label is what the head adds. Returns the kinds of
- * checks that were made.
+ * Checks that the contributions of the keys to the logit of the last label sum to the contribution of the head. Returns
+ * the kinds of checks that were made.
  */
 function assertKeysAddUp(run) {
   const { added, values, T, S, about } = run;
   if (!values.directions || !added || values.labels[T - 1]?.id !== added.label) return [];
-  // The keys that are not shown add something too.
+  // Not all keys are shown, and those that are not also contribute.
   if (values.rest) return [];
   let sum = 0;
   for (let s = 0; s < S; s++) sum += readingOf(run, { t: T - 1, s }).adds;
@@ -98,7 +101,10 @@ function assertKeysAddUp(run) {
   return ['keys'];
 }
 
-/** A model of these files, and the worker's request for it. */
+/**
+ * Opens a model of these files in the worker. Returns the description of the model, and functions that send requests
+ * and make states.
+ */
 async function opened(files) {
   let parts = [];
   const answer = createAnswerer({

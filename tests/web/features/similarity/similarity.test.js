@@ -1,4 +1,4 @@
-// Two sentences of a sentence encoder: their cosine and the shares of their tokens, with a head on and off.
+// Tests two sentences in a sentence encoder: the cosine and the shares of the tokens, with a head on and off.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const MODULES = ['Transformer', 'Pooling', 'Normalize'].map((kind, idx) => ({
 }));
 
 const folder = join(mkdtempSync(join(tmpdir(), 'headlight-')), 'all-mpnet');
-/** The folder of a tiny MPNet in the layout of sentence-transformers. */
+/** Writes the folder of a tiny MPNet in the layout of sentence-transformers. */
 function writeFolder(pooling) {
   mkdirSync(join(folder, '1_Pooling'), { recursive: true });
   for (const name of ['config.json', 'model.safetensors'])
@@ -79,7 +79,7 @@ test('two sentences are compared with MPNet: the cosine, its tokens, and a head 
   const widths = (shares, all = most) => shares.map((x) => Math.abs(x) / all).map(rounded);
   const rounded = (text) => Math.round(1000 * text);
   assert.deepEqual((await bars(0)).map(rounded), widths([...before.first.data]));
-  // A token of the first sentence shows its pairs in the second.
+  // Hovering over a token of the first sentence shows its pairs in the second sentence.
   await page.locator('.share').nth(3).hover();
   const columns = before.second.data.length;
   const pairs = [...before.pairs.data.subarray(3 * columns, 4 * columns)];

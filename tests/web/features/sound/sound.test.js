@@ -1,4 +1,4 @@
-// Models of sound in the page: the first sound, and a file that is dropped.
+// Tests models of sound in the page: the initial sound, and a file that is dropped.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ test('Whisper hears a first sound, and a file that is dropped takes its place', 
   const first = await strip();
   assert.deepEqual(first.strip, first.matrix, 'the spectrogram is as wide as the columns');
   assert.equal(first.gap, 4);
-  // 44100 samples a second, which the browser converts.
+  // The file has 44100 samples per second, which the browser resamples.
   await dropFile('tone.wav', wavOf(tone(0.6, 44100, 3000), 44100));
   await page.waitForFunction(() => part('.sound-title h2').textContent === 'A sound of 0.6 s');
   await ready();

@@ -1,4 +1,4 @@
-// Models of sound in the page: the text of speech, letters of frames, what is refused, and a recording.
+// Tests models of sound in the page: the text of speech, letters of frames, files that are refused, and a recording.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -109,7 +109,7 @@ test('a recording of the microphone takes the place of the sound', async () => {
       return Number(seconds) > 1.2 && part('.record').textContent === 'record';
     });
     await page.waitForFunction(() => part('.page').dataset.busy === 'false');
-    // The tone of 3000 Hz, which the first sound has not, is in the spectrogram.
+    // The spectrogram contains the tone of 3000 Hz, which the initial sound does not have.
     const levels = await page.evaluate(() => {
       const canvas = part('.spectrogram canvas');
       const { width, height } = canvas;

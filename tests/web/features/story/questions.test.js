@@ -1,4 +1,4 @@
-// The questions before and after the story: which actions answer them, what is noted, and what is stored.
+// Tests the questions before and after the story: which actions answer them, and what is recorded and stored.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The steps of the story: their beginnings, and that observations complete their tasks.
+// Tests the steps of the story: their initial states, and that observations complete their tasks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -30,7 +30,10 @@ const stepOf = (name) => STEPS.findIndex((step) => step.name === name);
 const at = (name, patch = {}) => change(change(initialState, beginning(stepOf(name))), patch);
 const piece = (space, text, id) => ({ space, text, name: text, id, start: 0, end: 0 });
 const PIECES = [piece('', 'T', 7), piece('', 'o', 8), piece(' ', 'the', 9), piece('', ',', 10)];
-/** Two layers of two heads that attend to the previous token, except in the given rows. */
+/**
+ * Returns a run of two layers of two heads, which attend to the previous token. One head has other weights in the given
+ * rows.
+ */
 function runOf({ layer = 0, head = 0, rows = {}, ...more } = {}) {
   const T = PIECES.length;
   const weights = new Float32Array(4 * T * T);
@@ -42,7 +45,7 @@ function runOf({ layer = 0, head = 0, rows = {}, ...more } = {}) {
   return { T, layer, head, weights, pieces: PIECES, about: { layers: 2, heads: 2 }, ...more };
 }
 const seen = (name, state, answers, log = {}) => observe(log, stepOf(name), state, { cell: null, ...answers });
-/** A log in which every question of a step was answered. */
+/** Returns a log in which every question of a step was answered. */
 const said = (name, log, choice = 1) =>
   actsDone(stepOf(name), log).reduce((all, _, act) => predicted(all, stepOf(name), act, choice), log);
 const doneIn = (name, log) => actsDone(stepOf(name), said(name, log));
@@ -107,7 +110,7 @@ test('choosing another model closes the story', () => {
 test('step 1 is done by writing, and shows the guess after the text', () => {
   const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
   assert.deepEqual(seen('next', at('next'), { run }), {});
-  // The text of a link was not written by the visitor.
+  // A text from a link does not count, because the visitor has not written it.
   for (const link of ['panel=story', writeLink(at('next', { text: OPENING }))])
     assert.deepEqual(seen('next', readLink(link), { run }), {});
   const log = seen('next', at('next', { text: 'She looked at the old sea' }), { run });
@@ -162,7 +165,7 @@ test('step 3 is done at a token that looks far back, but not at the first one', 
   assert.equal(cameTrue(stepOf('back'), 0, { back: { distance: 6, all: 17 } }), 1);
 });
 
-/** A run whose second token gives the first this weight. */
+/** Returns a run in which the second token gives the first token this weight. */
 const weighted = (weight, score, [q, k] = [2, 3]) => ({
   run: runOf({
     rows: { 1: [weight, 1 - weight] },
@@ -278,7 +281,7 @@ test('step 8 measures the effect of each head alone, and keeps one head off at a
   assert.equal(both.matter.too.place, '0.0');
   assert.equal(cameTrue(step, 1, both), 1);
   assert.ok(isDone('matter', both));
-  // Effects measured on another text are discarded.
+  // Effects that were measured on another text are discarded.
   const other = seen('matter', at('matter', { text: 'another' }), answer(0.5), same);
   assert.deepEqual(costsOf(step, other), {});
   const two = at('matter', { token: 5, layer: 0, head: 1, scale: { 1.1: 0, 0.1: 0 } });

@@ -1,4 +1,5 @@
-// The story in Chromium, followed to its end in Chinese with the dark theme; its questions, answered wrongly.
+// Tests the story in Chromium: followed to its end in Chinese with the dark theme, and with wrong answers to the
+// questions.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

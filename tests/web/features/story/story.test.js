@@ -1,4 +1,4 @@
-// The story in Chromium: leaving it, and opening it by address. tasks.test.js follows it to its end.
+// Tests leaving the story and opening it by its address, in Chromium. tasks.test.js follows the story to its end.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

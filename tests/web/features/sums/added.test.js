@@ -1,4 +1,4 @@
-// Sums of rows and columns: how they are named, extended by keys, and added.
+// Tests sums of rows and columns: how they are described, extended by keyboard keys, and computed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ test('words have other places than tokens: cell and sum are let go where the uni
   assert.deepEqual([words.sum, words.cell], ['', null]);
   const chosen = change(words, { cell: { t: 3, s: 1 } });
   assert.deepEqual(change(chosen, { view: 'lines' }).cell, { t: 3, s: 1 });
-  // Flow shows tokens.
+  // Flow shows tokens, so the chosen sum is removed.
   assert.equal(change(chosen, { view: 'flow' }).cell, null);
 });
 

@@ -1,4 +1,4 @@
-// Sums of rows and columns, and words instead of tokens, in Chromium.
+// Tests sums of rows and columns, and words instead of tokens, in Chromium.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -19,7 +19,7 @@ import { fullTest } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
-/** Weights of head 4.2, (T,T), copied. */
+/** Returns a copy of the weights (T,T) of head 4.2. */
 function weightsOf(text) {
   const ids = [...tokenizer.encode(text).ids];
   return hl.scope(() => {
@@ -29,7 +29,7 @@ function weightsOf(text) {
   });
 }
 const { T, weights } = weightsOf(OPENING);
-/** The largest total of each query's weights on some keys, or of some queries' weights on each key. */
+/** Returns the largest sum: of the weights of a query on some keys, or of the weights of some queries on a key. */
 const most = (axis, places) =>
   Math.max(
     ...Array.from({ length: T }, (_, i) =>
@@ -51,7 +51,7 @@ test('by mouse: a drag over labels adds columns, Control adds one, and they can 
   await openPage();
   await page.mouse.move(...(await middleOf(3)));
   await page.mouse.down();
-  // The first press loads the code: the pointer moves until it answers.
+  // The first press loads the code of sums, so the pointer moves until the page responds.
   for (let i = 0; i < 200 && (await page.locator('.sum-frame').count()) === 0; i++)
     for (const t of [4, 5]) await page.mouse.move(...(await middleOf(t)), { steps: 3 });
   await shows('columns', [3, 4, 5]);
@@ -96,7 +96,7 @@ fullTest('a sum by its address, in Chinese, dark, on a phone', async () => {
   await shows('columns', [3, 4]);
   await assertAccessible();
   await page.locator('.sheet-line').tap();
-  // A finger that drags over labels adds them.
+  // Dragging a finger over labels adds the weights of these tokens.
   const client = await page.context().newCDPSession(page);
   const touch = async (type, t) => {
     const [x, y] = t === undefined ? [] : await middleOf(t);
@@ -126,7 +126,7 @@ test('tokens become words: weights are those of the module, joined', async () =>
   }));
   const [from] = wordsOf(pieces).at(-1);
   const first = names.length - 1;
-  // The last word looks at “years”, the word that followed it before.
+  // The last word attends to “years”, which followed its previous occurrence.
   const years = names.indexOf('years');
   const [start, end] = wordsOf(pieces)[years];
   let sum = 0;

@@ -1,4 +1,4 @@
-// The view Text in Chromium: how surprised the model was by each token, by mouse, keyboard and touch.
+// Tests the view Text in Chromium, which shows the surprisal of each token, by mouse, keyboard and touch.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync } from 'node:fs';
@@ -29,7 +29,7 @@ const LAST = ids.length - 1;
 const hashOf = (text, more = '') => `view=text&text=${encodeURIComponent(text)}${more}`;
 const OFF = [{ at: 'blocks.4.heads', head: 2, scale: 0 }];
 
-/** The probability of a token after the tokens before it. */
+/** Returns the probability of a token after the preceding tokens. */
 const chanceOf = (t, edit) =>
   hl.scope(() => {
     const { logits } = whale.forward({ ids: [ids] }, { edit });
@@ -47,7 +47,7 @@ const said = (pattern) =>
 test('by mouse: a token has its probability, its line, and the other case', async () => {
   await openAt(hashOf(TEXT));
   await isWhole();
-  // Without a choice the last token is read.
+  // If no token is chosen, the values of the last token are shown.
   await reads(LAST);
   await page.locator('.strip-box [data-t="5"]').hover();
   await reads(5);
@@ -60,7 +60,7 @@ test('by mouse: a token has its probability, its line, and the other case', asyn
     .evaluateAll((all) =>
       all.map((token) => [token.style.getPropertyValue('--bits'), token.style.getPropertyValue('--other')]),
     );
-  // Deeper lines have no room.
+  // The drawing is limited to 13 bits.
   const bits = (t, edit) => Math.min(-Math.log2(chanceOf(t, edit)), 13);
   assert.equal(depths[0][0], '');
   for (let t = 1; t <= LAST; t++) {
@@ -183,7 +183,7 @@ test('a model that fills gaps shows the probability of each token when it is mas
   assert.match(await page.textContent('.depth-about'), /^probability when masked/);
   await page.locator('.strip-box [data-t="2"]').click();
   await page.waitForFunction(() => /^Masked, .+ gets [\d.<]+%$/.test(part('.surprise .title').textContent));
-  // Both ends are tokens that the tokenizer inserts, and one word is masked in the text.
+  // The first and last tokens are inserted by the tokenizer, and one word of the text is a mask.
   assert.deepEqual(await page.locator('.strip-box .silent').allTextContents(), ['[CLS]', '[MASK]', '[SEP]']);
   spoil();
   await assertAccessibleInFullTier();

@@ -1,4 +1,4 @@
-// The sentences for a picture as fields of the state.
+// Tests the sentences for a picture as fields of the state.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,5 @@
-// A picture and sentences: their probabilities equal those of the module, with heads of both towers on and off.
+// Tests a picture with sentences: the probabilities must equal those of the module, with heads of both towers on and
+// off.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +20,7 @@ const [CLIP, SIGLIP] = ['clip', 'siglip'].map((name) => {
 });
 test.after(() => rmSync(root, { recursive: true }));
 
-/** The size of the pictures that the model reads: none is resized. */
+/** Side of the pictures that the model reads, so that the test pictures are not resized. */
 const SIDE = 32;
 const colourAt = (x, y) => [8 * x, 8 * y, (x * y) % 256];
 const rgba = Uint8Array.from({ length: 4 * SIDE ** 2 }, (_, i) => {
@@ -27,7 +28,7 @@ const rgba = Uint8Array.from({ length: 4 * SIDE ** 2 }, (_, i) => {
   return [...colourAt(pixel % SIDE, Math.floor(pixel / SIDE)), 255][i % 4];
 });
 const GIVEN = ['a picture of a whale', 'a picture of a ship', 'a picture of a dog'];
-/** Sentences that differ in the token at which this model reads its vector: the one with the largest id. */
+/** Sentences that differ in the token with the largest id, from which this model reads the vector of a text. */
 const FIRST = ['whales swim here', 'two ships', 'a dog'];
 
 async function openFolder(folder = CLIP) {
@@ -59,7 +60,9 @@ async function choosePicture() {
   const buffer = writePng(SIDE, colourAt);
   await page.locator('.matching-picture input').setInputFiles({ name: 'p.png', mimeType: 'image/png', buffer });
 }
-/** The probabilities that the module computes, of a picture and texts with edits. */
+/**
+ * Opens the model in the module. Returns functions that compute the probabilities of texts for a picture, with edits.
+ */
 async function openModule() {
   const hl = await load();
   const model = await hl.openModel(CLIP);
@@ -145,7 +148,7 @@ fullTest('sentences are chosen, edited, added and removed; undo and the address 
   const four = [FIRST[0], FIRST[1], 'the sun over the sea', 'a cat'];
   await assertShown(of(four));
   await page.waitForFunction(() => location.hash.includes('a+cat'));
-  // In another arrangement the line is a new element, which keeps the focus.
+  // In another layout of the page, the line is a new element, which must keep the focus.
   await page.setViewportSize({ width: 768, height: 1024 });
   await page.waitForFunction(() => part('.page.tablet') && part('.matching-line:nth-child(4) input:focus'));
   await page.setViewportSize({ width: 1440, height: 900 });
@@ -180,7 +183,7 @@ fullTest('a SigLIP gives each sentence a probability of its own; an empty senten
   await line(1).fill('');
   await page.waitForFunction(() => part('.page').querySelectorAll('.matching-line > b')[1].textContent === '');
   assert.equal((await shown())[0], `${Math.round(100 * ranked[0].probability)}%`);
-  // A sentence that is left empty is gone.
+  // An empty sentence is removed when it loses the focus.
   await line(0).focus();
   await page.waitForFunction(() => part('.page').querySelectorAll('.matching-line').length === 2);
   await page.getByRole('button', { name: 'Picture', exact: true }).click();

@@ -1,10 +1,10 @@
-// Pairs of the tokens of two sentences.
+// Tests the pairs of tokens of two sentences.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { alignWords, differsIn, partnersOf } from '../../../../web/features/trace/alignWords.js';
 
-/** Tokens of a text: '·' begins a word, '|' only a token. */
+/** Returns the tokens of a text in which '·' marks the beginning of a word, and '|' that of another token. */
 const ids = new Map();
 const piecesOf = (text) =>
   text.split(/(?=[·|])/).map((token) => {

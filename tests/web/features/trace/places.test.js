@@ -1,4 +1,4 @@
-// Places of a trace: their keys, their cells, where the answer is, and the way of the arrow keys.
+// Tests the places of a trace: their keys, their cells, the place of the answer, and the path of the arrow keys.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,5 @@
-// Ready-made pairs of sentences that fit a tokenizer, answers as tokens, measures, and settings in the address.
+// Tests the ready-made pairs of sentences that suit a tokenizer, answers as tokens, measures, and settings in the
+// address.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +7,9 @@ import { idsOfAnswer, measuresOf, problemOf } from '../../../../web/features/tra
 import { isTrace, readTrace, TASKS, usualTrace, writeTrace } from '../../../../web/features/trace/settings.js';
 import { fittingTasks } from '../../../../web/features/trace/tasks.js';
 
-/** A tokenizer with one token for each word, and for two digits in a row; `split` words have two tokens. */
+/**
+ * Returns a tokenizer with one token for each word and for each pair of digits. The words in `split` have two tokens.
+ */
 function wordsOf({ split = [], digits = 2, mask = null } = {}) {
   const ids = new Map();
   const texts = [];
@@ -53,7 +56,7 @@ test('pairs with a word of two tokens are left out, and a task without pairs doe
   assert.equal(countsOf(wordsOf({ split: ['Mary'] })).indirect, all.indirect - 1);
   assert.equal(countsOf(wordsOf({ digits: 1 })).greater, 0);
   assert.equal(countsOf(wordsOf({ split: ['he'] })).gender, 0);
-  // Where one sentence is longer, the pair has no mean with the others.
+  // A pair in which one sentence is longer is not counted, because it cannot be averaged with the other pairs.
   assert.equal(countsOf(wordsOf({ split: ['keys'] })).agreement, all.agreement - 2);
 });
 

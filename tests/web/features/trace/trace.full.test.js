@@ -1,4 +1,5 @@
-// More of the view Trace in Chromium: its empty states, tasks and table, a phone, Chinese and dark colours.
+// Tests the view Trace in Chromium further: empty states, tasks and the table, on a phone, in Chinese and in dark
+// colours.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The view Trace in Chromium: where the answer of two sentences changes, found by mouse and by keyboard.
+// Tests the view Trace in Chromium, which shows where the answer of two sentences changes, by mouse and by keyboard.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -45,7 +45,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   assert.ok(open.includes('induction') && open.length > 1, open.join());
   await page.locator('.trace-tasks > button').click();
   const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
-  // The heads of the top layer at the last token: the second row of the layer.
+  // Points at the heads of the top layer at the last token, which are in the second row of the layer.
   const at = await placeOf('tokens', { row: 0.55, rows: 5, column: 6, columns: 7 });
   await page.mouse.move(at.x, at.y);
   const heads = percent(share('heads', 4, T - 1));
@@ -64,7 +64,7 @@ test('by mouse: a question, the grid, a cell that returns the answer, and the in
   const shown = await page.locator('.trace-guesses b').allTextContents();
   await page.getByRole('button', { name: 'Open the instrument here' }).click();
   await page.waitForFunction(() => part('.picture .matrix') && part('.page').dataset.busy === 'false');
-  // The guess of the instrument is that of the trace, and the patch can be undone there.
+  // The page shows the same prediction as the trace, and the patch can be undone there.
   const ship = page.locator('.prediction .option', { hasText: 'ship' }).first();
   assert.equal(await ship.locator('b').textContent(), shown[0]);
   await page.locator('.patched button').click();
@@ -80,7 +80,7 @@ fullTest('a pinned run with another text offers the trace, and its patched cell 
   assert.equal(await page.locator('.trace-offer').count(), 0, 'the same text');
   await openAt(withPin(WHALE));
   const offer = page.getByRole('button', { name: 'Where does the answer change?' });
-  // In a low window too, all of it is in sight, between the guesses and the model.
+  // Even in a low window, the whole button is visible, between the predictions and the menu of models.
   for (const height of [900, 657]) {
     await page.setViewportSize({ width: 1366, height });
     await drawn();

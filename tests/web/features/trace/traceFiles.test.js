@@ -1,4 +1,5 @@
-// The files of a trace: its measures as a program says them, its cells as a table; and the view of one place.
+// Tests the files of a trace, which are the measures as a program computes them and the cells as a table; and the view
+// of one place.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -90,7 +91,7 @@ test('the table has a line for each place that was measured', () => {
   ]);
 });
 
-/** A trace of which every cell is measured; the share of a cell is its number in hundredths. */
+/** Returns a trace with every cell measured. The share of a cell is its index in hundredths. */
 function wholeTrace() {
   const same = { stream: new Uint8Array(L * T), mlp: new Uint8Array(L * T), head: new Uint8Array(L * H) };
   const cells = [
@@ -101,7 +102,10 @@ function wholeTrace() {
   ];
   return withCells(traceOf({ same }), { cells, done: 16, total: 16, left: 0 });
 }
-/** Figures of the parts of the stream from 10 per cent on; others have one beyond 100 only. */
+/**
+ * Labels of the cells of the residual stream, which have a number from 10 per cent on. Other cells have a number only
+ * beyond 100.
+ */
 const FIGURES = ['10', '11', '12'];
 
 test('the drawing has a rectangle for each cell, which overlaps no other, and its texts are in it', () => {
@@ -122,7 +126,7 @@ test('the drawing has a rectangle for each cell, which overlaps no other, and it
   const written = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" [^>]*font-size="(\d+)"[^>]*>([^<]*)/g)];
   for (const [, x, y, size, words] of written)
     assert.ok(x < width && y < height && [12, 13, 15].includes(Number(size)), `${words}: ${x} ${y} ${size}`);
-  // The name of a layer is in the row of its cells; layer 0 is the lowest.
+  // The name of a layer is in the row of the cells of that layer. Layer 0 is the lowest.
   const ys = [...new Set(boxes.map(([, y]) => y))].sort((a, b) => b - a);
   const names = [0, 1].map((layer) => Number(written.find(([, , , , words]) => words === texts.layer(layer))[2]));
   assert.ok(names[0] > ys.at(-1) + 46 && names[0] < scale && names[1] > ys.at(-1) && names[1] < ys.at(-1) + 46);

@@ -1,4 +1,4 @@
-// The training tasks, and their settings in the address.
+// Tests the training tasks, and their settings in the address.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -93,7 +93,7 @@ test('where letters repeat, the answer to every letter is the next one, from the
 });
 
 test('the partner score is the mean weight on the answers', () => {
-  // ( · [ ·: the closers at 1 and 3 close the openers at 0 and 2.
+  // In ( · [ ·, the closers at 1 and 3 close the openers at 0 and 2.
   const labels = [0, 3, 1, 3];
   const weights = new Float32Array(16);
   weights[1 * 4 + 0] = 1;

@@ -1,4 +1,4 @@
-// The demo model is trained further on a paragraph, with the mouse and with the keyboard.
+// Tests training the demo model further on a paragraph, with the mouse and with the keyboard.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ const isBeside = (head) =>
       part('.head-changes [aria-pressed=true]').dataset.head === head,
     head,
   );
-/** Records each state of the table of likelihoods in which step 0 has other figures than the beginning. */
+/** Records each state of the table of likelihoods in which the numbers of step 0 differ from those before training. */
 const watchLikelihood = () =>
   page.evaluate(() => {
     window.mislabelled = [];
@@ -43,19 +43,20 @@ test('with the mouse: the demo model is trained on a paragraph, and a head is sh
   await openTraining();
   await page.getByRole('button', { name: NAME }).click();
   await page.waitForFunction(() => part('.head-changes'));
-  // Training begins with a text that is included.
+  // Training begins with the text that the page includes.
   await page.locator('.play').click();
   await page.getByRole('textbox', { name: 'The text to learn' }).fill(PARAGRAPH);
   await page.getByRole('button', { name: 'Learn this' }).click();
   await isTested('The');
-  // After twelve steps the likelihood has changed by more than its last digit.
+  // After twelve steps the change of the likelihood is larger than the last digit that is shown.
   await steps(12);
   if (await page.evaluate(() => Boolean(part('.play path:not(.full)')))) await page.locator('.play').click();
   await page.waitForFunction(() => part('.most-changed'));
   const [before, now] = await likelihood();
   assert.ok(before > 0 && now > 0);
   assert.match(await page.locator('.own').textContent(), /Too short to hold out its end/);
-  // Steps that were under way when training was paused may change the list, so it is read when it is pressed.
+  // Steps that are unfinished when training is paused may change the list, so the button is read and pressed at the
+  // same time.
   const pressed = await page.evaluate(() => {
     const button = part('.most-changed button');
     button.click();
@@ -67,7 +68,7 @@ test('with the mouse: the demo model is trained on a paragraph, and a head is sh
   assert.equal(await page.locator('.head-changes [aria-pressed=true]').count(), 1);
   assert.equal(await page.locator('.head-changes [tabindex="0"]').count(), 1);
   assert.deepEqual(await page.locator('.heading h2').allTextContents(), ['Now', 'Before']);
-  // Going back to the beginning takes away all changes.
+  // Going back to the beginning removes all changes.
   await watchLikelihood();
   await page.locator('.time input').fill('0');
   await page.waitForFunction(() => !part('.most-changed'));

@@ -1,4 +1,4 @@
-// Training on the page: running, looking back, reloading, deleting.
+// Tests training on the page: running, showing earlier steps, reloading and deleting.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,7 @@ import {
 } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 
-/** A model so small that a hundred steps take less than a second. */
+/** Address of a training with a model so small that a hundred steps take less than a second. */
 const SMALL = 'panel=train&training=repeat.1.2.16.1.0.003';
 
 const drawn = () => page.waitForFunction(() => part('.letter') && part('.time input'));
@@ -91,13 +91,13 @@ fullTest('after a reload training continues with the same film, steps and losses
   await train(0, 12);
   await keptAndReloaded();
   await steps(12);
-  // The film goes back to steps before the reload.
+  // The film contains steps before the reload.
   await page.locator('.time input').focus();
   await page.keyboard.press('ArrowLeft');
   await page.waitForFunction(() => Number(part('.time input').value) === 10);
   await train(12, 16);
   const gone = await figures();
-  // A new profile, without a stored model.
+  // Opens a new profile, which has no stored model.
   await open();
   await train(0, 16);
   assert.equal(await figures(), gone);

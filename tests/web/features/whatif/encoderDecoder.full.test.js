@@ -1,4 +1,4 @@
-// Changes of an encoder–decoder and of a model without a guess in Chromium.
+// Tests changes of an encoder–decoder and of a model without a prediction, in Chromium.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

@@ -101,7 +101,7 @@ test('the comparison: this head off, or on, or the unchanged model, or the pinne
 
 test('arrow keys move the temperature from each step of its slider to the next', () => {
   const { span, step } = KNOB;
-  // A browser puts the knob at the step that is nearest to its value.
+  // A browser sets a slider to the step that is nearest to the value.
   const at = (temperature) => Math.round((toKnob(temperature) + span) / step);
   const steps = Math.round((2 * span) / step);
   for (let i = 0; i <= steps; i++) assert.equal(at(toTemperature(-span + i * step)), i, `step ${i}`);

@@ -1,5 +1,5 @@
-// A translation with Marian: the answer is written token by token, in each of the three attentions, with a head on and
-// off.
+// Tests a translation with Marian: the answer is generated token by token, and shown in each of the three attentions,
+// with a head on and off.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const {
   pad_token_id: pad,
   eos_token_id: end,
 } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-/** Word of an id: the first ones are English, the others have a number. */
+/** Words of ids. The first ids are English words, the others have a number. */
 const ENGLISH = 'the whale is white .'.split(' ');
 const wordOf = (id) =>
   ({ [end]: '</s>', [pad]: '<pad>', 1: '<unk>' })[id] ?? ENGLISH[id - 2] ?? `w${String(id).padStart(2, '0')}`;
@@ -52,7 +52,7 @@ const hl = await load();
 const model = await hl.openModel(folder);
 
 const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
-/** The answer of the model, by words; a phrase is not repeated in the page. */
+/** Returns the answer of the model in words, without repeated phrases, because the page stops at them. */
 async function translated(edit) {
   const ids = [model.config.decoder_start_token_id];
   const { repeating } = await import('../../../../web/worker/run/repetition.js');
@@ -78,7 +78,7 @@ test('a translation is written, its three attentions are shown, and a head of on
   await write.click();
   const expected = await translated();
   await page.waitForFunction((text) => part('input.second').value === text, expected);
-  // Rows are queries and columns are keys: the text ends with </s>, and the answer begins with <pad>.
+  // Rows are queries and columns are keys. The text ends with </s>, and the answer begins with <pad>.
   for (const [name, labels] of [
     ['Encoder', { row: '</s>', key: '</s>' }],
     ['Decoder', { step: '<pad>' }],

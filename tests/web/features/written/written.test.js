@@ -1,4 +1,4 @@
-// Words that the model writes, in Chromium: rows below a dashed line, their numbers, and their playback.
+// Tests words that the model generates, in Chromium: the rows below a dashed line, their numbers, and their playback.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ const { hl, whale, tokenizer } = await loadWhale();
 const BEGIN = 'They gave the ship to me. They gave the';
 const FROM = tokenizer.encode(BEGIN).ids.length;
 
-/** Probability of each token of a text, and the weights of head 4.2, (T,T). */
+/** Returns the probability of each token of a text, and the weights (T,T) of head 4.2. */
 function runOf(text) {
   const ids = [...tokenizer.encode(text).ids];
   return hl.scope(() => {
@@ -45,7 +45,7 @@ function runOf(text) {
 const textNow = () => page.evaluate(() => part('.sentence textarea').value);
 const hashOf = (text) => `written=${BEGIN.length}&text=${encodeURIComponent(text)}`;
 const WRITTEN = `${BEGIN} ship to me. They`;
-/** Words in the table of the reading column, once all are measured. */
+/** Returns the words in the table of the reading column, as soon as all are measured. */
 const listed = async () => {
   await page.waitForFunction(() => {
     const cells = [...(part('.written-words tbody')?.querySelectorAll('td:nth-child(2)') ?? [])];
@@ -55,7 +55,7 @@ const listed = async () => {
     .locator('.written-words tbody tr')
     .evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 3).map(({ textContent }) => textContent)));
 };
-/** The address contains where the written text begins. */
+/** Waits until the address contains the position at which the generated text begins. */
 const written = () => page.waitForFunction((n) => location.hash.includes(`written=${n}`), BEGIN.length);
 const shownRows = (text) =>
   page.waitForFunction((text) => part('.written-control .slider b')?.textContent === text, text);
@@ -65,7 +65,7 @@ test('write on adds rows below a dashed line; the numbers are those of the run',
   assert.equal(await page.locator('.written-line').count(), 0);
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction((text) => part('.sentence textarea').value.length > text.length + 20, BEGIN);
-  // The button pauses as long as the model writes.
+  // While the model generates, the button is a pause button.
   await page.getByRole('button', { name: 'Write on', exact: true }).waitFor();
   await settle();
   await written();

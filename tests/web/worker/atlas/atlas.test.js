@@ -1,4 +1,5 @@
-// The scan of all heads in the worker: the map, its control, pages of heads, costs, and the storage of the browser.
+// Tests the scan of all heads in the worker: the map, the control of the scan, pages of heads, costs, and the storage
+// of the browser.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,7 +21,10 @@ const texts = FILES['whale.passages.txt'].toString().split('\n').slice(0, 12);
 const state = initialState;
 const hl = await load({ simd: 'simd128' });
 
-/** A worker without a browser: asks, and resolves with the parts of the answer. onPart is called with each part. */
+/**
+ * Creates a worker without a browser. Returns a function that sends a request and resolves to the parts of the answer.
+ * onPart is called with each part.
+ */
 function createWorker() {
   const waiting = new Map();
   let count = 0;
@@ -81,13 +85,13 @@ test('a scan is paused, goes on, and stops with what it has', async () => {
   assert.ok(seen.includes('paused'));
   assert.equal(map.state, 'stopped');
   assert.ok(map.done >= 1 && map.done < 12, String(map.done));
-  // The truncated passages are counted.
+  // The map has the number of truncated passages.
   assert.equal(map.truncated, 12);
 });
 
 test('switching the induction head off costs most where its rule holds; there is one for each passage', async () => {
   const ask = createWorker();
-  // Each passage repeats its own beginning, so that there is something to copy.
+  // Each passage repeats its own beginning, so that heads can copy from earlier tokens.
   const repeated = texts.slice(0, 4).map((text) => `${text.slice(0, 150)} ${text.slice(0, 150)}`);
   const parts = await ask({ verb: 'scan', state, corpus: { title: '', texts: repeated }, length: 128 });
   const { map } = parts.at(-1);
@@ -132,7 +136,7 @@ test('a rule holds where the key is the one that it predicts', () => {
   assert.deepEqual(holding('nearby'), []);
 });
 
-/** A storage in memory with the interface of the browser's. */
+/** Creates a storage in memory with the interface of the storage in the browser. */
 function createStorage() {
   const [scans, heads] = [new Map(), new Map()];
   return {
@@ -178,7 +182,7 @@ test('a stored scan opens at once in another visit, with the pages of its heads'
   assert.deepEqual(next.parts[0].map.measures, map.measures);
   await next.atlas.head({ state, key: map.key, layer: 3, head: 3 }, next.reply);
   assert.deepEqual(next.parts[1], first.parts.at(-1));
-  // The same corpus with the same settings is not scanned again, unless this is asked for.
+  // The same corpus with the same settings is scanned again only on request.
   await next.atlas.scan({ state, corpus: { title: '', texts: texts.slice(0, 3) }, length: 64 }, next.reply);
   assert.deepEqual([next.parts.length, next.parts[2].map.source], [3, 'stored']);
   await next.atlas.scan(

@@ -1,4 +1,4 @@
-// A scanned map as an archive that is read again as a folder of HeadVis.
+// Tests the archive of a scanned map, which is read again as a HeadVis folder.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Changes of an encoder–decoder and of models without a prediction in the worker: the answers equal those of the module
-// for the same edits.
+// Tests changes of an encoder–decoder and of models without a prediction in the worker. The answers must equal the
+// results of the module for the same edits.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const TEXT = { text: '3 4 5 6', second: '7 8' };
 const AT = { encoder: 'encoder.blocks.1.', decoder: 'blocks.1.', cross: 'blocks.1.cross.' };
 const PLACE = { encoder: 'e1.2', decoder: '1.2', cross: 'c1.2' };
 
-/** The model in the worker and in the module, and the input that the page gives it. */
+/** Opens a model in the worker and in the module. Also returns the input that the page uses. */
 async function openBoth(name, files = family(name)) {
   const worker = createWorker(hl);
   await worker.open(Object.entries(files).map(([path, bytes]) => ({ path, file: new File([bytes], path) })));
@@ -60,11 +60,11 @@ for (const name of NAMES)
         );
         run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([], id), 'before'));
       }
-      // Under the pointer the switch shows the guess without the head.
+      // For a pointer over the switch, the worker computes the prediction without the head.
       const { run, comparison } = await worker.show(view);
       assert.equal(comparison[0].kind, 'without');
       run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([off], id), 'without'));
-      // The output of the head is taken from a run of other texts.
+      // The output of the head is replaced by that of a run with other texts.
       const other = { ...TEXT, text: '9 4 5 6', second: '7 2' };
       const pinned = { ...other, temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
       const patched = (await worker.show({ ...view, pinned, patch: { [PLACE[part]]: 1 } })).run[0];
@@ -149,7 +149,7 @@ test('flow: the contributions of both attentions of a decoder add up to the logi
       const stages = logitLens(model, { captured }, { labels: [chosen.id] });
       lens.forEach((p, i) => near(p, stages[i].tokens[0].labels[0].probability, 'lens', 1e-5));
       near(lens.at(-1), top[0].now, name, 1e-5);
-      // Without a single norm at the end, as in BART, the values have no directions.
+      // In a model without a single final norm, such as BART, values have no directions.
       if (!values.directions) continue;
       const [T, S] = [3, part === 'cross' ? 4 : 3];
       let sum = 0;
@@ -195,7 +195,7 @@ test('without a prediction, a change is the angle by which the hidden states tur
     const each = [0, 1, 2, 3].map((t) => hiddenAngle(hidden, t)(changed));
     assert.equal(turned[0].most.length, 4);
     near(turned[0].most[0].angle, Math.max(...each), name);
-    // Under the pointer the switch shows the angle without the head.
+    // For a pointer over the switch, the worker computes the angle without the head.
     const [without] = (await worker.show(state)).turned;
     assert.equal(without.kind, 'without');
     near(without.mean, turned[0].mean, name);

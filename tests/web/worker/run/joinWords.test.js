@@ -1,11 +1,12 @@
-// Words instead of tokens: weights of a key's tokens are added, those of a query's tokens are averaged.
+// Tests words instead of tokens: the weights of the tokens of a key are added, those of the tokens of a query are
+// averaged.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initialState } from '../../../../web/store/state.js';
 import { joinWords, wordsOf } from '../../../../web/worker/run/joinWords.js';
 
-/** Pieces of a text that is written with | between the tokens. */
+/** Returns the pieces of a text in which | separates the tokens. */
 function piecesOf(text) {
   let end = 0;
   return text.split('|').map((token, i) => {
@@ -17,7 +18,7 @@ function piecesOf(text) {
 }
 const words = { ...initialState, units: 'words' };
 const [layers, heads] = [2, 2];
-/** A causal run whose rows sum to 1. */
+/** Returns a causal run whose rows sum to 1. */
 function runOf(pieces) {
   const T = pieces.length;
   const weights = new Float32Array(layers * heads * T * T);

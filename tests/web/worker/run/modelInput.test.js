@@ -1,4 +1,4 @@
-// The input of a model from a text or two: ids, the token that predicts, names of tokens, limits.
+// Tests the input of a model from one or two texts: ids, the token that predicts, names of tokens, and limits.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +6,7 @@ import { readRun } from '../../../../web/worker/run/modelInput.js';
 
 const [START, END, MASK] = [0, 1, 2];
 const NAMES = ['<s>', '</s>', '<mask>'];
-/** A tokenizer whose tokens are the letters of a text, from 3 on; it may end with END. */
+/** Returns a tokenizer whose tokens are the letters of a text, with ids from 3 on. The tokens may end with END. */
 const tokenizer = (end) => ({
   encode(text) {
     const letters = [...text.matchAll(/<mask>|./gs)];

@@ -1,4 +1,4 @@
-// The edits of a run that takes values of the pinned one.
+// Tests the edits of a run that uses values of the pinned run.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,10 @@ import { allEdits } from '../../../../web/worker/run/runModel.js';
 
 const stackOf = (tokens) => ({ part: 'decoder', layers: 2, heads: 2, causal: true, tokens });
 const [WIDTH, C] = [2, 3];
-/** Values of a pinned run of T tokens: those of a head in layer l begin with 1000 l + 100 h + 10 t. */
+/**
+ * Returns the values of a pinned run of T tokens. The values of head h in layer l at token t begin with 1000 l + 100 h
+ * + 10 t.
+ */
 function pinnedOf(T) {
   const captured = {};
   for (const l of [0, 1]) {

@@ -1,5 +1,5 @@
-// The probabilities of the tokens of a text equal those of the module's runs: after the tokens before them, and in a
-// model that fills gaps with each token masked in a run of its own.
+// Checks that the probabilities of the tokens of a text equal those of runs of the module: after the preceding tokens
+// or, in a masked language model, with each token masked in a separate run.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, openAsBlob, readdirSync } from 'node:fs';
@@ -32,7 +32,10 @@ after(() => hl.dispose());
 const moby = transformerSource('whale', { model: whale, tokenizer, bytes: 0 });
 const TEXT = 'They gave the ship to me. They gave the ship';
 
-/** The answer for a state: its text, and the tokens of both runs. `ends`: true once it is cancelled. */
+/**
+ * Returns the answer for a state: the text, and the tokens of both runs. ends() returns true after the request is
+ * cancelled.
+ */
 async function measure(source, state, ends = () => false) {
   const found = { now: [], other: [], done: [], text: null };
   await measureSurprise(
@@ -54,7 +57,7 @@ async function measure(source, state, ends = () => false) {
   );
   return found;
 }
-/** ln p of a token, at the place that predicts it. */
+/** Returns ln p of a token, at the position that predicts it. */
 const logOf = (model, ids, id, place, edit) =>
   hl.scope(() => {
     const { logits } = model.forward({ ids: [ids] }, { edit });

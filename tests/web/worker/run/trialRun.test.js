@@ -1,4 +1,4 @@
-// The runs of the story's trials, on the demo model, against edits that give the same values.
+// Compares the runs of the trials of the story, on the demo model, with edits that give the same values.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,7 +22,7 @@ const run = (edit, layer = 4, more = []) =>
 const before = (layer) => run([], layer);
 const trial = (changes, edits = []) =>
   trialRun(hl, source, { ...initialState, trial: changes }, { layer: 4, edits, before });
-/** The weights of head 4.2. */
+/** Returns the weights of head 4.2. */
 const weightsOf = ({ captured }) => captured['blocks.4.weights'].data.slice(2 * TOKENS ** 2, 3 * TOKENS ** 2);
 const farthest = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
 const LINE = { '3.3-4.2': 0 };

@@ -1,4 +1,4 @@
-// Models of sound as sources: their frames, the silence that is not shown, and the text of speech.
+// Tests models of sound as sources: the frames, the silence that is not shown, and the text of speech.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ async function opened(name, without) {
   return { worker, files, about: opened[0].about, summary: opened[0].summary };
 }
 const wave = (seconds, rate = 16000) => Float32Array.from({ length: seconds * rate }, (_, i) => Math.sin(i ** 2 / 9e5));
-/** The largest difference of a part of some numbers from others. */
+/** Returns the largest difference of two lists of numbers. */
 const differs = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
 
 test('frames up to the end of the sound are shown, and the weights of the silence after it are added', async () => {
@@ -37,7 +37,7 @@ test('frames up to the end of the sound are shown, and the weights of the silenc
   await worker.ask({ verb: 'sound', name: 'opened-1', samples, rate: 16000 });
   const state = { part: 'encoder', layer: 1, head: 2, second: PROMPT };
   const [run] = (await worker.show(state)).run;
-  // 0.5 s and 0.2 s of silence, of 2 s.
+  // The sound has 0.5 s, and 0.2 s of silence are shown after it. The model computes 2 s.
   assert.deepEqual([run.T, run.S, run.sound.step, run.sound.seconds], [35, undefined, 0.02, 0.5]);
   assert.equal(run.sound.unseen.toFixed(2), '1.30');
   assert.deepEqual([run.pieces[0].name, run.pieces[26].name], ['0.00 s', '0.52 s']);
@@ -172,7 +172,7 @@ test('speech is written after the tokens of the likeliest language, or after tho
         ...{ temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} },
       },
     });
-    // transcribe leaves out the space before the first word.
+    // transcribe omits the space before the first word.
     return generated.at(-1).text.replace('|> ', '|>');
   };
   const model = await hl.openModel(files);

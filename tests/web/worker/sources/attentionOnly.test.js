@@ -1,4 +1,4 @@
-// Heads without a language model: the worker's answers equal the module's.
+// Tests heads without a language model. The answers of the worker must equal the results of the module.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -44,7 +44,7 @@ const sums = (weights, S) => {
   for (let at = 0; at < weights.length; at += S)
     assert.ok(Math.abs(weights.subarray(at, at + S).reduce((a, w) => a + w, 0) - 1) < 1e-5);
 };
-/** Reproducible numbers. */
+/** Returns reproducible numbers. */
 const numbers = (n, seed = 1) => Float32Array.from({ length: n }, (_, i) => Math.sin(seed * 37 + i * 1.7));
 const fileOf = (path, bytes) => ({ path, file: new File([bytes], path) });
 /** The text that the page shows first. */
@@ -159,7 +159,7 @@ test('patches attend to patches: those of the row head to their row', async () =
 });
 
 test('a patch attends to patches of its own colour, the mean of its pixels', async () => {
-  // Two colours that differ by 90 in red: rows of patches in turn.
+  // The picture has rows of patches in two colours, in turn, which differ by 90 in red.
   const data = new Uint8ClampedArray(4 * 112 * 80).map((_, i) =>
     i % 4 === 0 ? 60 + 90 * (Math.floor(i / (4 * 112 * 8)) % 2) : 0,
   );
@@ -200,7 +200,7 @@ test('the sentence encoder: weights and similarity equal those of the model, and
   assert.equal(fetched.length, 1, 'the file is read once');
   assert.equal((await ask('show', { ...state, second: '' })).run.likeness, null);
   assert.equal((await ask('show', { ...state, text: '' })).run.T, 0);
-  // A text as long as the context is not cut.
+  // A text that is exactly as long as the context is not truncated.
   const words = (/** @type {number} */ count) => Array(count).fill('whale').join(' ');
   const each = tokenizer.encode(words(10)).ids.length / 10;
   for (const more of [0, 1]) {

@@ -1,5 +1,5 @@
-// A user's files in the worker: the answers equal those of the module for the same bytes, and files that cannot be
-// shown are refused with the reason.
+// Tests the files of a user in the worker. The answers must equal the results of the module for the same bytes, and
+// files that cannot be shown must be refused with the reason.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ test('an encoder–decoder shows its three attentions', async () => {
   ]) {
     const [run] = (await worker.show({ ...text, part, layer: 0, head: 0 })).run;
     assert.deepEqual([run.T, run.S ?? run.T], [T, S]);
-    // The worker captures scores too, which changes the order of the sums.
+    // The worker also captures scores, which changes the order of summation.
     captured[at].copy().forEach((weight, i) => {
       if (i < T * S) assert.ok(Math.abs(run.weights[i] - weight) < 1e-6);
     });
@@ -264,7 +264,7 @@ test('a refusal names the file and has no internal words', async () => {
   const refusal = (...files) => worker.open(files).then(assert.fail, ({ code, values }) => [code, ...values]);
   assert.deepEqual(await refusal(file('a.json', '')), ['nothing', 'a.json']);
   assert.deepEqual(await refusal(json('a.json', { attentions: [1, 2] })), ['noArrays', 'a.json'], 'it is JSON');
-  // As torch.save writes it: a zip whose first entry is archive/data.pkl.
+  // A file like those of torch.save, which are zip archives whose first entry is archive/data.pkl.
   const zip = new Uint8Array(200);
   zip.set(new TextEncoder().encode('PK\x03\x04'));
   zip[26] = 16;

@@ -1,10 +1,10 @@
-// A folder of HeadVis as a source, for a state whose numbers are too large.
+// Tests a HeadVis folder as a source, for a state whose layer, head or passage does not exist in the folder.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { showHeadvis } from '../../../../web/worker/sources/headvisSource.js';
 
-/** A scan of two layers of three heads, each with two passages. */
+/** A scan of two layers of three heads, with two passages for each head. */
 const headvis = {
   heads: [0, 1].flatMap((layer) => [0, 1, 2].map((head) => ({ layer, head }))),
   head: async (layer, head) => ({

@@ -1,4 +1,4 @@
-// The forms in which a model of the Hub can be in memory, and their bytes.
+// Tests the forms of weights in which a model of the Hub can be opened, and the bytes of each form.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,5 @@
-// The input of a program: every form is converted to one, and errors name the parameter.
+// Tests the input that a program passes to the view: every form is converted to one form, and errors contain the name
+// of the parameter.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,7 +12,7 @@ import {
   readWeights,
 } from '../../../../web/worker/sources/programInput.js';
 
-/** Weights of (…,T,S) whose rows sum to 1, all different. */
+/** Returns weights (…,T,S) whose rows sum to 1. All rows are different. */
 function weights(...shape) {
   const S = shape.at(-1);
   const rows = shape.reduce((a, b) => a * b, 1) / S;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { findTransposed, transpose } from '../../../../web/worker/sources/transposed.js';
 
-/** A tensor of a file. */
+/** Returns a tensor of a file. */
 const stored = (shape, numbers) => ({
   name: 'attentions',
   shape,

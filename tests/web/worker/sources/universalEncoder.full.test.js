@@ -1,4 +1,4 @@
-// The Universal Sentence Encoder in Headlight equals the same model in TensorFlow.js.
+// Checks that the Universal Sentence Encoder in Headlight gives the results of the same model in TensorFlow.js.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -18,7 +18,7 @@ const IDS = SENTENCES.map(encode);
 const expected = await runGraph(IDS);
 const file = readSafetensors(sentenceFile('float32'));
 
-/** The weights of sentence b among its own tokens, head after head. */
+/** Returns the weights between the tokens of sentence b, head after head, without padding. */
 function cut({ data, shape: [, heads, longest] }, b, length) {
   const out = [];
   for (let h = 0; h < heads; h++)
@@ -29,7 +29,7 @@ function cut({ data, shape: [, heads, longest] }, b, length) {
   return out;
 }
 
-/** Differences of two results, as shares of the largest value. */
+/** Returns the differences of two results, relative to the largest value. */
 const differences = (actual, expected, ids) => ({
   vectors: difference(actual.vectors.data, expected.vectors.data),
   ...Object.fromEntries(

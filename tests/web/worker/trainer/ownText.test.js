@@ -1,4 +1,4 @@
-// The demo model, trained further on a text: its windows, its steps, and the comparison with the model before.
+// Tests training the demo model further on a text: the windows, the steps, and the comparison with the model before.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ test('training makes the text likelier; at first nothing has changed, and a stor
   assert.equal(loss[0], first.learned[0]);
   assert.ok(loss[1] < loss[0], loss.join(' → '));
   const mean = (i) => likely.reduce((sum, pair) => sum + Math.log(pair[i]), 0) / likely.length;
-  // All of the text is in the sentence that is shown, so that both say the same.
+  // The displayed sentence contains the whole text, so both losses must be equal.
   assert.ok(Math.abs(mean(0) + loss[0]) < 1e-4 && Math.abs(mean(1) + loss[1]) < 1e-4);
   assert.ok(heads.flat().every((x) => x > 0 && x < 1));
 
@@ -128,7 +128,7 @@ test('the folder for PyTorch has the model with its tokenizer, and windows of th
 test('the divergence of rows is 0 if they are equal, 1 if they have nothing in common', () => {
   assert.equal(divergence([0.25, 0.75], [0.25, 0.75]), 0);
   assert.equal(divergence([1, 0], [0, 1]), 1);
-  // H(¾, ¼) − ½ H(½, ½) − ½ H(1, 0)
+  // The divergence is H(¾, ¼) − ½ H(½, ½) − ½ H(1, 0), where H is the entropy.
   const entropy = -0.75 * Math.log2(0.75) - 0.25 * Math.log2(0.25);
   assert.ok(Math.abs(divergence([1, 0], [0.5, 0.5]) - (entropy - 0.5)) < 1e-12);
   const [before, now] = [Float32Array.of(1, 0, 1, 0, 1, 0, 0, 1), Float32Array.of(1, 0, 0, 1, 1, 0, 0, 1)];
@@ -165,7 +165,7 @@ test('the worker opens the demo model, takes a step, reports the changes, and st
     list.map(({ settings, steps }) => [settings.task, steps]),
     [['whale', 1]],
   );
-  // The next training ends the answer.
+  // Another training ends this training, and so its answer.
   answer({ id: 4, verb: 'train', state: { ...state, training: usualTraining('previous') }, speed: null });
   await train;
 });

@@ -1,11 +1,11 @@
-// The pace of training, and its reports to the page.
+// Tests the pace of training, and the reports to the page.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Pace } from '../../../../web/worker/trainer/pace.js';
 import { Reporter } from '../../../../web/worker/trainer/reporter.js';
 
-/** A clock that a test sets. */
+/** Returns a clock that a test sets. */
 function clock(t, time = 1000) {
   const at = { time };
   t.mock.method(performance, 'now', () => at.time);

@@ -1,4 +1,4 @@
-// Trained models in a store: what is stored, what the page is told, and films that are too long.
+// Tests the store of trained models: what is stored, what is reported to the page, and films that are too long.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { everyOther, Snapshots } from '../../../../web/worker/trainer/snapshots.
 import { readSavedFile, StoredModels } from '../../../../web/worker/trainer/storedModels.js';
 
 const settings = usualSettings('repeat');
-/** A trainer with so many snapshots of so many bytes in all. */
+/** Returns a trainer with `count` snapshots of `bytes` bytes in total. */
 const trainerOf = (count, bytes) => ({
   settings,
   steps: 7,

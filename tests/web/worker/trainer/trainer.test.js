@@ -1,4 +1,4 @@
-// The trainer, without the page.
+// Tests the trainer without the page.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -100,7 +100,7 @@ test('the rate rises over the first fifty steps', () => {
   const weights = () => readSafetensors(trainer.save()).tensors['head.weight'].data;
   const before = weights();
   trainer.step();
-  // The first step of Adam moves every weight by the rate, whatever the gradient.
+  // The first step of Adam changes every weight by the learning rate, independent of the gradient.
   const moved = weights().map((w, i) => Math.abs(w - before[i]));
   const max = Math.max(...moved);
   assert.ok(max > 0.0009 && max < 0.0011, `moved by ${max}, expected ${settings.rate / 50}`);
@@ -170,7 +170,7 @@ test('a saved model can be loaded into another trainer', () => {
   other.load(tensors, Number(metadata.steps));
   assert.deepEqual(other.validate(), trainer.validate());
   assert.equal(other.steps, 3);
-  // A loaded state also replaces a snapshot that is shown and the state that training would resume.
+  // Loading a state also replaces the snapshot that is shown, and the state from which training would resume.
   other.step();
   other.goBack(0);
   other.load(tensors, Number(metadata.steps));

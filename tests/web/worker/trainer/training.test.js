@@ -1,4 +1,4 @@
-// The worker's requests of training, without a page; the store of models is in memory.
+// Tests the requests of training in the worker, without a page and with a store of models in memory.
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -16,7 +16,7 @@ after(() => hl.dispose?.());
 
 const SMALL = { ...usualTraining('repeat'), layers: 1, heads: 2, width: 16 };
 
-/** A worker, its messages so far, and a way to wait for the next ones. */
+/** Creates a worker. Returns its messages so far, and functions that send requests and wait for messages. */
 function begin(training = SMALL, modelStore = storeInMemory()) {
   const messages = [];
   const waiting = new Set();

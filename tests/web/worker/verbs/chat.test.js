@@ -1,4 +1,5 @@
-// The verb chat: the text of messages, the messages of a text, and why a template refuses them.
+// Tests the request `chat`: the text of messages, the messages of a text, and the reason why a template refuses
+// messages.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The guess that a shown run follows, and the head it explains, on the demo model.
+// Tests which prediction and which head the answer to `show` explains, on the demo model.
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -16,14 +16,14 @@ const answer = createAnswerer({
   post: (message) => (answers[message.part ?? 'end'] = message),
 });
 let id = 0;
-/** The run of a state. */
+/** Returns the answer to `show` for a state. */
 async function show(patch) {
   answers = {};
   await answer({ verb: 'show', id: ++id, state: change(initialState, patch) });
   assert.equal(answers.end.error, undefined);
   return answers.run;
 }
-/** The labels after a text, the likeliest first. */
+/** Returns the labels after a text, the most probable first. */
 function labelsAfter(text, edit = []) {
   const { logits } = whale.forward({ ids: [tokenizer.encode(text).ids] }, { edit, last: true });
   const row = logits.copy();

@@ -1,5 +1,5 @@
-// The worker's trace equals runs of the demo model with one value replaced, and a patched place gives the same guess in
-// every view.
+// Checks that the trace of the worker equals runs of the demo model with one value replaced, and that a patched place
+// gives the same prediction in every view.
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -42,7 +42,7 @@ async function traceOf(state, pairs = []) {
 }
 
 const idsOf = (text) => tokenizer.encode(text).ids;
-/** Copies of values of a run, and its last logits. */
+/** Returns copies of values of a run, and of the last logits. */
 const runWith = (text, edit, capture) =>
   hl.scope(() => {
     const { logits, captured } = whale.forward({ ids: [idsOf(text)] }, { edit, capture });
@@ -83,7 +83,8 @@ test('each cell is the share of the difference in one run with this place replac
     near(trace.cells[part].value[i], score(run), `${part} ${layer} ${place}`);
     near(trace.cells[part].share[i], (score(run) - low) / (high - low), `${part} ${layer} ${place}`);
   }
-  // At the first layer only the word that differs is another, and it brings back everything.
+  // At the first layer, only the word that differs has other hidden states, and replacing them restores the whole
+  // difference.
   const T = trace.lower.pieces.length;
   assert.deepEqual(
     [...trace.cells.stream.share.slice(0, T)].map(Math.round),
@@ -160,7 +161,7 @@ test('the place under the pointer comes first, the work pauses and continues, an
   };
   await started();
   await answer({ verb: 'traceControl', id: ++count, paused: true });
-  // Other requests give the trace time to go on, and its last run time to end.
+  // Makes other requests, which give the trace time to continue, and the last run time to end.
   const others = async () => {
     for (let i = 0; i < 3; i++)
       await answer({ verb: 'show', id: ++count, state: { ...state, view: 'heatmap', layer: i } });

@@ -1,4 +1,5 @@
-// For threads in dev: SvelteKit serves the page itself, and Vite serves the scripts of its workers.
+// Sets the headers that threads need in development. SvelteKit serves the page itself, and Vite serves the scripts of
+// the workers.
 
 import { headers } from '../headers.js';
 
