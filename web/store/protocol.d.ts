@@ -5,16 +5,19 @@
 import type { Piece } from '../features/prompt/tokens.js';
 import type { Step } from '../features/reading/score.js';
 import type { Pair } from '../features/trace/tasks.js';
-import type { Curves } from '../features/train/curves.js';
 import type { ProgramInput } from '../worker/sources/programInput.js';
 import type { AtlasParts, AtlasRequests } from './atlasProtocol.js';
 import type { CircuitPart, CircuitRequests } from './circuitProtocol.js';
 import type { HubAnswer, WeightsForm } from './hubProtocol.js';
+import type { About, AttentionPart, Summary } from './sourceProtocol.js';
 import type { Run, State } from './state.js';
 import type { SurpriseParts, SurpriseRequests } from './surpriseProtocol.js';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.js';
+import type { StoredModel, TrainingReport } from './trainingProtocol.js';
 import type { Settings } from './types.js';
 
+export type * from './sourceProtocol.js';
+export type * from './trainingProtocol.js';
 export type { Piece, ProgramInput, Run, Settings, State, Step };
 
 /** A file of a user, with its path in the folder that was opened. */
@@ -203,125 +206,6 @@ export type Rounding =
   | { is: 'measured'; tokens: number; same: number; largest: number }
   | { is: 'tooLarge' }
   | { is: 'failed'; message: string };
-
-// The source
-
-/**
- * The attentions of an encoder–decoder: in the encoder, in the decoder, and from the decoder to the encoder. A model
- * for texts and pictures has an attention in each of its two towers.
- */
-export type AttentionPart = 'encoder' | 'decoder' | 'cross' | 'text' | 'vision';
-
-/** The properties of a source that the page knows. */
-export interface About {
-  /** The name of state.model. */
-  name: string;
-  /** The name that the user reads. */
-  title?: string;
-  kind: 'transformer' | 'weights' | 'layer';
-  family?: string;
-  /** True for a HeadVis folder, which has a file for each head: see headvisSource.js. */
-  folder?: boolean;
-  layers: number;
-  heads: number;
-  /** The number of entries of a batch, of which one is shown. */
-  batch?: number;
-  /** Width of a head. */
-  width: number;
-  /** The largest number of tokens. */
-  context: number;
-  /** True if the model has feed-forward parts. */
-  mlps?: boolean;
-  causal: boolean;
-  /** True if the model predicts a next token, a masked token or a class. */
-  predicts: boolean;
-  guess: 'next' | 'masked' | 'classes' | null;
-  reads: 'text' | 'numbers' | 'picture' | 'sound' | 'pair' | 'nothing';
-  /** True if the tokens are those of a text. */
-  words?: boolean;
-  /** True if the model can continue a text. */
-  writes: boolean;
-  /** True if the heads can be changed. */
-  edits: boolean;
-  /** True if the logits are sums of contributions, which the view `flow` shows. */
-  sums: boolean;
-  /** How a sentence encoder pools its tokens into one vector; null for a model that compares no sentences. */
-  compares?: 'mean' | 'first' | 'last' | 'max' | null;
-  /** Set if the model compares sentences with a picture: a softmax over all sentences, or a sigmoid for each. */
-  matches?: 'all' | 'each';
-  /** True if the files of the model have a chat template. */
-  chats?: boolean;
-  /** The token of a masked word. */
-  mask: string | null;
-  /** The labels of a sound model without a decoder: a letter or a class for each frame, or a class for the sound. */
-  hears?: 'letters' | 'frames' | 'sounds';
-  /** The tokens with which the decoder of a model of speech begins, as a text. */
-  prompt?: string;
-  /** The attentions of an encoder–decoder, or the towers of a model for texts and pictures; empty for other models. */
-  parts: AttentionPart[];
-  /** The size of the model's files. */
-  bytes: number;
-  /** The texts of handmade heads: the name of a role and a sentence about it, by language and role. */
-  terms?: Record<string, Record<string, string[]>>;
-  /** Possible numbers of heads of a file with queries and keys. */
-  choices?: number[];
-  /** A model that is trained in the page. probe: the text that is shown during training. */
-  trained?: { settings: Settings; tokens: string[]; probe: string; steps: number };
-}
-
-/** A summary of files that have been opened. */
-export type Summary = WeightsSummary | LayerSummary | TransformerSummary;
-
-export interface WeightsSummary {
-  kind: 'weights';
-  /** The axis whose sums are 1. */
-  sums: string;
-  parts: AttentionSizes[];
-  /** True if the files contain texts for the tokens. */
-  named: boolean;
-  /** Names of arrays that are not shown. */
-  unused: string[];
-  problems: { code: string; values: ProblemValue[] }[];
-}
-
-/** wholeT and wholeS: the sizes before tokens were cut off. */
-export interface AttentionSizes {
-  name: string;
-  layers: number;
-  batch: number;
-  heads: number;
-  T: number;
-  S: number;
-  wholeT: number;
-  wholeS: number;
-  /** The number of NaN among the weights. */
-  nan: number;
-  causal: boolean;
-}
-
-export interface LayerSummary {
-  kind: 'layer';
-  T: number;
-  S: number;
-  width: number;
-  /** True if queries and keys are computed from the weights of a layer. */
-  projected: boolean;
-  /** True if the file has separate heads. */
-  split?: boolean;
-  batch: number;
-  named: boolean;
-}
-
-export interface TransformerSummary {
-  kind: 'transformer';
-  weights: string;
-  parameters: number;
-  bytes: number;
-  /** Files that are missing: 'tokenizer', 'letters', 'mask', 'preprocessor'. */
-  missing: string[];
-  /** Names of parameters with NaN. */
-  nan: string[];
-}
 
 // The run
 
@@ -568,71 +452,4 @@ export interface Ablation {
   before: number;
   total: number;
   switchedOff: (HeadPlace & { part: AttentionPart; value: number })[];
-}
-
-// Training
-
-/** right: the share of correct predictions on validation sequences. */
-export type TrainingPoint = [step: number, loss: number, right?: number];
-
-export interface TrainingProgress {
-  steps: number;
-  /** The step at which training pauses. */
-  end: number;
-  /** The earlier step that is shown; null if the newest one is. */
-  at: number | null;
-  playing: boolean;
-  key: string;
-  settings: Settings;
-  perSecond: number | null;
-}
-
-/** The attention weights of all heads on the probe sequence at one step. */
-export interface Frame {
-  step: number;
-  weights: Float32Array;
-}
-
-export interface TrainingReport extends ReportDetails {
-  progress: TrainingProgress;
-  /** Points since the last report. */
-  points: TrainingPoint[];
-}
-
-export interface ReportDetails {
-  /** Scores of heads, by keys such as 'induction 1.0': the name of the score, layer and head. */
-  scores?: HeadScores;
-  frame?: Frame;
-  /** Steps of which there are snapshots. */
-  snapshots?: number[];
-  /** Present in the first report of a training only. */
-  started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };
-  /** How much an existing model has changed by being trained further; missing for a new model. */
-  changes?: HeadChanges;
-  /** The loss diverged at `step`; `back` is the step that was restored. */
-  diverged?: { step: number; nan: boolean; back: number; rate: number };
-}
-
-/** The changes of an existing model since its training began. A pair is the value before training and the value now. */
-export interface HeadChanges {
-  /** The step whose model is compared; the step that the page shows may be ahead of it. */
-  step: number;
-  /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
-  loss: [number, number] | null;
-  /** The mean loss in nats of a token that is learned from. */
-  learned: [number, number];
-  /** The probability of each token of the sentence that is shown, from token 1 on. */
-  likely: [number, number][];
-  /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
-  heads: number[][];
-  /** The attention weights of every head before training, (L,H,T,T). */
-  before: Float32Array;
-}
-
-/** at: when the model was stored, in milliseconds since 1970. */
-export interface StoredModel {
-  key: string;
-  settings: Settings;
-  steps: number;
-  at: number;
 }

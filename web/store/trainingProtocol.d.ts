@@ -1,0 +1,70 @@
+// Reports of a training and the models that the browser stores, as the worker sends them to the page.
+
+import type { Curves } from '../features/train/curves.js';
+import type { HeadScores } from './protocol.js';
+import type { Settings } from './types.js';
+
+/** right: the share of correct predictions on validation sequences. */
+export type TrainingPoint = [step: number, loss: number, right?: number];
+
+export interface TrainingProgress {
+  steps: number;
+  /** The step at which training pauses. */
+  end: number;
+  /** The earlier step that is shown; null if the newest one is. */
+  at: number | null;
+  playing: boolean;
+  key: string;
+  settings: Settings;
+  perSecond: number | null;
+}
+
+/** The attention weights of all heads on the probe sequence at one step. */
+export interface Frame {
+  step: number;
+  weights: Float32Array;
+}
+
+export interface TrainingReport extends ReportDetails {
+  progress: TrainingProgress;
+  /** Points since the last report. */
+  points: TrainingPoint[];
+}
+
+export interface ReportDetails {
+  /** Scores of heads, by keys such as 'induction 1.0': the name of the score, layer and head. */
+  scores?: HeadScores;
+  frame?: Frame;
+  /** Steps of which there are snapshots. */
+  snapshots?: number[];
+  /** Present in the first report of a training only. */
+  started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };
+  /** How much an existing model has changed by being trained further; missing for a new model. */
+  changes?: HeadChanges;
+  /** The loss diverged at `step`; `back` is the step that was restored. */
+  diverged?: { step: number; nan: boolean; back: number; rate: number };
+}
+
+/** The changes of an existing model since its training began. A pair is the value before training and the value now. */
+export interface HeadChanges {
+  /** The step whose model is compared; the step that the page shows may be ahead of it. */
+  step: number;
+  /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
+  loss: [number, number] | null;
+  /** The mean loss in nats of a token that is learned from. */
+  learned: [number, number];
+  /** The probability of each token of the sentence that is shown, from token 1 on. */
+  likely: [number, number][];
+  /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
+  heads: number[][];
+  /** The attention weights of every head before training, (L,H,T,T). */
+  before: Float32Array;
+}
+
+/** at: when the model was stored, in milliseconds since 1970. */
+export interface StoredModel {
+  key: string;
+  settings: Settings;
+  steps: number;
+  at: number;
+}
