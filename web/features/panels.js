@@ -31,7 +31,7 @@ export function panelFor(state, run) {
   const { panel, view, cell } = state;
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
   if (found === PANELS[0] && state.sum && view === 'heatmap') return SumPanel;
-  // If a cell is chosen, the panel explains the cell instead.
+  // While a cell is chosen, the panel explains this cell, so it does not show the written words.
   if (found === PANELS[0] && !cell && showsWritten(state, run)) return WrittenPanel;
   return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;
 }

@@ -1,5 +1,5 @@
-// The views of the large picture. Each component receives the size of its area; heatmap.jsx describes its contract. The
-// fields of a view besides its name and component:
+// The views of the large picture. Each component receives the size of its area, see ViewProps in heatmap/types.d.ts.
+// The fields of a view besides its name and component:
 //   grows    true if the view also fills the area of the model
 //   spreads  true if the view fills the area of both columns, with the reading above it
 //   inMenu   true if the view is in the first menu, which has the pictures of a head and the text

@@ -9,7 +9,8 @@
 /** @typedef {{ at: (value: number) => number, ticks: Tick[], least: number, most: number }} Scale */
 
 /**
- * The axes whose values are numbers of tokens, with the value at which each axis begins. Each step doubles the value.
+ * The axes whose values are numbers of tokens, with the value at which each axis begins. On such an axis each mark has
+ * twice the value of the previous one.
  */
 const TOKENS = { distance: 0, variation: 0, spread: 1 };
 /**
@@ -28,7 +29,7 @@ export const AXES = [
   'cost',
 ];
 
-/** Minimum of the largest value on an axis in tokens. */
+/** The largest value on an axis in tokens is at least this. */
 const MIN_TOKENS = 8;
 /** Approximate number of steps of a linear axis. */
 const STEPS = 5;
@@ -50,7 +51,7 @@ const VALUES = {
 };
 
 /**
- * Returns the values of all heads on an axis, by l·H + h. The value is NaN for a head that has none.
+ * Returns the value of each head on an axis, by l·H + h. A head without a value on this axis has NaN.
  * @param {AtlasMap} map
  * @param {AxisName} name
  */

@@ -18,7 +18,7 @@ const SHAPE = 12;
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
- * Returns one row for each head. Columns that HeadVis also has bear the names of its fields.
+ * Returns one row for each head. A column that HeadVis also exports has the same name as in HeadVis.
  * @param {AtlasMap} map
  */
 export function mapCsv(map) {

@@ -48,8 +48,8 @@ export function HeadCost({ map, role }) {
 const changeText = (texts, bits) => (bits < 0 ? texts.gains : texts.costs)(bitsText(bits));
 
 /**
- * Returns the text for the cost in the rows where the rule of the head holds. The text has a verb if that cost and the
- * mean cost have different signs.
+ * Returns the text for the cost in the rows where the rule of the head holds. The text includes the verb (costs, gains)
+ * only if that cost and the mean cost have different signs.
  * @param {ReturnType<typeof useAtlasTexts>} texts
  * @param {number} mean
  * @param {number} holding

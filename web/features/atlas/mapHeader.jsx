@@ -123,7 +123,7 @@ function Progress({ map: { done, passages, time, state } }) {
   );
 }
 
-/** Lists the passages that were not measured, or only in part. @param {{ map: AtlasMap }} props */
+/** Says how many passages were skipped, and how many were truncated. @param {{ map: AtlasMap }} props */
 function LeftOut({ map: { skipped, truncated, passages, longest, title } }) {
   const texts = useAtlasTexts();
   if (title === '' || (skipped.length === 0 && truncated === 0)) return null;

@@ -1,5 +1,5 @@
-// The keyboard on the map: an arrow goes to the next head in its direction, a bracket to the head with the next or
-// previous number, Enter to the passages of the head, and a slash to the search.
+// The keyboard on the map: an arrow goes to the next head in its direction, a square bracket to the head with the next
+// or previous number, Enter to the passages of the head, and a slash to the search.
 
 import { useSession } from '../../ui/context.js';
 import { valueText } from './numbers.js';

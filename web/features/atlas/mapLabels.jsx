@@ -1,4 +1,4 @@
-// The names on the map. Each role is named once, where most of its heads are; some heads are named too.
+// The labels on the map. Each role has one label, where most of its heads are. Some heads have a label too.
 
 import { useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -17,7 +17,7 @@ import { USUAL_ROLES } from './usualRole.js';
  */
 const [ROLE_LETTER, HEAD_LETTER, WIDE_LETTER] = [7.6, 7.4, 16];
 const [ROLE_HEIGHT, HEAD_HEIGHT] = [20, 16];
-/** If there are more heads than this, only the chosen one is named. */
+/** If there are more heads than this, only the chosen head has a label. */
 const MANY = 200;
 
 /** @param {string} text @param {number} letter */
@@ -40,7 +40,7 @@ export function MapLabels({ drawn }) {
       points: points.filter((_, i) => (roles[i] ?? 'none') === role),
       size: { width: widthOf(texts.roles[role], ROLE_LETTER), height: ROLE_HEIGHT },
     }));
-    // The names of roles with the fewest heads are the hardest to place, so they are placed first.
+    // The names of roles with few heads are the hardest to place, so they are placed first.
     const named = placeRoles(
       all.sort((a, b) => a.points.length - b.points.length),
       points,

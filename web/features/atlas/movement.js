@@ -1,6 +1,6 @@
 // During a scan a head is drawn as an outline while its position on the map still changes.
 
-/** A head that moves by more than this share of the map per passage still moves visibly. */
+/** If a head moves by more than this share of the map per passage, its movement is visible. */
 const VISIBLE = 0.02;
 
 /**

@@ -22,7 +22,7 @@ import { useAtlasTexts } from './texts.js';
 
 /** Maximum number of lines of the texts that are shown, and of problems that are listed. */
 const [LINES, PROBLEMS] = [5, 100];
-/** Maximum number of passages that are scanned. From a larger corpus they are taken at equal distances. */
+/** Maximum number of passages that are scanned. From a larger corpus, passages at equal distances are scanned. */
 const MAX_PASSAGES = 2000;
 
 /** Lengths of a passage that the visitor can choose, in tokens. */

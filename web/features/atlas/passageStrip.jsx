@@ -73,7 +73,8 @@ export function PassageStrip({ sample, strip, onOpen }) {
 }
 
 /**
- * Returns the strongest arcs of the word that the pointer is on, or the arc of the passage if it is on none.
+ * Returns the strongest arcs of the word that the pointer is on, or the arc of the largest weight if the pointer is on
+ * no word.
  * @returns {Arc[]}
  */
 function useArcs(/** @type {Strip} */ strip, /** @type {Float32Array} */ row, /** @type {number | null} */ touched) {

@@ -80,7 +80,7 @@ function List({ shown, role, list }) {
   const { width } = useSize(list);
   const about = session.about.value;
   const canOpen = about?.reads === 'text' || about?.folder;
-  /** The passage becomes the text of the page, and the cell with its strongest weight is chosen. */
+  /** Makes a passage the text of the page, and chooses the cell with its strongest weight. */
   const open = (/** @type {AtlasSample} */ sample, /** @type {Arc} */ { t, s }) => {
     // The passages of a folder are entries of the folder, so the entry is opened instead of setting a text.
     if (about?.folder) {

@@ -1,5 +1,6 @@
-// Places the names on the map. Each role is named once, where most of its heads are; some heads are named next to their
-// shapes. A name covers no other name, and no shape except its own, if there is room elsewhere.
+// Chooses the positions of the names on the map. The name of a role is written once, where most of its heads are. Some
+// heads have their names next to their shapes. If there is room, a name covers no other name and no shape of another
+// head.
 
 /** @typedef {{ x: number, y: number }} Point */
 /** @typedef {Point & { width: number, height: number }} Box x, y: upper left corner */
@@ -97,8 +98,8 @@ export function placeRoles(roles, points, room, half = HALF) {
 }
 
 /**
- * Places names of heads to the right or left of their shapes, in order of importance. A name for which no place is free
- * is left out, unless it must be shown.
+ * Puts names of heads to the right or left of their shapes, in order of importance. A name is left out if both
+ * positions are occupied, unless the name must be shown.
  * @param {readonly { head: number, point: Point, size: Size, needed: boolean }[]} heads
  * @param {readonly Point[]} points of all heads
  * @param {readonly Box[]} names that are already placed

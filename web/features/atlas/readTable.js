@@ -46,7 +46,7 @@ export function rowsOf(text, separator) {
 }
 
 /**
- * Returns the rows of a table as objects, whose keys are the names in the first row.
+ * Returns the rows of a table as objects, whose properties have the names in the first row.
  * @param {string} text
  * @param {string} separator
  * @returns {{ entries: Entry[], problems: CorpusProblem[] }}

@@ -3,7 +3,7 @@
 
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 /**
- * A token of a strip, or the number of tokens that are folded at this place.
+ * A token of a strip, or the number of tokens that are folded at this position.
  * @typedef {{ at: number, space: boolean, text: string, folded?: undefined } |
  *   { at: number, folded: number }} StripPart
  */
@@ -14,8 +14,8 @@
 const MIN_FOLDED = 3;
 
 /**
- * Returns the largest weight of a passage. Many heads attend to the query's own token or to the first token where they
- * find nothing. So these weights count only for a head whose usual role is to attend there.
+ * Returns the largest weight of a passage. Many heads attend to the query's own token or to the first token if they
+ * find no match. So weights on these two tokens count only for a head whose usual role is to attend to them.
  * @param {Pick<AtlasSample, 'tokens' | 'indices' | 'values'>} sample
  * @param {string | null} role
  * @returns {Arc}
@@ -75,7 +75,7 @@ export function stripOf(sample, role, near) {
   return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null };
 }
 
-/** Returns the first token from `from` on that begins a word, or `from` if there is none before `to`. */
+/** Returns the first token of from…to−1 that begins a word; `from` if none of them does. */
 function wordFrom(/** @type {string[]} */ tokens, /** @type {number} */ from, /** @type {number} */ to) {
   for (let at = from; at < to; at++) if (at === 0 || /^\s/.test(tokens[at])) return at;
   return from;

@@ -83,7 +83,7 @@ export function useRequests(roles) {
   const isQuick = map !== null && map.time < QUICK && !isRunning && session.about.value?.guess === 'next';
   useEffect(() => {
     if (isQuick) atlas.measure(layer, head, roles[layer * (map?.heads ?? 0) + head] ?? null);
-    // A measurement whose result is no longer shown would delay other answers.
+    // A measurement whose result is no longer shown is stopped, because it would delay other answers.
     return () => atlas.stopMeasuring();
   }, [map?.key, isQuick, layer, head]);
 }

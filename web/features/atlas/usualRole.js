@@ -10,7 +10,8 @@ export const USUAL_ROLES = ['induction', 'duplicate', 'previous', 'itself', 'fir
  */
 const [MIN_SHARE, TIMES_CHANCE] = [0.5, 2];
 /**
- * Keys at most this many tokens away count as nearby. Without a histogram the mean distance must be under half of it.
+ * A key less than this many tokens away counts as nearby. If the map has no histogram of distances, a head can have the
+ * role `nearby` only if its mean distance is less than half of this.
  */
 export const NEAR = 8;
 

@@ -72,8 +72,8 @@ export function messageSpans(text) {
 export const roleAt = (spans, at) => spans.find(({ from, to }) => from <= at && at < to)?.role ?? null;
 
 /**
- * Returns the messages of a text, without an assistant message that has no end, because its answer is still to be
- * written. A text that is not a chat is one message of the user.
+ * Returns the messages of a text. An assistant message without an end mark is left out, because the model has yet to
+ * write it. A text that is not a chat is one message of the user.
  * @param {string} text
  * @returns {{ role: Role, content: string }[]}
  */

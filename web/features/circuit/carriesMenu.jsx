@@ -1,4 +1,4 @@
-// A menu for the value that a cut line carries instead of its own.
+// A menu for the value that a cut edge of the circuit carries instead of its original value.
 
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';

@@ -1,5 +1,5 @@
-// The circuit: the lines between the parts of a model that carry its prediction. It is shown in place of the
-// contributions of flow.
+// The circuit: the edges between the heads and MLPs of a model that carry its prediction. The page draws an edge as a
+// line, and the code calls it a line. The circuit is shown in place of the contributions of flow.
 
 import { useLayoutEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -42,7 +42,7 @@ export function Circuit({ width, height, compact = false }) {
   );
 }
 
-/** Announces the prediction to a screen reader when the run with the cut lines is known. */
+/** Announces the prediction to a screen reader when the result of the run with the cut edges has arrived. */
 function useAnnouncedCut() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -75,7 +75,7 @@ function Problem({ begun: { problem, cause = '', lengths = [] } }) {
   );
 }
 
-/** The legend of a circuit: the choice between the two views of flow, and the colours of lines. */
+/** The legend of a circuit: the choice between the two views of flow, and the colours of edges. */
 export function CircuitMarks() {
   const own = textsIn(useSession());
   return (

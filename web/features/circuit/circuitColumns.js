@@ -1,27 +1,31 @@
-// The columns of a circuit, one for each token. A column with parts of the circuit is wide, any other is narrow.
+// The columns of a circuit, one for each token. A column with heads or MLPs of the circuit is wide, any other column is
+// narrow.
 
 /** @import { Part } from './circuitNodes.js' */
 /**
- * The column of a token. x: middle of its heads and of its word. before: width of the feed-forward parts on the left of
- * the heads. text: false if there is no room for the word.
+ * The column of a token. x: middle of its heads and of its word. before: width of the MLPs on the left of the heads.
+ * text: false if there is no room for the word.
  * @typedef {{ t: number, x: number, before: number, width: number, text: boolean }} Column
  */
 /**
- * @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: runs of tokens that are drawn as
- *   "…"
+ * @typedef {{ columns: Column[], rest: { x: number, width: number }[] }} Columns rest: groups of neighbouring tokens,
+ *   each of which is drawn as "…"
  */
 
-/** Pixels between the parts of one column, pixels around a word, and width of a run that is drawn as "…". */
+/**
+ * Pixels between the heads or MLPs of one column, pixels around a word, and width of a group of tokens that is drawn as
+ * "…".
+ */
 const [APART, AROUND, DOTS] = [14, 12, 26];
 
-/** Returns the width of parts side by side. @param {readonly number[]} widths */
+/** Returns the width of several heads or MLPs side by side. @param {readonly number[]} widths */
 export const widthOf = (widths) => widths.reduce((sum, w) => sum + w, 0) + APART * Math.max(widths.length - 1, 0);
 
 /**
  * @param {object} input
  * @param {number[]} input.words widths of the tokens' texts
  * @param {Part[]} input.parts
- * @param {readonly number[]} input.feet tokens at which lines begin
+ * @param {readonly number[]} input.feet tokens at which edges from the embeddings begin
  * @param {(part: Part) => number} input.widthOfPart
  * @param {number} input.left
  * @param {number} input.right
@@ -41,13 +45,13 @@ export function columnsOf({ words, parts, feet, widthOfPart, left, right }) {
     const widest = (/** @type {string} */ kind) =>
       Math.max(0, ...rows.filter(([row]) => row.startsWith(kind)).map(([, widths]) => widthOf(widths)));
     const [heads, pills] = [widest('head'), widest('mlp')];
-    // Feed-forward parts are on the left of the heads, so that lines from the heads can go straight up.
+    // MLPs are on the left of the heads, so that lines from the heads can go straight up.
     const before = heads > 0 && pills > 0 ? pills + APART : 0;
     const right = Math.max(word + AROUND, Math.max(heads, before ? 0 : pills) + 2 * APART);
     return { t, used: byToken.has(t), before, width: before + right, text: true };
   });
   const total = () => needed.reduce((sum, { width }) => sum + width, 0);
-  // If the columns are too wide, unused tokens next to each other become "…", the longest run first.
+  // If the columns are too wide, groups of neighbouring unused tokens become "…", the widest group first.
   const runs = runsOf(needed).sort((a, b) => b.width - a.width);
   for (const run of runs) {
     if (total() <= right - left) break;

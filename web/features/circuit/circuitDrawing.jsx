@@ -1,4 +1,4 @@
-// The drawing of a circuit: the title with the prediction, names of layers, parts, lines, and tokens.
+// The drawing of a circuit: the title with the prediction, names of layers, heads and MLPs, edges as lines, and tokens.
 
 import { useSession } from '../../ui/context.js';
 import { useLengths } from '../../ui/lengths.js';
@@ -14,14 +14,14 @@ import { pointsText, textsIn, toggleCut } from './circuitState.js';
 /** @import { Circuit, ShownLine } from './shownLines.js' */
 
 /**
- * Pixels for the title with the prediction, for the tokens, and for the names of layers. The next line is for a narrow
- * drawing.
+ * Pixels for the title with the prediction, for the tokens, and for the names of layers. The constants below are those
+ * of a narrow drawing.
  */
 const [TOP, BOTTOM, SIDE] = [96, 44, 72];
 const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** In a drawing narrower than NARROW layers have only their numbers, and at most MAX_NARROW lines are drawn. */
 const [NARROW, MAX_NARROW] = [560, 6];
-/** Widths of a feed-forward part, as multiples of the height of a letter. */
+/** Widths of an MLP, as multiples of the height of a letter. */
 const [PILL, NARROW_PILL] = [8.4, 3.5];
 /** Pixels that the title needs next to the prediction. */
 const TITLE_ROOM = 360;
@@ -54,7 +54,7 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
     pill: letter * (narrow ? NARROW_PILL : PILL),
   });
   return (
-    // The drawing handles the keys that the picture of weights handles in other views.
+    // The drawing handles the keyboard, as the picture of weights does in other views.
     <div
       id="picture"
       class={`circuit-drawing ${narrow ? 'narrow' : ''}`}
@@ -135,7 +135,7 @@ function LayerName({ layer, y, isThin, narrow }) {
   );
 }
 
-/** Returns the event handlers that a line has both in the drawing and in the list. @param {string} name */
+/** Returns the event handlers that an edge has both in the drawing and in the list. @param {string} name */
 export function usePointing(name) {
   const session = useSession();
   return {
@@ -163,7 +163,7 @@ function Line({ line }) {
   );
 }
 
-/** Draws two strokes across the longest segment of a line that is cut. @param {{ line: DrawnLine }} props */
+/** Draws two strokes across the longest segment of a cut edge. @param {{ line: DrawnLine }} props */
 function Strokes({ line: { points, width } }) {
   const parts = points.slice(1).map(([x, y], i) => ({ a: points[i], b: [x, y] }));
   const length = (/** @type {typeof parts[number]} */ { a, b }) => Math.hypot(a[0] - b[0], a[1] - b[1]);
@@ -178,7 +178,7 @@ function Strokes({ line: { points, width } }) {
   return <path class="strokes" d={one(-3) + one(3)} />;
 }
 
-/** The percentage points that cutting a line costs, next to the line. @param {{ line: DrawnLine }} props */
+/** The percentage points that cutting an edge costs, next to its line. @param {{ line: DrawnLine }} props */
 function Figure({ line: { name, cost, figure, isCut } }) {
   const pointed = useSession().circuit.pointed.value;
   if (!figure || isCut) return null;
@@ -194,7 +194,7 @@ function Figure({ line: { name, cost, figure, isCut } }) {
 }
 
 /**
- * Draws heads and feed-forward parts.
+ * Draws heads and MLPs.
  * @param {{ circuit: Circuit, layout: CircuitLayout, narrow: boolean }} props
  */
 function Parts({ circuit: { begun }, layout: { boxes, size }, narrow }) {

@@ -1,4 +1,4 @@
-// Writes the lines of a circuit as a CSV file.
+// Writes the edges of a circuit as a CSV file.
 
 import { shortest } from '../../ui/oklab.js';
 import { field } from '../export/csv.js';
@@ -11,9 +11,10 @@ import { byLoss, costOf, curveOf } from './shownLines.js';
 const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : shortest(Math.fround(x)));
 
 /**
- * Returns one row for each line that was cut alone, the largest loss first. A row has both ends of the line, the
- * measure and the probability of each answer without the line, the percentage points that the cut costs, and, where
- * measured, the share that remains if all lines below this row are cut. The first row is the whole model.
+ * Returns a row for the whole model, then a row for each edge that was cut alone, the largest loss first. A row has
+ * both nodes of the edge, the measure and the probability of each answer without the edge, the percentage points that
+ * the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all later rows are
+ * cut.
  * @param {Circuit} circuit @param {Texts} own
  */
 export function circuitCsv(circuit, own) {

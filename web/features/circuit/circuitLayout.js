@@ -1,5 +1,5 @@
-// The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without parts are
-// thin.
+// The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without heads and
+// MLPs of the circuit are thin.
 
 import { bent, CORNER } from '../flow/flowLines.js';
 import { columnsOf, widthOf } from './circuitColumns.js';
@@ -17,8 +17,8 @@ import { figuresOf } from './lineFigures.js';
  */
 /**
  * @typedef {object} CircuitInput
- * @property {readonly ShownLine[]} lines lines that are drawn
- * @property {readonly ShownLine[]} all all lines, which determine the token above which each part is drawn
+ * @property {readonly ShownLine[]} lines edges that are drawn
+ * @property {readonly ShownLine[]} all all edges, which determine the token above which each head or MLP is drawn
  * @property {(head: { layer: number, head: number }) => { text: string, width: number } | null} roleOf
  * @property {number} layers
  * @property {number} perGroup number of heads that share their keys and values
@@ -29,19 +29,19 @@ import { figuresOf } from './lineFigures.js';
  * @property {number} bottom pixels for the tokens
  * @property {number} side pixels for the names of layers
  * @property {number} letter height of the letters of numbers
- * @property {number} pill width of a feed-forward part
+ * @property {number} pill width of an MLP
  */
 
 /**
- * Maximum and minimum size of a thumbnail, height of a feed-forward part, and height of a layer without parts. The
- * largest size of a thumbnail that fits is used; a high drawing allows more than the maximum.
+ * Maximum and minimum size of a thumbnail, height of an MLP, and height of a layer without heads and MLPs of the
+ * circuit. Thumbnails have the largest size that fits. In a high drawing this can be more than the maximum.
  */
 const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
-/** The size of thumbnails in a high drawing, and the spare room that each gap gets, as a share of the height. */
+/** The size of thumbnails in a high drawing, and the most spare room that a gap gets, as a share of the height. */
 const SHARE = 0.065;
 /** Maximum and minimum width of a line, and the least cost in percentage points that the maximum width represents. */
 const [MAX_WIDTH, MIN_WIDTH, MIN_POINTS] = [13, 1.5, 20];
-/** Minimum pixels of a gap between rows, and from the end of a line to a part. */
+/** Minimum pixels of a gap between rows, and from the end of a line to a head or MLP. */
 const [GAP, TOUCH] = [12, 5];
 
 /** The gaps between rows may shrink to this share of the height that they need. */
@@ -71,7 +71,10 @@ function rowsOf(parts, layers) {
   return Array.from({ length: layers }, (_, layer) => layer).flatMap(rowsIn);
 }
 
-/** Returns the colour of a line, which depends on the kind of input at which it ends. @param {ShownLine['to']} to */
+/**
+ * Returns the colour of an edge, which depends on the kind of input at which the edge ends.
+ * @param {ShownLine['to']} to
+ */
 const colourOf = ({ kind }) => (kind === 'logits' ? 'data' : kind);
 
 /** @param {CircuitInput} input */
@@ -131,7 +134,7 @@ export function layoutOf(input) {
 /** @typedef {ReturnType<typeof layoutOf>} CircuitLayout */
 
 /**
- * Returns the parts in their columns and the routes of lines, before their heights are known.
+ * Returns the columns of heads and MLPs and the routes of lines, before their heights are known.
  * @param {CircuitInput} input
  * @param {readonly Part[]} parts
  * @param {readonly Row[]} rows
@@ -177,8 +180,9 @@ const gapOf = (/** @type {ReturnType<typeof tracksOf>[number]} */ tracks) =>
   tracks.length > 0 ? heightOf(tracks) + 2 * TOUCH + 2 : GAP;
 
 /**
- * Returns the ends of lines. Lines into a head end at its base: those to the query, the key and the value from left to
- * right. Lines from a head begin at its top, in the order of their targets.
+ * Returns the ends of lines. Lines into a head end at its base, with those to the query on the left, those to the key
+ * in the middle, and those to the value on the right. Lines from a head begin at its top, in the order of their
+ * targets.
  * @param {object} input
  * @param {readonly ShownLine[]} input.lines
  * @param {number} input.rows
@@ -218,7 +222,7 @@ function waysOf({ lines, rows, boxes, perGroup, widthFor, columns, footFor }) {
   for (const ends of groups(({ source, foot }) => source?.key ?? `foot${foot}`)) {
     ends.sort((a, b) => a.far - b.far);
     const box = ends[0].source;
-    // A line to the part straight above it has no corner.
+    // A line has no corner if its upper end is above the head or MLP at which it begins.
     const middle = (/** @type {End} */ end) =>
       box && end.to > box.x + 3 && end.to < box.x + box.width - 3 ? end.to : end.near;
     ends.sort((a, b) => middle(a) - middle(b) || a.far - b.far);
@@ -228,7 +232,7 @@ function waysOf({ lines, rows, boxes, perGroup, widthFor, columns, footFor }) {
 }
 
 /**
- * Returns places for lines side by side, each as near as possible to the place that it wants.
+ * Returns the x of lines side by side, each as near as possible to the x that `wanted` returns.
  * @template {{ width: number }} End
  * @param {readonly End[]} ends
  * @param {(end: End) => number} wanted
@@ -243,7 +247,7 @@ function spread(ends, wanted, box) {
     const least = i === 0 ? -Infinity : places[i - 1] + ends[i - 1].width / 2 + apart + end.width / 2;
     places.push(Math.max(wanted(end), least));
   });
-  // The group is centred on the places that its lines want, then shifted into the box of the part.
+  // The lines are shifted so that their mean distance from the wanted x is 0, then into the box of the head or MLP.
   const shift = ends.reduce((sum, end, i) => sum + wanted(end) - places[i], 0) / Math.max(ends.length, 1);
   const first = places[0] + shift - ends[0].width / 2;
   const last = places[places.length - 1] + shift + ends[ends.length - 1].width / 2;

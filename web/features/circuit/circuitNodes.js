@@ -1,24 +1,27 @@
-// The parts of a circuit that are drawn. Each part is above the token at which most of its attribution is.
+// The heads and MLPs of a circuit that are drawn. Each is above the token at which its attribution is largest.
 
 /** @import { Node } from '../../../src/js/analysis/edges.js' */
 /** @import { ShownLine } from './shownLines.js' */
 /**
- * A part that is drawn. token: token of its column, at which the largest share of its attribution is. second: another
- * token with a large share, or null.
+ * A head or MLP that is drawn. token: token of its column, at which its attribution is largest. second: another token
+ * with a large attribution, or null.
  * @typedef {{ key: string, kind: 'head' | 'mlp', layer: number, head: number, token: number, second: number | null }}
  *   Part
  */
 
 /** The inputs of a head in the drawing, from left to right. */
 export const PORTS = /** @type {const} */ (['query', 'key', 'value']);
-/** A second token is named if its attribution is at least this share of that of the first. */
+/** The label shows a second token if its attribution is at least this share of the attribution of the first token. */
 const SECOND_SHARE = 0.5;
 
-/** Returns the first head that reads an input, because several heads may share a key and value. */
+/** Returns the first head that reads an input. Several heads may share their keys and values. */
 const headOf = (/** @type {number} */ head, /** @type {string} */ kind, /** @type {number} */ perGroup) =>
   kind === 'query' ? head : head * perGroup;
 
-/** Returns the key of the part at an end of a line; null for the tokens and the prediction. */
+/**
+ * Returns the identifier of the head or MLP that a node of an edge belongs to, such as 'h2.5' or 'm2'; null for the
+ * embedding and the logits.
+ */
 export function partKey(/** @type {Node} */ { kind, layer, head = 0 }, perGroup = 1) {
   if (kind === 'embed' || kind === 'logits') return null;
   return kind === 'mlp' ? `m${layer}` : `h${layer}.${kind === 'head' ? head : headOf(head, kind, perGroup)}`;
@@ -35,14 +38,15 @@ function largest(values) {
 }
 
 /**
- * Returns the token at which a line from the embeddings begins. It is one that the target of the line can attend to.
+ * Returns the token at which an edge from the embeddings begins. It is a token that the node at the end of the edge can
+ * read.
  * @param {ShownLine} line
  */
 export const footOf = ({ terms }, /** @type {number} */ seen = terms.length - 1) =>
   largest(terms.slice(0, seen + 1).map(Math.abs)).first;
 
 /**
- * @param {readonly ShownLine[]} lines lines that are drawn
+ * @param {readonly ShownLine[]} lines edges that are drawn
  * @param {readonly ShownLine[]} all
  * @param {{ tokens: number, perGroup: number }} model
  * @returns {Part[]}
@@ -61,8 +65,8 @@ export function partsOf(lines, all, { tokens, perGroup }) {
       const key = partKey(node, perGroup);
       if (key === null || !drawn.has(key)) continue;
       const part = found.get(key) ?? { node, writes: null, reads: null };
-      // A head reads keys and values from other tokens than the one at which it works, so only its query and outputs
-      // count.
+      // A head reads keys and values from other tokens than the one above which it is drawn, so only edges to its query
+      // and edges from its output count.
       const counts = side === 'writes' || node.kind === 'query' || node.kind === 'mlp';
       found.set(key, { ...part, ...(counts && { [side]: add(part[side], terms) }) });
     }

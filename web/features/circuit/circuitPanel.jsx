@@ -1,5 +1,5 @@
-// The reading column of a circuit: how much of the prediction a number of lines keeps, the curve of that share, and the
-// list of lines. If lines are cut, it shows how the prediction changed.
+// The reading column of a circuit: how much of the prediction a number of edges keeps, the curve of that share, and the
+// list of edges. If edges are cut, it shows how the prediction changed.
 
 import { signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -171,7 +171,7 @@ function Cuts({ circuit, cuts }) {
 }
 
 /**
- * Shows the answers. A bar is the probability with cuts, a tick the probability without.
+ * Shows the answers. A bar shows the probability with the cuts, a tick the probability without them.
  * @param {{ circuit: Circuit, cuts: CircuitCuts }} props
  */
 function Guesses({ circuit: { begun }, cuts }) {

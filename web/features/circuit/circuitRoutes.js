@@ -1,11 +1,11 @@
-// The routes of lines through a circuit. A line goes up from the part that writes, along the gap above that part's row,
-// up between the parts of the rows above, along the gap below the part that reads, and into its base. No line crosses a
-// part.
+// The routes of lines through a circuit. A line goes up from the head or MLP where its edge begins, along the gap above
+// the row of that box, up between the boxes of the rows above, along the gap below the box where the edge ends, and
+// into the base of that box. No line crosses a box.
 
 /** @typedef {{ left: number, right: number }} Span left, right: x coordinates */
 /**
- * A line before it has a route. from, to: x at its two ends. low, high: numbers of the gap above the lower part and of
- * the gap below the upper part; gap g is below row g.
+ * A line before it has a route. from, to: x at its two ends. low, high: numbers of the gap above the lower box and of
+ * the gap below the upper box; gap g is below row g.
  * @typedef {{ name: string, from: number, to: number, low: number, high: number, width: number }} Way
  */
 /** The route of a line. x: that of its vertical segment. @typedef {Way & { x: number }} Route */
@@ -14,13 +14,13 @@
  * @typedef {{ route: Route, gap: number, left: number, right: number, y: number }} Along
  */
 
-/** Pixels between lines, and between a line and a part. */
+/** Pixels between two lines, and between a line and a box. */
 const [BETWEEN, BESIDE] = [4, 6];
 /** A line whose ends differ by less than this in x goes straight up. */
 const STRAIGHT = 1.5;
 
 /**
- * Returns the parts of the bounds that no span covers.
+ * Returns the sections of the bounds that no span covers.
  * @param {Span[]} taken @param {Span} bounds @returns {Span[]}
  */
 export function freeOf(taken, bounds) {
@@ -36,10 +36,10 @@ export function freeOf(taken, bounds) {
 }
 
 /**
- * Chooses the x of the vertical segments, for the widest line first. Each is as near to both ends of its line as there
- * is room.
+ * Chooses the x of the vertical segments, for the widest line first. Each segment is as near to both ends of its line
+ * as the free space allows.
  * @param {readonly Way[]} ways
- * @param {readonly Span[][]} rows x ranges of the parts of each row
+ * @param {readonly Span[][]} rows x ranges of the boxes of each row
  * @param {Span} bounds
  * @returns {Route[]}
  */
@@ -68,8 +68,8 @@ export function routesOf(ways, rows, bounds) {
 }
 
 /**
- * Assigns the horizontal segments to tracks. Gap g has the tracks `tracks[g]`, from below, each as high as its widest
- * line.
+ * Assigns the horizontal segments to tracks. Gap g has the tracks `tracks[g]`, from bottom to top. A track is as high
+ * as its widest line.
  * @param {readonly Route[]} routes
  * @param {number} gaps
  */
@@ -103,7 +103,7 @@ export const heightOf = (tracks) => tracks.reduce((sum, { height }) => sum + hei
 /**
  * Returns the corners of a route.
  * @param {Route} route
- * @param {(route: Route, gap: number) => number | null} yOf y of its horizontal segment in a gap, or null
+ * @param {(route: Route, gap: number) => number | null} yOf y of the horizontal segment of the route in a gap, or null
  * @param {number} bottom y where it begins @param {number} top y where it ends
  */
 export function pointsOf(route, yOf, bottom, top) {

@@ -23,7 +23,7 @@ export const settingsIn = ({ state }) => state.value.circuit ?? usualCircuit;
 export const change = (session, fields, gesture) =>
   session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
 
-/** Returns the circuit with the lines that are shown; null while no circuit has been measured. */
+/** Returns the circuit with the edges that are shown; null while no circuit has been measured. */
 export function useCircuit() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -32,7 +32,7 @@ export function useCircuit() {
   return { circuit, count, lines: shownLines(circuit, count) };
 }
 
-/** Returns the name of a part. @param {Texts} own @param {Node} node */
+/** Returns the name of a node of an edge. @param {Texts} own @param {Node} node */
 export function nodeName(own, { kind, layer = 0, head = 0 }) {
   if (kind === 'embed') return own.words;
   if (kind === 'mlp') return own.mlp(layer);
@@ -43,7 +43,7 @@ export function nodeName(own, { kind, layer = 0, head = 0 }) {
 /** @param {Texts} own @param {Pick<ShownLine, 'from' | 'to'>} line */
 export const lineText = (own, { from, to }) => `${nodeName(own, from)} → ${nodeName(own, to)}`;
 
-/** Cuts a line, or reconnects it if it is cut. @param {Session} session @param {string} name */
+/** Cuts an edge, or reconnects it if it is cut. @param {Session} session @param {string} name */
 export function toggleCut(session, name) {
   const { cut } = settingsIn(session);
   const isCut = cut.includes(name);
@@ -53,7 +53,7 @@ export function toggleCut(session, name) {
 }
 
 /**
- * Sets the number of lines that are kept, within the lines that are measured.
+ * Sets the number of edges that are kept, at most the number of measured edges.
  * @param {Session} session @param {number} count
  */
 export function keepLines(session, count) {
@@ -89,7 +89,7 @@ export function onKey(session, { lines, count }, key) {
   return true;
 }
 
-/** Announces to a screen reader how much of the prediction the lines keep. @param {Session} session */
+/** Announces to a screen reader how much of the prediction the kept edges preserve. @param {Session} session */
 function announceKept(session) {
   const circuit = session.circuit.shown.value;
   if (!circuit) return;

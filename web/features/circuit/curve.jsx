@@ -1,4 +1,4 @@
-// The curve of a circuit, which is also a slider. Its horizontal axis is the number of lines that are kept, its
+// The curve of a circuit, which is also a slider. The horizontal axis is the number of edges that are kept, the
 // vertical axis the share of the prediction that remains.
 
 import { useRef } from 'preact/hooks';

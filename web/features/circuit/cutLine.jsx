@@ -1,4 +1,4 @@
-// The circuit in the what-if line: the lines that are cut, a button that undoes the cuts, and the value that a cut line
+// The circuit in the what-if line: the edges that are cut, a button that undoes the cuts, and the value that a cut edge
 // carries.
 
 import { useSession } from '../../ui/context.js';

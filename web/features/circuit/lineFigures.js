@@ -1,4 +1,5 @@
-// Places the numbers next to lines and the roles next to heads. Each gets the first candidate that covers nothing else.
+// Chooses the positions of the numbers next to lines and of the roles next to heads. Each text gets the first candidate
+// position at which it covers nothing else.
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 /** @typedef {{ name: string, points: number[][], width: number, cost: number }} Drawn */
@@ -39,8 +40,8 @@ function* candidates({ points, width: thick }, { width, height }) {
 }
 
 /**
- * Returns the upper left corners of numbers by line name, and of roles by part key. The costliest line chooses first,
- * roles last.
+ * Returns the upper left corners of numbers by the name of their line, and of roles by the identifier of their head.
+ * The number of the costliest line is placed first, the roles last.
  * @param {readonly Drawn[]} lines @param {readonly Area[]} parts @param {readonly Words[]} words
  * @param {{ left: number, right: number, letter: number }} room letter: height of a letter
  */

@@ -1,4 +1,4 @@
-// The lines as a list, the strongest first. A click cuts a line or reconnects it.
+// The edges as a list, the strongest first. A click cuts an edge or reconnects it.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -10,7 +10,7 @@ import { nodeName, onKey, pointsText, textsIn, useCircuit } from './circuitState
 
 /**
  * The keys that the list shares with the drawing. Enter and Space are missing, because they press the button of the
- * line.
+ * focused edge.
  */
 const KEYS = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'x']);
 

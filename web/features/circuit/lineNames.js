@@ -1,4 +1,5 @@
-// Names of lines in the address and in messages. For example, 'h3.3-k4.2' goes from head 3.3 to the key of head 4.2.
+// Names of edges in the address and in messages. For example, 'h3.3-k4.2' is the edge from head 3.3 to the key input of
+// head 4.2.
 
 /** @import { Node } from '../../../src/js/analysis/edges.js' */
 

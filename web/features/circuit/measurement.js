@@ -9,7 +9,10 @@ import { byLoss } from './shownLines.js';
 /** @import { State } from '../../store/state.js' */
 /** @import { Circuit } from './shownLines.js' */
 
-/** Returns a key of all values on which a circuit depends, except the lines that are cut. @param {State} state */
+/**
+ * Returns all values on which a circuit depends, except the edges that are cut, as a text that can be compared.
+ * @param {State} state
+ */
 const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
   JSON.stringify([model, runOf(state), pinned, trace.answers, circuit?.carries]);
 
@@ -22,7 +25,7 @@ const keyOf = ({ model, pinned, trace, circuit, ...state }) =>
  * @param {(name: string | null) => void} store.point
  */
 export function createMeasurement({ requests, state, shown, show, point }) {
-  /** Keys of the last request of a circuit, and of the last request with cuts. */
+  /** The values that the last request of a circuit depends on, and those of the last request with cuts, as texts. */
   let [asked, askedCut] = ['', ''];
 
   /** @param {State} now */
@@ -35,7 +38,7 @@ export function createMeasurement({ requests, state, shown, show, point }) {
     requests.cancel('circuit');
     requests.cancel('circuitCut');
   }
-  /** Requests the run with cuts, both when the circuit begins and when all its lines are measured. */
+  /** Requests the run with cuts, both when the circuit begins and when all edges of the circuit have been measured. */
   function measureCuts() {
     const now = state.peek();
     const { begun, lines, work } = shown.peek() ?? {};

@@ -1,16 +1,17 @@
-// The settings of a circuit in the state of the page: the value that a cut line carries, how many lines are kept, and
-// which lines are cut.
+// The settings of a circuit in the state of the page: the value that a cut edge carries, how many edges are kept, and
+// which edges are cut.
 
 /**
- * carries: null for the value in the other sentence if there is one, otherwise for the mean. lines: null for the least
- * number of lines that keep most of the prediction. cut: names of lines.
+ * carries: null for the default, which is the value in the other sentence if both have the same number of tokens,
+ * otherwise the mean, or zero if a mean has no meaning for the model. lines: number of edges that are kept, null for
+ * the least number that keeps most of the prediction. cut: names of edges.
  * @typedef {{ carries: Carries | null, lines: number | null, cut: string[] }} CircuitSettings
  */
 
-/** The values that cut lines can carry. */
+/** The values that cut edges can carry. */
 export const CARRIES = /** @type {const} */ (['other', 'mean', 'zero']);
 /** @typedef {typeof CARRIES[number]} Carries */
-/** Maximum number of lines that are measured one by one. */
+/** Maximum number of edges that are measured one by one. */
 export const MAX_LINES = 64;
 const MAX_CUT = 64;
 

@@ -1,37 +1,38 @@
-// Selects the lines of a circuit that are shown: their number, the lines themselves, and the cost of cutting each.
+// Selects the edges of a circuit that are shown: their number, the edges themselves, and the cost of cutting each.
 
 import { MAX_LINES } from './settings.js';
 
 /** @import { CircuitBegun, CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
 /** @import { CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
 /**
- * The parts of a circuit that have been measured so far. cuts: the run with the lines cut that the page's state names.
+ * The results of a circuit that have been measured so far. cuts: the run in which the edges that the page's state lists
+ * are cut.
  * @typedef {{ begun: CircuitBegun, work: CircuitWork, lines: MeasuredLine[], points: CurvePoint[],
  *   cuts: CircuitCuts | null }} Circuit
  */
 
 /**
- * The share of the prediction that the default number of lines keeps. If all lines keep less than MIN_SHARE, the
- * circuit is not small.
+ * The default number of edges keeps at least USUAL_SHARE of the prediction, if possible. If no measured number of edges
+ * keeps MIN_SHARE of it, the model has no small circuit.
  */
 const [USUAL_SHARE, MIN_SHARE] = [0.9, 0.2];
-/** Number of lines that are shown before the curve is known. */
+/** Number of edges that are shown before the curve is known. */
 const AT_FIRST = 12;
 
 /**
- * Returns the lines in the order in which they are kept, the largest loss first.
+ * Returns the edges in the order in which they are kept, with the edge whose cut causes the largest loss first.
  * @param {readonly MeasuredLine[]} lines
  */
 export const byLoss = (lines) => [...lines].sort((a, b) => a.value - b.value);
 
 /**
- * Returns the points of the curve, by number of lines. Each point keeps only the strongest lines.
- * @param {Circuit} circuit @param {boolean} [random] true for the curve that keeps random lines instead
+ * Returns the points of the curve, by number of edges. At each point only the strongest edges are kept.
+ * @param {Circuit} circuit @param {boolean} [random] true for the curve that keeps random edges instead
  */
 export const curveOf = ({ points }, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
-/** Returns the default number of lines that are shown. @param {Circuit} circuit */
+/** Returns the default number of edges that are shown. @param {Circuit} circuit */
 export function usualCount(circuit) {
   const curve = curveOf(circuit);
   if (curve.length === 0) return Math.min(AT_FIRST, circuit.lines.length);
@@ -43,20 +44,21 @@ export function usualCount(circuit) {
 export const countOf = (circuit, wanted) =>
   Math.max(Math.min(wanted ?? usualCount(circuit), circuit.lines.length || MAX_LINES), 1);
 
-/** Returns true if even the largest number of lines keeps little of the prediction. @param {Circuit} circuit */
+/** Returns true if every measured number of edges keeps little of the prediction. @param {Circuit} circuit */
 export function isTooLarge(circuit) {
   const curve = curveOf(circuit);
   return circuit.work.stage === 'done' && curve.length > 0 && curve.every(({ kept }) => kept < MIN_SHARE);
 }
 
 /**
- * Returns the change of the answer's probability without a line, in percentage points. It is negative if the
+ * Returns the change of the first answer's probability when an edge is cut, in percentage points. It is negative if the
  * probability falls.
  */
 export const costOf = (/** @type {number[]} */ both, /** @type {number[]} */ whole) => 100 * (both[0] - whole[0]);
 
 /**
- * Returns the strongest lines, the strongest first. was: the cost of a line before lines were cut, null if none is cut.
+ * Returns the strongest edges, the strongest first. was: the cost of an edge before edges were cut, null if no edge is
+ * cut.
  * @param {Circuit} circuit
  * @param {number} count
  * @returns {ShownLine[]}

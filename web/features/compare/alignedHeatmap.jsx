@@ -107,7 +107,7 @@ function useAlignedInput(picture, canvas) {
     const [column, row] = [event.clientX - box.left, event.clientY - box.top].map((from) =>
       Math.floor(from / plan.cell),
     );
-    // A linear search is fast enough, because only tokens below a gap are not in the row of their index.
+    // The token is searched for, because in a grid with a gap the row of a token may differ from its index.
     const t = names.findIndex((_, i) => rowOf(i) === row);
     const s = keys.findIndex((_, i) => columnOf(i) === column);
     return t >= 0 && s >= 0 && (value(t, s) !== undefined || isUnpaired?.(t, s)) ? { t, s } : null;
@@ -185,8 +185,8 @@ function AlignedLabels(picture) {
 }
 
 /**
- * Marks the cell that is read by a line from the query's label, a line from the key's label, a frame, and the values of
- * the row.
+ * Marks the cell that is read: draws a line from the query's label, a line from the key's label, a frame around the
+ * cell, and the values of the row.
  * @param {AlignedPicture & { read: Cell }} picture
  */
 function ReadCell(picture) {

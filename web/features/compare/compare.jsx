@@ -20,7 +20,7 @@ export function Compare({ width, height, most, compact = false, free = false }) 
   const runs = runPairIn(session);
   const read = useCell(runs);
   const state = session.state.value;
-  // A model in training that has no run before its training to compare with is shown alone.
+  // A model in training is shown alone if there is no run from before the training to compare it with.
   if (isOpen(state) && !runs) return <Picture width={width} height={height} most={most} compact={compact} />;
   const room = { width, height, most, compact, free };
   return (

@@ -117,7 +117,9 @@ export function differenceOf({ now, old, full, rows, columns }) {
     const cell = cellOf(t, s);
     return [weightIn(now, full, cell.now), weightIn(old, full, cell.old)];
   };
-  /** A key that is masked in one run counts as a weight of 0, if the other run has a weight there. */
+  /**
+   * Returns the difference of a cell. If the key is masked in only one of the runs, its weight in that run counts as 0.
+   */
   const value = (/** @type {number} */ t, /** @type {number} */ s) => {
     const cell = cellOf(t, s);
     const [a, b] = weights(t, s);

@@ -58,7 +58,7 @@ export function useCell(runs) {
   return { now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } };
 }
 
-/** Returns actions that read a cell while the pointer is on it, or keep it. */
+/** Returns actions that read a cell while the pointer is on it, or that choose the cell so that it stays read. */
 export function usePointing() {
   const session = useSession();
   const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
@@ -72,7 +72,7 @@ export function usePointing() {
       if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
       session.setPinnedHover(isThere(now) ? null : old);
     },
-    /** @param {CellPair} pair @param {boolean} [toggle] toggle: true to release the cell if it is already kept */
+    /** @param {CellPair} pair @param {boolean} [toggle] toggle: true to release the cell if it is already chosen */
     hold({ now, old }, toggle = true) {
       session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;

@@ -6,8 +6,8 @@ export const MAX_SIDE = 1280;
 export const NAN_PIXEL = 0xff808080;
 
 /**
- * Returns pixels of one cell each, or of several cells, whose value with the largest absolute value is shown. A pixel
- * without a cell is 0.
+ * Returns an image with one pixel for each cell. If there are too many cells, a pixel covers several cells and shows
+ * the value with the largest absolute value. A pixel without a cell is 0.
  * @param {import('./figure.js').Panel} panel
  * @param {{ pixel: (value: number) => number }} colours
  * @returns {{ across: number, down: number, pixels: Uint32Array<ArrayBuffer> }}

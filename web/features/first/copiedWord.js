@@ -17,7 +17,7 @@ import { weightsOf } from '../reading/derivation.js';
 
 const textOf = (/** @type {Run['pieces']} */ pieces) => pieces.map(({ space, text }) => space + text).join('');
 
-/** Returns the position of the largest number. @param {Float32Array} row */
+/** Returns the index of the largest weight. @param {Float32Array} row */
 const largest = (row) => row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
 
 /**

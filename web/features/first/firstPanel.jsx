@@ -43,7 +43,8 @@ export function FirstPanel() {
 }
 
 /**
- * Returns a text that says how many of the last rows find their words, and where the other rows look.
+ * Returns a text that says how many of the last rows find an earlier occurrence of their words, and where the remaining
+ * rows look.
  * @param {Session} session @param {Run} run
  */
 function foundText(session, run) {

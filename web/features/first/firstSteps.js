@@ -11,7 +11,7 @@ const OFF = 1;
 export const PICTURE = 2;
 export const HEADS = 3;
 
-/** The key under which the browser stores that the first visit is over. */
+/** The name under which the browser stores that the first visit is over. */
 export const STORED = 'first';
 
 /**
@@ -38,7 +38,11 @@ const PAGE = Object.fromEntries(
   Object.entries(initialState).filter(([name]) => !['colours', 'training', 'lesson', 'hide', 'versus'].includes(name)),
 );
 
-/** Goes to a step, or for null to the instrument. @param {Session} session @param {number | null} first */
+/**
+ * Goes to a step; null ends the first visit and shows the instrument.
+ * @param {Session} session
+ * @param {number | null} first
+ */
 export function goToFirst(session, first) {
   const isOver = session.state.peek().first === null;
   session.markFirstMoved();

@@ -33,7 +33,7 @@ export function allParts({ embed, heads, others, mlps, bias }, size, other = 'cr
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps?: boolean }} size
  * @param {{ hide: number, count: number, other?: AttentionPart }} shown hide: threshold of an absolute contribution;
- *   count: maximum number of parts; all parts besides are added up
+ *   count: maximum number of parts; all remaining parts are added up
  */
 export function partsAdding(added, size, { hide, count, other }) {
   const all = allParts(added, size, other).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
@@ -48,14 +48,14 @@ export function partsAdding(added, size, { hide, count, other }) {
 }
 
 /**
- * A head is needed if its ablation lowers the probability by MIN_EFFECT. A contribution is small below MAX_SHARE of the
- * sum.
+ * A head has a large effect if its ablation lowers the probability by at least MIN_EFFECT. Its contribution is small if
+ * it is less than MAX_SHARE of the sum.
  */
 const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
- * Returns heads with a large effect on the prediction but a small contribution, which therefore act through other
- * heads.
+ * Returns the heads whose ablation has a large effect on the prediction although their contribution is small. Such a
+ * head acts through other heads.
  * @param {Pick<Ablation, 'before' | 'switchedOff'> | null} found
  * @param {Added} added
  * @param {{ heads: number }} size

@@ -16,7 +16,7 @@ import { bent, CORNER, headIn, TRACKS } from './flowLines.js';
 const [END, BEGIN] = [12, 10];
 /** Minimum distance in pixels between tokens, horizontal and slanted. */
 const [LEVEL, SLANTED] = [46, 16];
-/** Pixels from the top of the tokens to the bottom, and from the top of their area to the track of lines. */
+/** Pixels from the bottom of the drawing to the tokens, and from the top of the tokens' area to the track of lines. */
 export const TOKEN_TOP = 24;
 const TRACK = 12;
 

@@ -154,7 +154,7 @@ function LayerHeads({ layer, heads, layout, order, rooms }) {
 }
 
 /**
- * Returns, by layer and place, true if the name of the head does not overlap another name.
+ * Returns, by layer and position in the row, true if the name of the head does not overlap another name.
  * @param {Session} session
  * @param {About} about
  * @param {number[][] | null} order

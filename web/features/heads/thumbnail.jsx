@@ -115,8 +115,8 @@ function useThumbnailCanvas(layer, head, size) {
 }
 
 /**
- * Returns the change by the ablation of each head in percentage points or degrees, by 'layer.head'. In the story it
- * covers the heads switched off so far.
+ * Returns, by 'layer.head', the effect of each head's ablation in percentage points or degrees. In the story it covers
+ * the heads switched off so far.
  * @returns {Record<string, number> | null | undefined}
  */
 function usePoints() {
@@ -128,7 +128,7 @@ function usePoints() {
 }
 
 /**
- * The number of layers and of places that an arrow key moves.
+ * The number of layers, and of positions in the row, by which an arrow key moves.
  * @type {Record<string, [layers: number, places: number]>}
  */
 const ARROW_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };

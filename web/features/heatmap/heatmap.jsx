@@ -150,7 +150,7 @@ function onKey(event, session, picture) {
 }
 
 /**
- * Marks the rows in which the head's pattern has no match with a line on the left.
+ * Draws a line to the left of the rows in which the head's pattern has no match.
  * @param {{ picture: PictureOf }} props
  */
 function UnmatchedRows({ picture: { unmatchedRows, x, y, cell } }) {

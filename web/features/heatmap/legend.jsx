@@ -29,7 +29,7 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  // A model whose training was continued is shown next to its state before.
+  // If the training of a model was continued, the model can be shown next to its state before that.
   const further = isOpen(state) && session.training.changes.value !== null;
   const views = viewsFor(state, run, further).map((view) => (further && view.ways ? { ...view, ways: BESIDE } : view));
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];

@@ -12,7 +12,9 @@ import { useColours } from './useColours.js';
 /** Pixels from the left edge of a column to its label along the diagonal. usePicture reserves room for this label. */
 export const KEY_LABEL_INSET = 2;
 
-/** Pixels from the last cell of a row to the name of its token, in a picture that names each token once. */
+/**
+ * Pixels from the last cell of a row to the name of its token, in a picture that writes the name of each token once.
+ */
 export const STEP_LABEL_INSET = 8;
 
 /**
@@ -45,7 +47,7 @@ export const Labels = ({ picture }) =>
 const atStep = ({ x, y, cell }, t) => px({ left: x + (t + 1) * cell + STEP_LABEL_INSET, top: y + t * cell });
 
 /**
- * Names each token once, so that its row is to the left of the name and its column below.
+ * Writes the name of each token once. The row of the token is to the left of the name, its column below the name.
  * @param {{ picture: Picture }} props
  */
 function StepLabels({ picture }) {
@@ -70,7 +72,7 @@ function StepLabels({ picture }) {
 }
 
 /**
- * Names queries to the left of their rows, and keys at the first cell of their columns.
+ * Writes the names of queries to the left of their rows, and the names of keys at the first cells of their columns.
  * @param {{ picture: Picture }} props
  */
 function SideLabels({ picture }) {
@@ -111,8 +113,8 @@ function SideLabels({ picture }) {
 }
 
 /**
- * Marks the cell that is read by a line from the query's label, a line from the key's label, a frame where they meet,
- * and the weights of the row as numbers.
+ * Marks the cell that is read: draws a line from the query's label, a line from the key's label, a frame where the two
+ * lines meet, and the weights of the row as numbers.
  * @param {{ picture: Picture }} props
  */
 export function ReadCell({ picture }) {
@@ -134,8 +136,8 @@ export function ReadCell({ picture }) {
 }
 
 /**
- * Marks the cell that is read in a picture that names each token once. The query's line runs above its row, the key's
- * line to the right of its column.
+ * Marks the cell that is read, in a picture that writes the name of each token once. The query's line runs above its
+ * row, the key's line to the right of its column.
  * @param {{ picture: Picture, t: number, s: number, isMasked: boolean }} props
  */
 function StepCell({ picture, t, s, isMasked }) {

@@ -22,8 +22,8 @@ function meanOf(list) {
 }
 
 /**
- * Returns true if the page has received the weights of all heads. Rollout also needs keys that are the queries, with
- * none missing.
+ * Returns true if the page has received the weights of all heads. For rollout the keys must also be the same tokens as
+ * the queries, without a missing token.
  */
 export const canMean = (/** @type {Run | null} */ run, /** @type {string} */ mean) =>
   mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || canRollOut(run)));

@@ -8,7 +8,7 @@ import { isAhead } from '../reading/derivation.js';
 /** @typedef {Pick<Ramp, 'css' | 'pixel'>} Colours colours of values: a ramp, or the colours of differences */
 
 /**
- * Gives a canvas a size in CSS pixels, at the resolution of the screen, and clears it.
+ * Sets the size of a canvas in CSS pixels, at the resolution of the screen, and clears the canvas.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  */
 export function sized(canvas, width, height) {

@@ -8,7 +8,7 @@ import { RAMP, stretched } from './colourRamp.js';
 /** @import { Run } from './types.js' */
 
 /**
- * The largest weight of each head. The keys are the weights of a run.
+ * The largest weight of each head. The array of weights of a run is the key of the map.
  * @type {WeakMap<object, Record<string, number>>}
  */
 const cache = new WeakMap();

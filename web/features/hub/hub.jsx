@@ -101,7 +101,7 @@ export function HubChoice({ hub }) {
  * @param {HTMLElement | null} list
  */
 function walk(event, list) {
-  // The keys of the picture must have no effect here.
+  // The keyboard shortcuts of the picture must have no effect here.
   if (event.key !== 'Escape') event.stopPropagation();
   const step = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1 })[event.key];
   if (!step || !list) return;

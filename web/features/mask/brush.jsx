@@ -80,7 +80,7 @@ export function Brush({ picture }) {
   };
   const input = usePainting(picture, { canvas, stroke, draw });
   useEffect(() => draw(null), [session.state.value.painted, cell, matrixHeight, theme]);
-  // The picture has the keys that paint, so it takes the focus.
+  // The picture handles the keys of the keyboard that paint, so it takes the focus.
   useLayoutEffect(() => {
     const root = /** @type {ShadowRoot} */ (canvas.current?.getRootNode());
     /** @type {HTMLElement | null} */ (root.querySelector('#picture'))?.focus({ preventScroll: true });

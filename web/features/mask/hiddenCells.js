@@ -12,7 +12,7 @@ export const isPainted = (text) =>
   /^$|^\d{1,4}(\.\d{1,4}(-\d{1,4})?)+(_\d{1,4}(\.\d{1,4}(-\d{1,4})?)+)*$/.test(text);
 
 /**
- * Calls `each` for every run of masked cells, with the query t and the keys from…to.
+ * Calls `each` for every group of neighbouring masked cells in a row, with the query t and the keys from…to.
  * @param {string} text @param {(t: number, from: number, to: number) => void} each
  */
 export function eachRun(text, each) {
@@ -33,7 +33,8 @@ export function countOf(text) {
 }
 
 /**
- * Returns the mask (tokens, keys) without the cells that are masked by hand: 1 for a visible key, 0 for a masked one.
+ * Returns a mask (tokens, keys) in which the cells that are masked by hand are masked too. A visible key has 1, a
+ * masked key 0.
  * @param {string} text
  * @param {string} mask 'causal' (the model's own), 'none', 'past', or the number of keys of a window
  * @param {number} tokens

@@ -15,8 +15,8 @@ const baseOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf('/') 
 export const isIncomplete = (code) => INCOMPLETE.has(code);
 
 /**
- * Returns new files together with the files of the incomplete model before them. The new files stay alone if they are a
- * complete model, or if one of them does not belong to a model.
+ * Returns the new files together with the files of an incomplete model that were chosen before. Returns only the new
+ * files if they are a complete model, or if one of them does not belong to a model.
  * @template {{ path: string }} T
  * @param {readonly T[]} before
  * @param {readonly T[]} now

@@ -130,11 +130,14 @@ const offersTrace = (state, run) =>
   !isOpen(state) &&
   canShow('trace', run);
 
-/** Less probable predictions are listed only if they are followed, or were probable in the other case. */
+/**
+ * A less probable prediction is listed only if it is the chosen one, or if its probability in the comparison is at
+ * least this.
+ */
 const MIN_LISTED = 0.01;
 
 /**
- * The predictions, of which one is followed. Arrow keys move between them.
+ * The predictions, of which one is chosen. Arrow keys choose the previous or next one.
  * @param {{ run: RunWithPredictions | null, other: Other | null, compared: boolean, short: boolean }} props
  */
 function GuessList({ run, other, compared, short }) {
@@ -209,8 +212,8 @@ function GuessRow({ guess: { id, text, now }, run, before, max, compared, short,
 }
 
 /**
- * Names the comparison. If there is none and the query is not the last token, says that the predictions follow the last
- * token.
+ * Shows the name of the comparison. If there is no comparison and the query is not the last token, says that the
+ * predictions are for the token after the last one.
  * @param {{ other: Other | null, head: string }} props
  */
 function OtherNote({ other, head }) {

@@ -63,7 +63,7 @@ export function wordAt(pieces, t) {
   return pieces.slice(from, to);
 }
 
-/** Maximum number of tokens that the end of a text has. */
+/** Maximum number of tokens that `endOf` returns. */
 const MAX_END = 6;
 
 /**
@@ -104,7 +104,7 @@ export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 export const shown = (token) => token.replaceAll('\n', '↵');
 
 /**
- * Returns true if the input of a model is token numbers, because the model has no tokenizer.
+ * Returns true if the input of a model is token ids, because the model has no tokenizer.
  * @param {Pick<About, 'reads' | 'words'>} about
  */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

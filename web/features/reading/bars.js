@@ -6,8 +6,8 @@ export const [WIDTH, HEIGHT] = [200, 40];
 const [MIN_BAR, MAX_GAP] = [0.6, 1.2];
 
 /**
- * Returns a function that draws the bar of a number at a position. All bars have the same scale: a weight of 1 has the
- * full height; other numbers have it at the largest absolute value.
+ * Returns a function that draws the bar of a number at a position. All bars have the same scale. For weights, a bar of
+ * full height is 1. For other numbers it is the largest absolute value.
  * @param {ArrayLike<number>} values @param {boolean} isWeights
  */
 export function barsOf(values, isWeights) {

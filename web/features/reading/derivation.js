@@ -1,4 +1,4 @@
-// Takes the numbers from which one weight is computed from the worker's answer.
+// Selects from the worker's answer the numbers from which one weight is computed.
 
 import { stepsAt } from './score.js';
 

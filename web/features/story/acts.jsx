@@ -44,7 +44,8 @@ export function Acts({ texts, values, phone, figure }) {
   const result = (/** @type {number} */ act) => (
     <Result key={`seen${act}`} act={act} texts={texts} isPast={act < now} />
   );
-  // The figure has a key, so that it remains the same element when the next act begins, because it may have the focus.
+  // The figure has the JSX attribute `key`, so that its element is not replaced when the next act begins. It may have
+  // the focus.
   return [
     ...done.map((isDone, act) => act !== now && isDone && result(act)),
     <Task key={`task${now}`} act={now} text={texts.acts[now]} values={values} isDone={done[now]} phone={phone} />,

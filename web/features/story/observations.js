@@ -21,12 +21,12 @@ import { lineKey, readTrial, TRICK } from './trial.js';
  *   after each token, with the current changes and without changes
  */
 
-/** A temperature from which the change of the weights is clear. */
+/** Minimum temperature at which the change of the weights is clear. */
 export const WARM = 2;
 /** Changes of a probability in percentage points: at least FALL counts as a fall, at most SAME as no difference. */
 export const FALL = 20;
 const SAME = 2;
-/** A weight from which a token attends mostly to one key, and a distance from which that key is far back. */
+/** Minimum weight at which a token attends mostly to one key, and minimum distance at which that key is far back. */
 const [MOSTLY, FAR] = [0.5, 6];
 /** A component counts as flipped if its ratio to the original component is at most this. */
 const FLIPPED = -0.99;
@@ -38,7 +38,10 @@ function rowAt({ weights, about, T, layer, head }, t) {
 }
 
 const isOff = (/** @type {number} */ scale) => scale === 0;
-/** Returns the heads that are switched off, without those that are off because their layer is. @param {State} state */
+/**
+ * Returns the heads that are switched off one by one. Heads of a layer that is switched off as a whole are left out.
+ * @param {State} state
+ */
 const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
 /** Returns true if a component is changed that the page does not show. @param {State} state */

@@ -30,7 +30,7 @@ export const TIMES = /** @type {const} */ (['before', 'after']);
 export const ASKED_TOKEN = 12;
 /** Maximum number of attempts that are recorded for a question. */
 const MAX_TRIES = 40;
-/** The key under which the browser stores the answers, and the version of their format. */
+/** The name under which the browser stores the answers, and the version of their format. */
 export const STORED = 'story';
 const VERSION = 1;
 

@@ -1,10 +1,10 @@
-// Changes inside a head that the story tries. They are keys of state.trial: '4.2.13.29' is a component of a query, by
-// layer, head, token and index; '3.3-4.2' is the line from one head to the keys of another, which is cut.
+// Changes inside a head that the story tries. Each has a name in state.trial. '4.2.13.29' is a changed component of a
+// query, by layer, head, token and index. '3.3-4.2' is a cut edge, from head 3.3 to the keys of head 4.2.
 
 /** @typedef {{ layer: number, head: number }} Place */
 /** @typedef {{ from: Place, to: Place }} Line */
 
-/** The line from the previous-token head to the keys of the induction head. */
+/** The edge from the previous-token head to the keys of the induction head. */
 export const TRICK = { from: { layer: 3, head: 3 }, to: { layer: 4, head: 2 } };
 const nameOf = (/** @type {Place} */ { layer, head }) => `${layer}.${head}`;
 /** @param {Line} line */

@@ -1,5 +1,5 @@
-// Adds rows or columns of a picture. The state names them: "columns.3.9" is the weight on the keys 3 and 9 together,
-// "rows.3.9" the weights of the queries 3 and 9 together.
+// Adds rows or columns of a picture. In the state a sum is a text: "columns.3.9" is the weight on the keys 3 and 9
+// together, "rows.3.9" the weights of the queries 3 and 9 together.
 
 /** @typedef {'rows' | 'columns'} Axis */
 /** @typedef {{ axis: Axis, places: number[] }} Added */
@@ -16,7 +16,11 @@ export function readSum(sum) {
 export const writeSum = (axis, places) =>
   places.length === 0 ? '' : [axis, ...[...new Set(places)].sort((a, b) => a - b)].join('.');
 
-/** Returns all places from one to another, in either direction. @param {number} from @param {number} to */
+/**
+ * Returns all positions between two positions, including both, in ascending order.
+ * @param {number} from
+ * @param {number} to
+ */
 export const placesBetween = (from, to) =>
   Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => Math.min(from, to) + i);
 
@@ -37,8 +41,8 @@ export function totalsOf({ axis, places }, { weights, T, S }) {
 }
 
 /**
- * Returns the name of the sum after Shift and an arrow key. The sum extends from the cell that is read by one more row
- * or column.
+ * Returns the sum that results from Shift and an arrow key, as a text for the state. It grows or shrinks by one row or
+ * column; the row or column of the cell that is read is its fixed end.
  * @param {Added | null} added
  * @param {string} key
  * @param {{ t: number, s: number }} read

@@ -1,5 +1,5 @@
-// The numbers of a text that have been measured so far: the surprise of each token, its mean along the text, and the
-// same in the other case. Surprise is measured in bits: −log₂ of the probability.
+// The numbers of a text that have been measured so far: the surprise of each token and the mean surprise along the
+// text, in this case and in the other case. Surprise is measured in bits: −log₂ of the probability.
 
 /** @import { Measured, Tokens } from '../../store/surprise.js' */
 /** @import { SurprisedToken } from '../../store/surpriseProtocol.js' */

@@ -1,5 +1,5 @@
-// The reading column of a trace: the progress of the measurement, the tokens at which the answer is, and how much of
-// the answer a patch at one place restores.
+// The reading column of a trace: the progress of the measurement, the token whose residual stream carries the answer,
+// layer by layer, and how much of the answer a patch at one place restores.
 
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
@@ -217,7 +217,7 @@ function ByHead({ trace, layer, share }) {
 }
 
 /**
- * Says in one sentence at which token the answer is, layer by layer.
+ * Says in one sentence which token's residual stream carries the answer in which layers.
  * @param {{ trace: Trace, soFar: boolean }} props
  */
 function Summary({ trace, soFar }) {

@@ -1,5 +1,5 @@
-// The places of a trace. A place is a part of the model at a token, or a single head. Places have keys in state.patch,
-// and measured cells.
+// The places of a trace. A place is a part of the model at a token, or a single head. A place has an identifier in
+// state.patch, and a cell with the measured values.
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { TracedCell, TraceRuns } from '../../store/traceProtocol.js' */
@@ -18,11 +18,11 @@ export const ROWS = /** @type {const} */ (['stream', 'heads', 'mlp']);
 /** @type {readonly GridPart[]} */
 const PARTS = [...ROWS, 'head'];
 
-/** Returns a place as a key of state.patch. @param {GridPlace} place */
+/** Returns the identifier of a place in state.patch. @param {GridPlace} place */
 export const keyOf = ({ part, layer, place }) => (part === 'head' ? `${layer}.${place}` : `${part}.${layer}.${place}`);
 
 /**
- * Returns the place of a key of state.patch; null if the key stands for several places.
+ * Returns the place with an identifier of state.patch; null if the identifier stands for several places.
  * @param {string} key
  * @returns {GridPlace | null}
  */
@@ -41,7 +41,7 @@ export const placesIn = (patch) =>
   });
 
 /**
- * Returns the patched places that are not heads. Their keys contain the position of a token.
+ * Returns the patched places that are not heads. Their identifiers contain the position of a token.
  * @param {Record<string, number>} patch
  */
 export const tokenPlaces = (patch) => placesIn(patch).filter(({ part }) => part !== 'head');

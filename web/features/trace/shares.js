@@ -51,8 +51,9 @@ export function headsOf(trace, layer) {
 }
 
 /**
- * Returns the token at which the answer is in each layer: the token with the largest share of the residual stream, if
- * that share is over one half. Successive layers with the same token form one stretch.
+ * Returns the token whose residual stream carries the answer in each layer. It is the token with the largest share in
+ * the row of the residual stream, if that share is over one half. Successive layers with the same token form one
+ * stretch.
  * @param {Trace} trace
  * @returns {{ place: number, from: number, to: number }[]}
  */

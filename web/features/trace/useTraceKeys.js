@@ -81,7 +81,9 @@ export function useTraceKeys({ narrow }) {
       if (next) visit(session.tracedPlace.value || chosenIn(session) ? next : at);
       else action();
     },
-    /** Ends the innermost of these: reading a place, the patch, the view. */
+    /**
+     * Escape ends the reading of a place; if no place is read, it undoes the patch; without a patch it closes the view.
+     */
     onEscape(/** @type {KeyboardEvent} */ event) {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();

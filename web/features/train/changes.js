@@ -19,14 +19,14 @@ export const byChange = (heads) =>
 export const figureOf = (x) => (x >= MIN_FIGURE ? x.toFixed(2).replace(/^0/, '') : '');
 
 /**
- * Returns the probability of a token of which a loss is the mean (the geometric mean of probabilities), and its bits.
+ * Converts a mean loss per token into the geometric mean of the tokens' probabilities, and into bits.
  * @param {number} loss in nats
  */
 export const perToken = (loss) => ({ likely: Math.exp(-loss), bits: loss / Math.LN2 });
 
 /**
  * Returns the tokens by the factor by which their probability has changed, the largest factor first.
- * @param {[number, number][]} likely probability before and now, from token 1 on
+ * @param {[number, number][]} likely probability before and now of each token, beginning with token 1
  */
 export const likelierFirst = (likely) =>
   likely

@@ -54,7 +54,7 @@ export function watched({ scores }, watch) {
 }
 
 /**
- * Returns the step at which the first head reached 0.5 in the last watched score.
+ * Returns the step at which a head first reached 0.5 in the last of the watched scores; null if none has.
  * @param {Curves} curves @param {string[]} watch
  */
 export function formedAt(curves, watch) {

@@ -22,7 +22,7 @@ const thinned = (marks) =>
   marks.length > MAX_MARKS ? marks.filter((_, i) => i % 2 === 0 || i === marks.length - 1) : marks;
 
 /**
- * Returns the marks with `more` appended. Marks from the first step of `more` on are replaced.
+ * Returns the marks with `more` appended. Marks at or after the first step of `more` are replaced.
  * @param {Mark[]} marks @param {Mark[]} more
  */
 function joined(marks, more) {

@@ -62,7 +62,8 @@ function opener(labels, t) {
 }
 
 /**
- * Returns a function that returns the position of the answer in the part before the mark, for tokens from the mark on.
+ * Returns a function that returns the position of the answer to a token. The token is the mark or after it, and the
+ * answer is before the mark.
  * @param {(step: number, read: number) => number} place
  */
 const inRead = (place) => (/** @type {number[]} */ labels, /** @type {number} */ t) => {

@@ -24,7 +24,7 @@ function shuffled(random, values) {
 const NONE = -100;
 
 /**
- * Returns a sequence of an input, a mark, and the output. Only the positions from the mark on have targets.
+ * Returns a sequence of an input, a mark, and the output. Only the mark and the positions after it have targets.
  * @param {number[]} read
  * @param {number} mark
  * @param {number[]} written
@@ -150,7 +150,7 @@ export const TASKS = {
 };
 
 /**
- * Returns held-out sequences. Every task except a text generates new ones without limit.
+ * Returns held-out sequences. Every task except a text can generate any number of new sequences, so none is reserved.
  * @param {TaskKind} task
  * @param {Random} random
  * @param {number} count

@@ -46,8 +46,8 @@ const maskEdit = (mask, causal) =>
     : { window: mask === 'past' ? [-1, 0] : [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
- * Returns an edit with a painted mask for each group of heads that have the same mask. It is the mask with the chosen
- * name, without the cells that are masked by hand.
+ * Returns an edit with a painted mask for each group of heads that have the same mask. The painted mask is the mask
+ * with the chosen name, in which the cells that are masked by hand are masked too.
  * @param {Run} run
  * @param {string} at name of the scores
  * @param {string} place place of the layer

@@ -5,7 +5,11 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 /** @import { About, AttentionPart } from '../../store/protocol.js' */
 /** @import { Run, State } from '../../store/state.js' */
 
-/** The letter with which the places of an attention begin. @type {Record<AttentionPart, string>} */
+/**
+ * A place is a text that identifies a head ('3.1'), a layer ('3') or all heads ('all'). This is the letter with which
+ * the places of an attention begin.
+ * @type {Record<AttentionPart, string>}
+ */
 const LETTERS = { decoder: '', encoder: 'e', cross: 'c', text: '', vision: 'v' };
 /** Returns the place of all heads of an attention, from any place of that attention. @param {string} place */
 export const allIn = (place) => `${/^[ecv](?=all|\d)/.exec(place)?.[0] ?? ''}all`;

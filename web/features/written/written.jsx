@@ -41,7 +41,7 @@ export function WrittenRows({ picture: { run, x, y, cell, matrixWidth, matrixHei
 }
 
 /**
- * The controls that play the rows back, pause, and go one token on. At the last row the model continues to write.
+ * The controls that play the rows back, pause, and advance by one token. At the last row the model continues to write.
  * @param {{ run: Run }} props
  */
 export function WrittenLine({ run }) {
