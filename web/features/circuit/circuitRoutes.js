@@ -8,7 +8,7 @@
  * the gap below the upper box; gap g is below row g.
  * @typedef {{ name: string, from: number, to: number, low: number, high: number, width: number }} Way
  */
-/** The route of a line. x: that of its vertical segment. @typedef {Way & { x: number }} Route */
+/** The route of a line. x: x of the vertical segment. @typedef {Way & { x: number }} Route */
 /**
  * A horizontal segment of a route.
  * @typedef {{ route: Route, gap: number, left: number, right: number, y: number }} Along
@@ -104,7 +104,7 @@ export const heightOf = (tracks) => tracks.reduce((sum, { height }) => sum + hei
  * Returns the corners of a route.
  * @param {Route} route
  * @param {(route: Route, gap: number) => number | null} yOf y of the horizontal segment of the route in a gap, or null
- * @param {number} bottom y where it begins @param {number} top y where it ends
+ * @param {number} bottom y where the route begins @param {number} top y where the route ends
  */
 export function pointsOf(route, yOf, bottom, top) {
   const { from, to, x, low, high } = route;

@@ -59,8 +59,8 @@ export function SideBySide({ runs, read, room }) {
 }
 
 /**
- * Returns the places of the pictures. Side by side they end at the bottom of the view; one below the other they fill
- * it.
+ * Returns the positions of the pictures. Two pictures side by side end at the bottom of the view. Two pictures one
+ * below the other fill the view.
  * @param {AlignedPlan} plan
  * @param {ViewProps} room
  */

@@ -1,5 +1,5 @@
-// Writes a program that repeats the run. It opens the model, runs it on the text with the same changes, and prints the
-// weights of the head and the next token. It contains no numbers of the run.
+// Writes a program that repeats the run. The program opens the model, runs it on the text with the same changes, and
+// prints the weights of the head and the next token. It contains no numbers of the run.
 
 import { isOfHub } from '../../store/state.js';
 import { tokenPlaces } from '../trace/places.js';

@@ -1,6 +1,6 @@
 // Flow: a large drawing of the model in place of the picture. The contribution of each part to the logit of the chosen
-// next token is a ribbon from the part up to the token. Lines show the composition of the chosen head with others, by
-// query, key and value.
+// next token is a ribbon from the part up to the token. Lines show the composition of the chosen head with other heads,
+// by query, key and value.
 
 import { hasContributions } from '../../store/runParts.js';
 import { useSession } from '../../ui/context.js';

@@ -98,8 +98,8 @@ export function flowOf(input) {
 }
 
 /**
- * Returns the columns. Columns on the left of the widest ribbon have their lane of ribbons on the right, all others on
- * the left.
+ * Returns the columns. Columns on the left of the widest ribbon have their lane of ribbons on the right, all other
+ * columns on the left.
  * @param {{ room: number, side: number, slots: number, count: number, widest: Node }} input
  * @returns {Columns}
  */

@@ -1,4 +1,4 @@
-// The lines of flow between heads. A line is the composition of an upper head with a lower one.
+// The lines of flow between heads. A line shows the composition of an upper head with a lower head.
 
 /** @import { Box, Columns, Composition, Line, Node, Place } from './flowLayout.js' */
 

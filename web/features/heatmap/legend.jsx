@@ -16,12 +16,12 @@ const WrittenLine = later(() => import('../written/written.jsx'), 'WrittenLine')
 /** @import { View } from '../views.js' */
 
 /**
- * The line begins and ends where the picture does, if it has enough room there.
+ * Draws the legend as one line, which begins and ends at the edges of the picture if its contents fit between them.
  * @param {object} props
  * @param {number} props.left left margin of the picture
  * @param {number} [props.right] right margin of the picture
- * @param {number} [props.before] left margin that the heatmap would have, so that the line ends at the same place in
- *   every view
+ * @param {number} [props.before] left margin that the heatmap would have, so that the line has the same end in every
+ *   view
  */
 export function Legend({ left, right = 0, before = left }) {
   const session = useSession();
@@ -29,7 +29,7 @@ export function Legend({ left, right = 0, before = left }) {
   const run = session.run.value;
   const state = session.state.value;
   const { name: shown, Marks } = viewOf(state.view, run);
-  // If the training of a model was continued, the model can be shown next to its state before that.
+  // If the training of a model was continued, the model can be shown next to its earlier state.
   const further = isOpen(state) && session.training.changes.value !== null;
   const views = viewsFor(state, run, further).map((view) => (further && view.ways ? { ...view, ways: BESIDE } : view));
   const [kinds, others] = [views.filter(({ inMenu }) => inMenu), views.filter(({ inMenu }) => !inMenu)];

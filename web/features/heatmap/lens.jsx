@@ -82,7 +82,7 @@ function paintAround(canvas, read, { weights, T, S }, side, theme) {
  * @typedef {object} PointedHead
  * @property {number} layer
  * @property {number} head
- * @property {number} [place] place of the head in its row
+ * @property {number} [place] position of the head in its row
  * @property {number[][] | null} [order] the heads of each layer in their order
  * @property {number} x x of the middle of the tile
  * @property {number} y

@@ -211,7 +211,7 @@ function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s
 }
 
 /**
- * The names of the row and the column that are read, at the places of their labels.
+ * The names of the row and the column that are read, at the positions of their labels.
  * @param {object} props
  * @param {string | null} props.row null if another picture has the label of the row
  * @param {string} props.column

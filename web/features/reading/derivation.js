@@ -17,13 +17,13 @@ export function weightsOf({ weights, large, about, T, S, layer: shownLayer, head
 }
 
 /**
- * Returns true for a key after its query that has no weight. The cell of such a key is drawn only in a full matrix.
+ * Returns true if a key comes after its query and has no weight. The cell of such a key is drawn only in a full matrix.
  * @param {number} weight @param {number} t @param {number} s
  */
 export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
 /**
- * Returns true if a key after its query has weight.
+ * Returns true if any key that comes after its query has weight.
  * @param {Float32Array} weights (T,S) @param {number} T @param {number} S
  */
 export const looksAhead = (weights, T, S) => {

@@ -16,8 +16,7 @@ export { default as styles } from './sound.css';
 /** @import { Picture } from '../heatmap/types.js' */
 
 /**
- * Possible seconds between two labels; the next line has the minimum distance of two labels and the width of a label,
- * in pixels.
+ * Possible seconds between two labels; then the minimum distance of two labels and the width of a label, in pixels.
  */
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10];
 const [MIN_DISTANCE, LABEL] = [44, 30];

@@ -56,7 +56,7 @@ export function Sums({ picture: { x, y, cell, T, S, full, matrixWidth, matrixHei
 }
 
 /**
- * Returns groups of neighbouring places, each with its first place and the place after its last.
+ * Returns groups of neighbouring rows or columns, each as its first position and the position after its last.
  * @param {number[]} places
  */
 function stretches(places) {

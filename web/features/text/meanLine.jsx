@@ -1,5 +1,5 @@
 // The mean surprise along the text. The drawing also marks the part of a long text that is visible, and a click goes to
-// the token at that place.
+// the token at the position of the click.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';

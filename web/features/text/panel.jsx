@@ -1,5 +1,5 @@
-// The reading column of the view Text: the token that is read, the other predictions at that place, and the numbers of
-// the whole text.
+// The reading column of the view Text: the token that is read, the other predictions at its position, and the numbers
+// of the whole text.
 
 import { plain, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';

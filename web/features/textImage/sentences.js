@@ -1,5 +1,5 @@
 // The sentences that are compared with an image. In the state, `text` is the chosen sentence, `second` has all others,
-// one per line, and `entry` is the place of the chosen sentence among them.
+// one per line, and `entry` is the index of the chosen sentence among all sentences.
 
 /** @import { State } from '../../store/state.js' */
 

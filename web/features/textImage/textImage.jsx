@@ -59,7 +59,7 @@ export function TextImage({ short = false }) {
 }
 
 /**
- * Returns the answer about a sentence, or until it arrives the last answer about the same line.
+ * Returns the answer about a sentence. Until it arrives, returns the last answer about the sentence in the same line.
  * @param {Ranking | null} ranking @param {readonly string[]} sentences @param {number} i
  */
 function rankedAs(ranking, sentences, i) {

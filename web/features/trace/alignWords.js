@@ -26,8 +26,8 @@ function wordsIn(pieces, start, end) {
 }
 
 /**
- * Returns the columns of two words. The last tokens of the words are paired, because the model has read the whole word
- * there.
+ * Returns the columns of two words. The last tokens of the words are paired, because at its last token the model has
+ * read the whole word.
  * @param {Word} from @param {Word} into @returns {Column[]}
  */
 function columnsOfWords([a, aEnd], [b, bEnd]) {

@@ -66,8 +66,8 @@ export function formedAt(curves, watch) {
 }
 
 /**
- * Returns the frame at each of `places` equally spaced steps between 0 and the end; null for a step that training has
- * not reached.
+ * Returns the frame at each of `places` equally spaced steps between 0 and the end. The frame is null for a step that
+ * training has not reached.
  * @param {{ step: number }[]} film frames in ascending order of their steps
  * @param {number} end
  * @param {number} places

@@ -1,4 +1,4 @@
-// The values of temperature, mask and scale at a head, and the run with which a prediction is compared.
+// Finds the temperature, mask and scale that apply to a head, and the run with which a prediction is compared.
 
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 
