@@ -26,7 +26,7 @@ const TYPES = {
 };
 
 /**
- * Sets the parameters to random numbers that 4-bit blocks represent exactly, and so does BF16, so that every program
+ * Sets the parameters to random numbers that both 4-bit blocks and BF16 represent exactly, so that every program
  * multiplies by the same numbers. A block has codes from -8 to 7 times a 4-bit scale; its first code is -8. Tokens with
  * bytes beyond ASCII get logits of 0, so that they are never the most probable token, because wllama cannot write their
  * bytes.

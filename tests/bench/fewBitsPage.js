@@ -8,8 +8,8 @@ import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from 
 import * as wllama from './peers/wllama.js';
 
 /**
- * Largest difference of the logits, relative to the largest logit. It is large because the inputs of products are
- * rounded to 8 bits.
+ * Largest allowed difference of the logits, relative to the largest logit. It is large because the inputs of products
+ * are rounded to 8 bits.
  */
 const TOLERANCE = 0.1;
 
