@@ -994,7 +994,10 @@ const T5 = {
   is_encoder_decoder: true,
   tie_word_embeddings: true,
 };
-/** Returns the bucket of a distance. If `both` sides are visible, each has half of the buckets, half of them exact. */
+/**
+ * Returns the bucket of a distance. If `both` sides are visible, each side has half of the buckets. Half of the buckets
+ * of a side contain one distance each.
+ */
 function bucket(distance, both) {
   const count = both ? BUCKETS / 2 : BUCKETS;
   const n = both ? Math.abs(distance) : Math.max(0, -distance);

@@ -72,7 +72,10 @@ const WRITERS = {
   }),
 };
 
-/** Returns the metadata of a GGUF file with the vocabulary of a tokenizer.json, and these keys of tokenizer.ggml. */
+/**
+ * Returns the metadata of a GGUF file with the vocabulary of a tokenizer.json. `more` has further entries, by their
+ * names without the prefix tokenizer.ggml.
+ */
 export function ggufMetadata({ model, added_tokens = [] }, more = {}) {
   const file = WRITERS[model.type](model);
   const types = file.tokens.map((token) => (/^<0x[0-9A-F]{2}>$/.test(token) ? 6 : 1));

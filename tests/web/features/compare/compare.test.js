@@ -121,7 +121,7 @@ test('texts of different length: rows are aligned, a pointer on either picture r
       expected.map((w) => w.toFixed(2)),
     );
   }
-  // A cell whose key is only in the pinned text has a weight only there.
+  // A cell whose key is only in the pinned text has a weight only in the pinned run.
   await hover(boxes[1], LAST + 1, FROM);
   await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES[FROM]);
   assert.deepEqual(await cells('weight'), ['–', old.at(LAST, FROM).toFixed(2), '']);

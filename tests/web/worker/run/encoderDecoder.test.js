@@ -60,7 +60,7 @@ for (const name of NAMES)
         );
         run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([], id), 'before'));
       }
-      // For a pointer over the switch, the worker computes the prediction without the head.
+      // While the pointer is over the switch, the worker computes the prediction without the head.
       const { run, comparison } = await worker.show(view);
       assert.equal(comparison[0].kind, 'without');
       run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([off], id), 'without'));
@@ -195,7 +195,7 @@ test('without a prediction, a change is the angle by which the hidden states tur
     const each = [0, 1, 2, 3].map((t) => hiddenAngle(hidden, t)(changed));
     assert.equal(turned[0].most.length, 4);
     near(turned[0].most[0].angle, Math.max(...each), name);
-    // For a pointer over the switch, the worker computes the angle without the head.
+    // While the pointer is over the switch, the worker computes the angle without the head.
     const [without] = (await worker.show(state)).turned;
     assert.equal(without.kind, 'without');
     near(without.mean, turned[0].mean, name);
