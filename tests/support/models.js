@@ -9,7 +9,7 @@ const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
 /** Models with two towers, whose cases have other inputs and outputs. */
 const PAIRS = ['clip-a'];
-/** Paths of the folders of the other checkpoints. */
+/** Paths of the folders of the checkpoints that are not in PAIRS. */
 export const FOLDERS = readdirSync(FOLDER)
   .filter((name) => name !== 'torch' && !PAIRS.includes(name))
   .map((name) => join(FOLDER, name));

@@ -277,7 +277,8 @@ test('if threads cannot start there is one thread, and info has the reason', asy
 });
 
 /**
- * Prints the note of an instance that has one thread instead of several, and checks that it works and leaked no memory.
+ * Prints the note of an instance that has one thread instead of several, and checks that the instance works and has
+ * leaked no memory.
  */
 const AFTER = `
   const { threads, threadsNote, memory } = hl.info;

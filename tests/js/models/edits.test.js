@@ -143,7 +143,7 @@ for (const [form, options] of Object.entries(FORMS)) {
       const input = inputOf(model);
       const plain = captureAll(model, input);
       const got = captureAll(model, input, { capture: namesOf(model) });
-      // If weights or scores are captured, the core computes whole rows of them and adds in another order.
+      // If weights or scores are captured, the core computes whole rows of them, so sums are computed in another order.
       near(got.logits.data, plain.logits.data, 'logits', 1e-6);
       const others = namesOf(model).filter((name) => !/scores|weights/.test(name));
       assert.deepEqual(captureAll(model, input, { capture: others }).logits, plain.logits);

@@ -412,9 +412,9 @@ export async function look(element: HTMLElement): Promise<string> {
   mount(element, { q: x, k: x, v: { data: new Float32Array(4), dims: [2, 2] }, causal: true });
   mount(element, { model: new URL('https://example.org/gpt2/'), onState: ({ layer }: ViewState) => layer.toFixed() });
   mount(element, { attentions: { encoder: [x], cross: x }, tokens: { source: ['a'] }, part: 'cross' });
-  // @ts-expect-error: there is no such part
+  // @ts-expect-error: `part` has no such value
   mount(element, { attentions: { encoder: x }, part: 'middle' });
-  // @ts-expect-error: there is no such view
+  // @ts-expect-error: `view` has no such value
   mount(element, { view: 'matrix' });
   return view.address();
 }

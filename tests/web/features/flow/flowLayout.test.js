@@ -20,7 +20,7 @@ import { inTier } from '../../../support/tier.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-/** Returns random contributions of the parts of a model, some of them large. */
+/** Returns the input of a layout with random contributions of the heads and feed-forwards, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
   const next = uniformSource(seed);
   const value = () => (next() - 0.45) * (next() < 0.15 ? 6 : 0.8);

@@ -149,7 +149,7 @@ test('flow: the contributions of both attentions of a decoder add up to the logi
       const stages = logitLens(model, { captured }, { labels: [chosen.id] });
       lens.forEach((p, i) => near(p, stages[i].tokens[0].labels[0].probability, 'lens', 1e-5));
       near(lens.at(-1), top[0].now, name, 1e-5);
-      // In a model without a single final norm, such as BART, values have no directions.
+      // The answer has no directions for the values of a model without a single final norm, such as BART.
       if (!values.directions) continue;
       const [T, S] = [3, part === 'cross' ? 4 : 3];
       let sum = 0;
