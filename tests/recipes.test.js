@@ -24,8 +24,8 @@ const textOf = (name) => readFileSync(join(RECIPES, name), 'utf8');
 const programs = (name, language) =>
   [...textOf(name).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program]) => program);
 /**
- * Returns the file that a program is written to for another program or a page, if its first line is a comment with a
- * name.
+ * Returns the name of the file in which other programs and pages expect a program. It is in a comment in the first
+ * line, if there is one.
  */
 const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);

@@ -54,7 +54,9 @@ function circleIn(graph) {
   return null;
 }
 
-/** Returns the imports from a folder that is not in a lower row. Folders in the same row must not import each other. */
+/**
+ * Returns the forbidden imports: a folder may import only from folders in lower rows, not from those in the same row.
+ */
 function upwards(graph, folder, rows) {
   const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
   const roomOf = (file) => relative(folder, file).split('/')[0];

@@ -1,7 +1,7 @@
 // ./build.sh bench against FOLDER: compares this build with another build, whose dist/ is FOLDER. The builds take turns
-// in one process, first in this Node, then in the newer one. For each shape it prints the time of a call of this build
-// and two ratios to the other build: of the minimum times, and the median over the rounds. A ratio above 1 means that
-// this build is slower. Options: --only NAME, --rounds N.
+// in one process, first in the Node that runs npm, then in the newer Node that the tests use (node_modules/node). For
+// each shape it prints the time of a call of this build and two ratios to the other build: of the minimum times, and
+// the median over the rounds. A ratio above 1 means that this build is slower. Options: --only NAME, --rounds N.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';

@@ -1,6 +1,6 @@
-// ./build.sh bench backward: runs attention forward and backward in turns, in this Node and in the newer one. Prints
-// how many times as long backward takes as forward, as the median ratio of the turns and as the ratio of the minimum
-// times. Also prints the memory that training takes at two sequence lengths.
+// ./build.sh bench backward: runs attention forward and backward in turns, in the Node that runs npm and in the newer
+// Node that the tests use. Prints how many times as long backward takes as forward, as the median ratio of the turns
+// and as the ratio of the minimum times. Also prints the memory that training takes at two sequence lengths.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 // A decoder like GPT-2 or Llama as an ONNX model, in the operators that onnxruntime runs fastest. Its inputs and
 // outputs include the KV cache. Its weights are in a second file, one after another.
 //
-// How attention reads and extends the KV cache, by form:
+// The forms of attention, which differ in how they read and extend the KV cache:
 //   gqa     com.microsoft.GroupQueryAttention: past keys and values are inputs, past and new ones are outputs
 //   concat  MatMul, Softmax and Concat, with the same inputs and outputs
 //   rows    for one token: past keys and values are inputs, only the new ones are outputs; only scores are concatenated
@@ -155,7 +155,10 @@ function quantizeNibbles(data) {
   return { scales, integers };
 }
 
-/** Returns a function that computes a value at the first call, and returns it and releases it at the second. */
+/**
+ * Returns a function for two calls: the first computes and stores a value, the second returns the stored value and
+ * releases it.
+ */
 function once(make) {
   let made;
   return () => {
@@ -167,8 +170,8 @@ function once(make) {
 
 /**
  * Adds nodes that compute x · weightᵀ + bias.
- * @param weights functions that return weights (out, in), which are concatenated along out; `sizes` has the out of each
- * weight
+ * @param weights functions that return weights (out, in), which are concatenated along out; `sizes` has the number of
+ * outputs of each weight
  */
 function product(program, quantized, x, { weights, sizes, inside, bias }) {
   const out = sizes.reduce((a, b) => a + b);
@@ -214,12 +217,12 @@ function angles(context, width, theta) {
 }
 
 /**
- * Writes a decoder. Inputs: ids and positions (1,T); by form also past.L.key and past.L.value, mask (1,1,T,S), seqlens
- * and total. Outputs: logits (1,V) of the last token; present.L.key and present.L.value.
+ * Writes a decoder. Inputs: ids and positions (1,T); depending on the form also past.L.key and past.L.value, mask
+ * (1,1,T,S), seqlens and total. Outputs: logits (1,V) of the last token; present.L.key and present.L.value.
  * @param options of hl.transformer
  * @param weightOf a function from the name of a parameter to its Float32Array
- * @param how { form, quantized?: 'dynamic' | 'groups' | 'nibbles' }: a scale for each row ('dynamic'), for groups of
- * 8-bit weights, or for groups of 4-bit weights
+ * @param how { form, quantized?: 'dynamic' | 'groups' | 'nibbles' }: quantized weights have a scale for each row
+ * ('dynamic'), for each group of 8-bit weights ('groups'), or for each group of 4-bit weights ('nibbles')
  * @returns { model, data }: the bytes of the model, and those of its external file `weights`
  */
 export function decoderModel(options, weightOf, { form, quantized }) {

@@ -1,11 +1,13 @@
-// Compares whole models in turns: the turns of Headlight, the inputs of onnxruntime-web, and the rounds. Used both in
-// Node and in a page.
+// Compares whole models that take turns. Makes the turns of Headlight and the inputs of onnxruntime-web, and runs the
+// rounds. Used both in Node and in a page.
 
 import { median } from './measure.js';
 
 /** Number of tokens that one turn computes, one after another. */
 export const TOKENS = 8;
-/** Milliseconds between two contenders, because the idle threads of the first may still spin. */
+/**
+ * Milliseconds of the pause between two contenders. During it, the idle threads of the first contender stop spinning.
+ */
 const UNTIL_ASLEEP = 100;
 
 /** Returns the turns of Headlight. pairs() returns the keys and values of the longest past, for onnxruntime-web. */

@@ -14,9 +14,9 @@ import { makeQ4K } from './superBlocks.js';
 const BLOCK = 32;
 
 /**
- * The types of weights that are measured: the type that the GGUF file is written in, and the other programs. For Q4_K,
- * the matrices of a Q4_0 file are replaced by random Q4_K matrices. For int4, Headlight rounds the weights of a BF16
- * file while it opens it.
+ * The types of weights that are measured. `written` is the type in the file that Headlight opens, `peers` are wllama or
+ * the forms of onnxruntime-web. For Q4_K, the matrices of a Q4_0 file are replaced by random Q4_K matrices. For int4,
+ * Headlight rounds the weights of a BF16 file while it opens it.
  */
 const TYPES = {
   Q4_0: { written: 'Q4_0', peers: ['wllama'] },
@@ -26,7 +26,7 @@ const TYPES = {
 };
 
 /**
- * Sets the parameters to random numbers that 4-bit blocks represent exactly, and so does BF16, so that every program
+ * Sets the parameters to random numbers that both 4-bit blocks and BF16 represent exactly, so that every program
  * multiplies by the same numbers. A block has codes from -8 to 7 times a 4-bit scale; its first code is -8. Tokens with
  * bytes beyond ASCII get logits of 0, so that they are never the most probable token, because wllama cannot write their
  * bytes.
@@ -99,7 +99,7 @@ async function writeFiles(folder, options, types) {
 }
 
 /**
- * @param given { options: of hl.transformer, types, counts: of threads, rounds, prefills, pasts, forms? }
+ * @param given { options: those of hl.transformer, types, counts: numbers of threads, rounds, prefills, pasts, forms? }
  * @returns rows: { type, threads, peer, form, what, median, least, ratio, off, memory }; memory has the memory of both
  *   programs, with the largest number of threads
  */

@@ -1,6 +1,6 @@
 // Compares Headlight with one other program on a file whose weights have few bits, in a page without a worker. The
-// options are in globalThis.benchOptions. With the option `alone`, only one of both programs runs, and its memory is
-// measured.
+// options are in globalThis.benchOptions. With the option `alone`, only one of the two programs runs, and the memory of
+// this program is measured.
 
 import * as ort from 'onnxruntime-web/wasm';
 import { load } from '../../src/js/load/browser.js';
@@ -8,8 +8,8 @@ import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from 
 import * as wllama from './peers/wllama.js';
 
 /**
- * Largest difference of the logits, relative to the largest logit. It is large because the inputs of products are
- * rounded to 8 bits.
+ * Largest allowed difference of the logits, relative to the largest logit. It is large because the inputs of products
+ * are rounded to 8 bits.
  */
 const TOLERANCE = 0.1;
 

@@ -1,7 +1,8 @@
-// ./build.sh bench limits: compares Headlight with the peak speed of a core, in this Node and in the newer one, with
-// and without relaxed SIMD; and measures the effect of causal masks, of returned weights and of threads. Contenders
-// take turns. The first number of a line is the median ratio of the turns, without turns in which the clock rate of the
-// processor changed. The second is the ratio of the minimum times, which approximates an idle machine.
+// ./build.sh bench limits: compares Headlight with the peak speed of a core, in the Node that runs npm and in the newer
+// Node that the tests use, with and without relaxed SIMD; and measures the effect of causal masks, of returned weights
+// and of threads. Contenders take turns. The first number of a line is the median ratio of the turns, without turns in
+// which the clock rate of the processor changed. The second is the ratio of the minimum times, which approximates an
+// idle machine.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ import { load } from '../../dist/headlight.node.js';
 import { numbers, openKernels } from '../support/kernels.js';
 import { median } from './measure.js';
 
-/** Milliseconds of the warm-up and of all turns of a measurement, and the minimum of a turn. */
+/**
+ * Milliseconds of the warm-up, milliseconds of all turns of a measurement together, and minimum milliseconds of one
+ * contender in a turn.
+ */
 const [WARM_UP, BUDGET, TURN] = [500, 6000, 2];
 /** Largest relative difference of the peak speeds measured before and after a turn. */
 const STEADY = 0.03;

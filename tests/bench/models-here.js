@@ -9,7 +9,7 @@ import { decoderModel } from './decoder.js';
 import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from './decoderTurns.js';
 import { median } from './measure.js';
 
-/** Largest difference of the logits, relative to the largest logit. */
+/** Largest allowed difference of the logits, relative to the largest logit. */
 const TOLERANCE = { float32: 1e-3, bfloat16: 1e-3, int8: 0.1 };
 
 /** The forms of attention and of quantization that onnxruntime-web runs, for each type of weights. */

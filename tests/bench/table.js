@@ -14,8 +14,9 @@ export const fastest = (results) =>
   results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
 /**
- * Returns the median over the rounds of the other contender's time divided by Headlight's, because disturbances in a
- * round affect both alike. A contender that was timed once has no rounds.
+ * Returns the median over the rounds of the other contender's time divided by Headlight's. Times of the same round are
+ * divided, because a disturbance in a round affects both alike. For a contender that was timed only once, the medians
+ * of the times are divided.
  */
 const ratioOf = (other, ours) =>
   other.times.length === ours.times.length

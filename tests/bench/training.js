@@ -36,8 +36,9 @@ async function headlight(threads) {
 
 /**
  * Loads TensorFlow.js. Its WebAssembly backend lacks two kernels that training needs, which are replaced:
- * UnsortedSegmentSum, the gradient of a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum.
- * One-hot rows are created as integers, because the backend writes the bits of integers even if floats are requested.
+ * UnsortedSegmentSum, the gradient of a gather, by a product with one-hot rows; LogSoftmax, which is computed from the
+ * logarithm of a sum of exponentials. One-hot rows are created as integers, because the backend writes the bits of
+ * integers even if floats are requested.
  */
 async function tensorflow(threads, parameters) {
   const require = createRequire(import.meta.url);

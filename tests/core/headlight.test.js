@@ -155,8 +155,8 @@ function multiheadBackward(k) {
 }
 
 /**
- * The fields that are not pointers, each with its size in words. A field that is a stride in bytes is omitted or
- * shortened if 0 is the only value that can be recognized as wrong.
+ * The fields that are not pointers, each with the number of its words that the test changes. The words of a stride are
+ * omitted if 0 is the only value that can be recognized as wrong.
  */
 const COUNTS = {
   ...{ outputStride: 3, queryStride: 3, keyStride: 3, valueStride: 3, biasStride: 4, validLensStride: 2 },

@@ -1,4 +1,5 @@
-/* Tests the core in a program that also allocates memory itself. Neither may write into blocks of the other. */
+/* Tests the core in a program that also allocates memory itself. The core must not write into blocks of the program,
+ * nor the program into blocks of the core. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

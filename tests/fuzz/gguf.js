@@ -269,7 +269,9 @@ const ARCHITECTURES = [
   't5',
 ];
 
-/** Makes a valid file that describes no model or a different one, because some keys and tensors are changed. */
+/**
+ * Makes a valid file that describes no model or a different one, because some metadata entries and tensors are changed.
+ */
 function oddModel(source, { metadata, tensors }) {
   const architecture = source.chance(0.3) ? source.pick(ARCHITECTURES) : 'llama';
   const own = (key) => key.replace(/^llama\./, `${architecture}.`);

@@ -52,7 +52,7 @@ function damagedPickle(source) {
   return { bytes: torchZip(null, storages, { bytes: damage(pickle(fields), source) }) };
 }
 
-/** Makes a file in which some fields, keys of layers or matrices are replaced by random values. */
+/** Makes a file in which some fields, or some entries of the dict from layers to matrices, are random or missing. */
 function madeUp(source) {
   const { fields, storages } = makeLens(source);
   const J = fields.get('J');

@@ -401,8 +401,8 @@ export function transformer(context) {
         ? {
             name: 'model.quantize',
             run() {
-              // The weights are marked as changed before the call, because it may fail after it has quantized some of
-              // them.
+              // The weights are marked as changed before the call, because a call that fails may have quantized some of
+              // them already.
               changed({ rounded: true, stale: true });
               return model.quantize();
             },

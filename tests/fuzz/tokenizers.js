@@ -96,7 +96,10 @@ const metadata = [
   ggufMetadata(readTokenizer('wordpiece'), { cls_token_id: 2, seperator_token_id: 3 }),
   ggufMetadata(readTokenizer('unigram'), { eos_token_id: 2 }),
 ];
-/** Random values of the keys that GGUF files may have besides the vocabulary. */
+/**
+ * Functions that return random values of the metadata entries of a tokenizer, other than the vocabulary, in a GGUF
+ * file.
+ */
 const KEYS = {
   pre: (source) => source.pick([...PRE_TOKENIZERS.keys()]),
   add_bos_token: (source) => source.chance(0.5),
@@ -247,7 +250,7 @@ function madeUpMetadata(source) {
   return Object.fromEntries(Object.entries(keys).map(([name, value]) => [`tokenizer.ggml.${name}`, value]));
 }
 
-/** The function that opens a kind of file, unless it is openTokenizer. */
+/** Functions that open a kind of file, by kind. Kinds that are not in the list are opened by openTokenizer. */
 const OPENERS = { gguf: openGgufTokenizer };
 
 /** Replaces a value at a random depth of a file. */

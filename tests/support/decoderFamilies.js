@@ -70,7 +70,8 @@ function gemma3Cases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, scale, table
     rope_scaling: { rope_type: 'linear', factor: 4 },
   };
   /**
-   * Runs the model. `local` is the layer with a window; `near` and `far` are the angles in this layer and in the other.
+   * Runs the model. `local` is the layer with a window; `near` has the rotary angles of this layer, `far` those of the
+   * other layer.
    */
   function run(p, { at = 'model.', local = 0, near = angles(100, width), far, head = true }) {
     const rms = (name, x) => p.rmsNorm(name, x, 1e-6, 1);
@@ -159,14 +160,17 @@ function olmo2Cases({ sizes: { C, H, KV, D, MLP, V, L, PLACES }, lin, scale, tab
     attention_bias: false,
     tie_word_embeddings: false,
   };
-  /** Runs the model. `window` is that of the first layer; `far` are the angles of the other layers. */
+  /**
+   * Runs the model. `window` is the window of the first layer; `far` has the rotary angles of the layers without a
+   * window.
+   */
   function run(p, { window = Infinity, far = angles(500, D), head = true } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {
       const b = `model.layers.${i}`;
       let [q, k, v] = project(p, `${b}.self_attn`, x);
       const turns = i === 0 && window < Infinity ? angles(500, D) : far;
-      // Queries and keys are normalized as whole rows of all heads.
+      // Queries and keys are normalized before they are split into heads.
       q = rotate(p.rmsNorm(`${b}.self_attn.q_norm`, q), { heads: H, width: D, turns });
       k = rotate(p.rmsNorm(`${b}.self_attn.k_norm`, k), { heads: KV, width: D, turns });
       const see = p.sees({ left: i === 0 ? window - 1 : Infinity });

@@ -40,7 +40,10 @@ function mpnetCases(parts) {
     ...table(`${at}encoder.relative_attention_bias`, 32, H),
     ...(pooler && lin(`${at}pooler.dense`, C, C)),
   });
-  /** Returns the bucket of a distance below 8; the tests have no others. The buckets of later keys begin at 16. */
+  /**
+   * Returns the bucket of a distance. Supports only distances below 8, because the tests have no others. The buckets of
+   * later keys begin at 16.
+   */
   const bucket = (distance) => (distance > 0 ? 16 + distance : -distance);
   const run = (p, at) => {
     const biases = p.get(`${at}encoder.relative_attention_bias.weight`).data;

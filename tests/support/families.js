@@ -502,7 +502,7 @@ const split = (qkv, heads, width, which) =>
   });
 /** Runs BLOOM. `normed` is true if norms replace the residual stream. */
 function bloom(p, { normed = false } = {}) {
-  // The slopes of six heads are those of four heads, then every second one of eight heads.
+  // The ALiBi slopes of six heads are the slopes of four heads, followed by every second slope of eight heads.
   const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
   const sizes = { heads: 6, width: 4 };
   let place = -1;
@@ -994,7 +994,10 @@ const T5 = {
   is_encoder_decoder: true,
   tie_word_embeddings: true,
 };
-/** Returns the bucket of a distance. If `both` sides are visible, each has half of the buckets, half of them exact. */
+/**
+ * Returns the bucket of a distance. If `both` sides are visible, each side has half of the buckets. Half of the buckets
+ * of a side contain one distance each.
+ */
 function bucket(distance, both) {
   const count = both ? BUCKETS / 2 : BUCKETS;
   const n = both ? Math.abs(distance) : Math.max(0, -distance);

@@ -1,12 +1,12 @@
 // Writes GGUF files, and converts checkpoints of Hugging Face to them as convert_hf_to_gguf.py of llama.cpp does, with
-// the same names of tensors, keys and orders of rows.
+// the same names of tensors and of metadata entries, and the same orders of rows.
 
 import { join } from './files.js';
 
 const KINDS = ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'f32', 'bool', 'string', 'array', 'u64', 'i64', 'f64'];
 const SIZES = { u8: 1, i8: 1, u16: 2, i16: 2, u32: 4, i32: 4, f32: 4, bool: 1, u64: 8, i64: 8, f64: 8 };
 
-/** Numbers of a block and its bytes, by type: [id, values, bytes]. */
+/** Types of tensors: [id of the type in a file, number of values in a block, bytes of a block]. */
 export const TYPES = {
   F32: [0, 1, 4],
   F16: [1, 1, 2],
@@ -268,7 +268,7 @@ function llama3Factors(c, width) {
   });
 }
 
-/** Returns the keys of rotary positions, and the tensors with frequency factors. */
+/** Returns the metadata entries of rotary positions, and the tensors with frequency factors. */
 function ropeOf(c, headDim) {
   const rope = c.rope_scaling ?? c.rope_parameters ?? {};
   const type = rope.rope_type ?? rope.type;

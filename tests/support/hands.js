@@ -35,7 +35,7 @@ function find(control) {
 
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
-/** Actions on controls that are rarely used, or that are in another place on a phone. */
+/** Actions on controls that are rarely used, or whose position on a phone is different. */
 const common = (/** @type {any} */ hand) => ({
   /** Opens the list of changes from the what-if line, which contains most controls for changes. */
   async unfold() {

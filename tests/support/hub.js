@@ -288,7 +288,7 @@ class ImitatedHub {
 
 /**
  * @param {Record<string, any>} models by id: { files, revisions?, gated?, private?, renamedTo? }, or the files of main.
- *   revisions: more commits; the keys are names of branches or tags, the values are files
+ *   revisions: further commits, as a map from the name of a branch or tag to the files
  * @param {{ pageSize?: number, token?: string, linkTo?: string }} [options]
  */
 export async function imitateHub(models, options = {}) {

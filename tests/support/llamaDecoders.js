@@ -149,7 +149,7 @@ function smollmCases(parts) {
   const { lin, forClasses } = parts;
   const { H, KV, D, C, V } = parts.sizes;
   const config = { ...llamaConfig(parts.sizes), model_type: 'smollm3', no_rope_layer_interval: 2 };
-  /** Runs the model. `rotated` is the layer whose queries and keys are rotated; `window` is that of the other layer. */
+  /** Runs the model. Only the layer `rotated` rotates queries and keys; `window` is the window of the other layers. */
   function run(p, { rotated = 0, window = Infinity, head } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {

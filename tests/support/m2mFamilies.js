@@ -30,8 +30,8 @@ export function m2mCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
   };
 
   /**
-   * Returns the sinusoidal encodings of the positions of tokens, which are zeros for padding. The first other token has
-   * the position PAD + 1. The frequencies are a geometric series.
+   * Returns the sinusoidal encodings of the positions of tokens, which are zeros for padding. The first token that is
+   * not padding has the position PAD + 1. The frequencies are a geometric series.
    */
   const waves = (ids) => {
     let seen = PAD;

@@ -9,7 +9,7 @@ const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
 /** Models with two towers, whose cases have other inputs and outputs. */
 const PAIRS = ['clip-a'];
-/** Paths of the folders of the other checkpoints. */
+/** Paths of the folders of the checkpoints that are not in PAIRS. */
 export const FOLDERS = readdirSync(FOLDER)
   .filter((name) => name !== 'torch' && !PAIRS.includes(name))
   .map((name) => join(FOLDER, name));
@@ -30,14 +30,19 @@ function readCases(folder) {
   return cases.map((c) => ({ ...c, inputs: read(c.inputs), outputs: withClasses(read(c.outputs), read(c.inputs)) }));
 }
 
-/** Adds a class axis to logits of one class for each token, because the library has no such axis. */
+/**
+ * Adds a class axis to logits of one class for each token, because Hugging Face's models return such logits without
+ * this axis.
+ */
 function withClasses(outputs, { input_ids: ids }) {
   const { shape = [] } = outputs.logits ?? {};
   if (shape.length !== 2 || shape[1] !== ids?.shape[1]) return outputs;
   return { ...outputs, logits: { ...outputs.logits, shape: [...shape, 1] } };
 }
 
-/** Returns the name of a value in Headlight for the name of an output of the library. */
+/**
+ * Returns the name that Headlight has for a value, from the name of this value in the outputs of Hugging Face's models.
+ */
 function nameOf(output) {
   const [, stack, name] = /^(?:(encoder|decoder)\.)?(.*)$/.exec(output);
   const at = stack === 'encoder' ? 'encoder.' : '';

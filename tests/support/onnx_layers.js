@@ -89,7 +89,7 @@ const integers = (next, shape, least, most) => {
   return { data: BigInt64Array.from(data, BigInt), shape };
 };
 
-/** Returns the inputs of a choice, by name. */
+/** Returns inputs for the options and sizes that were chosen at random, by name. */
 function makeInputs({ seed, layer, alone, packed, self, tensors, sizes, file }) {
   const next = source(seed + 1e6);
   const { batch, queries, fresh, past } = sizes;

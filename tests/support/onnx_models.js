@@ -32,7 +32,10 @@ export function feedsOf(input, prefix = '') {
   );
 }
 
-/** Returns the options of toOnnx for the optional parts that an input has. */
+/**
+ * Returns the options of toOnnx that declare the optional inputs (padding mask, token types, positions) that an input
+ * has.
+ */
 export function inputsOf(input) {
   const has = (name) => name in input || name in (input.encoder ?? {});
   return { keep: has('keep'), typeIds: has('typeIds'), positions: has('positions') };
@@ -198,7 +201,7 @@ export function randomModel(seed) {
     std: others.norm === 'none' ? 0.5 : 1,
     positions,
     causal,
-    // With a cache, padding cannot be detected by the id.
+    // With a cache, padding cannot be detected by the id of its tokens, so there is no padToken.
     ...(positions === 'learned' &&
       pick({}, { positionOffset: 2 }, { positionOffset: 2, padToken: causal ? undefined : 1 })),
     ...(positions === 'rotary' && { rotary }),

@@ -19,7 +19,8 @@ export const GUESS = NAMES[FROM];
 export const LONGER = OPENING.replace(` ${GUESS}`, ' white man');
 
 /**
- * Returns the name of a token as it is announced: with the position if the name occurs more than once.
+ * Returns the text of a token as the page announces it to screen readers. If several tokens have this text, the
+ * position is added.
  * @param {number} t
  */
 export const nameOf = (t) => (NAMES.filter((name) => name === NAMES[t]).length > 1 ? `${NAMES[t]} (${t})` : NAMES[t]);

@@ -208,8 +208,8 @@ function falconCases({ sizes: { C, H, D, V, L, PLACES }, lin, layerNorm, table, 
     new_decoder_architecture: false,
   };
   /**
-   * Runs the model. `norms` are the names of the norm of attention, and of that of the feed-forward if it has a
-   * separate one.
+   * Runs the model. `norms` has the name of the norm before attention and, if the feed-forward has a separate norm, the
+   * name of that norm.
    */
   function run(p, { kvHeads, norms: [first, second], parallel = true, head = true }) {
     let x = (p.values.embed = p.rows('transformer.word_embeddings.weight', p.ids));
@@ -283,8 +283,8 @@ function cohereCases({ sizes, lin, scale, table, blocks, forClasses }) {
     use_qk_norm: false,
   };
   /**
-   * Runs the model. isLocal(layer) is true for layers with a window of 3; `only` is true if only these layers are
-   * rotated.
+   * Runs the model. isLocal(layer) is true for layers with a window of 3; `only` is true if only these layers have
+   * rotary positions.
    */
   function run(p, { isLocal = () => false, only = false, head = true } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));

@@ -25,8 +25,8 @@ export function randomPattern({ pick, chance, between }, depth = 2) {
     return `(?${pick(['=', '!'])}${alternatives(deeper)})`;
   };
   /**
-   * Returns a group that can match the empty string. Such a group gets no counted repetitions, because Oniguruma counts
-   * them inconsistently.
+   * Returns a group that can match the empty string. Such a group is not repeated a counted number of times, because
+   * Oniguruma counts repetitions of the empty string inconsistently.
    */
   const optional = () => {
     const part = () => `${character()}${pick(['?', '*', '??', '*?', '{0,2}', ''])}`;

@@ -1,5 +1,6 @@
-// Computes path patching on a plain model by the definition: block by block, the residual stream is the sum of the
-// outputs of attention and feed-forward, of which only those on the path change. It supports one sequence.
+// Computes path patching on a plain model by the definition: block by block, it adds the outputs of attention and
+// feed-forward to the residual stream. Only the outputs on the path differ from the corrupted run. It supports one
+// sequence.
 
 import { norm } from './layers.js';
 
@@ -37,7 +38,7 @@ const swap = (x, outer, inner, width) =>
  * Computes the run of a path from some heads. Returns the values that receivers read, and the logits.
  * @param model of plainModel
  * @param values of the corrupted run, by name
- * @param sent for each layer, the heads (H,T,D), where those of the senders are from the clean run
+ * @param sent for each layer, the outputs of the heads (H,T,D); the outputs of the senders are from the clean run
  * @param through 'residual' or 'mlps'
  * @returns {{ of: (layer: number, input: string) => Float64Array, logits: Float64Array }}
  */

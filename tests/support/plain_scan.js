@@ -25,8 +25,8 @@ const PREDICTS = {
 };
 
 /**
- * Returns the mean of a measure over all rows, except the first, for which a role predicts keys. The measure is a
- * function of these keys and the row.
+ * A role, such as previous token, predicts some keys for a row. Returns the mean of a measure over the rows for which
+ * there are such keys, without the first row. The measure is a function of these keys and the row.
  */
 function meanOf(role, sequences, weights, measure) {
   const values = [];

@@ -28,8 +28,8 @@ export async function openListener(name) {
 }
 
 /**
- * Returns the left edge and width of the spectrogram, and the opacity of the ink by tenths of the height, from low
- * pitches up.
+ * Returns the left edge and width of the spectrogram, and the sum of the opacities of the pixels in each tenth of the
+ * height, beginning with the lowest frequencies.
  */
 export const strip = () =>
   page.evaluate(() => {

@@ -31,7 +31,7 @@ const percentOf = async (token) =>
 
 /**
  * The steps in their order, by their numbers in the address. The questions before and after the story, and the second
- * half of step 8, have other numbers than their place in the order.
+ * half of step 8, have numbers that differ from their position in the order.
  */
 const [BEFORE, AFTER, CUT] = [11, 12, 10];
 const ROUTE = [BEFORE, 1, 2, 3, 4, 5, 6, 7, 8, CUT, 9, AFTER];
@@ -160,7 +160,10 @@ async function flipAndHeat(hand, predict) {
   assert.ok((await textOf('.seen')).includes(after) && Number(after) < Number(flipped) / 2);
 }
 
-/** Does step 8: switches off a head that the prediction needs, another such head, and one that makes no difference. */
+/**
+ * Does step 8: switches off a head that the prediction needs, then a second head that it needs, then a head that it
+ * does not need.
+ */
 async function switchOff(hand, predict, turnOff) {
   const whole = await percentOf(GUESS);
   await predict(2);

@@ -12,7 +12,10 @@ export const readTokenizer = (name) => read(name, 'tokenizer.json');
 /** Reads the cases of a tokenizer: { text, pair, ids, type_ids, tokens, decoded }. */
 export const readCases = (name) => read(name, 'cases.json').cases;
 
-/** Returns { name, file, cases }: `file` is a base file with parts of the tokenizers of a model family. */
+/**
+ * Returns { name, file, cases }: `file` is a base file in which some parts are those of the tokenizers of a model
+ * family.
+ */
 export function readConfigurations() {
   return read('configurations.json').configurations.map(({ name, base, changes, cases }) => {
     const file = readTokenizer(base);
@@ -26,7 +29,10 @@ export function readConfigurations() {
   });
 }
 
-/** Returns a byte-level BPE file with the 256 bytes, these merges and these parts. */
+/**
+ * Returns a tokenizer.json of byte-level BPE. Its tokens are the 256 bytes and the pieces made by `merges`; `parts`
+ * replaces fields of the file.
+ */
 export function byteLevelFile(merges = [], parts = {}) {
   const { model, ...file } = readTokenizer('bpe');
   const bytes = Object.entries(model.vocab).filter(([piece]) => [...piece].length === 1);
@@ -72,7 +78,10 @@ const WRITERS = {
   }),
 };
 
-/** Returns the metadata of a GGUF file with the vocabulary of a tokenizer.json, and these keys of tokenizer.ggml. */
+/**
+ * Returns the metadata of a GGUF file with the vocabulary of a tokenizer.json. `more` has further entries, by their
+ * names without the prefix tokenizer.ggml.
+ */
 export function ggufMetadata({ model, added_tokens = [] }, more = {}) {
   const file = WRITERS[model.type](model);
   const types = file.tokens.map((token) => (/^<0x[0-9A-F]{2}>$/.test(token) ? 6 : 1));

@@ -62,7 +62,10 @@ export function pickled(value) {
 /** Returns a complete pickle of a value. */
 export const pickle = (value) => join([0x80, 2], pickled(value).bytes, text('.'));
 
-/** Returns the opcodes of a tensor. storage is { key, dtype, count }; `view` is that of a storage in the old format. */
+/**
+ * Returns the opcodes of a tensor. storage is { key, dtype, count }; `view` is the view of the storage that files of
+ * the old format contain.
+ */
 export function tensor(storage, shape, strides, { offset = 0, parameter = false, view } = {}) {
   const { key, dtype, count } = storage;
   const id = ['storage', global(`torch ${STORAGES[dtype]}Storage`), String(key), 'cpu', count];
@@ -77,7 +80,7 @@ export function tensor(storage, shape, strides, { offset = 0, parameter = false,
  * @param {unknown} value
  * @param {{ key: string | number, bytes: Uint8Array }[]} storages
  * @param {{ root?: string, more?: object[], described?: boolean, order?: string, bytes?: Uint8Array }} [options] bytes:
- *   the pickle, instead of that of value
+ *   the pickle, if it is not the pickle of `value`
  */
 export function torchZip(value, storages = [], { root = 'archive', more = [], order, bytes, ...rest } = {}) {
   const file = (name, bytes) => ({ name: `${root}/${name}`, bytes, ...rest });
@@ -90,7 +93,9 @@ export function torchZip(value, storages = [], { root = 'archive', more = [], or
   ]);
 }
 
-/** Returns a file of torch.save before PyTorch 1.6. `storages` are those in the pickle, with their bytes. */
+/**
+ * Returns a file of torch.save before PyTorch 1.6. `storages` has the bytes of the storages to which the pickle refers.
+ */
 export function torchLegacy(value, storages = [], { order = true, protocol = 1001, keys, bytes } = {}) {
   const magic = join([0x80, 2, 0x8a, 10], [0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19], text('.'));
   const system = { protocol_version: protocol, little_endian: order, type_sizes: { short: 2, int: 4, long: 4 } };

@@ -1,5 +1,5 @@
-// Cases of families.js for the picture tower of CLIP, and for the towers of SigLIP for texts and pictures. Parts of
-// other families are parameters.
+// Cases of families.js for the picture tower of CLIP, and for the towers of SigLIP for texts and pictures. families.js
+// passes the functions that the cases of several families share.
 
 import { ACTIVATIONS, add, attend, columns, concat, linear } from './float64.js';
 

@@ -14,7 +14,10 @@ export const hashOf = (upper, lower, more = '') => {
 };
 export const WORDS = '&trace=own.0.score.ship.whale';
 
-/** Computes the recovered shares of the demo model. Returns a function of part, layer and place (a token or head). */
+/**
+ * Computes the recovered shares of the demo model. Returns a function of the kind of value (`part`), the layer and the
+ * index of the token or head (`place`).
+ */
 export async function sharesOf(upper, lower, words) {
   const [a, b] = words.map((word) => tokenizer.encode(`the ${word}`).ids.at(-1));
   const model = {
@@ -31,7 +34,7 @@ export const T = tokenizer.encode(WHALE).ids.length;
 export const isWhole = () => page.waitForFunction(() => part('.trace-cells') && !part('.trace-bar'));
 export const said = (pattern) =>
   page.waitForFunction((source) => new RegExp(source).test(part('.spoken[role=status]').textContent), pattern.source);
-/** Returns the position of a place of the grid in the page. */
+/** Returns the position in the page, in pixels, of a cell of the grid. */
 export async function placeOf(kind, { row, rows, column, columns }) {
   const box = await page.locator(`.trace-cells.${kind}`).boundingBox();
   return { x: box.x + ((column + 0.5) * box.width) / columns, y: box.y + (row * box.height) / rows };

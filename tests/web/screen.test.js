@@ -190,7 +190,7 @@ fullTest(
       return [frame.right - area.left, frame.top - area.top];
     });
     assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
-    // The beam does not block the pointer, and fades.
+    // The beam from the thumbnail of the chosen head to the heatmap fades, and does not block the pointer.
     await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
     assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
     await openPage({ reducedMotion: 'reduce', fresh: true });

@@ -1,5 +1,5 @@
-// The computation that the program of every row runs: a layer with returned weights, on one and on two threads, which
-// must give the same bits; and writing and reading a NumPy file.
+// The computation that the program of every row runs: a layer that returns its weights, on one thread and on two
+// threads, which must give the same bits. It also writes a NumPy file and reads it again.
 
 export async function computed({ load, readNpy, writeNpy }) {
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);

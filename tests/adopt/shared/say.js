@@ -1,5 +1,5 @@
-// Reports the results of the computation as soon as the heatmap is displayed. For pages in which a component shows the
-// heatmap.
+// Reports the results of the computation as soon as the heatmap is displayed. Used by pages in which a component of a
+// framework, such as React, shows the heatmap.
 
 import { compute } from './compute.js';
 

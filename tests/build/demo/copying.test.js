@@ -1,4 +1,5 @@
-// Measures on the files of the demo model that it continues a repeated passage by copying what followed the first time.
+// Checks that the model in the demo files continues a repeated passage by copying the words that followed the first
+// occurrence of the passage.
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';

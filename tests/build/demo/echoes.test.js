@@ -6,7 +6,7 @@ import { uniformSource } from '../../../src/js/ops/random.js';
 const SEED = 6;
 const WINDOW = 128;
 const LENGTH = 4000;
-/** Test texts. No token occurs twice in `train`, and the passages at random places consist of other tokens. */
+/** Test texts. No token occurs twice in `train`, and none of its tokens occurs in `words` or `vocabulary`. */
 const texts = {
   train: Int32Array.from({ length: LENGTH }, (_, i) => i),
   whole: new Uint16Array(LENGTH).fill(30),

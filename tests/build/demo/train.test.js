@@ -11,7 +11,7 @@ import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demo
 
 const SEED = 4;
 const START = 11;
-/** Returns tokens that count from 0 to 9 again and again, with a start token at every 50th place. */
+/** Returns tokens that count from 0 to 9 again and again, with a start token at every 50th position. */
 const count = (length) => Int32Array.from({ length }, (_, i) => (i % 50 === 0 ? START : i % 10));
 const texts = { train: count(2000), heldOut: count(400), start: START };
 const settings = {

@@ -35,7 +35,10 @@ function quantizeWeight(row) {
   return groups;
 }
 
-/** Computes the integer product x·w in one form. Quads compute 16·a·c + 14·b·d with x = 8a + 7b and w = c + d. */
+/**
+ * Computes the integer product x·w in one form: PAIRS, or quads, which compute 16·a·c + 14·b·d with x = 8a + 7b and w =
+ * c + d.
+ */
 function integerProduct(form, x, w) {
   if (form === PAIRS) return x * w;
   const quotient = round(x / 15);

@@ -9,7 +9,7 @@ enum { TENSORS = 64, MAX_TENSOR_BYTES = 1 << 17, LIMIT = 1 << 25, FILL_BYTES = 1
 /* Larger inputs do not fit into the WebAssembly memory. */
 static const double MAX_ADDRESSED_BYTES = 4294967296.0;
 
-/* The rows of an output that has gaps between them. */
+/* Layout of an output whose rows have gaps between them. */
 typedef struct {
   uint32_t batch, heads, rows, width;
   hl_stride stride;
@@ -94,7 +94,8 @@ static uint32_t extreme_size(void) {
 uint32_t maybe_extreme(uint32_t value) { return state.wild && one_in(16) ? extreme_size() : value; }
 
 uint32_t size_of(uint32_t max) {
-  /* Tiles of 4 to 8 and 24, chunks of 64, blocks of 96, 120 and 240, groups of 128, parts of 192. */
+  /* Sizes near those of the core: tiles of 4 to 8 and 24, chunks of 64, blocks of 96, 120 and 240, groups of 128, parts
+   * of 192. */
   static const uint32_t edges[] = {12, 13,  15,  16,  17,  23,  24,  25,  48,  49,  63,  64,  65, 95,
                                    97, 119, 120, 121, 127, 128, 129, 193, 239, 240, 241, 257, 300};
   uint32_t size = below(10);

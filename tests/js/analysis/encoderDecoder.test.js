@@ -1,5 +1,5 @@
 // Tests attribution, logit lens, ablation and patching of T5, BART, Marian and Whisper against implementations of the
-// architectures in float64; and the angle by which a change rotates the hidden states of a model without logits.
+// architectures in float64. Also tests the angle by which an edit rotates the hidden states of a model without logits.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -71,9 +71,7 @@ test('the logit lens of a decoder ends with the logits, and begins before attent
   }
 });
 
-/**
- * name. => Functions from a layer to the name of the values of its heads, for each of the three attentions. => name.
- */
+/** Functions for the three attentions. Each returns the name of the outputs of the heads in a layer. */
 const AT = {
   encoder: (layer) => `encoder.blocks.${layer}.heads`,
   decoder: (layer) => `blocks.${layer}.heads`,

@@ -77,8 +77,8 @@ for (const form of ['GPT-2', 'Llama', 'GPT-NeoX', 'BLOOM'])
         close(value, meanOf(model, { data: mask, shape: scores.shape }, cutOf));
         close(faithfulness, (value - circuit.empty) / (circuit.whole - circuit.empty));
       }
-      // The circuit is the point of the curve with the fewest edges that is faithful enough, without edges that have no
-      // effect.
+      // The circuit has the edges of the first point of the curve whose faithfulness is high enough, without edges that
+      // have no effect.
       const first = curve.findIndex(({ faithfulness }) => faithfulness >= 0.8);
       assert.equal(curve[first].edges - curve[first - 1].edges, 1);
       assert.ok(circuit.faithfulness >= 0.8 - 1e-5 && edges.length <= curve[first].edges);

@@ -1,4 +1,5 @@
-// Tests the files of HeadVis: those that are written from a scan, and reading files of this and other writers.
+// Tests writing the results of a scan as HeadVis files, and reading HeadVis files that Headlight or another program
+// wrote.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Checks that PyTorch reads the files of writeJacobianLens with weights_only, and that readJacobianLens reads files of
-// PyTorch.
+// Checks that PyTorch reads the files of writeJacobianLens with weights_only, and that readJacobianLens reads files
+// that PyTorch wrote.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -35,7 +35,7 @@ test('PyTorch and Headlight read the lenses of each other', { skip }, () => {
     assert.deepEqual(fields, { n_prompts: 5000000000, source_layers: layers, d_model: C });
     const rows = ({ data }) => Array.from({ length: C }, (_, i) => [...data.subarray(i * C, (i + 1) * C)]);
     for (const layer of layers) assert.deepEqual(J[layer], rows(matrices[layer]));
-    // The file of PyTorch has the transposed matrices, in three types.
+    // The file that PyTorch wrote has the transposed matrices, in three types.
     const lens = readJacobianLens(readFileSync(theirs));
     assert.deepEqual([lens.layers, lens.prompts, lens.width], [layers, 5000000000, C]);
     for (const layer of layers)

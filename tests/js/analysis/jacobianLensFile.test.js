@@ -1,4 +1,4 @@
-// Reads and writes files of Jacobian lenses, valid and malicious ones.
+// Tests writing files of Jacobian lenses, and reading valid and malicious ones.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

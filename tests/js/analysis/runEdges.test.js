@@ -74,7 +74,10 @@ for (const [name, form] of ADDS_UP) {
   });
 }
 
-/** Compares a run with few active edges with a run in which the other parts are edited. */
+/**
+ * Compares a run with few active edges with a run in which the outputs of all other heads and feed-forwards are set to
+ * zero by edits.
+ */
 test('a part whose incoming edges are cut contributes what it computes from the values of cut edges', () => {
   const model = build(FORMS['GPT-2']);
   const { sources, targets, edges } = edgeGraph(model);

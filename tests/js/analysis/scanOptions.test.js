@@ -40,7 +40,7 @@ test('the same seed draws the same samples, another one draws others; the measur
 
 test('results do not depend on the number of sequences that are run at once', async () => {
   const model = build(hl, SIZES);
-  // All sequences have 6 or 7 tokens, because products of fewer rows add in another order.
+  // All sequences have 6 or 7 tokens, because matrix products with fewer rows are summed in another order.
   const ids = makeSequences(40, 5, 6);
   for (const warmup of [0, 9]) {
     const one = await scanHeads(model, ids, { batch: 1, warmup });

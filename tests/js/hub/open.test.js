@@ -59,7 +59,8 @@ test('a chat template and the settings of a sentence encoder are read, also in a
   const hub = await start(t, { 'owner/llama': files });
   const model = await hl.openModel('hf://owner/llama', of(hub));
   assert.equal(model.chat([{ role: 'user', content: 'whale' }]), 'You say whale');
-  // The vocabulary of this model is smaller than that of the tokenizer, so a tokenizer with small ids replaces it.
+  // The vocabulary of this model is smaller than that of the tokenizer, so a tokenizer with smaller ids replaces that
+  // tokenizer.
   model.tokenizer = { encode: () => ({ ids: [5, 9], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
   const last = model.forward([5, 9]).hidden.toArray().at(-1);
   assert.deepEqual(model.embed('the whale').toArray(), [last]);

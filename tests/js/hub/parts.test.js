@@ -1,4 +1,5 @@
-// Tests the parts of the Hub client that need no server: the choice between files, the stores and the hash.
+// Tests the parts of the Hub client that need no server: the choice of the files of a model, the stores of downloaded
+// bytes, and the hash.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

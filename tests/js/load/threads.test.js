@@ -108,7 +108,7 @@ const PROBLEMS = {
 };
 
 /**
- * Returns a function that computes the output and gradients of a layer. The division of backward into chunks depend on
+ * Returns a function that computes the output and gradients of a layer. The division of backward into chunks depends on
  * the number of heads and on the axes over which the bias is broadcast.
  */
 const train =
@@ -277,7 +277,8 @@ test('if threads cannot start there is one thread, and info has the reason', asy
 });
 
 /**
- * Prints the note of an instance that has one thread instead of several, and checks that it works and leaked no memory.
+ * Prints the note of an instance that has one thread instead of several, and checks that the instance works and has
+ * leaked no memory.
  */
 const AFTER = `
   const { threads, threadsNote, memory } = hl.info;
@@ -474,7 +475,7 @@ const KILLABLE = `
 const LOSE = `
   let hl, inputs, used, error;
   const attend = () => hl.attention(...inputs).output;
-  // Where a worker happens to end between two calls there is no error: then another instance.
+  // If the worker ends between two calls, no call throws an error, so the loop tries again with another instance.
   while (!error) {
     hl = await load({ threads: 2 });
     inputs = [1, 2, 3].map((seed) => hl.randn([1, 1, 6000, 64], { seed }));

@@ -18,7 +18,7 @@ test('a worker is lost after 15 s without progress, in which the sleep of a comp
   look(3_600_000);
   idle(14);
   assert.throws(() => idle(1), lost);
-  // The time starts again with a new call and with each finished chunk. A chunk with more work has more time.
+  // The time limit starts again with a new call and with each finished chunk. A chunk with more work has more time.
   look(1000, { first: 1 });
   idle(15);
   look(1000, { done: 1 });

@@ -103,7 +103,7 @@ const KINDS = {
     buckets: { count: 8, distance: 12 },
     encoder: { ...ENCODER, positions: 'none', buckets: { count: 8, distance: 12 } },
   },
-  // The beams contain different numbers of padding tokens, which positions do not count.
+  // The beams contain different numbers of padding tokens, and positions do not count padding tokens.
   'a padding token': { positions: 'sinusoidal', padToken: 1, positionOffset: 2, encoder: ENCODER },
 };
 

@@ -1,5 +1,5 @@
-// Tests the fields of config.json of later decoders. Each must change the result, or give an error that contains its
-// name.
+// Tests the fields of config.json of later decoders. Each field must change the result, or give an error that contains
+// the name of the field.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -41,8 +41,8 @@ function randomMetric(seed = SEED) {
 const slopeOf = (f, h) => (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
 
 /**
- * Compares the gradients of all values with central differences, in a random direction to which the direction of the
- * gradient is added.
+ * Compares the gradients of all values with central differences. The direction of the steps is the sum of a random
+ * direction and the direction of the gradient.
  */
 function compare(hl, model, given, { of, measure, at, edit = [] }) {
   const result = model.differentiate(given, { of, at, edit });
@@ -186,7 +186,7 @@ test('gradients pass straight through a block as if it added a constant', () => 
         gradients[name].data.every((x) => x === 0),
         name,
       );
-    // Computes the same gradients for a model whose block 1 adds a constant to its input.
+    // The expected gradients are those of a model whose block 1 only adds a constant to its input.
     const [input, output] = [captured['blocks.1.in'].data, captured['blocks.1.out'].data];
     const added = { data: output.map((x, i) => x - input[i]), shape: captured['blocks.1.in'].shape };
     compare(hl, model, given, {

@@ -143,7 +143,7 @@ for (const [form, options] of Object.entries(FORMS)) {
       const input = inputOf(model);
       const plain = captureAll(model, input);
       const got = captureAll(model, input, { capture: namesOf(model) });
-      // If weights or scores are captured, the core computes whole rows of them and adds in another order.
+      // If weights or scores are captured, the core computes whole rows of them, so sums are computed in another order.
       near(got.logits.data, plain.logits.data, 'logits', 1e-6);
       const others = namesOf(model).filter((name) => !/scores|weights/.test(name));
       assert.deepEqual(captureAll(model, input, { capture: others }).logits, plain.logits);
@@ -566,7 +566,8 @@ test(
           ),
         );
       const clean = captureAll(model, IDS, { capture });
-      // Other visible keys are read from a run without the mask, because visibility does not depend on the values.
+      // For keys outside the painted mask, the expected mask follows from a run without the mask, because visibility
+      // does not depend on the values.
       const edit = [0, 1].map((i) => ({
         at: `blocks.${i}.scores`,
         mask: full(T)(clean[`blocks.${i}.weights`].data),
@@ -748,7 +749,8 @@ for (const [name, form] of Object.entries(FORMS))
       if (head !== 1 || token !== 2) assert.ok(Math.abs(after.data[i] - x) < 1e-5);
     });
     assert.ok(difference(after.data, before.data) > 1e-2);
-    // Changing the inputs of all parts must change what they add as much as changing the input of the block.
+    // Adding a value to the inputs of query, key, value and feed-forward must have the same effect on the output of
+    // attention and feed-forward as adding it to the input of the block.
     if (form.normPlace === 'parallel') {
       const added = (edit) => {
         const { 'blocks.1.attention': attention, 'blocks.1.mlp': mlp } = captureAll(model, input, {

@@ -159,7 +159,7 @@ test('edits with a cache give the logits without one, and leave the cache as it 
       );
       cache.dispose();
     }
-    // An edit of the cross-attention keys applies only to the call that has it.
+    // An edit of the cross-attention keys does not change the keys in the cache, so it has no effect on later calls.
     const cache = model.cache({ length });
     const edit = [
       { at: 'blocks.*.cross.key', scale: -2 },

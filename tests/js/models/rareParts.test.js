@@ -1,4 +1,4 @@
-// Tests the parts of the module that implement mechanisms of few models.
+// Tests the parts of the module that implement mechanisms which only few models have.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Tests the methods from a text to a result: next, fill, classify, rank and embed, also with batches of texts. The
-// expected values are computed from the logits and hidden states of forward().
+// Tests the methods that compute a result from a text: next, fill, classify, rank and embed, also with batches of
+// texts. The expected values are computed from the logits and hidden states of forward().
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -27,7 +27,8 @@ async function check(model, input, sets = SETS) {
 for (const [i, { name, open, input }] of familyCases.entries()) {
   test(`${name}: onnxruntime gives the results of forward, including weights and intermediate values`, async () => {
     const model = await open(hl);
-    // In the default tier each family is tested with only one of the operator sets, in turn.
+    // In the default tier each family is tested with only one of the operator sets; successive families have different
+    // sets.
     await check(model, input, inTier(SETS, [SETS[i % 2]]));
     model.dispose();
   });

@@ -12,8 +12,8 @@ const close = (actual, expected, what) => assert.ok(difference([...actual, 1], [
 const sum = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
 /**
- * Computes additive attention in float64 from (B,T,Q), (B,S,K), (B,S,V), wq, wk and w. sees(b, t, s): if key s is
- * visible.
+ * Computes additive attention in float64 from (B,T,Q), (B,S,K), (B,S,V), wq, wk and w. sees(b, t, s) returns true if
+ * key s is visible to query t.
  */
 function additive([query, key, value, wq, wk, w], sees = () => true, sink = -Infinity) {
   const [B, T, Q] = query.shape;

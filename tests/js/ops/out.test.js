@@ -1,4 +1,5 @@
-// Tests results that are written into tensors of the caller, and that weights are packed again only after a change.
+// Tests the option `out`, which writes results into tensors of the caller, and that a layer uses parameters that
+// changed after it packed them.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
 // Tests chat templates: the texts must equal those of Jinja for the same conversations, and unsupported constructs must
-// give an error with the line.
+// give an error with the number of the line.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.jinja'))
     }
   });
 
-/** Templates and the texts that Jinja makes of them with trim_blocks and lstrip_blocks. */
+/** Templates and the texts to which Jinja renders them with trim_blocks and lstrip_blocks. */
 const TEXTS = {
   'a{% if 1 %}\nb\n{% endif %}\nc': 'ab\nc',
   '  {% if true %}x{% endif %}': 'x',

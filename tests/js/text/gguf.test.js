@@ -95,7 +95,7 @@ test(`bert: ids and text are those of the tokenizer.json (seed ${SEED})`, () => 
 
 test(`llama: ids are those of the tokenizer.json with the same merges (seed ${SEED})`, () => {
   const file = { ...readTokenizer('llama'), added_tokens: readTokenizer('llama').added_tokens.slice(0, 3) };
-  // There are no unknown characters, which the reference would fuse, because each byte has a piece.
+  // Each byte has a piece, so there are no unknown characters, which the reference would fuse.
   const [expected, tokenizer] = [openTokenizer(file), openGgufTokenizer(ggufMetadata(file, { unknown_token_id: 0 }))];
   const same = (...input) => {
     assert.deepEqual(idsOf(tokenizer, ...input), idsOf(expected, ...input), input[0]);
@@ -125,7 +125,7 @@ test(`t5: ids are those of the tokenizer.json (seed ${SEED})`, () => {
   );
   const kept = openGgufTokenizer(ggufMetadata(file, { ...keys, remove_extra_whitespaces: false }));
   assert.equal(kept.decode(idsOf(kept, 'a  b')), 'a  b');
-  // The normalizer of SentencePiece, as the bytes that the tokenizer.json of the reference contains.
+  // The metadata entry has the bytes of the normalizer of SentencePiece, which the tokenizer.json has in base64.
   const steps = configuration('precompiled').file.normalizer.normalizers;
   const { precompiled_charsmap: map } = steps.find(({ type }) => type === 'Precompiled');
   const normalizing = openTokenizer({ ...file, normalizer: { type: 'Precompiled', precompiled_charsmap: map } });

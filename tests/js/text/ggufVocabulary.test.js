@@ -24,7 +24,7 @@ const metadataOf = (file, specials) =>
 
 /**
  * Returns a tokenizer.json with the merges of SentencePiece (all pairs that make a token). Its added tokens do not
- * include the spaces around them.
+ * remove the spaces around them from a text.
  */
 function sentencePiece() {
   const { model, added_tokens: added, ...file } = readTokenizer('llama');

@@ -17,7 +17,7 @@ test('letters, spaces and digits are classified by Unicode', () => {
   assert.deepEqual(found('\\d+', '12٣x²'), ['12٣']);
   assert.deepEqual(found('\\w+', 'aé_Ⅻ 👍 今-1'), ['aé_Ⅻ', '今', '1']);
   assert.deepEqual(found('\\h+', 'xBEEFg'), ['BEEF']);
-  // Outside a class, Oniguruma counts some numbers as word characters.
+  // Outside a character class, Oniguruma counts some numbers as word characters.
   assert.deepEqual([found('\\w+', 'a²½'), found('[\\w]+', 'a²½')], [['a²½'], ['a']]);
   assert.deepEqual([found('\\p{Punct}', '$!'), found('[[:punct:]]', '$!')], [['!'], ['$', '!']]);
   assert.deepEqual(found('\\p{Han}+|\\p{^L}', 'a今天1'), ['今天', '1']);

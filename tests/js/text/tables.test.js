@@ -45,7 +45,7 @@ test(`a table of pieces holds what a Map holds, also more than it has slots for 
 });
 
 test(`a text with the hash of a piece is not taken for the piece (seed ${SEED})`, () => {
-  // The numbers are so large that about 8 of the texts have the same hash as a piece.
+  // There are so many pieces and texts that about 8 of the texts have the same hash as a piece.
   const count = 2 ** 17;
   const next = uniformSource(SEED);
   const unit = () => Math.floor(next() * 2 ** 16);

@@ -290,7 +290,7 @@ test('a file that contains itself is refused', () => {
 
 test(`damaged files are refused by the name of a field, or read (seed ${SEED})`, () => {
   const junk = fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 40, '', 'x', '[', [], [[]], {}, { type: 'Sequence' });
-  /** Returns the paths of all values in a file, but of only a few in each object, such as a vocabulary. */
+  /** Returns the paths of the values in a file, but of at most 8 in each object, because a vocabulary has many. */
   const placesOf = (value, path = []) =>
     value === null || typeof value !== 'object'
       ? [path]

@@ -265,7 +265,7 @@ const changes = [
 ];
 model.forward('text', { edit: changes, last: true }).logits.copy();
 export const edited: Edit = { at: 'blocks.0.in', set: seen.logits, token: -1 };
-// @ts-expect-error: a change has a place
+// @ts-expect-error: an edit requires `at`
 model.forward([1], { edit: [{ set: 'zero' }] });
 model.tokenizer = { encode: () => ({ ids: [], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
 const openOptions: OpenOptions = { weights: 'stored', onProgress: ({ read, total }) => export_(read / total) };
@@ -336,7 +336,7 @@ const metric = logitDifference(1, 2);
 export const patched: PatchResult = await patch(model, [1, 2], [1, 3], metric, { at: 'blocks.*.heads' });
 const grids = await patchGrid(model, [1, 2], [1, 3], metric, { parts: ['stream', 'head'] });
 export const stream: Grid = grids.grids.stream;
-// @ts-expect-error: this part was not asked for
+// @ts-expect-error: this grid was not requested
 export const none: Grid = grids.grids.mlp;
 export const dependence: Numbers = (await salience(model, [1, 2], metric)).tokens;
 export const integrated: IntegratedSalience = await salience(model, [1, 2], metric, { method: 'integrated' });
@@ -412,9 +412,9 @@ export async function look(element: HTMLElement): Promise<string> {
   mount(element, { q: x, k: x, v: { data: new Float32Array(4), dims: [2, 2] }, causal: true });
   mount(element, { model: new URL('https://example.org/gpt2/'), onState: ({ layer }: ViewState) => layer.toFixed() });
   mount(element, { attentions: { encoder: [x], cross: x }, tokens: { source: ['a'] }, part: 'cross' });
-  // @ts-expect-error: there is no such part
+  // @ts-expect-error: `part` has no such value
   mount(element, { attentions: { encoder: x }, part: 'middle' });
-  // @ts-expect-error: there is no such view
+  // @ts-expect-error: `view` has no such value
   mount(element, { view: 'matrix' });
   return view.address();
 }
@@ -426,7 +426,7 @@ export async function leave(): Promise<OnnxFiles[]> {
   const alone = toOnnx({ numHeads: 2, headDim: 4, causal: true, mask: 'float', sinks: true }, { opset: 23 });
   // @ts-expect-error: there are two sets of operators
   const wrong = () => toOnnx(layer, { opset: 22 });
-  // @ts-expect-error: a tensor is no part of the file
+  // @ts-expect-error: `mask` declares an input of the file and is not a tensor
   const given = () => layer.toOnnx({ mask: x });
   void [wrong, given];
   const own = await layer.toOnnx({ causal: true, weights: 'mean', cache: true });

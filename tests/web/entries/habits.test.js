@@ -64,7 +64,8 @@ test('Back and Forward go through views, panels and steps of the story', async (
 });
 
 test('Back passes over letters, and goes through heads and changes', async () => {
-  // A new page has no later history entries, which the next entry would replace.
+  // Opens a new page, which has no later history entries. The next new entry would remove them, and the number of
+  // entries would be wrong.
   await open('', { fresh: true });
   const before = await entries();
   await page.locator('textarea').fill('Call me Ishmael. Call me');

@@ -64,7 +64,7 @@ test('its size is what README says', async () => {
   assert.ok(Math.abs(length / 1e6 - said) < 0.1, `README says ${said} MB, the file has ${length} bytes`);
 });
 
-// A 'use strict' in each module would make the bytes differ between builds.
+// With a 'use strict' for each module, the bytes of the file would differ between builds.
 test('each script says once that it is strict', async () => {
   const html = await readFile(FILE, 'utf8');
   for (const id of ['page', 'worker']) {

@@ -1,4 +1,5 @@
-// Tests the requests of the map of all heads to the worker. Each is sent once, and again for another model or map.
+// Tests the requests of the map of all heads to the worker. Each request is sent once, and again after the model or the
+// map has changed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

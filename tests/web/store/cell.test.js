@@ -1,5 +1,5 @@
-// Tests which cell is explained: that under the pointer, that of the state, or that with the largest weight of the last
-// row.
+// Tests which cell is explained: the cell under the pointer, the chosen cell, or the cell with the largest weight in
+// the last row.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

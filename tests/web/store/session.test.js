@@ -1,4 +1,4 @@
-// Tests the session while one source replaces another. All parts must change at once.
+// Tests the session while one source replaces another. All parts of what the page shows must change at once.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Tests the requests of the trace: one for each trace, those of tasks before their mean, and another one after the
-// worker has ended.
+// Tests the requests of the trace: one is sent for each trace, and another one after the worker has ended. The mean
+// over the pairs of a task is requested only after the worker has sent the tasks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

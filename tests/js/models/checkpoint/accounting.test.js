@@ -234,11 +234,14 @@ test('unread is empty for created models and for files with only one model', asy
   }
 });
 
-// ---- heads that the files of tied models contain
+// ---- output heads in the files of models whose head is tied to the embedding
 
 const head = (files) => ({ ...readSafetensors(files['model.safetensors']).tensors });
 
-/** Adds a head to the files of a tied model; change() computes the values of the head from those of the embedding. */
+/**
+ * Adds an output head to the files of a tied model; change() computes the values of the head from those of the
+ * embedding.
+ */
 function withHead(files, change) {
   const tensors = head(files);
   const { shape, data } = tensors['model.embed_tokens.weight'];

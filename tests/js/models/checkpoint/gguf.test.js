@@ -63,7 +63,10 @@ function worstOf(model, { inputs, outputs }, pattern = /./) {
   return Math.max(...differences);
 }
 
-/** The parts of a Llama in which the width of every matrix is a multiple of 32, the size of a block. */
+/**
+ * Returns numbers for a tensor of the test model, a Llama in which the width of every matrix is a multiple of 32, the
+ * size of a block.
+ */
 const next = (seed) => (i) => Math.sin(seed * 37 + i * 1.7) / 4;
 const of = (seed, ...shape) => ({
   shape,
@@ -90,7 +93,7 @@ function llama(config = {}) {
   return convert({ ...CONFIG, ...config }, tensors);
 }
 const fileOf = ({ metadata, tensors }) => ({ 'x.gguf': gguf(metadata, tensors) });
-/** Returns the file of the Llama with changed metadata. undefined removes a key. */
+/** Returns the file of the Llama with changed metadata. undefined removes a metadata entry. */
 const withMetadata = (change) => {
   const { metadata, tensors } = llama();
   const changed = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);

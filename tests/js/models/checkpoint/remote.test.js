@@ -306,7 +306,7 @@ test('weights that follow each other are one request, and no more bytes are sent
 test('the bytes of an unused tensor between others are received and dropped', async (t) => {
   const { tensors } = readSafetensors(LLAMA['model.safetensors']);
   const { dtype } = Object.values(tensors)[0];
-  // Tensors in a file are sorted by name, so this one is between the tensors of block 0.
+  // Tensors in a file are sorted by name, so this unused tensor is between the tensors of block 0.
   tensors['model.layers.0.self_attn.rotary_emb.inv_freq'] = { dtype, shape: [8], data: new Float32Array(8).fill(1) };
   const server = await serve(t, { ...LLAMA, 'model.safetensors': writeSafetensors(tensors) });
   assert.deepEqual(await logitsOf(server.url), expected);

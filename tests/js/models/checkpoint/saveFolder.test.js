@@ -93,7 +93,7 @@ for (const { name, files: given, input } of CHECKPOINTS)
   test(`${name} is saved with the tensors of its file`, async () => {
     const model = await hl.openModel(given);
     const files = await model.saveFolder();
-    // One tower of CLIP is saved as a separate model, with the config.json of such models.
+    // One tower of CLIP is saved as a separate model, with the config.json of a model that has only this tower.
     const config = configIn(given).model_type === 'clip' ? model.config : configIn(given);
     assert.deepEqual(configIn(files), { ...config, torch_dtype: 'float32' });
     const [before, after] = [tensorsIn(given), tensorsIn(files)];

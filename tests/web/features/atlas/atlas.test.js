@@ -68,7 +68,7 @@ test('by mouse: own texts are scanned, the induction head is chosen on the map, 
   await page.click('.own-texts .scan');
   await finished();
   assert.match(await textOf('.atlas-header'), /over 6 passages, \d+ tokens of pasted texts/);
-  // The name of the induction head is on the map.
+  // The map has a label at the induction head.
   const name = page.locator('.atlas-labels i', { hasText: 'induction' });
   assert.equal(await name.count(), 1);
   const at = await page.evaluate(() => {

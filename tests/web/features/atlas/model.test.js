@@ -76,7 +76,8 @@ test('the values of the axes are those of HeadVis, the spread in tokens', () => 
     valuesOn(map, 'spread').map((x) => Math.round(x)),
     [1, 4],
   );
-  // Costs are not measured, and the induction score of only one head is known, so neither is an axis.
+  // Neither the cost nor the induction score can be an axis, because costs are not measured and only one head has an
+  // induction score.
   assert.deepEqual(axesOf(map), ['distance', 'variation', 'spread', 'previous', 'itself', 'duplicate', 'first']);
 });
 
@@ -220,7 +221,7 @@ test('names of roles cover neither each other nor heads, where there is room', (
     placed.map(({ box }) => box),
     room,
   );
-  // The chosen head always has a label. Another head without a free place has none.
+  // The chosen head always has a label. Any other head has no label if there is no free space for it.
   assert.equal(names[0].head, 4);
   assert.ok(!names.some(({ head }) => head === 7));
   assert.deepEqual(

@@ -43,13 +43,13 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   assert.match(`${bytes}`, /^1,h4\.2-l,4\.2,the guess,/m);
   assert.match(await costOf(TRICK), /^−[89]\d$/);
   assert.match(await row(TRICK).textContent(), /^3\.3 → key of 4\.2/);
-  // The drawing has the same lines as the list.
+  // The drawing has the same edges as the list.
   const names = await page
     .locator('.circuit-list [data-name]')
     .evaluateAll((all) => all.map((one) => one.dataset.name));
   const drawn = await page.locator('.circuit-line').evaluateAll((all) => all.map((one) => one.dataset.line));
   assert.deepEqual([...drawn].sort(), [...names].sort());
-  // Each line has a halo, which separates it from the lines below it.
+  // Each edge is drawn as a line with a halo, which separates it from the lines that it crosses.
   const margins = await page.locator('.circuit-line').evaluateAll((all) =>
     all.map((one) => {
       const [halo, line] = ['.halo', '.line'].map((name) =>
@@ -71,7 +71,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   await page.locator(`.circuit-line.cut[data-line="${TRICK}"] .strokes`).waitFor();
   assert.match(await guess(), /^[0-5]%$/);
   assert.equal(await costOf(TRICK), 'cut');
-  // After the cut, the effects of all earlier lines are measured again.
+  // After the cut, the effects that were measured before it are measured again.
   await page.waitForFunction(() => /^was −[89]\d$/.test(part('[data-name="h4.2-l"] .was')?.textContent));
   assert.match(await page.textContent('.circuit-facts'), /4\.2 looks at mate0\.[89]\d → 0\.\d\d/);
   assert.match(await page.textContent('.patched'), /^cut 3\.3 → key of 4\.2/);

@@ -1,4 +1,4 @@
-// Tests the CSV file with the lines of a circuit.
+// Tests the CSV file with the edges of a circuit.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

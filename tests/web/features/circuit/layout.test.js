@@ -1,4 +1,4 @@
-// Tests the drawing of a circuit: the positions of parts, and that lines cross no part.
+// Tests the drawing of a circuit: the positions of nodes, and that no edge crosses a node.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -21,7 +21,7 @@ const line = (name, cost, terms) => {
   const [from, to] = name.split('-').map(node);
   return { name, from, to, terms, cost, was: null, isCut: false, value: cost, both: [0.5] };
 };
-/** An induction circuit with many further lines between its layers. */
+/** An induction circuit with many further edges between its layers. */
 const LINES = [
   line('h3.3-k4.2', -85, at(4)),
   line('h4.2-l', -86, at(7)),
@@ -52,7 +52,7 @@ test('a part stands above the token with the largest share of what it writes, or
   assert.equal(parts.get('h0.1').second, 7);
   assert.equal(parts.get('h3.3').second, null);
   assert.equal(parts.size, 9);
-  // If only some lines are drawn, parts have the same positions as with all lines.
+  // If only some edges are drawn, nodes have the same positions as if all edges were drawn.
   const few = partsOf(LINES.slice(2, 3), LINES, { tokens: T, perGroup: 1 });
   assert.deepEqual(
     few.map(({ key, token }) => [key, token]),
@@ -71,7 +71,7 @@ test('a line from the words begins at a token that its target can see', () => {
   assert.equal(footOf(line('e-v0.1', -1, [0, 3, 1, 0, 0, 0, -5, 0]), 4), 1);
 });
 
-/** Returns the pieces of lines that are inside a part that is not an end of the line. */
+/** Returns the segments of edges that are inside the box of a node. */
 function crossings({ boxes, lines }) {
   const found = [];
   for (const { name, points } of lines)

@@ -1,4 +1,5 @@
-// Tests when lines are measured: once for each sentence and way to cut, and only while the circuit is shown.
+// Tests when the effects of edges are measured: once for each sentence and for each value that cut edges carry, and
+// only while the circuit is shown.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Tests the settings of a circuit in the address, and the names of lines.
+// Tests the settings of a circuit in the address, and the identifiers of edges.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

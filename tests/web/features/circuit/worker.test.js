@@ -107,7 +107,8 @@ fullTest('with another sentence the order is that of edgeAttribution, and each l
   const lead = logitDifference(idOf('ship'), idOf('whale'));
   const { scores, terms } = await edgeAttribution(whale, idsOf(SHIP), idsOf(WHALE), lead, { steps: 5, byToken: true });
   const order = [...names].sort(([, a], [, b]) => Math.abs(scores.data[b]) - Math.abs(scores.data[a]));
-  // Only the first 60 must be among the lines, because rounding may change the order of nearly equal scores.
+  // Only the 60 edges with the largest scores must be in the answer, because rounding may change the order of nearly
+  // equal scores.
   const first = new Set(lines.map(({ name }) => name));
   for (const [name] of order.slice(0, 60)) assert.ok(first.has(name), name);
   const cut = { run: idsOf(WHALE) };

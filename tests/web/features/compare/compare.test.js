@@ -121,7 +121,7 @@ test('texts of different length: rows are aligned, a pointer on either picture r
       expected.map((w) => w.toFixed(2)),
     );
   }
-  // A cell whose key is only in the pinned text has a weight only there.
+  // A cell whose key is only in the pinned text has a weight only in the pinned run.
   await hover(boxes[1], LAST + 1, FROM);
   await page.waitForFunction((name) => part('.comparing .key').textContent === name, NAMES[FROM]);
   assert.deepEqual(await cells('weight'), ['–', old.at(LAST, FROM).toFixed(2), '']);
@@ -148,7 +148,7 @@ test('arrow keys walk either picture, and both weights are announced', async () 
     `Attention from ${nameOf(LAST - 1)} to ${nameOf(FROM)}: not in it now, ${old.at(LAST - 1, FROM).toFixed(2)} pinned`,
   );
   await assertAccessibleInFullTier();
-  // The address sets another cell instead of the one that is only in the pinned run.
+  // The address chooses a cell that is in both runs, instead of the cell that is only in the pinned run.
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, { colorScheme: 'dark' });
   await page.waitForFunction((name) => part('.comparing .query').textContent === name, NAMES[9]);
   assert.deepEqual((await cells('weight')).slice(0, 2), [now.at(10, 3).toFixed(2), old.at(9, 3).toFixed(2)]);

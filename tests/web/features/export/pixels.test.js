@@ -1,4 +1,4 @@
-// Tests the pixels of a large heatmap: their places, several cells in one pixel, and cells without a value.
+// Tests the pixels of a large heatmap: their positions, several cells in one pixel, and cells without a value.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

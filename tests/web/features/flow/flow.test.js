@@ -59,7 +59,7 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   assert.equal(await page.locator('.ablation li').count(), 20);
   assert.match(await page.locator('.ablation li b').last().textContent(), /^\+[1-9]/);
   await assertAccessibleInFullTier();
-  // Flow lists the heads that act through others. Head 3.3 itself adds little to the logit.
+  // Flow lists the heads that act through other heads. Head 3.3 itself adds little to the logit.
   await page.locator('.ablation > .word').last().click();
   await page.getByRole('button', { name: /^Flow/ }).click();
   const through = page

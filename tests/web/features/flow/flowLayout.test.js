@@ -20,7 +20,7 @@ import { inTier } from '../../../support/tier.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-/** Returns random contributions of the parts of a model, some of them large. */
+/** Returns the input of a layout with random contributions of the heads and feed-forwards, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
   const next = uniformSource(seed);
   const value = () => (next() - 0.45) * (next() < 0.15 ? 6 : 0.8);
@@ -189,7 +189,7 @@ test('tokens are next to each other; of many, those with the largest weights are
     [true, true, true],
   );
   for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
-  // If all labels fit when slanted, all are drawn: on a phone, and in a narrow window.
+  // All labels are drawn if they fit when they are slanted, as on a phone and in a narrow window.
   for (const width of [328, 700])
     assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { S: 17 } }, row).length, 17);
   assert.deepEqual(

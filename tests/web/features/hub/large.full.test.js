@@ -75,9 +75,7 @@ test('a link to a small model opens it at once', async () => {
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
 });
 
-/**
- * Returns a fault that sends a response piece by piece, and stops after a part of it as long as isHeld() returns true.
- */
+/** Returns a fault that sends a response piece by piece, and pauses after a part of it while isHeld() returns true. */
 const slowly =
   (isHeld) =>
   async (response, { status, headers, body }) => {

@@ -91,7 +91,7 @@ function assertAddsUp(run, cell) {
 function assertKeysAddUp(run) {
   const { added, values, T, S, about } = run;
   if (!values.directions || !added || values.labels[T - 1]?.id !== added.label) return [];
-  // Not all keys are shown, and those that are not also contribute.
+  // Only some keys are shown, and the keys that are not shown contribute too.
   if (values.rest) return [];
   let sum = 0;
   for (let s = 0; s < S; s++) sum += readingOf(run, { t: T - 1, s }).adds;

@@ -148,7 +148,7 @@ fullTest('sentences are chosen, edited, added and removed; undo and the address 
   const four = [FIRST[0], FIRST[1], 'the sun over the sea', 'a cat'];
   await assertShown(of(four));
   await page.waitForFunction(() => location.hash.includes('a+cat'));
-  // In another layout of the page, the line is a new element, which must keep the focus.
+  // In another layout of the page, the field of the sentence is a new element, to which the focus must move.
   await page.setViewportSize({ width: 768, height: 1024 });
   await page.waitForFunction(() => part('.page.tablet') && part('.matching-line:nth-child(4) input:focus'));
   await page.setViewportSize({ width: 1440, height: 900 });

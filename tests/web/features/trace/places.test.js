@@ -1,4 +1,5 @@
-// Tests the places of a trace: their keys, their cells, the place of the answer, and the path of the arrow keys.
+// Tests the places of a trace, such as a head or a token in a layer: their identifiers, their cells, the place of the
+// answer, and the order in which the arrow keys reach them.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Tests the files of a trace, which are the measures as a program computes them and the cells as a table; and the view
-// of one place.
+// Tests the files that a trace is saved as: a program that computes the measures, a table of the cells, and a picture.
+// Also tests the view of one place.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -103,8 +103,8 @@ function wholeTrace() {
   return withCells(traceOf({ same }), { cells, done: 16, total: 16, left: 0 });
 }
 /**
- * Labels of the cells of the residual stream, which have a number from 10 per cent on. Other cells have a number only
- * beyond 100.
+ * Labels of the cells of the residual stream, which show their share if it is at least 10 per cent. Other cells show it
+ * only if it is above 100 per cent.
  */
 const FIGURES = ['10', '11', '12'];
 

@@ -18,7 +18,7 @@ const {
   pad_token_id: pad,
   eos_token_id: end,
 } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-/** Words of ids. The first ids are English words, the others have a number. */
+/** Words for the ids of the vocabulary: a few English words, then words that consist of w and a number. */
 const ENGLISH = 'the whale is white .'.split(' ');
 const wordOf = (id) =>
   ({ [end]: '</s>', [pad]: '<pad>', 1: '<unk>' })[id] ?? ENGLISH[id - 2] ?? `w${String(id).padStart(2, '0')}`;

@@ -60,7 +60,7 @@ for (const name of NAMES)
         );
         run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([], id), 'before'));
       }
-      // For a pointer over the switch, the worker computes the prediction without the head.
+      // While the pointer is over the switch, the worker computes the prediction without the head.
       const { run, comparison } = await worker.show(view);
       assert.equal(comparison[0].kind, 'without');
       run[0].top.forEach(({ id }, i) => near(comparison[0].top[i], chances([off], id), 'without'));
@@ -149,7 +149,7 @@ test('flow: the contributions of both attentions of a decoder add up to the logi
       const stages = logitLens(model, { captured }, { labels: [chosen.id] });
       lens.forEach((p, i) => near(p, stages[i].tokens[0].labels[0].probability, 'lens', 1e-5));
       near(lens.at(-1), top[0].now, name, 1e-5);
-      // In a model without a single final norm, such as BART, values have no directions.
+      // The answer has no directions for the values of a model without a single final norm, such as BART.
       if (!values.directions) continue;
       const [T, S] = [3, part === 'cross' ? 4 : 3];
       let sum = 0;
@@ -195,7 +195,7 @@ test('without a prediction, a change is the angle by which the hidden states tur
     const each = [0, 1, 2, 3].map((t) => hiddenAngle(hidden, t)(changed));
     assert.equal(turned[0].most.length, 4);
     near(turned[0].most[0].angle, Math.max(...each), name);
-    // For a pointer over the switch, the worker computes the angle without the head.
+    // While the pointer is over the switch, the worker computes the angle without the head.
     const [without] = (await worker.show(state)).turned;
     assert.equal(without.kind, 'without');
     near(without.mean, turned[0].mean, name);

@@ -1,4 +1,4 @@
-// The comparison of a model in few bits with its float32 weights.
+// Tests the comparison of a model whose weights have few bits with the same model in float32.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Compares the runs of the trials of the story, on the demo model, with edits that give the same values.
+// Checks that the trials of the story, on the demo model, give the same values as runs with equivalent edits.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

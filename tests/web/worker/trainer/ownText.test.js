@@ -165,7 +165,7 @@ test('the worker opens the demo model, takes a step, reports the changes, and st
     list.map(({ settings, steps }) => [settings.task, steps]),
     [['whale', 1]],
   );
-  // Another training ends this training, and so its answer.
+  // Starting another training stops this one, so the promise `train` resolves.
   answer({ id: 4, verb: 'train', state: { ...state, training: usualTraining('previous') }, speed: null });
   await train;
 });

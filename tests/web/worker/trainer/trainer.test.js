@@ -144,7 +144,7 @@ for (const optimizer of OPTIMIZERS) {
     let last = 0;
     for (let i = 0; i < 20 && Number.isFinite(last); i++) {
       last = trainer.step().loss;
-      // A step returns the loss before its update, so that a snapshot after it may have a worse one.
+      // A step returns the loss before its update, so a snapshot that is taken after the step may have a higher loss.
       trainer.takeSnapshot();
     }
     assert.ok(!Number.isFinite(last));

@@ -1,5 +1,5 @@
-// Sets the headers that threads need in development. SvelteKit serves the page itself, and Vite serves the scripts of
-// the workers.
+// Adds the response headers that threads need to the pages that SvelteKit serves in development. Vite serves the
+// scripts of the workers, with the headers in vite.config.js.
 
 import { headers } from '../headers.js';
 
