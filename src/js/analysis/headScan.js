@@ -18,7 +18,7 @@ import { readNumber } from '../check/arguments.js';
  * @property {Float32Array} values of these weights
  */
 /**
- * Bins and their values: edges has one number more than values.
+ * Bins and their values. edges: the bounds of the bins, one number more than values.
  * @typedef {{ edges: number[], values: number[] }} Histogram
  */
 /** @typedef {{ token: string, weight: number }} TokenWeight */
@@ -58,7 +58,7 @@ import { readNumber } from '../check/arguments.js';
  *   for skipped sequences
  * @property {Numbers} intervals (N,L,H): the intervals of these maxima, counted from 1; 0 for sequences that cannot be
  *   sampled
- * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of the intervals from the second on
+ * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of all intervals except the first
  * @property {number[]} skipped indices of sequences with fewer than two tokens
  * @property {number} longest number of tokens of the longest sequence
  * @property {HeadRoles} roles

@@ -154,14 +154,14 @@ function readBaseline(caller, model, read, { baseline = 'zero', padding }, { dat
  */
 function paddingOf(caller, model, { batch, rows, labels, typeIds, positions, encoder }, given) {
   if (!labels || encoder)
-    throw new HeadlightError('ARGUMENT', `${caller}: the baseline 'padding' is for inputs of tokens alone`, {
+    throw new HeadlightError('ARGUMENT', `${caller}: the baseline 'padding' requires an input of tokens only`, {
       parameter: 'baseline',
     });
   const padding = given ?? model.config?.pad_token_id;
   if (padding === undefined || padding === null)
     throw new HeadlightError(
       'ARGUMENT',
-      `${caller}: the config of this model has no pad_token_id, give padding a label`,
+      `${caller}: the config of this model has no pad_token_id, so the option padding must be set`,
       {
         parameter: 'padding',
       },
