@@ -33,9 +33,9 @@ import { headOf, normOf, statisticsOf } from './head.js';
 
 /**
  * Computes direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
- * Decomposes a logit into contributions of components. The final residual stream of a token is the sum of the outputs
- * of the embedding, all heads and all feed-forward layers. The logit of the token is also a sum with one term for each
- * of these outputs,
+ * Decomposes a logit into contributions of components. The final residual stream of a token is the sum of its parts:
+ * the outputs of the embedding, all heads and all feed-forward layers. A logit is also a sum, with one term for each
+ * part,
  *
  *     logit = Σ (pᵢ − mean pᵢ) · r · w · u + bias     pᵢ: a part, w: the norm's weight, u: the label's row of the head
  *

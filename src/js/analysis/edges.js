@@ -87,7 +87,7 @@ export function inputOf({ kind, layer, head }, layers) {
 }
 
 /**
- * Returns the part of an array (1,heads,T,C) or (1,T,C) that belongs to a node.
+ * Returns the values of a node: those of its head in an array (1,heads,T,C), or the whole array (1,T,C).
  * @param {Numbers} array
  * @param {Node} node
  */

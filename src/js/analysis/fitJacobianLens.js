@@ -221,7 +221,7 @@ function readSequences(caller, model, sequences, { skip, length }) {
     return truncated.length < skip + 2 ? [] : [Int32Array.from(truncated)];
   });
   if (used.length > 0) return used;
-  throw new HeadlightError('ARGUMENT', `${caller}: no sequence has the ${skip + 2} tokens that skip ${skip} needs`, {
+  throw new HeadlightError('ARGUMENT', `${caller}: no sequence has ${skip + 2} tokens, the minimum with skip ${skip}`, {
     parameter: 'sequences',
     expected: `${skip + 2} tokens`,
   });

@@ -82,7 +82,7 @@ export class HeadSums {
    * @param {number} start index of the first weight
    * @param {Prepared} sequence
    * @param {Bounds} bounds
-   * @returns {number} the largest weight, without those of query 0 and of key 0
+   * @returns {number} the largest weight; the weights of query 0 and of key 0 do not count
    */
   add(layer, head, weights, start, sequence, bounds) {
     this.#known[layer] = 1;

@@ -82,9 +82,9 @@ export function mergeJacobianLenses(lenses) {
   for (const [i, other] of read.entries()) {
     const parameter = `lenses[${i}]`;
     if (other.width !== width)
-      throw shapeError(caller, parameter, [other.width, other.width], `${formatShape([width, width])}, as the first`);
+      throw shapeError(caller, parameter, [other.width, other.width], `${formatShape([width, width])}, like lenses[0]`);
     if (String(other.layers) !== String(layers))
-      throw wrongLayers(caller, parameter, other.layers, `${quote(layers)}, as the first`);
+      throw wrongLayers(caller, parameter, other.layers, `${quote(layers)}, the layers of lenses[0]`);
   }
   const prompts = read.reduce((sum, lens) => sum + lens.prompts, 0);
   readNumber(caller, 'lenses', prompts, { integer: true });

@@ -44,7 +44,7 @@ export function readJacobianLens(source) {
   const ranges = locateTensors(caller, named, begins, bytes.length);
   for (const [name, { shape }] of ranges)
     if (shape.length !== 2 || shape[0] !== width || shape[1] !== width)
-      throw wrong(caller, name, shape, `the shape [${width},${width}], as d_model says`);
+      throw wrong(caller, name, shape, `the shape [${width},${width}], because d_model is ${width}`);
   const matrices = layers.map((layer) => {
     const name = nameOf(layer);
     const range = /** @type {import('../io/torchTensors.js').TorchRange} */ (ranges.get(name));

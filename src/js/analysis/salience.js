@@ -141,7 +141,7 @@ function readBaseline(caller, model, read, { baseline = 'zero', padding }, { dat
   }
   const { floats, shape: given } = readArray(caller, 'baseline', baseline, 'TC', 'BTC');
   if (String(given) !== String(shape.slice(-given.length)))
-    throw shapeError(caller, 'baseline', given, `${formatShape(shape.slice(1))}, that of embed`);
+    throw shapeError(caller, 'baseline', given, `${formatShape(shape.slice(1))}, the shape of embed`);
   return Float32Array.from(data, (_, i) => floats[i % floats.length]);
 }
 
