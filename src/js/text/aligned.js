@@ -72,7 +72,8 @@ export class AlignedText {
   }
 
   /**
-   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range.
+   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range that it
+   * replaces.
    * @param {Edit[]} edits in order, not overlapping
    */
   edit(edits) {

@@ -151,7 +151,7 @@ export class Fields {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
     const most = /** @type {Record<string, number>} */ (MAX_STEPS)[kind] ?? MAX_OTHER_STEPS;
-    if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
+    if (steps > most) throw fieldError(this.path, type, `at most ${most} steps of the kind ${kind} in the file`);
     this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))
       throw fieldError(

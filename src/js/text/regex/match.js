@@ -253,7 +253,7 @@ export class Matcher {
       at++;
       if (!memory.isBlank(at)) known = memory.get(memo, at);
     }
-    // A memoized failure at a position also holds for all later ends.
+    // If the STAR has failed from this position, all ends at or after it fail, so only earlier ends are tried.
     if (known !== 0) at--;
     this.#push(pc, begin, at);
     this.#at = at;
