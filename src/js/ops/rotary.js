@@ -14,7 +14,7 @@ import { argumentError } from '../check/errors.js';
  * @property {number} [width] W, the number of components at the beginning of a head that are rotated; it must be even;
  *   default: all
  * @property {'halves' | 'neighbours'} [pairing] components of pair n: n and n + W/2, or 2n and 2n + 1; default 'halves'
- * @property {RotaryScaling} [scaling] change of the angles for more positions than those of the training
+ * @property {RotaryScaling} [scaling] change of the angles for more positions than in training
  */
 /**
  * Scaling of the angles, as in config.json of Hugging Face. linear: divides all angles by factor. llama3: divides the
