@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The public API. `load` is in the entries node.js, browser.js and inline.js, which find the binary in different ways.
+// The public API, except `load`, which is in the entries node.js, browser.js and inline.js. Each of these entries finds
+// the binary in a different way.
 
 import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
@@ -64,7 +65,8 @@ export class Headlight {
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
-   * @param {typeof import('./models/parts.js') | Error} parts or the error of the import
+   * @param {typeof import('./models/parts.js') | Error} parts the module with layers and models, or the error with
+   *   which its import failed
    * @param {import('./models/checkpoint/open.js').Environment} environment
    */
   constructor(core, linear, threads, parts, environment) {
@@ -92,7 +94,7 @@ export class Headlight {
   /**
    * Makes a tensor from nested arrays, a typed array with a shape, or another tensor. The data is copied.
    * @param {TensorLike} data
-   * @param {readonly number[]} [shape] default: that of the data
+   * @param {readonly number[]} [shape] default: the shape of the data
    * @returns {Tensor}
    */
   tensor(data, shape) {
@@ -145,8 +147,9 @@ export class Headlight {
   }
 
   /**
-   * Computes scaled dot-product attention of query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv). Other layouts are one
-   * head, (B,T,D), and packed heads, (B,T,H·D), with `heads` and `kvHeads`. The output has the layout of the query.
+   * Computes scaled dot-product attention of query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv). Two other layouts are
+   * accepted: one head, (B,T,D), and packed heads, (B,T,H·D), which need the options `heads` and `kvHeads`. The output
+   * has the layout of the query.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {PastChoice} [P=undefined]
@@ -350,8 +353,8 @@ export class Headlight {
   }
 
   /**
-   * Finds the attention layers of a checkpoint by the names of their tensors. multiHeadAttention and loadStateDict with
-   * the prefix can open each of them.
+   * Finds the attention layers of a checkpoint by the names of their tensors. To open one of these layers, make a layer
+   * with multiHeadAttention and pass the prefix that was found to its loadStateDict.
    * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or the result of readSafetensorsHeader
    * @param {Record<string, any>} [config] a config.json, for the number of heads
    * @returns {FoundLayer[]}

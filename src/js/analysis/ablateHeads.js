@@ -1,4 +1,4 @@
-// Ablation: measures a metric while one head after the other is left out.
+// Ablation: measures a metric once for each head, with that head left out.
 
 import { checkOptions, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -21,7 +21,7 @@ import { readSteps } from './steps.js';
 /**
  * @template {AttentionPart} [P=AttentionPart]
  * @typedef {object} AblationOptions
- * @property {readonly P[]} [parts] default: all that the model has
+ * @property {readonly P[]} [parts] default: all parts of the model
  * @property {'zero' | 'mean'} [set] what replaces the output of a head: zeros, or its mean over all tokens of the
  *   input; default 'zero'
  * @property {readonly PatchEdit[]} [edit] changes of every run, applied before the edit of the head
@@ -33,12 +33,12 @@ import { readSteps } from './steps.js';
  * @template {AttentionPart} [P=AttentionPart]
  * @typedef {object} HeadAblation
  * @property {number} value the metric with all heads
- * @property {Record<P, Numbers>} parts the metrics without each head, (L,H); a model without an encoder has only
- *   'decoder'
+ * @property {Record<P, Numbers>} parts for each head, the metric of the run without that head, (L,H); a model without
+ *   an encoder has only 'decoder'
  */
 
 /**
- * Returns the name of the values of all heads of a layer, by part.
+ * Returns the name of the captured value that contains the outputs of all heads of a layer, by part.
  * @type {Record<AttentionPart, (layer: number) => string>}
  */
 const AT = {

@@ -22,8 +22,8 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @property {Numbers} heads (L,H), contributions of the heads, each through its columns of the output projection
  * @property {Numbers} [cross] (L,H), contributions of the heads of cross-attention
  * @property {Numbers} mlps (L), contributions of the feed-forward layers, including their biases
- * @property {number} bias contribution of the biases of output projections, norms and the head, and changes by edits
- *   between components
+ * @property {number} bias contribution of the biases of output projections, norms and the head, and of changes that
+ *   edits made between components
  * @property {number} sum
  */
 /**
@@ -33,8 +33,9 @@ import { headOf, normOf, statisticsOf } from './head.js';
 
 /**
  * Computes direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
- * Decomposes a logit into contributions of components. The final residual stream of a token is the sum of the outputs
- * of the embedding, all heads and all feed-forward layers. So is its logit,
+ * Decomposes a logit into contributions of components. The final residual stream of a token is the sum of its parts:
+ * the outputs of the embedding, all heads and all feed-forward layers. A logit is also a sum, with one term for each
+ * part,
  *
  *     logit = Σ (pᵢ − mean pᵢ) · r · w · u + bias     pᵢ: a part, w: the norm's weight, u: the label's row of the head
  *
@@ -137,7 +138,7 @@ function decompose(caller, model, result, { token, batch }) {
     return Float64Array.from(floats.subarray(start, start + shape[2]));
   };
   /**
-   * @param {string} at prefix of the name of the heads
+   * @param {string} at prefix of the name of the captured value of the heads
    * @param {string} weights
    * @param {'heads' | 'cross'} kind
    * @param {number} l
@@ -187,7 +188,7 @@ function decompose(caller, model, result, { token, batch }) {
 }
 
 /**
- * The residual stream of a token as its parts and the rest (C), which is the sum of all biases.
+ * The residual stream of a token, split into its parts and a rest (C), which is the sum of all biases.
  * @typedef {{ parts: Part[], bias: Float64Array }} Stream
  */
 
@@ -233,8 +234,8 @@ function throughNorm(caller, model, name, { parts, bias }) {
 }
 
 /**
- * Returns the contribution (C) of one head to one token, the output of the head at this token times the columns of Wo
- * that belong to it.
+ * Returns the contribution (C) of one head to one token, which is the output of the head at this token times the
+ * columns of Wo for this head.
  * @param {{ floats: Float32Array, shape: readonly number[] }} heads (B,H,T,D)
  * @param {{ data: Float32Array, shape: readonly number[] }} wo (C,H·D)
  * @param {number} head

@@ -1,4 +1,4 @@
-// Attribution patching: estimates the effects of activation patching at all places from one gradient.
+// Attribution patching: estimates from one gradient the effect that activation patching has on each value.
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -20,13 +20,13 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} AttributionPatchingOptions
- * @property {string} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' and query, key, value or
- *   another value with one row for each token; or 'embed'
+ * @property {string} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key,
+ *   value or the name of another value with one row for each token; or 'embed'
  * @property {boolean} [fix] recompute the softmax with the clean query or key (QK fix); only if `at` names queries or
  *   keys
  * @property {boolean} [drop] return the mean, over all blocks, of the absolute effect estimated without the gradient
  *   through that block (GradDrop)
- * @property {boolean} [exact] also measure the true effects, with one run for each place
+ * @property {boolean} [exact] also measure the true effects, with one run for each patched value
  * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, attributionPatching
  *   rejects
  * @property {AbortSignal} [signal]
@@ -50,14 +50,16 @@ const ROWS = /^blocks\.\*\.(in|norm1|cross\.norm|norm2|cross\.attention|attentio
 const STREAM = /^(embed|blocks\.\*\.(in|out))$/;
 
 /**
- * Estimates the effects of replacing one value of the corrupted run by that of the clean run, for all values at once
- * (Nanda 2022, "Attribution Patching"):
+ * Estimates, for all values from the same gradient, the effect of replacing one value of the corrupted run by that of
+ * the clean run (Nanda 2022, "Attribution Patching"):
  *
  *     effect ≈ (clean value − corrupted value) · ∂metric / ∂value
  *
- * The estimate is wrong where the softmax is saturated and where effects cancel. fix recomputes the softmax; drop
- * removes cancellation. AtP* is fix and drop together at queries and keys, and drop alone elsewhere (Kramár et al.
- * 2024, "AtP*: An efficient and scalable method for localizing LLM behaviour to components").
+ * The estimate is wrong where the softmax is saturated and where effects cancel. The option fix corrects the first
+ * error, because it recomputes the softmax. The option drop reduces the second, because it averages the absolute values
+ * of estimates without the gradient through one block. AtP* is fix and drop together at queries and keys, and drop
+ * alone elsewhere (Kramár et al. 2024, "AtP*: An efficient and scalable method for localizing LLM behaviour to
+ * components").
  *
  * @param {DifferentiableModel} model
  * @param {any} clean an input of forward, one sequence
@@ -135,8 +137,8 @@ export async function attributionPatching(model, clean, corrupted, metric, optio
 }
 
 /**
- * The patched values. names: their names, by layer; heads: if they have an axis of heads; needed: names of the values
- * whose gradients are needed.
+ * The patched values. names: their names, by layer; heads: true if they have an axis of heads; needed: names of the
+ * values whose gradients are needed.
  * @typedef {{ at: string, names: string[], heads: boolean, needed: string[], fix: boolean, drop: boolean,
  *   exact: boolean }} Place
  */
@@ -156,9 +158,9 @@ function readPlace(caller, model, options) {
     throw argumentError(caller, 'at', at, "'embed' or the name of a value in every block: 'blocks.*.heads' …");
   const { layers } = model.options;
   if (fix && !/\.(query|key)$/.test(at))
-    throw argumentError(caller, 'fix', fix, `false at ${at}: only queries and keys enter the softmax`);
+    throw argumentError(caller, 'fix', fix, `false at ${at}, because only queries and keys enter the softmax`);
   if (fix && model.options.disentangled)
-    throw argumentError(caller, 'fix', fix, 'false: in disentangled attention a score has other products as well');
+    throw argumentError(caller, 'fix', fix, 'false, because disentangled attention sums several products in a score');
   if (drop && layers < 2)
     throw new HeadlightError('ARGUMENT', `${caller}: drop needs at least two blocks, but this model has ${layers}`, {
       parameter: 'drop',
@@ -190,7 +192,7 @@ const sizeOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) =
 const numbers = (shape, data) => ({ data: Float32Array.from(data), shape });
 
 /**
- * Returns the estimates of all places, in the order of the result.
+ * Returns the estimated effects of all patched values, as one list in the order of layers, heads and tokens.
  * @param {DifferentiableModel} model
  * @param {Place} place
  * @param {Readonly<Record<string, Numbers>>} clean
@@ -220,7 +222,7 @@ const meanOfAbsolutes = (lists, divisor) =>
   lists[0].map((_, i) => lists.reduce((sum, list) => sum + Math.abs(list[i]), 0) / divisor);
 
 /**
- * Returns the edit that sets one place to its clean value.
+ * Returns the edit that sets one value of the corrupted run to its clean value.
  * @param {Place} place
  * @param {Readonly<Record<string, Numbers>>} values
  * @param {readonly number[]} shape

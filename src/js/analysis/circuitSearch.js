@@ -37,12 +37,12 @@ export class CircuitSearch {
   }
 
   /**
-   * Adds the edge scores of a pair. A score is the difference between an edge's value and its value when cut, times the
-   * gradient.
+   * Adds the edge scores of a pair. A score is the difference between the value that an edge carries and the value that
+   * it carries when cut, times the gradient.
    * @param {CircuitPair} pair
    * @param {NonNullable<CircuitOptions['cut']>} cut
-   * @param {readonly number[]} shares positions between the embedding that cut edges carry (0) and the clean embedding
-   *   (1) at which gradients are taken
+   * @param {readonly number[]} shares interpolation factors at which gradients are computed; 0 is the embedding that
+   *   cut edges carry, 1 is the clean embedding
    */
   async add({ clean, corrupted, metric }, cut, shares) {
     const [caller, model, edges] = [this.#caller, this.#model, this.#edges];
@@ -75,7 +75,7 @@ export class CircuitSearch {
     return sum / this.#pairs.length;
   }
 
-  /** Returns the mask of the first edges of the order. @param {number} count */
+  /** Returns the mask (U,V) of the edges with the largest absolute scores. @param {number} count */
   #first(count) {
     const active = new Uint8Array(this.#sums.length);
     for (const i of this.#order.slice(0, count)) active[i] = 1;
@@ -116,8 +116,8 @@ export class CircuitSearch {
   }
 
   /**
-   * Returns the smallest number of edges with at least this faithfulness. Searches between the first measured number of
-   * edges that reaches it and the measured number before.
+   * Returns the smallest number of edges with at least this faithfulness. Searches between the smallest measured number
+   * of edges that reaches it and the next smaller measured number.
    * @param {number} share
    */
   async bisect(share) {
@@ -134,10 +134,11 @@ export class CircuitSearch {
   }
 
   /**
-   * @param {number} count of its edges, including those that cannot change the logits and are then left out
+   * @param {number} count number of edges with the largest absolute scores; those of them that cannot change the logits
+   *   are left out
    * @param {boolean} fromEmbedding true if cut edges carry the values of another run
-   * @param {number} share an edge is left out if the faithfulness of the other edges is at least this; Infinity leaves
-   *   out none
+   * @param {number} share an edge is left out if the circuit without it has at least this faithfulness; with Infinity,
+   *   no edge is left out
    * @returns {Promise<Circuit>}
    */
   async circuit(count, fromEmbedding, share) {

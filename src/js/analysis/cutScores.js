@@ -21,8 +21,8 @@ import { differentiated } from './pairs.js';
  * @param {Metric} experiment.metric with a gradient
  * @param {Readonly<Record<string, Numbers>>} experiment.values of the whole run, by the names in edges.capture
  * @param {Off} experiment.off the values of cut edges
- * @param {readonly number[]} experiment.shares positions between the embedding that cut edges carry (0) and that of the
- *   whole run (1) at which gradients are taken
+ * @param {readonly number[]} experiment.shares interpolation factors at which gradients are computed; 0 is the
+ *   embedding that cut edges carry, 1 is the embedding of the whole run
  * @param {Run} run
  */
 export async function cutScores(caller, model, edges, { input, metric, values, off, shares }, run) {

@@ -22,13 +22,13 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} EdgeAttributionOptions
- * @property {number} [steps] number of points at which the gradient is computed between the corrupted and the clean run
+ * @property {number} [steps] number of points between the corrupted and the clean run at which the gradient is computed
  *   (EAP-IG); default 0, which means a single gradient in the corrupted run (EAP)
  * @property {Rule} [rule] point of each step at which the gradient is taken: 'right', at its end, as in the paper of
  *   EAP-IG (default); 'left', at its start; or 'middle'
  * @property {boolean} [exact] also measure the true effects, with one run for each edge
  * @property {boolean} [byToken] also return the terms of each score, one for each token
- * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, so does the method
+ * @property {(progress: Progress) => unknown} [onProgress] a promise is awaited; if it rejects, edgeAttribution rejects
  * @property {AbortSignal} [signal]
  */
 /**

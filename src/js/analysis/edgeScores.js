@@ -9,7 +9,7 @@ import { inputOf, partOf } from './edges.js';
 export const RULES = /** @type {const} */ (['right', 'left', 'middle']);
 
 /**
- * Returns the positions between the corrupted run (0) and the clean run (1) at which gradients are taken.
+ * Returns the interpolation factors at which gradients are computed. 0 is the corrupted run, 1 is the clean run.
  * @param {number} count
  * @param {string} rule
  */

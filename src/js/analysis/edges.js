@@ -9,9 +9,9 @@ import { parametersOf, scaleRows } from './arrays.js';
 /** @import { Model, Numbers, Parameter } from './arrays.js' */
 
 /**
- * A part of a model that adds to the residual stream or reads it. query, key and value are the inputs of one head (a
- * key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the number of
- * blocks.
+ * A node of the graph, which adds to the residual stream or reads from it. query, key and value are the inputs of one
+ * head (a key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the
+ * number of blocks.
  * @typedef {object} Node
  * @property {'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits'} kind
  * @property {number} [layer]
@@ -76,14 +76,18 @@ export function edgesOf(caller, { options }) {
   };
 }
 
-/** Returns the input of a target as the place of an edit. @param {Node} target @param {number} layers */
+/**
+ * Returns the name of a target's input, and its head if there is one, in the form of an edit.
+ * @param {Node} target
+ * @param {number} layers
+ */
 export function inputOf({ kind, layer, head }, layers) {
   if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
   return { at: `blocks.${layer}.${kind}.in`, ...(head !== undefined && { head }) };
 }
 
 /**
- * Returns the part of an array (1,heads,T,C) or (1,T,C) that belongs to a node.
+ * Returns the values of a node: those of its head in an array (1,heads,T,C), or the whole array (1,T,C).
  * @param {Numbers} array
  * @param {Node} node
  */
@@ -94,8 +98,8 @@ export function partOf({ data, shape }, { head }) {
 }
 
 /**
- * Returns a function from a source and the values of one sequence to the contribution of the source to the residual
- * stream, (T,C). A head contributes its output times its columns of the output projection, without the bias.
+ * Returns a function that computes the contribution (T,C) of a source to the residual stream from the values of one
+ * sequence. A head contributes its output times its columns of the output projection, without the bias.
  * @param {string} caller
  * @param {Model} model
  * @returns {(source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array}
@@ -122,7 +126,8 @@ export function contributionsOf(caller, model) {
 }
 
 /**
- * Returns a matrix that is not stored in float32. It has as many rows as the residual stream has channels.
+ * Returns an output projection that is not stored in float32, converted to float32. The projection has as many rows as
+ * the residual stream has channels.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name

@@ -18,8 +18,8 @@ import { readSteps } from './steps.js';
 /** @import { Progress } from './steps.js' */
 
 /**
- * Two inputs of one sequence and the same number of tokens, and a metric with a gradient. The clean input is run with
- * cut edges. The corrupted input is only needed if cut edges carry its values.
+ * Two inputs, each one sequence, with the same number of tokens, and a metric with a gradient. The clean input is run
+ * with cut edges. The corrupted input is only needed if cut edges carry its values.
  * @typedef {{ clean: any, corrupted?: any, metric: Metric }} CircuitPair
  */
 /**
@@ -35,8 +35,8 @@ import { readSteps } from './steps.js';
  * @property {AbortSignal} [signal]
  */
 /**
- * value: the mean metric over all pairs, with this number of active edges; faithfulness: the position of value between
- * the value with all edges cut (0) and the value without cuts (1).
+ * value: the mean metric over all pairs, with this number of active edges; faithfulness: value, scaled so that it is 0
+ * with all edges cut and 1 without cuts.
  * @typedef {{ edges: number, value: number, faithfulness: number }} CircuitPoint
  */
 /**
@@ -50,9 +50,10 @@ import { readSteps } from './steps.js';
  * @property {Node[]} sources
  * @property {Node[]} targets
  * @property {Numbers} scores (U,V), the means of the scores of edges over all pairs, with NaN where there is no edge
- * @property {CircuitPoint[]} curve points by number of edges; those with the largest absolute scores are active first
+ * @property {CircuitPoint[]} curve the measured points, in ascending order of the number of active edges, which are
+ *   those with the largest absolute scores
  * @property {Edge[]} edges of the circuit, the largest score first, without those that cannot change the logits
- * @property {Numbers} active (U,V): 1 for an edge of the circuit, as an argument of runEdges
+ * @property {Numbers} active (U,V): 1 for an edge of the circuit; runEdges accepts it as its argument
  * @property {number} value the mean metric of the circuit
  * @property {number} faithfulness of the circuit
  */
@@ -63,8 +64,8 @@ const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgres
  * Orders the edges of a model by the absolute values of their scores (see edgeAttribution), averaged over pairs of
  * inputs. Then runs the clean inputs with more and more of these edges active and all others cut, and finds the
  * smallest number of edges with which the faithfulness is at least `share` (Hanna et al. 2024, "Have Faith in
- * Faithfulness"). The curve need not rise everywhere: with one edge less than this number, the share is not kept, but a
- * still smaller number between two points of the curve may keep it.
+ * Faithfulness"). The curve need not rise everywhere: with one edge less than this number, the faithfulness is below
+ * `share`, but it may reach `share` with a still smaller number between two points of the curve.
  *
  * @param {DifferentiableModel} model a decoder with norms before attention and feed-forward
  * @param {readonly CircuitPair[]} pairs
@@ -121,7 +122,7 @@ function readPairs(caller, pairs, needsCorrupted) {
   pairs.forEach((pair, i) => {
     checkOptions(caller, pair, ['clean', 'corrupted', 'metric'], `pairs[${i}]`);
     if (needsCorrupted && pair.corrupted === undefined)
-      throw argumentError(caller, `pairs[${i}].corrupted`, pair.corrupted, 'an input, as cut edges carry its values');
+      throw argumentError(caller, `pairs[${i}].corrupted`, pair.corrupted, 'an input, whose values cut edges carry');
     checkGradient(caller, pair.metric, `pairs[${i}].metric`);
   });
 }

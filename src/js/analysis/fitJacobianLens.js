@@ -1,4 +1,5 @@
-// Measures a Jacobian lens: the mean gradient of the output of a late block with respect to those of earlier ones.
+// Measures a Jacobian lens: the mean gradient of the output of a late block with respect to the outputs of earlier
+// blocks.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -22,7 +23,8 @@ import { readSteps } from './steps.js';
  * @property {number} [target] the block whose output is differentiated; default: the last
  * @property {number} [skip] number of first tokens that are left out, because many heads attend to them; default 16
  * @property {number} [length] number of tokens to which sequences are truncated; default 128
- * @property {number} [batch] number of channels of one run; default: as many as fit in about 256 MB, at most 64
+ * @property {number} [batch] number of output channels that one run differentiates; default: as many as fit in about
+ *   256 MB, at most 64
  * @property {number} [until] stop when a sequence changes the mean matrices by less than this share of their norm
  * @property {(progress: FitLensProgress) => unknown} [onProgress] called after each sequence; a promise is awaited, and
  *   if it rejects, so does fitJacobianLens
@@ -31,8 +33,8 @@ import { readSteps } from './steps.js';
  * @property {AbortSignal} [signal]
  */
 /**
- * done, total: numbers of sequences that are long enough. change: relative change of the mean by the last sequence, NaN
- * for the first sequence.
+ * done: number of finished sequences; total: number of sequences that are long enough. change: relative change of the
+ * mean by the last sequence, NaN for the first sequence.
  * @typedef {{ done: number, total: number, change: number }} FitLensProgress
  */
 /**
@@ -46,7 +48,7 @@ import { readSteps } from './steps.js';
  * @property {number} [batch]
  */
 /**
- * Sums of squares: changed is that of the elements of the change of J, size that of the elements of J.
+ * Sums of squared elements. changed: of the change of J; size: of J.
  * @typedef {{ changed: number, size: number }} Squares
  */
 
@@ -63,7 +65,7 @@ const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
  * sequences. A sequence takes a forward and a backward pass for each channel.
  *
  * @param {LensModel} model
- * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; shorter ones than skip + 2
+ * @param {readonly (string | ArrayLike<number>)[]} sequences texts, or lists of labels; those of fewer than skip + 2
  *   tokens are left out
  * @param {FitLensOptions} [options]
  * @returns {Promise<JacobianLens>}
@@ -219,7 +221,7 @@ function readSequences(caller, model, sequences, { skip, length }) {
     return truncated.length < skip + 2 ? [] : [Int32Array.from(truncated)];
   });
   if (used.length > 0) return used;
-  throw new HeadlightError('ARGUMENT', `${caller}: no sequence has the ${skip + 2} tokens that skip ${skip} needs`, {
+  throw new HeadlightError('ARGUMENT', `${caller}: no sequence has ${skip + 2} tokens, the minimum with skip ${skip}`, {
     parameter: 'sequences',
     expected: `${skip + 2} tokens`,
   });

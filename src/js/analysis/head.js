@@ -77,7 +77,7 @@ export function headOf(caller, model) {
     classes,
 
     /**
-     * Returns row and constant of a label: its logit before the softcap is x · row + constant.
+     * Returns the row and the constant of a label. The logit before the softcap is x · row + constant.
      * @param {number} label
      */
     direction(label) {

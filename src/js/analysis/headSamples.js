@@ -1,4 +1,5 @@
-// Chooses the sequences of each head that scanHeads shows: those with the largest weights, and others drawn at random.
+// Chooses the sequences that scanHeads returns for each head: those with the largest weights, and others drawn at
+// random.
 
 import { edgesOf, intervalOf } from './intervals.js';
 import { Largest } from './keptRows.js';
@@ -28,24 +29,25 @@ function scramble(x) {
 const randomOf = (...integers) => integers.reduce((state, n) => scramble((state + Math.imul(n, 0x9e3779b1)) | 0), 1);
 
 /**
- * Draws without replacement from intervals that are known only at the end. Each sequence has a random priority, and the
- * samples of an interval are those with the highest priorities. The weights of more sequences than needed are kept. If
- * an interval still lacks weights of drawn sequences, missing() returns the sequences that must be run again.
+ * Draws without replacement from intervals that are known only after all sequences have been run. Each sequence has a
+ * random priority, and the samples of an interval are those with the highest priorities. The weights of more sequences
+ * than needed are kept. If an interval still lacks weights of drawn sequences, missing() returns the sequences that
+ * must be run again.
  */
 export class HeadSamples {
   #sizes;
   /** Largest weights (N,L,H), NaN where a sequence is skipped or not yet run. */
   maxima;
   /**
-   * The edges of the intervals of each head, after the sequences that define them have been run.
+   * The lower bounds of the intervals of each head, after the sequences that define the bounds have been run.
    * @type {Float32Array[]}
    */
   #edges = [];
   /** Weights of sequences that were run again, by head. @type {Map<number, Entry[]>} */
   #again = new Map();
   /**
-   * The kept sequences of each head. With warmup there is a pool for each interval except the highest, else one pool
-   * for all.
+   * The kept sequences of each head. With warmup there is a pool for each interval except the highest, without warmup
+   * one pool for all intervals.
    */
   #heads;
 
@@ -100,7 +102,7 @@ export class HeadSamples {
   }
 
   /**
-   * Returns the edges of a head's intervals. They may change until all sequences that define them have been run.
+   * Returns the lower bounds of a head's intervals. They may change until all sequences that define them have been run.
    * @param {number} head l·H + h
    */
   edges(head) {

@@ -13,12 +13,12 @@ import { readNumber } from '../check/arguments.js';
  * @property {number} interval interval of its largest weight, counted from 1; the last interval has the largest weights
  * @property {number[]} ids
  * @property {string[]} tokens
- * @property {number} max its largest weight, without those of query 0 and of key 0
+ * @property {number} max its largest weight; the weights of query 0 and of key 0 do not count
  * @property {Uint32Array} indices t·T + s of the weights that are kept, ascending
  * @property {Float32Array} values of these weights
  */
 /**
- * Bins and their values: edges has one number more than values.
+ * Bins and their values. edges: the bounds of the bins, one number more than values.
  * @typedef {{ edges: number[], values: number[] }} Histogram
  */
 /** @typedef {{ token: string, weight: number }} TokenWeight */
@@ -54,11 +54,11 @@ import { readNumber } from '../check/arguments.js';
 /**
  * @typedef {object} HeadScan
  * @property {HeadMetrics} metrics
- * @property {Numbers} maxima (N,L,H): the largest weight of each sequence, without those of query 0 and of key 0; NaN
- *   for skipped sequences
+ * @property {Numbers} maxima (N,L,H): the largest weight of each sequence, where the weights of query 0 and of key 0 do
+ *   not count; NaN for skipped sequences
  * @property {Numbers} intervals (N,L,H): the intervals of these maxima, counted from 1; 0 for sequences that cannot be
  *   sampled
- * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of the intervals from the second on
+ * @property {Numbers} edges (L,H,intervals − 1): the lower bounds of all intervals except the first
  * @property {number[]} skipped indices of sequences with fewer than two tokens
  * @property {number} longest number of tokens of the longest sequence
  * @property {HeadRoles} roles

@@ -7,16 +7,16 @@ import { logarithmOf } from './logarithm.js';
 /** @import { HeadRole } from './headScan.js' */
 
 /**
- * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies has the index of
- * that key, t·T + s, and after the index of the next key. repeats: number of queries with an earlier key of the same
- * token.
+ * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies contains the
+ * index t·T + s of that key's weight, and `after` contains the index of the next key's weight. repeats: number of
+ * queries with an earlier key of the same token.
  * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, repeats: number }} Prepared
  */
 /** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
 
 /** Roles of a head. A role predicts for query t to which keys the head attends. */
 export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
-/** Names of the sums of a head. The last ones count rows whose largest weight is on a key that a role predicts. */
+/** Names of the sums of a head. The last sums count rows whose largest weight is on a key that a role predicts. */
 const SUMS = /** @type {const} */ ([
   'self',
   'previous',
@@ -56,7 +56,7 @@ export class HeadSums {
   #sums;
   /** Numbers of tokens, sequences and queries with an earlier key of the same token. */
   #counts = { tokens: 0, sequences: 0, repeats: 0 };
-  /** By layer: 1 if the layer has weights. */
+  /** By layer: 1 if weights of the layer were added. */
   #known;
 
   /** @param {number} layers @param {number} heads @param {number} threshold least weight that counts for induction */
@@ -82,7 +82,7 @@ export class HeadSums {
    * @param {number} start index of the first weight
    * @param {Prepared} sequence
    * @param {Bounds} bounds
-   * @returns {number} the largest weight, without those of query 0 and of key 0
+   * @returns {number} the largest weight; the weights of query 0 and of key 0 do not count
    */
   add(layer, head, weights, start, sequence, bounds) {
     this.#known[layer] = 1;
@@ -208,7 +208,7 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
 }
 
 /**
- * Adds a query to the counts of the roles that predict its key of the largest weight.
+ * Counts a query for each role that predicts the key on which its largest weight is.
  * @param {Float64Array} sums
  * @param {number} to index of the first sum of the head
  * @param {Int32Array} ids

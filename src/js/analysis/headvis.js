@@ -10,7 +10,7 @@ import { tablesOf } from './headScan.js';
 /**
  * @typedef {object} HeadvisNames
  * @property {string} model name of the model
- * @property {string} dataset the name of the texts
+ * @property {string} dataset name of the set of texts
  */
 
 const CALLER = 'writeHeadvis';

@@ -88,7 +88,8 @@ function join(address, folder) {
 }
 
 /**
- * Returns the files next to config.json, or in a folder next to it. config.json itself may be in any folder.
+ * Returns the files in the folder of config.json, or in a subfolder of that folder. config.json itself may be in any
+ * folder.
  * @param {[string, Blob][]} entries
  * @param {string} folder
  */

@@ -22,10 +22,10 @@ import { wrongFile, wrongValue } from './headvisErrors.js';
 /**
  * @typedef {object} HeadvisScan
  * @property {string} model name of the model
- * @property {string} dataset the name of the texts
+ * @property {string} dataset name of the set of texts
  * @property {Head[]} heads heads that have files
  * @property {HeadMetrics & Record<string, Numbers>} metrics (L,H), NaN where a number is missing; a column that this
- *   module does not know keeps its name in the file
+ *   module does not know is under its name in the file
  * @property {number[]} skipped always empty
  * @property {Record<string, any>} config contents of config.json
  * @property {(layer: number, head: number) => Promise<HeadvisDetails>} head reads the file of a head

@@ -28,7 +28,7 @@ const CAPTURE = ['blocks.*.out'];
 
 /**
  * Returns the predictions head(norm(J · h)) from the output h of each block. J · h is the final residual stream to
- * which h leads on average. The logit lens is the same without J, which fitJacobianLens measures.
+ * which h leads on average. fitJacobianLens measures J. The logit lens is head(norm(h)), without J.
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['blocks.*.out']
@@ -43,7 +43,7 @@ export function jacobianLens(model, result, lens, options = {}) {
   if (width !== dModel)
     throw shapeError(caller, 'lens', [width, width], `${formatShape([dModel, dModel])}, the width of this model`);
   if (layers[layers.length - 1] >= blocks)
-    throw wrongLayers(caller, 'lens', layers, `layers below ${blocks}, as this model has them`);
+    throw wrongLayers(caller, 'lens', layers, `layers below ${blocks}, the number of blocks of this model`);
   const stages = layers.map((layer) => ({
     at: `blocks.${layer}.out`,
     transport: (/** @type {Float64Array} */ h) => product(/** @type {Float32Array} */ (matrices.get(layer)), h),
@@ -82,9 +82,9 @@ export function mergeJacobianLenses(lenses) {
   for (const [i, other] of read.entries()) {
     const parameter = `lenses[${i}]`;
     if (other.width !== width)
-      throw shapeError(caller, parameter, [other.width, other.width], `${formatShape([width, width])}, as the first`);
+      throw shapeError(caller, parameter, [other.width, other.width], `${formatShape([width, width])}, like lenses[0]`);
     if (String(other.layers) !== String(layers))
-      throw wrongLayers(caller, parameter, other.layers, `${quote(layers)}, as the first`);
+      throw wrongLayers(caller, parameter, other.layers, `${quote(layers)}, the layers of lenses[0]`);
   }
   const prompts = read.reduce((sum, lens) => sum + lens.prompts, 0);
   readNumber(caller, 'lenses', prompts, { integer: true });

@@ -1,5 +1,5 @@
 // Reads and writes files of Jacobian lenses. A file is a dict { J: { layer: matrix }, n_prompts, source_layers, d_model
-// } saved by torch.save, as in the package jlens of the authors. Nothing in the file is executed.
+// } saved by torch.save, as the authors' Python package jlens writes it. Nothing in the file is executed.
 
 import { argumentError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -26,7 +26,7 @@ const FIELDS = ['J', 'n_prompts', 'source_layers', 'd_model'];
 const MAX_HALF = 65504;
 
 /**
- * Reads a lens from a file of jlens or writeJacobianLens.
+ * Reads a lens from a file written by writeJacobianLens or by the Python package jlens.
  * @param {ArrayBuffer | ArrayBufferView} source the bytes of a file
  * @returns {JacobianLens} with empty `changes`, because the file does not contain them
  */
@@ -44,7 +44,7 @@ export function readJacobianLens(source) {
   const ranges = locateTensors(caller, named, begins, bytes.length);
   for (const [name, { shape }] of ranges)
     if (shape.length !== 2 || shape[0] !== width || shape[1] !== width)
-      throw wrong(caller, name, shape, `the shape [${width},${width}], as d_model says`);
+      throw wrong(caller, name, shape, `the shape [${width},${width}], because d_model is ${width}`);
   const matrices = layers.map((layer) => {
     const name = nameOf(layer);
     const range = /** @type {import('../io/torchTensors.js').TorchRange} */ (ranges.get(name));
@@ -129,7 +129,8 @@ function checkFinite(caller, name, data) {
 }
 
 /**
- * Returns the bytes of a file that readJacobianLens and jlens can read. The matrices are written in float16.
+ * Returns the bytes of a file that readJacobianLens and the Python package jlens can read. The matrices are written in
+ * float16.
  * @param {JacobianLens} lens
  * @returns {Uint8Array<ArrayBuffer>}
  */

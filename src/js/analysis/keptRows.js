@@ -1,4 +1,5 @@
-// Keeps the weights of the sequences of a head with the largest keys, and of each sequence the largest weights per row.
+// Keeps the weights of those sequences of a head that have the largest sort keys. Keeps only the largest weights of
+// each row.
 
 /** @import { Bounds } from './headSums.js' */
 
@@ -8,7 +9,10 @@
  */
 /** @typedef {{ sequence: number, key: number, rows: Rows }} Entry */
 
-/** Keeps the entries with the largest keys, in descending order. Among equal keys the earlier sequence comes first. */
+/**
+ * Keeps the entries with the largest sort keys, in descending order. If sort keys are equal, the earlier sequence comes
+ * first.
+ */
 export class Largest {
   #size;
   /** @type {Entry[]} */
@@ -19,7 +23,11 @@ export class Largest {
     this.#size = size;
   }
 
-  /** Returns true if an entry with this key and sequence would be kept. @param {number} key @param {number} sequence */
+  /**
+   * Returns true if an entry with this sort key and sequence would be kept.
+   * @param {number} key
+   * @param {number} sequence
+   */
   admits(key, sequence) {
     const { length } = this.entries;
     return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
@@ -36,7 +44,7 @@ export class Largest {
 }
 
 /**
- * Returns true if an entry comes after one with this key and sequence.
+ * Returns true if an entry comes after an entry with this sort key and sequence.
  * @param {Entry} entry
  * @param {number} key
  * @param {number} sequence
@@ -93,8 +101,8 @@ export class RowSelector {
   }
 
   /**
-   * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights the
-   * first are kept.
+   * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights, those
+   * of the first keys are kept.
    * @param {Float32Array} weights
    * @param {number} row index of the weight of key 0
    * @param {number} low

@@ -11,11 +11,11 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @typedef {object} LensOptions
  * @property {number | readonly number[]} [token] indices of tokens; default −1, the last
  * @property {number} [batch] default 0
- * @property {number} [top] number of labels with the highest logits to return; default 5
+ * @property {number} [top] number of labels to return, which are those with the highest logits; default 5
  * @property {readonly number[]} [labels] other labels to include
  */
 /**
- * The prediction of a label. rank is 0 for the most likely label.
+ * A predicted label. rank is 0 for the most likely label.
  * @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess
  */
 /**

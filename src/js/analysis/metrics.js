@@ -41,7 +41,7 @@ function rowOf(caller, given, token, labels) {
 }
 
 /**
- * Returns a metric, the logit of a label at a token, minus the logit of another label if there is one.
+ * Returns a metric, the logit of a label at a token, minus the logit of the label `against` if that is set.
  * @param {number} label
  * @param {number} [against]
  * @param {number} [token] default −1, the last

@@ -1,4 +1,4 @@
-// Runs a model for comparisons of two runs: the clean run, from which values are copied, and the corrupted run, into
+// Runs a model for comparisons of two runs: the clean run, from which values are copied, and the corrupted run, in
 // which they are set.
 
 import { readNumber } from '../check/arguments.js';
@@ -19,7 +19,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
  */
 /**
- * Computes a number from the result of a run: a logit, a difference of logits, a loss. gradient: computes the
+ * Computes a number from the result of a run, such as a logit, a difference of logits or a loss. gradient: computes the
  * derivative of that number with respect to the logits, in the shape of the logits. Functions that differentiate need
  * it.
  * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric

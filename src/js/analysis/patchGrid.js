@@ -53,8 +53,8 @@ import { readSteps } from './steps.js';
  */
 
 /**
- * The parts in the order in which they are measured. at: name of the value in a block, (1,T,C) or (1,H,T,D); axis: its
- * axis of places.
+ * The parts in the order in which they are measured. at: name of the value in a block, (1,T,C) or (1,H,T,D); axis: the
+ * axis of this value whose indices are the places (tokens or heads).
  */
 const PARTS = {
   stream: { at: 'in', axis: 1 },
@@ -135,8 +135,8 @@ function readParts(caller, { options: { mlp = 1 } }, parts) {
 /** Values of a run by name. @typedef {Record<string, Numbers>} Values */
 
 /**
- * Returns the values of the clean run, moved to the aligned tokens of the corrupted run. A token with −1 has its values
- * of the corrupted run.
+ * Returns the values of the clean run, moved to the aligned tokens of the corrupted run. A token with −1 keeps its
+ * values of the corrupted run.
  * @param {string} caller
  * @param {Values} from
  * @param {Values} into
@@ -186,7 +186,10 @@ function compareRuns(part, layers, from, into) {
   return { part, grid: { effects: zeros(), recovered: zeros(), same: { data: same, shape } } };
 }
 
-/** Returns the places to measure by key, in the order in which they are measured. @param {readonly Compared[]} grids */
+/**
+ * Returns the places to measure by identifier (see keyOf), in the order in which they are measured.
+ * @param {readonly Compared[]} grids
+ */
 function placesOf(grids) {
   /** @type {Map<string, GridPlace>} */
   const places = new Map();

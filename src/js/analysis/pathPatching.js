@@ -1,4 +1,4 @@
-// Path patching: measures the effect of a head along only the paths to some receivers.
+// Path patching: measures the effect that a head has through its paths to some receivers alone.
 
 import { checkOptions, readNumber, readSignal, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';

@@ -57,7 +57,7 @@ function readReceiver(receiver, name, options) {
   const layer = readPlace(`${name}.layer`, receiver.layer, options.layers);
   if (input === 'mlp') {
     if (receiver.head !== undefined)
-      throw argumentError(CALLER, `${name}.head`, receiver.head, 'none: a feed-forward has no heads');
+      throw argumentError(CALLER, `${name}.head`, receiver.head, 'no head, because a feed-forward layer has none');
     checkFeedForward(name, options);
     return { layer, input };
   }
@@ -71,8 +71,8 @@ function checkFeedForward(name, { mlp, normPlace = 'before' }) {
     new HeadlightError('ARGUMENT', `${CALLER}: ${name} is a feed-forward, but ${reason}`, { parameter: 'to' });
   if (mlp === 0) throw refuse('this model has none');
   if (normPlace === 'after')
-    throw refuse("normPlace is 'after': it reads the residual stream itself, not a norm of its own");
-  if (normPlace === 'stream') throw refuse("normPlace is 'stream': the norm before it replaces the residual stream");
+    throw refuse("normPlace is 'after', so it reads the residual stream itself, not a norm of its own");
+  if (normPlace === 'stream') throw refuse("normPlace is 'stream', so the norm before it replaces the residual stream");
 }
 
 /**

@@ -40,8 +40,8 @@ export function rollout(weights) {
 }
 
 /**
- * Multiplies attention weights by the norms of the values (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a
- * large weight on a value near zero has no effect.
+ * Multiplies attention weights by the norms of the values (Kobayashi et al. 2020, "Attention is Not Only a Weight"),
+ * because a large weight on a value near zero has no effect.
  *
  *     ‖ α(t,s) · v(s) · Woᵀ ‖      with the columns of Wo for the head; without the argument wo: ‖ α(t,s) · v(s) ‖
  *

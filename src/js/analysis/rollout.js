@@ -1,4 +1,5 @@
-// Computes the steps of attention rollout. This file imports no validation of arguments, because the page uses it too.
+// Computes the steps of attention rollout. This file does not import the validation of arguments, so that the page,
+// which also uses it, does not load that code.
 
 /**
  * Returns the rollout before the first layer, the identity, in which each token contains only itself.

@@ -47,7 +47,8 @@ export function edgeGraph(model) {
 }
 
 /**
- * Measures the mean contributions of all sources over the tokens of some sequences. Cut edges can carry them.
+ * Measures the mean contributions of all sources over the tokens of some sequences. runEdges accepts them as the values
+ * of cut edges.
  * @param {PatchedModel} model
  * @param {readonly any[]} sequences inputs of forward, one sequence each
  * @param {{ onProgress?: (progress: Progress) => unknown, signal?: AbortSignal }} [options]
@@ -83,7 +84,7 @@ export async function meanContributions(model, sequences, options = {}) {
 
 /**
  * Runs an input with some edges active and all others cut. With all edges active, the result is that of forward. With
- * none, each target reads the sum of the values of cut edges.
+ * no active edge, each target reads the sum of the values of cut edges.
  * @template {PatchedModel} M
  * @param {M} model a decoder with norms before attention and feed-forward
  * @param {any} input of forward, one sequence
@@ -108,7 +109,7 @@ export function runEdges(model, input, active, options = {}) {
 
 /** @param {string} caller @param {string} parameter @param {Numbers} embed */
 export function checkSingle(caller, parameter, { shape }) {
-  if (shape[0] !== 1) throw shapeError(caller, parameter, shape, 'one sequence: embed has a batch axis of 1');
+  if (shape[0] !== 1) throw shapeError(caller, parameter, shape, 'one sequence, so that embed has a batch axis of 1');
 }
 
 /**

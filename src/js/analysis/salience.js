@@ -141,7 +141,7 @@ function readBaseline(caller, model, read, { baseline = 'zero', padding }, { dat
   }
   const { floats, shape: given } = readArray(caller, 'baseline', baseline, 'TC', 'BTC');
   if (String(given) !== String(shape.slice(-given.length)))
-    throw shapeError(caller, 'baseline', given, `${formatShape(shape.slice(1))}, that of embed`);
+    throw shapeError(caller, 'baseline', given, `${formatShape(shape.slice(1))}, the shape of embed`);
   return Float32Array.from(data, (_, i) => floats[i % floats.length]);
 }
 
@@ -154,14 +154,14 @@ function readBaseline(caller, model, read, { baseline = 'zero', padding }, { dat
  */
 function paddingOf(caller, model, { batch, rows, labels, typeIds, positions, encoder }, given) {
   if (!labels || encoder)
-    throw new HeadlightError('ARGUMENT', `${caller}: the baseline 'padding' is for inputs of tokens alone`, {
+    throw new HeadlightError('ARGUMENT', `${caller}: the baseline 'padding' requires an input of tokens only`, {
       parameter: 'baseline',
     });
   const padding = given ?? model.config?.pad_token_id;
   if (padding === undefined || padding === null)
     throw new HeadlightError(
       'ARGUMENT',
-      `${caller}: the config of this model has no pad_token_id, give padding a label`,
+      `${caller}: the config of this model has no pad_token_id, so the option padding must be set`,
       {
         parameter: 'padding',
       },

@@ -117,13 +117,13 @@ function readSizes({
 function checkModel({ layers, encoder, input = 'tokens' }) {
   const refuse = (/** @type {string} */ reason) =>
     new HeadlightError('ARGUMENT', `${CALLER}: ${reason}`, { parameter: 'model' });
-  if (encoder) throw refuse('this model has an encoder: a sequence alone is no input of it');
+  if (encoder) throw refuse('this model has an encoder, so one sequence is not a complete input');
   if (input !== 'tokens') throw refuse(`this model reads ${input}, not tokens`);
   if (layers === 0) throw refuse('this model has no blocks and therefore no heads');
 }
 
 /**
- * Called with the weights (T,T) of each head of a sequence, from `start` on.
+ * Called with the weights (T,T) of each head of a sequence. Their first element is at the index `start`.
  * @typedef {(sequence: number, layer: number, head: number, weights: Float32Array, start: number) => void} Use
  */
 

@@ -47,7 +47,7 @@ export async function readSequences(caller, model, sequences, signal) {
     read.push(Int32Array.from(cut));
   }
   if (read.some(({ length }) => length >= 2)) return read;
-  const text = `${caller}: no sequence has two tokens or more: there are no weights to measure`;
+  const text = `${caller}: no sequence has two tokens or more, so there are no weights to measure`;
   throw new HeadlightError('ARGUMENT', text, { parameter: 'sequences', got: read.map(({ length }) => length) });
 }
 

@@ -27,7 +27,7 @@ import { readArray } from './arrays.js';
 export function tokenSimilarity(first, second) {
   const [a, b] = [readStates('first', first), readStates('second', second)];
   if (a.width !== b.width)
-    throw shapeError('tokenSimilarity', 'second', [b.count, b.width], `(S,${a.width}), as first`);
+    throw shapeError('tokenSimilarity', 'second', [b.count, b.width], `(S,${a.width}), with the width of first`);
   const lengths = lengthOfSum(a) * lengthOfSum(b);
   const pairs = new Float32Array(a.count * b.count);
   const rows = new Float64Array(a.count);

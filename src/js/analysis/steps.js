@@ -1,5 +1,5 @@
-// Runs the steps of a function that runs a model many times. It yields to the event loop between steps, reports
-// progress and can be aborted.
+// Runs the steps of a function that runs a model many times. Between steps, yields to the event loop, reports progress,
+// and stops if the caller aborted.
 
 import { readSignal } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';

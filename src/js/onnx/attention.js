@@ -23,7 +23,7 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {string} [bias] float, broadcast against (B,H,T,S), added to the scores
  * @property {Float32Array} [slopes] slopes (H) of ALiBi
  * @property {Distances} [distances] bias by the distance of relative positions; it does not support offsetByBatch
- * @property {number} [appended] number of keys after the others, visible to every query
+ * @property {number} [appended] number of keys that are appended to the others and visible to every query
  */
 /**
  * @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is for the distance n − reach of
@@ -275,7 +275,8 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 }
 
 /**
- * Picks the rows for the positions, from the far tables if any position is ≥ beyond, else from the near tables.
+ * Picks the rows for the positions, from the far tables if any position is at least `beyond`, else from the near
+ * tables.
  * @param {OnnxGraph} graph
  * @param {RotaryTables} near
  * @param {RotaryTables} far

@@ -18,8 +18,8 @@ import { tensor } from './weight.js';
  * @typedef {FileOptions & SightOptions & { self?: boolean }} LayerOnnxOptions
  */
 /**
- * The options of hl.attention, in which true takes the place of a tensor. Inputs are query (B,H,T,D), key (B,G,S,D) and
- * value (B,G,S,Dv), or packed (B,T,H·D), (B,S,G·D), (B,S,G·Dv).
+ * The options of hl.attention. For an option that is a tensor there, true makes it an input of the model. Inputs are
+ * query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv), or packed (B,T,H·D), (B,S,G·D), (B,S,G·Dv).
  * @typedef {FileOptions & SightOptions & { numHeads: number, kvHeads?: number, headDim?: number, packed?: boolean }}
  *   AttentionOnnxOptions
  */

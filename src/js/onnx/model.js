@@ -34,7 +34,8 @@ import { tensor } from './weight.js';
  * @property {boolean} [keep] adds the input keep (B,S), true for real tokens; default false, so that all tokens are
  *   real
  * @property {boolean} [typeIds] adds the input typeIds (B,T); default false, so that all tokens have type 0
- * @property {boolean} [positions] adds the input positions (B,T); default false, so that tokens are counted
+ * @property {boolean} [positions] adds the input positions (B,T); default false, so that the graph computes them by
+ *   counting tokens
  * @property {'headlight' | 'hugging-face'} [names] names of inputs and outputs. 'headlight' (default): those of
  *   forward. 'hugging-face': those of transformers.js; then keep has int64, and keep and typeIds are true by default if
  *   the model supports them
@@ -88,7 +89,7 @@ function readGiven(options, read) {
   const given = /** @type {Given} */ ({ ...readFileOptions(read), ...flags, theirs });
   /** @param {keyof Given} name @param {boolean} fits @param {string} reason */
   const check = (name, fits, reason) => {
-    if (given[name] && !fits) throw argumentError(CALLER, name, true, `false: ${reason}`);
+    if (given[name] && !fits) throw argumentError(CALLER, name, true, `false, because ${reason}`);
   };
   const hasPadding = stacks.some(({ input }) => input === 'tokens' || input === 'sound');
   check('cache', options.input === 'tokens' && options.layers > 0, 'this model has no tokens whose keys can be cached');
@@ -112,7 +113,7 @@ function captured({ layers, cross, encoder }, { weights = false, capture = [] })
   if (!Array.isArray(capture)) throw argumentError(CALLER, 'capture', capture, 'a list of names');
   capture.forEach((name, i) => {
     if (/\.scores$/.test(name))
-      throw argumentError(CALLER, `capture[${i}]`, name, 'other values: the graph has weights, but no scores');
+      throw argumentError(CALLER, `capture[${i}]`, name, 'another value, because the graph has weights, but no scores');
   });
   if (typeof weights !== 'boolean' && !Array.isArray(weights))
     throw argumentError(CALLER, 'weights', weights, 'true, false or a list of blocks');
@@ -172,8 +173,8 @@ function writeWhole(shared, options, given) {
 }
 
 /**
- * Writes two graphs: the encoder outputs the keys and values for cross-attention, and the decoder has them as inputs,
- * so that they are computed only once.
+ * Writes two graphs: the encoder outputs the keys and values for cross-attention, and the decoder has these keys and
+ * values as inputs, so that they are computed only once.
  * @param {Resolved} options
  * @param {Resolved} encoder
  * @param {Given} given

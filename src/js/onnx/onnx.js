@@ -34,8 +34,8 @@ import { CALLER } from './options.js';
  */
 /**
  * @overload
- * @param {AttentionOnnxOptions} what for attention alone, the options of hl.attention, in which true takes the place of
- *   a tensor
+ * @param {AttentionOnnxOptions} what for attention alone, the options of hl.attention; for an option that is a tensor
+ *   there, true makes it an input of the model
  * @param {FileOptions} [options]
  * @returns {OnnxFiles}
  */

@@ -97,7 +97,7 @@ export function readSight(options, heads) {
   const { rotary, alibi = false, context = 2048 } = options;
   if (!Array.isArray(window) || window.length !== 2) throw argumentError(CALLER, 'window', window, '[left, right]');
   const input = (/** @type {string} */ name, /** @type {unknown} */ value) => {
-    const expected = 'true: the tensor is an input of the model';
+    const expected = 'true, because the tensor is an input of the model';
     if (typeof value === 'object') throw argumentError(CALLER, name, value, expected);
     return readBoolean(CALLER, name, value);
   };

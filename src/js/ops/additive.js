@@ -95,8 +95,8 @@ export class AdditiveAttention {
   }
 
   /**
-   * Computes attention. Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all without B. The key is the query by
-   * default, and the value is the key. Masks, weights and scores have one head.
+   * Computes attention. Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all without B. An omitted key is the
+   * query, and an omitted value is the key. Masks, weights and scores have one head.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {BiasChoice} [B=undefined]

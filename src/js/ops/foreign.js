@@ -73,7 +73,7 @@ const shapeOf = (value) => /** @type {{ shape: readonly number[] }} */ (value).s
 
 /**
  * @param {Record<string, any> | undefined} config
- * @param {string} prefix prefix of a layer, which tells if it is of the encoder or the decoder
+ * @param {string} prefix prefix of a layer, which shows whether the layer belongs to the encoder or the decoder
  */
 function headsOf(config, prefix) {
   const c = config?.text_config ?? config;
@@ -133,7 +133,7 @@ export function layersIn(dict, config) {
 }
 
 /**
- * Finds the attention layer in a dictionary. Returns undefined if there are no known names.
+ * Finds the attention layer in a dictionary. Returns undefined if no names of a known family occur.
  * @param {string} caller
  * @param {readonly string[]} names
  * @param {string} [prefix] required if there are several layers

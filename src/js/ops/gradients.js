@@ -38,7 +38,8 @@ import { viewOf } from '../memory/tensor.js';
  *   ForwardShapes
  */
 /**
- * Shapes of the bias: given is that of the argument, wide that after short rows are padded to the number of keys.
+ * Shapes of the bias. given: the shape of the argument; wide: the shape after short rows are padded to the number of
+ * keys.
  * @typedef {{ given: readonly number[], wide: readonly number[] }} BiasShape
  */
 

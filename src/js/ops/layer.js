@@ -52,8 +52,8 @@ export class Layer {
   }
 
   /**
-   * Runs a forward pass. Reads the inputs first. In training, `fn` is called with copies of them. The state that the
-   * previous forward pass saved is replaced only if `fn` succeeds.
+   * Runs a forward pass. Reads the inputs first. In training, `fn` is called with copies of the inputs. The state that
+   * the previous forward pass saved is replaced only if `fn` succeeds.
    * @protected
    * @param {Record<string, TensorLike>} inputs
    * @param {LayerOptions} options

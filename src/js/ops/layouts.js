@@ -169,7 +169,7 @@ export function writeState(layer, layout) {
 }
 
 /**
- * Returns the layout whose names are exactly these, else the layout with the most of these names.
+ * Returns the layout that has exactly these names. If there is none, returns the layout that has the most of them.
  * @param {MultiHeadAttention} layer
  * @param {string[]} names
  */
@@ -234,8 +234,8 @@ function fromCheckpoint({ options, parameters }, given, prefix) {
  * Sets the parameters of a layer. Validates all names and shapes before any parameter changes.
  * @param {MultiHeadAttention} layer
  * @param {Record<string, TensorLike>} dict
- * @param {Layout | { prefix?: string }} [layout] layout, by default detected, or the prefix of one layer of a
- *   checkpoint
+ * @param {Layout | { prefix?: string }} [layout] a layout, or the prefix of one layer of a checkpoint; default: the
+ *   layout is detected from the names
  */
 export function readState(layer, dict, layout) {
   const caller = 'loadStateDict';

@@ -115,8 +115,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Rounds the weights to nine bits for products, which makes them as fast or faster with 29% of the memory, but less
-   * exact. The parameters and stateDict() do not change.
+   * Rounds the weights that products use to nine bits. The products become less exact and are as fast or faster, with
+   * 29% of the memory for weights. The parameters and stateDict() do not change.
    */
   quantize() {
     for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', name);

@@ -41,8 +41,8 @@ export function checkInputs(frame, { queryDim, keyDim, valueDim }, { query, key,
 }
 
 /**
- * Returns true if the argument in the position of an input is the options. An input is an array, or has a shape or
- * data.
+ * Returns true if an argument in the position of an input is the object of options. An input is an array, or has a
+ * shape or data.
  * @param {TensorLike | ForwardOptions | undefined} value
  * @returns {value is ForwardOptions}
  */

@@ -1,4 +1,4 @@
-// The parameters of the multi-head layer: their shapes, their initial values, and their places in the argument structs.
+// The parameters of the multi-head layer: their shapes, their initial values, and their indices in the arguments.
 
 import { MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { viewOf } from '../memory/tensor.js';

@@ -166,7 +166,7 @@ class Optimizer {
   #readGradients(gradients) {
     if (!this.#named) {
       if (gradients !== undefined)
-        throw argumentError('step', 'gradients', gradients, 'none: layers have their own gradients');
+        throw argumentError('step', 'gradients', gradients, 'no argument, because layers have their own gradients');
       return new Map();
     }
     const given = readRecord('step', 'gradients', gradients, 'an object of gradients, named as the parameters');

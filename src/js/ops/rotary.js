@@ -11,15 +11,15 @@ import { argumentError } from '../check/errors.js';
  * @typedef {object} RotaryOptions
  * @property {number} [theta] base of the angles: pair n of the W/2 pairs is rotated by theta^(−2n/W) per position;
  *   default 10000
- * @property {number} [width] W, the number of first components of a head that are rotated; it must be even; default:
- *   all
+ * @property {number} [width] W, the number of components at the beginning of a head that are rotated; it must be even;
+ *   default: all
  * @property {'halves' | 'neighbours'} [pairing] components of pair n: n and n + W/2, or 2n and 2n + 1; default 'halves'
- * @property {RotaryScaling} [scaling] change of the angles for more positions than those of the training
+ * @property {RotaryScaling} [scaling] change of the angles for more positions than in training
  */
 /**
  * Scaling of the angles, as in config.json of Hugging Face. linear: divides all angles by factor. llama3: divides the
- * small angles by factor, with a smooth transition. yarn: does so with another transition, and multiplies cosines and
- * sines by attentionFactor.
+ * small angles by factor, with a smooth transition. yarn: also divides the small angles by factor, but with another
+ * transition, and multiplies cosines and sines by attentionFactor.
  * @typedef {{ type: 'linear', factor: number }
  *   | { type: 'llama3', factor: number, lowFreqFactor: number, highFreqFactor: number, originalContext: number }
  *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
@@ -168,7 +168,7 @@ export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 
 }
 
 /**
- * The tables that were used last, in order from the latest.
+ * The most recently used tables, the latest first.
  * @type {{ key: string, table: Float32Array }[]} table (context,2,W/2)
  */
 const cache = [];
@@ -185,8 +185,8 @@ function cachedTable(options) {
 }
 
 /**
- * Copies the table and the rows of the positions to linear memory. Query t is at position offset + t, fresh key s at
- * position past + s.
+ * Copies to linear memory the table and, for each query and key, the index of its row in the table. Query t is at
+ * position offset + t, fresh key s at position past + s.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Rotary} rotary

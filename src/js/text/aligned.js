@@ -11,8 +11,8 @@ const MAX_GROWTH = 8;
 /** Maximum code units added to a text of any length. */
 const FREE_GROWTH = 2 ** 14;
 
-/** @typedef {Int32Array | number[]} Offsets begin and end in the original of each unit, in one list */
-/** Size from which on an Int32Array is faster to create than a list. */
+/** @typedef {Int32Array | number[]} Offsets begin and end of each unit's range in the original, in one list */
+/** Maximum size of offsets in a list. Larger offsets are faster to create as an Int32Array. */
 const MAX_LIST = 64;
 /** @param {number} size @returns {Offsets} */
 const newOffsets = (size) => (size > MAX_LIST ? new Int32Array(size) : new Array(size).fill(0));
@@ -72,7 +72,8 @@ export class AlignedText {
   }
 
   /**
-   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range.
+   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range that it
+   * replaces.
    * @param {Edit[]} edits in order, not overlapping
    */
   edit(edits) {

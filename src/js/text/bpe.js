@@ -15,7 +15,10 @@ import { byteFallback, readPiece, readVocabulary } from './vocabulary.js';
 const MAX_CACHED = 20_000;
 const MAX_CACHED_LENGTH = 64;
 
-/** Returns the two pieces of a merge, or undefined if it does not have two. @param {unknown} entry */
+/**
+ * Returns the two pieces of a merge, or undefined if the entry does not consist of two pieces.
+ * @param {unknown} entry
+ */
 function pairOf(entry) {
   if (typeof entry === 'string') {
     const at = entry.indexOf(' ');
@@ -69,7 +72,7 @@ export function readBpe(fields) {
   const fuse = fields.boolean('fuse_unk', false);
   const bytes = fields.boolean('byte_fallback', false) ? byteFallback(ids) : () => null;
   const ignoreMerges = fields.boolean('ignore_merges', false);
-  if (fields.get('dropout')) throw fields.error('dropout', 'none: BPE dropout is not supported');
+  if (fields.get('dropout')) throw fields.error('dropout', 'no dropout, because BPE dropout is not supported');
   const initialPieces = characterSplitter({ ids, prefix, suffix, unknown, fuse, bytes });
   const pairs = {
     rank: (/** @type {number} */ left, /** @type {number} */ right) => ranks.get(left, right),

@@ -14,7 +14,9 @@ const MAX_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
 const MAX_OTHER_STEPS = 16;
 const MAX_NAME_LENGTH = 60;
 
-/** An object of the file, which is a Map, or an object of the caller. */
+/**
+ * An object of the file. It is a Map if this module parsed the file, or a plain object if the caller passed an object.
+ */
 export class Fields {
   #values;
   #depth;
@@ -139,7 +141,7 @@ export class Fields {
   }
 
   /**
-   * Returns the entry of a table for the field `type`, and counts the step.
+   * Returns the entry of `known` for the value of the field `type`, and counts one more step of this kind.
    * @template T
    * @param {string} kind of the step, for the limit and for errors
    * @param {Record<string, T>} known
@@ -149,7 +151,7 @@ export class Fields {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
     const most = /** @type {Record<string, number>} */ (MAX_STEPS)[kind] ?? MAX_OTHER_STEPS;
-    if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
+    if (steps > most) throw fieldError(this.path, type, `at most ${most} steps of the kind ${kind} in the file`);
     this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))
       throw fieldError(

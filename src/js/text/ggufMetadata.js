@@ -1,4 +1,4 @@
-// Reads and validates the keys tokenizer.ggml.* in the metadata of a GGUF file.
+// Reads and validates the entries tokenizer.ggml.* in the metadata of a GGUF file.
 
 import { Fields, fieldError } from './fields.js';
 import { PRE_TOKENIZERS } from './ggufPatterns.js';
@@ -119,7 +119,7 @@ export class GgufMetadata {
   /**
    * Returns the id of a special token.
    * @param {string} name
-   * @param {number | null} [fallback] the id if the key is missing
+   * @param {number | null} [fallback] the id if the metadata entry is missing
    * @returns {number | null} null if there is no such token
    */
   special(name, fallback = null) {
@@ -149,7 +149,10 @@ export class GgufMetadata {
     return typeof name === 'string' && name.toLowerCase().includes(text);
   }
 
-  /** Returns fields whose paths in errors are those of this metadata. @param {Record<string, unknown>} values */
+  /**
+   * Wraps values as Fields, whose paths in errors begin with the prefix of this metadata.
+   * @param {Record<string, unknown>} values
+   */
   fields(values) {
     return new Fields(values, PREFIX);
   }

@@ -1,5 +1,5 @@
-// Makes the tokenizer of a GGUF file from the keys tokenizer.ggml.* of the metadata. These contain the vocabulary and
-// the special tokens. The values of tokenizer.ggml.model and tokenizer.ggml.pre determine the other steps.
+// Makes the tokenizer of a GGUF file from the metadata entries tokenizer.ggml.*. These contain the vocabulary and the
+// special tokens. The values of tokenizer.ggml.model and tokenizer.ggml.pre determine the other steps.
 
 import { readBpe } from './bpe.js';
 import { clean, growthLimit, readDecoder } from './decoders.js';
@@ -34,7 +34,8 @@ const MAX_BERT_WORD = 100;
  * @typedef {Omit<Parts, 'added' | 'process'>} Steps
  */
 /**
- * The default values of a kind, or of a pre-tokenizer. Special tokens are ids, or null if there is no such token.
+ * The default values of a kind of vocabulary, or of a pre-tokenizer. Special tokens are ids, or null if there is no
+ * such token.
  * @typedef {{ bos: number | null, eos: number | null, sep: number | null, unknown: number | null, addBos: boolean,
  *   addEos: boolean, addSep: boolean }} Defaults
  */
@@ -178,7 +179,7 @@ const WITH_SEPARATOR = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe'];
 const NOT_STRIPPED = ['<unk>', '<s>', '<|endoftext|>'];
 
 /**
- * Returns the tokens that are cut out of a text, which are marked in the file or have a key of their own.
+ * Returns the tokens that are cut out of a text, which are marked in the file or have a metadata entry of their own.
  * @param {GgufMetadata} file
  * @param {boolean} isBert
  * @returns {AddedToken[]}

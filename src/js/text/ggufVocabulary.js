@@ -1,8 +1,9 @@
-// Converts a tokenizer.json to the keys tokenizer.ggml.* of a GGUF file, the inverse of ggufTokenizer.js. GGUF stores
-// the vocabulary and the names of the other steps, so it can represent only byte-level BPE with the splits of a
-// published model, and SentencePiece's BPE. For any other tokenizer, the error names the unsupported step. As in the
-// converter of llama.cpp, some rules are omitted: the normalizer NFC; in Metaspace, the rules that no space is put
-// before a text that begins with a space nor, with prepend_scheme 'first', before the text after a special token.
+// Converts a tokenizer.json to the metadata entries tokenizer.ggml.* of a GGUF file, which is the inverse of
+// ggufTokenizer.js. GGUF stores the vocabulary and the names of the other steps, so it can represent only byte-level
+// BPE with the splits of a published model, and SentencePiece's BPE. For any other tokenizer, the error states the
+// unsupported step. As in the converter of llama.cpp, three rules are omitted: the normalizer NFC; that Metaspace puts
+// no space before a text that begins with a space; and that, with prepend_scheme 'first', it puts no space before the
+// text after a special token.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -17,8 +18,8 @@ import { DIGIT, GPT2, preTokenizerName } from './ggufPatterns.js';
  */
 /** @typedef {{ id: number, content: string, special?: boolean }} Added */
 /**
- * The result. keys: without the prefix 'tokenizer.ggml.'; probes: texts with which the caller can test if the written
- * tokenizer gives the same tokens.
+ * The result. keys: the metadata entries by identifier, without the prefix 'tokenizer.ggml.'; probes: texts with which
+ * the caller can test if the written tokenizer gives the same tokens.
  * @typedef {{ keys: Record<string, Value>, probes: string[] }} Written
  */
 
@@ -250,8 +251,8 @@ function templateOf(processor) {
 }
 
 /**
- * Returns the keys of special tokens. An end token is searched by its text if there is no other, because llama.cpp
- * would otherwise use token 11.
+ * Returns the metadata entries of the special tokens. If neither the post-processor nor `eos` defines an end token, one
+ * is searched by its text, because llama.cpp would otherwise use token 11.
  * @param {Json} file tokenizer.json
  * @param {Specials} specials
  * @returns {Record<string, Value>}

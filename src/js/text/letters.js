@@ -50,7 +50,7 @@ export class Letters {
       const own = letter === ' ' ? this.#delimiter : letter;
       if (this.#ids.has(own)) return own;
       if (this.#unknown !== undefined) return this.#unknown;
-      throw new HeadlightError('ARGUMENT', `encode: the letters of this model have no ${JSON.stringify(letter)}`, {
+      throw new HeadlightError('ARGUMENT', `encode: this model has no letter ${JSON.stringify(letter)}`, {
         parameter: 'text',
         got: letter,
       });

@@ -10,10 +10,10 @@ import { MAX_ID } from './vocabulary.js';
  * @property {(rank: number, left: number, right: number) => number} join returns the id of the merged piece
  */
 
-/** A number above all ids, so that left · SHIFT + right is a unique key of a pair. */
+/** A number above all ids, so that left · SHIFT + right is a unique number for a pair. */
 export const SHIFT = 2 * MAX_ID;
 /**
- * A number above all positions. The key of a heap entry is the rank of the pair · POSITIONS + the position of the left
+ * A number above all positions. An entry of the heap is the rank of the pair · POSITIONS + the position of the left
  * piece.
  */
 const POSITIONS = 2 ** 31;

@@ -72,7 +72,7 @@ export function readPattern(fields, name) {
   // A lone surrogate must not match half of a pair, so it becomes U+FFFD, as in the text.
   if (kind === 'String') return source ? literal(source.replace(/\p{Surrogate}/gu, '\ufffd')) : null;
   const fail = (/** @type {string} */ reason) =>
-    pattern.error(kind, `a regular expression that is supported: ${reason}`);
+    pattern.error(kind, `a regular expression that is supported; this one is not: ${reason}`);
   const program = compile(parse(source, fail), fail);
   pattern.spend(kind, program.cost, MAX_COST);
   return fromProgram(program);

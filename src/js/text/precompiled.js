@@ -1,5 +1,5 @@
 // The normalizer that SentencePiece stores as `precompiled_charsmap`, which consists of a double-array trie over the
-// UTF-8 bytes of the keys, and the replacements of the keys.
+// UTF-8 bytes of the texts to replace, and their replacements.
 
 import { HeadlightError } from '../check/errors.js';
 import { decodeUtf8, toUtf8 } from './bytelevel.js';
@@ -55,8 +55,7 @@ function readMap(bytes, fields) {
 }
 
 /**
- * Returns the replacement of the shortest prefix of the text that is a key of the trie, as Hugging Face's tokenizers
- * do.
+ * Returns the replacement of the shortest prefix of the text that is in the trie, as Hugging Face's tokenizers do.
  * @param {ReturnType<typeof readMap>} map
  * @param {Uint8Array} bytes
  */

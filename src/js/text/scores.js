@@ -1,5 +1,5 @@
 // SentencePiece's BPE. The adjacent pair whose concatenation is the piece with the highest score is merged first. Among
-// equal scores it is the leftmost pair.
+// pairs with equal scores, the leftmost is merged first.
 
 import { mergePairs, SHIFT } from './merge.js';
 import { byteFallback, MAX_ID } from './vocabulary.js';

@@ -186,7 +186,7 @@ test('invalid arguments are refused before the first run', async () => {
     for (const value of values) await refused(SEQUENCES, { [name]: value }, name);
   await refused(SEQUENCES, { target: 1, layers: [1] }, 'layers');
   for (const sequences of [[], 'text', undefined]) await refused(sequences, {}, 'sequences');
-  await refused(SEQUENCES, {}, 'sequences', /no sequence has the 18 tokens that skip 16 needs/);
+  await refused(SEQUENCES, {}, 'sequences', /no sequence has 18 tokens, the minimum with skip 16/);
   for (const wrong of [[1, 11, 2], [0.5, 1, 2], [-1], 5, null])
     await refused(
       [SEQUENCES[0], wrong],

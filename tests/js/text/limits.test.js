@@ -31,7 +31,7 @@ test('a pre-tokenizer may make a text at most eight times longer', () => {
     pre_tokenizer: { type: 'Sequence', pretokenizers: new Array(count).fill(bytes) },
   });
   assert.throws(() => openTokenizer(file(11)).encode('é'.repeat(100)), TOO_LONG);
-  assert.throws(() => openTokenizer(file(12)), /expected at most 12 of its kind in the file: pre-tokenizer/);
+  assert.throws(() => openTokenizer(file(12)), /expected at most 12 steps of the kind pre-tokenizer in the file/);
 });
 
 test('a decoder may make a text at most eight times longer', () => {

@@ -55,14 +55,14 @@ export class ChatTemplates {
     const { templates, specials } = this.#source;
     const template = (tools && templates.tool_use) ?? templates.default;
     if (template === undefined)
-      throw new HeadlightError('STATE', `${CALLER}: this model has a chat template only for tools`);
+      throw new HeadlightError('STATE', `${CALLER}: this model has a chat template only for chats with tools`);
     const names = {
       ...specials,
       messages: given,
       tools: tools ? plain('tools', tools) : null,
       documents: null,
       add_generation_prompt: answer ?? given.at(-1)?.role !== 'assistant',
-      // Templates have different names for this variable.
+      // Some templates name this variable enable_thinking, others thinking.
       ...(think !== undefined && { enable_thinking: think, thinking: think }),
       .../** @type {object} */ (plain('values', values)),
     };
@@ -101,6 +101,6 @@ function plain(parameter, value) {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch {
-    throw argumentError(CALLER, parameter, value, 'values that JSON can write');
+    throw argumentError(CALLER, parameter, value, 'values that JSON can represent');
   }
 }

@@ -87,7 +87,8 @@ class Parser {
   }
 
   /**
-   * Parses nodes up to one of the ending statements. The opening sign of its tag is consumed, its name is not.
+   * Parses nodes up to one of the ending statements. Consumes the opening sign of the ending statement's tag, but not
+   * the name of the statement.
    * @param {string[]} ends
    * @returns {Node[]}
    */

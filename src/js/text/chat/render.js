@@ -35,7 +35,7 @@ class Leave {
 
 /**
  * @param {Node[]} tree
- * @param {Record<string, unknown>} values names of the template
+ * @param {Record<string, unknown>} values variables of the template
  * @param {Date} [now]
  */
 export function render(tree, values, now = new Date()) {

@@ -88,7 +88,7 @@ const caseGroups = new Map();
 function getCaseGroups() {
   if (caseGroups.size > 0) return caseGroups;
   /**
-   * Returns the other character if it is equal except for case, else the first.
+   * Returns `other` if the two characters are equal except for case, else `char`.
    * @param {string} char
    * @param {string} other
    */

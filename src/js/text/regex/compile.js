@@ -26,10 +26,10 @@ export const LITERAL = 2;
 export const LITERAL_BACK = 3;
 export const SET = 4;
 export const SET_BACK = 5;
-/** Instructions that test if the next or the previous character is (not) in a set, and consume nothing. */
+/** Instructions that test whether the next or the previous character is (or is not) in a set, and consume nothing. */
 export const NEXT = 6;
 export const LAST = 7;
-/** Lookahead or lookbehind, which tests if a body matches, or if it does not match. */
+/** Lookahead or lookbehind, which tests whether a body matches, or whether it does not match. */
 export const LOOK = 8;
 /**
  * Atomic group, into whose body the matcher does not backtrack. Continues at `next` if it has consumed characters, else
@@ -100,7 +100,7 @@ function widthOf(node) {
 
 /**
  * Continuations of a node. taken: instruction to continue at if the enclosing iteration has consumed characters; none:
- * if it has not; back: true if the node matches backwards.
+ * instruction to continue at if it has consumed none; back: true if the node matches backwards.
  * @typedef {{ taken: number, none: number, back: boolean }} After
  */
 

@@ -33,7 +33,10 @@ export class Matcher {
   #at = 0;
   /** UTF-16 offset of each character, if the text has surrogate pairs. @type {Int32Array | null} */
   #units = null;
-  /** By kind, 1 if a match can begin with it, −1 if it cannot, 0 if that has not been computed yet. */
+  /**
+   * For each kind of characters, 1 if a match may begin with it, −1 if no match can, 0 if this has not been computed
+   * yet.
+   */
   #begins = new Int8Array(MAX_CACHED_KINDS);
   /** By split and kind, the branches that can begin with that kind. @type {(number[] | undefined)[][]} */
   #branches;
@@ -108,7 +111,7 @@ export class Matcher {
     this.#length = count;
   }
 
-  /** Returns false if no match begins with a kind of character. @param {number} kind */
+  /** Returns false if no match can begin with a character of this kind. @param {number} kind */
   #canBegin(kind) {
     if (kind >= MAX_CACHED_KINDS) return true;
     if (this.#begins[kind] === 0) this.#begins[kind] = this.#mayConsume(this.#program.entry, kind) ? 1 : -1;
@@ -116,7 +119,8 @@ export class Matcher {
   }
 
   /**
-   * Returns false if no match from an instruction on begins with a kind of character.
+   * Returns false if a match that continues at instruction pc cannot begin with a character of this kind. Returns true
+   * if it can or if this is unknown.
    * @param {number} pc
    * @param {number} kind
    */
@@ -249,7 +253,7 @@ export class Matcher {
       at++;
       if (!memory.isBlank(at)) known = memory.get(memo, at);
     }
-    // A memoized failure at a position also holds for all later ends.
+    // If the STAR has failed from this position, all ends at or after it fail, so only earlier ends are tried.
     if (known !== 0) at--;
     this.#push(pc, begin, at);
     this.#at = at;
@@ -302,8 +306,8 @@ export class Matcher {
   }
 
   /**
-   * Memoizes the success of all instructions on the stack in a body. It is not needed for the program itself, whose
-   * next match begins after this one.
+   * Memoizes the success of all instructions on the stack in a body. Outside of bodies, successes are not needed,
+   * because the next match begins after this one.
    * @param {number} base size of the stack at the beginning of the run
    * @param {number} end
    * @param {Memory} memory
