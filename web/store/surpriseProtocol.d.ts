@@ -2,11 +2,11 @@
 
 import type { Piece, Prediction, State } from './protocol.js';
 
-/** The run that the thin line shows: see otherCase in features/whatif/modelEdits.js. */
+/** The kind of the other run, which a thin line shows: see otherCase in features/whatif/modelEdits.js. */
 export type OtherKind = 'pinned' | 'with' | 'before' | 'without';
 
 export interface SurpriseRequests {
-  /** Measures the probability of each token of the text, and lists the likeliest tokens at its place. */
+  /** Measures the probability of each token of the text, and lists the likeliest tokens at the same position. */
   surprise: { state: State };
 }
 
@@ -25,8 +25,8 @@ export interface SurpriseText {
 }
 
 /**
- * guesses: the likeliest labels in the run that is shown, and the token itself. Their field `now` is the probability in
- * the run `which` of SurprisedTokens.
+ * guesses: the likeliest labels in the run that is shown, and the token itself. The field `now` of a guess is its
+ * probability in the run that the field `which` of SurprisedTokens names.
  */
 export interface SurprisedToken {
   t: number;
