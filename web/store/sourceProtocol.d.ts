@@ -44,7 +44,7 @@ export interface About {
   sums: boolean;
   /** How a sentence encoder pools its tokens into one vector; null for a model that compares no sentences. */
   compares?: 'mean' | 'first' | 'last' | 'max' | null;
-  /** Set if the model compares sentences with a picture: 'all' for a softmax over all sentences, 'each' for sigmoids. */
+  /** Set if the model compares sentences with a picture: 'all' for a softmax over sentences, 'each' for sigmoids. */
   matches?: 'all' | 'each';
   /** True if the files of the model have a chat template. */
   chats?: boolean;

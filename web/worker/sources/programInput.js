@@ -1,5 +1,5 @@
-// Reads, checks and converts the input of a program that embeds the page: attention weights, or queries, keys and
-// values, in any form that the module accepts, or a model.
+// Reads, checks and converts the input of a program that embeds the page. The input is a model, or attention weights,
+// or queries, keys and values. Arrays may have any form that the module accepts.
 
 import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
 import { readTensorLike } from '../../../src/js/check/tensorlike.js';
@@ -167,7 +167,7 @@ function headsIn({ shape }) {
 }
 
 /**
- * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). The shape (T,D) is one head, (1,H,T,D) a batch of one.
+ * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). Also accepts the shapes (T,D) for one head and (1,H,T,D).
  * @param {string} caller
  * @param {{ q: unknown, k: unknown, v: unknown, causal?: boolean }} options
  * @returns {QkvInput}
@@ -245,5 +245,5 @@ export function readTexts(caller, parameter, value, count) {
   });
 }
 
-/** Removes the character that tokenizers write for a space. @param {string} token */
+/** Removes the character for a space at the beginning of a token, as tokenizers write it. @param {string} token */
 const plainToken = (token) => (/^[Ġ▁]./u.test(token) ? token.slice(1) : token);
