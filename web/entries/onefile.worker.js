@@ -1,4 +1,4 @@
-// The worker of the one-file page. It receives the binaries and files, which the workers of other pages fetch.
+// The worker of the one-file page. It receives the binaries and files in messages, because it has no server to fetch from.
 
 import { fetchBytes } from '../../src/js/load/fetch.js';
 import { loadOn } from '../../src/js/load/load.js';
