@@ -202,7 +202,7 @@ function useLow() {
 /** Milliseconds after which rarely needed parts are loaded without an input event. */
 const UNTOUCHED = 3000;
 
-/** Returns true after the first pointer movement, key or short wait, or if the visitor's system forces its own colours. */
+/** Returns true after the first movement or key, or UNTOUCHED milliseconds, or if the system forces its own colours. */
 function useUsed() {
   const [used, setUsed] = useState(matchMedia('(forced-colors: active)').matches);
   useEffect(() => {

@@ -32,7 +32,7 @@ function hasHeight(element) {
   return clientHeight > 0;
 }
 
-/** Makes a check of `layer` and `head` for when the model is known. @param {string} caller @param {ViewOptions} options */
+/** Makes a check of layer and head, which needs the model. @param {string} caller @param {ViewOptions} options */
 function createHeadCheck(caller, options) {
   let checked = false;
   /** @type {unknown} */
@@ -44,7 +44,7 @@ function createHeadCheck(caller, options) {
     skip() {
       checked = true;
     },
-    /** Checks only at the first call. @param {import('./readOptions.js').Counts} about @returns {string | null} problem */
+    /** Checks once. @param {import('./readOptions.js').Counts} about @returns {string | null} the problem, if any */
     refuses(about) {
       if (checked) return null;
       checked = true;
@@ -125,7 +125,7 @@ export function createView(caller, element, options, { start, models, onTheme })
     );
   } catch (error) {
     if (error instanceof RangeError)
-      throw argumentError(caller, 'state', options.state, `a valid state, but ${error.message}`);
+      throw argumentError(caller, 'state', options.state, `a valid state (${error.message})`);
     throw error;
   }
   page.host.classList.toggle('fills', fills);

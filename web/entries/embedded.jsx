@@ -1,5 +1,5 @@
-// The instrument, or a part of it, inside another page. It is as wide as its element. It is also as high as the element,
-// if the height of the element does not depend on the content.
+// The instrument, or a part of it, inside another page. It is as wide as its element. It is also as high as the
+// element, if the height of the element does not depend on the content.
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
@@ -90,8 +90,8 @@ function One({ view, width, height, ...expected }) {
     most: useLengths().middle,
   };
   const picture = usePicture({ ...room, bare: matrix });
-  // If no height is given, it is computed from the size of the cells, which is at most MAX_CELL. So a short text does not
-  // get a large picture.
+  // If no height is given, it is computed from the size of the cells. This size is at most MAX_CELL, so that a short
+  // text does not get a large picture.
   const cells = picture ? Math.min(picture.cell, height ? picture.cell : MAX_CELL) : 0;
   if (!height && matrix && picture) room.height = picture.top + T * cells;
   const small = matrix && cells * S < CORNER;

@@ -15,8 +15,8 @@ import { useSession } from '../ui/context.js';
 export const isGrown = (state, run) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
 
 /**
- * The element around thumbnails, picture and panel. Inside another page it is not <main>, because the other page may have
- * a <main> of its own.
+ * The element around thumbnails, picture and panel. Inside another page it is not <main>, because the other page may
+ * have a <main> of its own.
  * @param {{ look: string, area?: Ref<HTMLElement>, children: import('preact').ComponentChildren }} props
  */
 export function Instrument({ look, area, children }) {

@@ -61,8 +61,8 @@ function chooseView(session, event) {
 }
 
 /**
- * Handles keys during the first visit: the next step, the previous step, and Escape, which opens the instrument. A typed
- * letter is added to the text.
+ * Handles keys during the first visit: keys for the next and the previous step, and Escape, which opens the instrument.
+ * A typed letter is added to the text.
  * @param {Session} session @param {KeyboardEvent} event @param {HTMLElement} host
  * @returns {boolean} true if the key was handled
  */

@@ -23,8 +23,8 @@ import { styles as parts } from './styles.js';
  * @property {Promise<string>} [first] the answer to `show` for the initial state: see firstAnswer.js
  * @property {import('../worker/sources/programInput.js').ProgramInput | null} [programModel] the input of the program,
  *   which becomes the model PROGRAM_MODEL
- * @property {(about: About) => string | null} [refuses] called after a model was read; returns the problem if the options
- *   do not fit the model
+ * @property {(about: About) => string | null} [refuses] called after a model was read; returns the problem if the
+ *   options do not fit the model
  * @property {boolean} [embedded] true if the instrument is a part of another page
  * @property {readonly string[]} [models] models of the menu whose files are available
  */

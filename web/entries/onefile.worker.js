@@ -1,4 +1,4 @@
-// The worker of the one-file page. It receives the binaries and files in messages, because it has no server to fetch from.
+// The worker of the one-file page. It receives binaries and files in a message, because it cannot fetch them.
 
 import { fetchBytes } from '../../src/js/load/fetch.js';
 import { loadOn } from '../../src/js/load/load.js';

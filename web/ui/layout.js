@@ -54,7 +54,7 @@ export function labelsAbove(label, size, cell) {
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
-/** Left margin of a picture without labels on the left. It contains the line along rows without a partner. */
+/** Left margin of a picture without labels on the left. It contains the line that marks unmatched rows. */
 const STEP_MARGIN = 12;
 /** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
@@ -118,7 +118,7 @@ export function pictureOf({
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
-  // Pooled cells need not be a whole number of pixels. If they were rounded down, up to half of the room would be empty.
+  // Pooled cells need no whole number of pixels. If they were rounded down, up to half of the room would be empty.
   const whole = cell >= MIN_WHOLE_CELL ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > MAX_TOKENS_WITH_GAPS || whole < 5 ? 0 : 1;
@@ -126,7 +126,8 @@ export function pictureOf({
 }
 
 /**
- * Returns the top of the cells. The bottom edge of the picture is that of the thumbnails. A low picture is in the middle.
+ * Returns the top of the cells. The picture ends at the bottom edge of the thumbnails, or if it is low, is in the
+ * middle.
  * @param {number} height the height of the room
  * @param {{ side: number, top: number }} picture
  */
