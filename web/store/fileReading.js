@@ -81,7 +81,7 @@ export function createFileReader(requests) {
       report(length === 0 ? { code: 'noFiles', values: [] } : { code: 'manyFiles', values: [length, MAX_FILES] });
       return false;
     },
-    /** Opens files as one model, together with those of the last attempt if that model was incomplete. */
+    /** Opens files as one model, together with the files of the last attempt if these were an incomplete model. */
     open(/** @type {SelectedFile[]} */ files, /** @type {string | undefined} */ title) {
       last = filesOfOneModel(joined(partial, files));
       start(last, title ?? titleOf(last));

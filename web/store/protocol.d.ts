@@ -55,7 +55,7 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   show: { state: State };
   /** Measures the probability of the chosen token with each head switched off in turn. */
   ablate: { state: State };
-  /** Compares the attention of an opened model with that of its float32 weights. */
+  /** Compares the attention of a quantized model with the attention of the same model with float32 weights. */
   rounding: { state: State };
   /** Computes the composition of the chosen head with the heads of all other layers. */
   composition: { state: State };
@@ -130,7 +130,7 @@ export type ReceivedPart = PartMessage & { of: string | undefined };
 /** A listener for each kind of part. */
 export type PartListeners = { [P in PartName]: (part: Extract<ReceivedPart, { part: P }>) => void };
 
-/** dropped: true if a newer request came, or if this one was cancelled. */
+/** dropped: true if the request was not answered, because a newer request arrived or it was cancelled. */
 export interface DoneMessage {
   id: number;
   verb: Verb;
@@ -189,7 +189,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   trainingReport: TrainingReport;
   /** The trained models in this browser's storage. problem: why the newest model could not be stored. */
   storedModels: { list?: StoredModel[]; problem?: string };
-  /** A model as a file. extension: that of the file's name, default 'safetensors'. */
+  /** A model as a file. extension: the extension of the file's name; default 'safetensors'. */
   savedFile: { bytes: Uint8Array; settings: Settings; extension?: string };
 }
 

@@ -17,7 +17,7 @@ export interface SurpriseText {
   pieces: Piece[];
   /** True if each token is masked in a run of its own; false if it is predicted from the tokens before it. */
   masked: boolean;
-  /** The other run, with which this one is compared; null if there is none. */
+  /** The kind of the run that the shown run is compared with; null if there is none. */
   kind: OtherKind | null;
   /** Indices of the tokens that the model cannot predict. */
   silent: number[];

@@ -25,7 +25,7 @@ const strongestKey = (row) => row.indexOf(row.reduce((a, b) => Math.max(a, b)));
 /**
  * @param {readonly Float32Array[]} exact attention weights by layer
  * @param {readonly Float32Array[]} rounded
- * @param {number} keys of a row
+ * @param {number} keys the number of keys in a row
  * @returns {AttentionChange}
  */
 export function attentionChange(exact, rounded, keys) {

@@ -13,7 +13,7 @@ import { allEdits, capturesFor, forward, stacksOf } from './runModel.js';
 const MAX_RUNS = 8;
 
 export class RunCache {
-  /** Values by key, the least recently used first. @type {Map<string, Values>} */
+  /** Values by a text that identifies the run, the least recently used first. @type {Map<string, Values>} */
   #runs = new Map();
 
   /**

@@ -79,7 +79,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
 }
 
 /**
- * Returns the run to compare with; null for models that cannot be changed, unless a run is pinned.
+ * Returns the run to compare with. Returns null if no run is pinned and the model cannot be changed.
  * @param {TransformerSource} source @param {State} state
  * @returns {{ kind: OtherKind, run: Run } | null}
  */

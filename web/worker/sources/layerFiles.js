@@ -41,8 +41,8 @@ function named(tensors) {
 }
 
 /**
- * Returns true if tensors have the names of queries, keys or values, and no other tensor looks like attention weights.
- * The rows of a tensor with such a name may sum to 1 by chance, so they do not matter.
+ * Returns true if one tensor has a name of queries, and only queries, keys and values may look like attention weights,
+ * because their rows may sum to 1 by chance.
  * @param {readonly Stored[]} tensors
  * @param {readonly Stored[]} others tensors that do not look like attention weights
  */
@@ -76,7 +76,7 @@ function entriesOf({ name, shape, read }) {
 /** Returns the numbers of heads that divide a width. @param {number} width */
 const divisors = (width) =>
   Array.from({ length: Math.min(width, MAX_HEADS) }, (_, i) => i + 1).filter((n) => width % n === 0);
-/** Chooses the number of heads whose heads are nearest to 64 wide. @param {number[]} choices @param {number} width */
+/** Chooses the number of heads that makes a head about 64 wide. @param {number[]} choices @param {number} width */
 const usual = (choices, width) =>
   choices.reduce((best, n) => (Math.abs(width / n - 64) < Math.abs(width / best - 64) ? n : best));
 

@@ -88,7 +88,7 @@ function isExact(model) {
   }
 }
 
-/** Returns true if the logits of a model are those of tokens, not of classes. @param {Transformer} model */
+/** Returns true if the labels of a model's logits are tokens, not classes. @param {Transformer} model */
 export const predictsTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
 
 /**

@@ -44,7 +44,7 @@ export interface TransformerSource extends SourceBase {
   exact: boolean;
   /** The attention of the source's model; 'decoder' if it is missing. */
   part?: AttentionPart;
-  /** Both towers of a model for texts and pictures. This source is one of them. */
+  /** Both towers of a model for texts and pictures. This source is one of the towers. */
   towers?: Towers;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
@@ -56,7 +56,7 @@ export interface TransformerSource extends SourceBase {
   partnerOf?(weights: Float32Array, labels: number[]): number;
 }
 
-/** vectors: vectors of sentences and pictures, by a key of the run. */
+/** vectors: vectors of sentences and pictures, by a text that identifies the run. */
 export interface Towers {
   pair: TextImageModel;
   text: TransformerSource;
@@ -78,7 +78,7 @@ export interface SoundReader {
 /** Attention weights that were computed elsewhere. */
 export interface WeightsSource extends SourceBase {
   attentions: Attentions[];
-  /** Small pictures of the heads whose weights have been read, by a key of the head. */
+  /** Small pictures of the heads whose weights have been read, by a text that identifies the head. */
   pooled?: Map<string, { data: Float32Array; rows: number; columns: number }>;
 }
 
