@@ -1,4 +1,4 @@
-// The screen: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
+// The page's content: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FirstSentence } from '../features/first/firstSentence.jsx';
@@ -185,8 +185,8 @@ export function Announcement() {
 }
 
 /**
- * Returns true if the window is low. It follows the size of the window only, so that bars of a browser that come and go
- * during scrolling change nothing.
+ * Returns true if the window is low. The result changes only with an event `resize` of the window, so that bars of a
+ * browser that appear and disappear during scrolling change nothing.
  */
 function useLow() {
   const isLow = () => innerHeight < LOW.height;
@@ -202,7 +202,7 @@ function useLow() {
 /** Milliseconds after which rarely needed parts are loaded without an input event. */
 const UNTOUCHED = 3000;
 
-/** Returns true after the first movement or key, or if the visitor's system forces its own colours. */
+/** Returns true after the first movement or key, or UNTOUCHED milliseconds, or if the system forces its own colours. */
 function useUsed() {
   const [used, setUsed] = useState(matchMedia('(forced-colors: active)').matches);
   useEffect(() => {

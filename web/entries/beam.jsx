@@ -1,4 +1,4 @@
-// The beam from the thumbnail of a head to the large picture, shown for a moment after the head was chosen.
+// Draws a beam of light from the thumbnail of a head to the large picture, for a moment after the head was chosen.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { HEADS } from '../features/first/firstSteps.js';
@@ -6,7 +6,7 @@ import { useSession } from '../ui/context.js';
 import { reducedMotion } from '../ui/motion.js';
 
 /**
- * Returns the paths of the filled area and of the two edges; null if the thumbnail or the large picture is missing.
+ * Returns the SVG paths of the beam and of its two edges; null if the thumbnail or the large picture is missing.
  * @param {Element} drawing
  */
 function pathsOf(drawing) {
@@ -25,7 +25,7 @@ function pathsOf(drawing) {
 export function Beam() {
   const session = useSession();
   const { layer, head, first: step } = session.state.value;
-  // When all heads appear, the beam leads from the head that was shown before.
+  // In the step of the first visit in which all heads appear, the beam is shown although the head is not a new one.
   const appears = step === HEADS;
   const drawing = useRef(/** @type {SVGSVGElement | null} */ (null));
   const [paths, setPaths] = useState({ light: '', edges: '' });

@@ -1,4 +1,4 @@
-// The instrument from 900 px on: three columns that fill the window.
+// The instrument in windows at least 900 px wide: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
@@ -34,14 +34,14 @@ export function Columns() {
   const { middle: most, legend } = useLengths();
   const [model = 0, middle = 0] = columns;
   const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
-  // The tokens of two runs are labelled at both sides, because their rows may differ.
+  // If two runs are compared, rows have labels at both sides, because the tokens of the two runs may differ.
   const named = usePicture({ width: Math.floor(middle), height: size.height, most, sides: state.view === 'compare' });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
   const Panel = state.first === null ? panelFor(state, run) : FirstPanel;
   const alone = picture && single?.(state);
-  // The margin keeps the names of the views at the same place in every view.
+  // The margin keeps the names of the views at one position, whichever view is shown.
   const right = picture && (alone || grows) ? Math.max(middle - picture.x - picture.matrixWidth, 0) : 0;
   return (
     <Instrument look={`${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} area={area}>

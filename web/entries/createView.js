@@ -44,7 +44,7 @@ function createHeadCheck(caller, options) {
     skip() {
       checked = true;
     },
-    /** Checks once. @param {import('./readOptions.js').Counts} about @returns {string | null} the problem */
+    /** Checks once. @param {import('./readOptions.js').Counts} about @returns {string | null} the problem, if any */
     refuses(about) {
       if (checked) return null;
       checked = true;
@@ -77,7 +77,7 @@ function readyOf(caller, session, wrong) {
     });
   });
   const ready = Promise.all([drawn, session.languageReady]).then(() => {});
-  // The element shows the failure, for callers that do not await the promise.
+  // A caller need not await the promise, because the element shows the failure too.
   ready.catch(() => {});
   return ready;
 }
@@ -125,7 +125,7 @@ export function createView(caller, element, options, { start, models, onTheme })
     );
   } catch (error) {
     if (error instanceof RangeError)
-      throw argumentError(caller, 'state', options.state, `a valid state: ${error.message}`);
+      throw argumentError(caller, 'state', options.state, `a valid state (${error.message})`);
     throw error;
   }
   page.host.classList.toggle('fills', fills);

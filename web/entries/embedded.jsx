@@ -1,5 +1,5 @@
-// The instrument, or a part of it, in another page. It is as wide as its element, and as high as the element if that
-// has a height of its own.
+// The instrument, or a part of it, inside another page. It is as wide as its element. It is also as high as the
+// element, if the height of the element does not depend on the content.
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
@@ -15,7 +15,7 @@ import { Announcement, App, Failed } from './app.jsx';
 
 /** @import { Run } from '../store/types.js' */
 /**
- * T and S: the numbers of queries and keys, 0 if they are unknown. height: 0 if it depends on the content.
+ * T and S: the numbers of queries and keys, 0 if they are unknown. height: 0 if the height depends on the content.
  * @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape
  * @typedef {{ view: string, width: number, height: number, T: number, S: number }} PartProps
  */
@@ -28,7 +28,7 @@ const [MAX_CELL, MAX_THUMBNAIL] = [48, 96];
 const NAMES = 56;
 /** Minimum size of thumbnails with texts. */
 const MIN_NAMED = 32;
-/** A wider part uses the layout and font sizes of this width in pixels, which is a desk. */
+/** Maximum width in pixels for the choice of layout and font sizes. It has the layout `desk`. */
 const WIDEST = 1200;
 /** Minimum width of a picture that has room for the head's name in the corner. */
 const CORNER = 300;
@@ -90,7 +90,8 @@ function One({ view, width, height, ...expected }) {
     most: useLengths().middle,
   };
   const picture = usePicture({ ...room, bare: matrix });
-  // If only the width is fixed, the size of the cells determines the height, as few tokens need no large picture.
+  // If no height is given, it is computed from the size of the cells. This size is at most MAX_CELL, so that a short
+  // text does not get a large picture.
   const cells = picture ? Math.min(picture.cell, height ? picture.cell : MAX_CELL) : 0;
   if (!height && matrix && picture) room.height = picture.top + T * cells;
   const small = matrix && cells * S < CORNER;
@@ -113,7 +114,7 @@ function One({ view, width, height, ...expected }) {
   );
 }
 
-/** Returns the height for the largest cells and the labels above them. @param {number} T @param {number} S */
+/** Returns the height of a picture with the largest cells and labels above. @param {number} T @param {number} S */
 const heightFor = (T, S) => MAX_CELL * Math.max(T, S) + 160;
 
 /** @param {{ run: Run }} props */

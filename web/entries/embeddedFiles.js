@@ -1,5 +1,5 @@
-// Reads files inside the one-file page: see src/build/onefile.js. Each file is a block of the document, deflated and
-// encoded as base64. Some files may be left out.
+// Reads the files that are embedded in the one-file page: see src/build/onefile.js. Each file is an element of the
+// document, whose text is the deflated file in base64. Some files may be left out.
 
 /** @param {string} name */
 export const isFolded = (name) => document.getElementById(name) !== null;

@@ -9,13 +9,14 @@ import { useSession } from '../ui/context.js';
 /** @import { Run } from '../store/types.js' */
 
 /**
- * Returns true if the view also covers the place of the model. During training the model is always shown.
+ * Returns true if the view also covers the area of the thumbnails. During training the thumbnails are always shown.
  * @param {State} state @param {Run | null} run
  */
 export const isGrown = (state, run) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
 
 /**
- * The element around model, picture and panel. In another page it is not <main>, because that page has its own.
+ * The element around thumbnails, picture and panel. Inside another page it is not <main>, because the other page may
+ * have a <main> of its own.
  * @param {{ look: string, area?: Ref<HTMLElement>, children: import('preact').ComponentChildren }} props
  */
 export function Instrument({ look, area, children }) {

@@ -1,4 +1,4 @@
-// Keys that work everywhere on the page, except in a text field.
+// Handles keys that work everywhere on the page, except in a text field.
 
 import { useEffect } from 'preact/hooks';
 import { goToFirst, isSentence, PICTURE, stepAfter } from '../features/first/firstSteps.js';
@@ -25,7 +25,7 @@ function dismiss(session) {
   if (session.state.value.cell) session.look({ cell: null });
 }
 
-/** Chooses the previous or next head for [ and ], and the layer for { and }. @param {Session} session */
+/** Chooses the previous or next head for [ or ], and the previous or next layer for { or }. @param {Session} session */
 function chooseHead(session, /** @type {KeyboardEvent} */ event) {
   const about = session.about.value;
   if (!about) return;
@@ -61,7 +61,8 @@ function chooseView(session, event) {
 }
 
 /**
- * Handles keys of the first visit: forward, back, and Escape to the instrument. A typed letter is added to the text.
+ * Handles keys during the first visit: keys for the next and the previous step, and Escape, which opens the instrument.
+ * A typed letter is added to the text.
  * @param {Session} session @param {KeyboardEvent} event @param {HTMLElement} host
  * @returns {boolean} true if the key was handled
  */
@@ -94,7 +95,7 @@ export function useKeys(host) {
   useEffect(() => {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const target = /** @type {HTMLInputElement} */ (event.composedPath()[0]);
-      // In another page the keys belong to that page until the instrument has the focus.
+      // Inside another page, the instrument handles keys only while it has the focus.
       const { activeElement } = document;
       const elsewhere = activeElement !== host && (session.embedded || activeElement !== document.body);
       if (event.defaultPrevented || elsewhere) return;

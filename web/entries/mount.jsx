@@ -13,16 +13,18 @@ import { styles as parts } from './styles.js';
 /**
  * @typedef {object} MountOptions
  * @property {Partial<State> | string} [state] some fields, or the part of an address after #
- * @property {'en' | 'zh'} [language] default: the browser's
- * @property {'light' | 'dark'} [theme] default: the browser's
+ * @property {'en' | 'zh'} [language] default: the language of the browser
+ * @property {'light' | 'dark'} [theme] default: the theme of the browser
  * @property {(state: State, substituted: boolean | 'later') => void} [onState] called after every change. substituted:
  *   true if the chosen model could not be shown, 'later' if it must be downloaded first
  * @property {(language: string, title: string) => void} [onLanguage]
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] called with a choice that may be stored
- * @property {() => import('../worker/client.js').WorkerLike} start starts the worker, or an object like a worker
- * @property {Promise<string>} [first] the answer to an address without changes: see firstAnswer.js
- * @property {import('../worker/sources/programInput.js').ProgramInput | null} [programModel] the model PROGRAM_MODEL
- * @property {(about: About) => string | null} [refuses] returns the problem of the options for a model that was read
+ * @property {() => import('../worker/client.js').WorkerLike} start starts the worker, or an object that replaces it
+ * @property {Promise<string>} [first] the answer to `show` for the initial state: see firstAnswer.js
+ * @property {import('../worker/sources/programInput.js').ProgramInput | null} [programModel] the input of the program,
+ *   which becomes the model PROGRAM_MODEL
+ * @property {(about: About) => string | null} [refuses] called after a model was read; returns the problem if the
+ *   options do not fit the model
  * @property {boolean} [embedded] true if the instrument is a part of another page
  * @property {readonly string[]} [models] models of the menu whose files are available
  */
@@ -39,7 +41,7 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
  * @param {HTMLElement} element
  * @param {MountOptions} options
  * @param {import('preact').ComponentType<{ host: HTMLElement }>} [Root]
- * @param {string[]} [styles] more style sheets, which come after all others
+ * @param {string[]} [styles] additional style sheets, which come last
  */
 export function mount(element, options, Root = App, styles = []) {
   const host = document.createElement('div');

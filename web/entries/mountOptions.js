@@ -23,7 +23,7 @@
  * @property {string} [text] the input of a model
  * @property {readonly string[] | { source?: readonly string[], target?: readonly string[] }} [tokens] names of the
  *   tokens of attentions, or of q; for an encoder–decoder, those of the source and of the target
- * @property {readonly string[]} [keys] names of the keys, if they are not those of the queries
+ * @property {readonly string[]} [keys] names of the keys, if they differ from the names of the queries
  * @property {string} [title] the name of the model or weights
  * @property {'instrument' | 'head' | 'heads' | 'lines' | 'flow' | 'story'} [view] the whole instrument (the default);
  *   one heatmap; all heads; lines between tokens; the contributions to the next token; the story in nine steps
@@ -32,8 +32,8 @@
  * @property {number} [head] from 0
  * @property {{ t: number, s: number } | null} [cell] the positions of the query and the key whose weight is explained
  * @property {boolean} [controls] false hides the menu, the sentence and the line of changes; default true
- * @property {'light' | 'dark'} [theme] default: the browser's
- * @property {'en' | 'zh'} [language] default: the browser's
+ * @property {'light' | 'dark'} [theme] default: the theme of the browser
+ * @property {'en' | 'zh'} [language] default: the language of the browser
  * @property {string | Partial<ViewState>} [state] the result of `address()` or the `state` of an earlier view
  * @property {(state: ViewState) => void} [onState] called after every change
  */

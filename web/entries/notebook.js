@@ -1,12 +1,12 @@
-// Shows the data that headlight.py wrote into the one-file page. They are a safetensors file with the numbers, whose
-// metadata contains the texts of the tokens and the options of the view.
+// Shows the data that headlight.py wrote into the one-file page: a safetensors file with the numbers, whose metadata
+// contains the texts of the tokens and the options of the view.
 
 import { readSafetensors } from '../../src/js/io/formats.js';
 import { createView } from './createView.js';
 import { unfold } from './embeddedFiles.js';
 import { models, startWorker } from './onefile.startWorker.js';
 
-/** Views that fill the window. The other views are as high as their content. */
+/** Views that fill the window. All other views are as high as their content. */
 const WHOLE = ['instrument', 'story', 'lines', 'flow'];
 
 export async function show() {

@@ -50,6 +50,6 @@ export function startWorker() {
   return all;
 }
 
-/** Starts the worker like preload.js, but without preloading, because all files are in the document. */
+/** Replaces `start` and `first` of preload.js. Nothing is preloaded, because all files are in the document. */
 export const start = startWorker;
 export const first = undefined;

@@ -1,4 +1,4 @@
-// The worker of the one-file page. It receives the binaries and files, which the workers of other pages fetch.
+// The worker of the one-file page. It receives binaries and files in a message, because it cannot fetch them.
 
 import { fetchBytes } from '../../src/js/load/fetch.js';
 import { loadOn } from '../../src/js/load/load.js';

@@ -1,6 +1,6 @@
-// The entry of the page, which fills the window, keeps its state in the address and remembers language and theme.
-// store/browserHistory.js decides which changes become entries of the browser's history. Other changes replace the last
-// entry.
+// The entry of the page, which fills the window, keeps the state in the address and remembers language and theme. A
+// change of the state either becomes an entry of the browser's history or replaces the last entry, as decided by
+// store/browserHistory.js.
 
 import { firstAddress, STORED } from '../features/first/firstSteps.js';
 import { writeLink } from '../features/story/steps.js';
@@ -25,7 +25,7 @@ let waiting = null;
 let before;
 /** @type {string | null} */
 let last = null;
-/** True while the page shows a state of the history after Back or Forward. */
+/** True while the page changes to a state of the browser's history after Back or Forward. */
 let returning = false;
 
 function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State} */ state) {
@@ -47,7 +47,7 @@ function onState(/** @type {State} */ state, /** @type {boolean | 'later'} */ in
     if (waiting) write('replaceState', waiting);
     return write('pushState', state);
   }
-  // The address keeps the link to a model until it has been downloaded.
+  // Until a model of a link has been downloaded, the address keeps the link, although another model is shown.
   if (instead === 'later') return;
   // The entry is replaced at once, so that Back does not lead to a state that could not be shown.
   if (instead) return write('replaceState', state);
@@ -73,7 +73,7 @@ function show(language) {
     first,
   });
   before = page.state;
-  // Back leads to this step of the first visit, so the address contains the step from the beginning.
+  // The address contains the step of the first visit from the beginning, so that Back can return to this step.
   if (page.state.first === null) remember(STORED, 'seen');
   else write('replaceState', page.state);
   addEventListener('popstate', ({ state }) => {

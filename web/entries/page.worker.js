@@ -1,5 +1,5 @@
-// The worker of the page. A new model is a source in web/worker/sources; a new request is a verb in web/worker/verbs;
-// the page sends requests through web/worker/client.js only.
+// The worker of the page. To add a model, write a source in web/worker/sources. To add a request, write a verb in
+// web/worker/verbs. The page sends requests only through web/worker/client.js.
 
 import { load } from '../../src/js/load/browser.js';
 // Imported statically, because every request needs it, and a dynamic import would load it later.
@@ -8,7 +8,7 @@ import { hold } from '../worker/crashDetection.js';
 import { fetchFile } from '../worker/fetchWithProgress.js';
 import { createAnswerer } from '../worker/requests.js';
 
-/** Kept in a variable, because bundlers rewrite an expression that makes a URL of it directly. */
+/** Kept in a variable, because bundlers would rewrite the expression new URL(…, import.meta.url). */
 const HERE = import.meta.url;
 
 /** The core. It is loaded before the first request, because every request needs it. */

@@ -1,4 +1,4 @@
-// Checks the options of `mount` and converts them to the page's own form.
+// Checks the options of `mount` and converts them to the program input and the state of the page.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.js';
 import { argumentError } from '../../src/js/check/errors.js';
@@ -20,7 +20,7 @@ import {
 /** @typedef {{ layers: number, heads: number }} Counts */
 
 const VIEWS = /** @type {const} */ (['instrument', 'head', 'heads', 'lines', 'flow', 'story']);
-/** The options that describe a model or weights. FIELD_OPTIONS are those that choose the view of the model. */
+/** The options that describe a model or weights. FIELD_OPTIONS are the options that become fields of the state. */
 const MODEL_OPTIONS = /** @type {const} */ ([
   'model',
   'attentions',
@@ -43,19 +43,20 @@ export const checkNames = (caller, options) => checkOptions(caller, /** @type {o
 /** Returns true if options describe another model. @param {Partial<ViewOptions>} options */
 export const describesModel = (options) => MODEL_OPTIONS.some((name) => options[name] !== undefined);
 
-/** Refuses options that exclude each other or need another. @param {string} caller @param {ViewOptions} options */
+/** Refuses options that exclude or require other options. @param {string} caller @param {ViewOptions} options */
 function checkCombination(caller, options) {
   const { model, attentions, q, title } = options;
   const sources = Object.entries({ model, attentions, q }).filter(([, value]) => value !== undefined);
-  if (sources.length > 1) throw argumentError(caller, sources[1][0], sources[1][1], `nothing beside ${sources[0][0]}`);
+  if (sources.length > 1)
+    throw argumentError(caller, sources[1][0], sources[1][1], `no such option, because there is ${sources[0][0]}`);
   for (const name of /** @type {const} */ (['k', 'v', 'causal']))
     if (options[name] !== undefined && q === undefined)
-      throw argumentError(caller, 'q', q, `queries, because there is ${name}`);
+      throw argumentError(caller, 'q', q, `queries, because the options contain ${name}`);
   for (const name of /** @type {const} */ (['tokens', 'keys', 'batch']))
     if (options[name] !== undefined && attentions === undefined && q === undefined)
-      throw argumentError(caller, name, options[name], 'attentions, or q and k, in the options');
+      throw argumentError(caller, name, options[name], 'this option only together with attentions or q, k and v');
   if (options.hub !== undefined && model === undefined)
-    throw argumentError(caller, 'model', model, 'the name of a model, because there is hub');
+    throw argumentError(caller, 'model', model, 'the name of a model, because the options contain hub');
   if (title !== undefined && typeof title !== 'string') throw argumentError(caller, 'title', title, 'a text');
 }
 
@@ -86,8 +87,8 @@ function readWeightsOf(caller, { attentions, batch }) {
 
 /** @param {string} caller @param {ViewOptions} options */
 function readQkvOf(caller, { q, k, v, causal }) {
-  if (k === undefined) throw argumentError(caller, 'k', k, 'keys, because there is q');
-  if (v === undefined) throw argumentError(caller, 'v', v, 'values, because there is q');
+  if (k === undefined) throw argumentError(caller, 'k', k, 'keys, because the options contain q');
+  if (v === undefined) throw argumentError(caller, 'v', v, 'values, because the options contain q');
   const input = readQkv(caller, { q, k, v, causal });
   return { input, T: input.query.shape[1], S: input.key.shape[1] };
 }
@@ -95,9 +96,10 @@ function readQkvOf(caller, { q, k, v, causal }) {
 /** Reads the weights and texts of an encoder–decoder. @param {string} caller @param {ViewOptions} options */
 function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
   const input = readParts(caller, /** @type {Record<string, unknown>} */ (attentions), { batch });
-  if (keys !== undefined) throw argumentError(caller, 'keys', keys, 'tokens: { source, target } for weights by part');
+  if (keys !== undefined)
+    throw argumentError(caller, 'keys', keys, 'tokens: { source, target } instead, because there are weights by part');
   if (typeof tokens !== 'object' || tokens === null || Array.isArray(tokens))
-    throw argumentError(caller, 'tokens', tokens, '{ source, target }: the texts of both');
+    throw argumentError(caller, 'tokens', tokens, 'an object { source, target } with the texts of both');
   checkOptions(caller, tokens, ['source', 'target'], 'tokens');
   const names = /** @type {Record<string, unknown>} */ (tokens);
   const lengths = /** @type {Record<string, number | undefined>} */ (lengthsOf(input));
@@ -115,14 +117,14 @@ function layersOf(input, part) {
   return (parts.find((one) => one.part === part) ?? parts[0] ?? input).layers;
 }
 
-/** Counts layers and heads; undefined for an unread model. @param {ProgramInput | null} input @param {Part} [part] */
+/** Counts layers and heads; undefined for a model. @param {ProgramInput | null} input @param {Part} [part] */
 function countsOf(input, part) {
   if (input?.kind === 'qkv') return { layers: 1, heads: input.query.shape[0] };
   const layers = layersOf(input, part);
   return layers && { layers: layers.length, heads: layers[0].shape[0] };
 }
 
-/** Counts queries and keys; 0 for an unread model. @param {ProgramInput | null} input @param {Part} [part] */
+/** Counts queries and keys; 0 for a model. @param {ProgramInput | null} input @param {Part} [part] */
 export function sizesOf(input, part) {
   if (input?.kind === 'qkv') return { T: input.query.shape[1], S: input.key.shape[1] };
   const layers = layersOf(input, part);
@@ -150,7 +152,7 @@ function checkPart(caller, part, input) {
       caller,
       'part',
       part,
-      parts ? `one of the parts in attentions: ${parts.join(', ')}` : 'attentions by part',
+      parts ? `one of the parts in attentions: ${parts.join(', ')}` : 'no such option, because there are no parts',
     );
 }
 /** @param {ProgramInput | null} input */
@@ -159,7 +161,7 @@ const partsOf = (input) => (input && 'parts' in input ? input.parts.map(({ part 
 /** @param {string} caller @param {ViewOptions['cell']} cell */
 function readCell(caller, cell) {
   if (cell === null) return null;
-  if (!cell) throw argumentError(caller, 'cell', cell, '{ t, s }: the positions of a query and a key');
+  if (!cell) throw argumentError(caller, 'cell', cell, 'an object { t, s } with the positions of a query and a key');
   readIndex(caller, 'cell.t', cell.t);
   readIndex(caller, 'cell.s', cell.s);
   return { t: cell.t, s: cell.s };
@@ -170,7 +172,7 @@ function readCell(caller, cell) {
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
  * @param {ProgramInput | null} input
- * @param {Counts | null} [shown] sizes of the current model, if the options describe no other
+ * @param {Counts | null} [shown] sizes of the current model, if the options describe no other model
  * @returns {Partial<State>}
  */
 export function readFields(caller, options, input, shown = null) {

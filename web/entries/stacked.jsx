@@ -1,4 +1,4 @@
-// The instrument below 900 px, with its parts below each other.
+// The instrument in windows less than 900 px wide, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
@@ -38,7 +38,7 @@ const MAX_NAMED = 8;
 export const Stacked = (props) => (props.screen.kind === 'phone' ? <Phone {...props} /> : <Tablet {...props} />);
 
 /**
- * Renders the picture with its legend, as wide as the style sheet makes it, and computes the height.
+ * Renders the picture and its legend. The style sheet determines their width; this function computes the height.
  * @param {Screen} screen
  */
 function usePart({ kind, size }) {
@@ -62,7 +62,7 @@ function usePart({ kind, size }) {
   if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * width, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {
-    // The picture and the copy with the weights of its patches must be visible at the same time.
+    // The picture and its copy, which shows the weights of the patches, must be visible at the same time.
     const beside = phone ? lengths.sheet : lengths.sheet + lengths.legend;
     height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run) }, lengths).height;
   }

@@ -28,8 +28,9 @@ function say(element, text) {
 }
 
 /**
- * Shows a model or attention weights in an element. The view is as wide as the element, and as high if the element has
- * a height of its own. It has its own shadow root, computes in a worker if necessary, and uploads nothing.
+ * Shows a model or attention weights in an element. The view is as wide as the element. It is also as high as the
+ * element if the element's height does not depend on the content. The view has its own shadow root, computes in a
+ * worker if necessary, and uploads nothing.
  * @param {Element | null} element the result of querySelector; null throws an error
  * @param {ViewOptions} [options]
  * @returns {View}

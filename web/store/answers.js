@@ -1,5 +1,6 @@
-// Everything that is shown of a model, in one signal, so that the model's name, picture, numbers and prediction change
-// together. When another model is chosen, nothing of the previous model remains, and late answers about it are dropped.
+// Everything that the page shows of a model, in one signal, so that the model's name, picture, numbers and prediction
+// change together. When another model is chosen, nothing of the previous model stays on the page, and late answers
+// about the previous model are dropped.
 
 import { batch, computed, signal } from '@preact/signals';
 
@@ -12,7 +13,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @typedef {object} Shown
  * @property {string} source the name of state.model
  * @property {About | null} about null until the model is known
- * @property {Run | null} run the last run; null until the first answer has come
+ * @property {Run | null} run the last run; null until the first answer has arrived
  * @property {Comparison | null} comparison
  * @property {Omit<ChatPart, 'text'> | null} chat the messages of the text
  * @property {Similarity | null} similarity of the two sentences
@@ -24,7 +25,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {TokenProbabilities | null} tokenProbabilities
  * @property {import('./traceProtocol.js').TraceTasks | null} traceTasks
  * @property {import('../features/trace/places.js').Trace | null} trace
- * @property {Parts['composition'] | null} composition lines between heads
+ * @property {Parts['composition'] | null} composition of heads, which the page draws as lines between them
  * @property {Ablation | null} ablation
  * @property {Record<string, Omit<PooledHead, 'layer' | 'head'>>} pooled by 'layer.head'
  */
@@ -55,7 +56,10 @@ const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stri
 /** @param {string} source the name of state.model */
 export function createAnswers(source) {
   const shown = signal(nothingOf(source, null));
-  /** The last model with a run, and the history when it was left. @type {{ shown: Shown, history: History } | null} */
+  /**
+   * The answers about the last model that has been run, and the history when another model was chosen.
+   * @type {{ shown: Shown, history: History } | null}
+   */
   let previous = null;
   /** The new model's description, until its first run arrives. @type {About | null} */
   let announced = null;
@@ -83,20 +87,20 @@ export function createAnswers(source) {
       pooled: computed(() => shown.value.pooled),
     },
     set,
-    /** @param {string | undefined} model of a request @returns {boolean} true if the answer to it can be shown */
+    /** @param {string | undefined} model of a request @returns {boolean} true if the request's answer can be shown */
     isAbout: (model) => model === undefined || model === shown.peek().source,
     /**
-     * Replaces everything that is shown, because another model is chosen.
+     * Replaces everything that the page shows of the previous model, because another model is chosen.
      * @param {string} name
      * @param {About | null} about null if the model is not known yet
-     * @param {History} history restored together with the model shown now, if the new one cannot be shown
+     * @param {History} history restored together with the previous model if the new model cannot be shown
      */
     change(name, about, history) {
       if (shown.peek().run) previous = { shown: shown.peek(), history };
       announced = null;
       shown.value = nothingOf(name, about);
     },
-    /** Shows the previous model again. @returns {History | null} null without one, or if the new one has a run */
+    /** Shows the previous model again. @returns {History | null} null if there is none or the new model has a run */
     restore() {
       if (shown.peek().run || !previous) return null;
       const { shown: before, history } = previous;
@@ -104,7 +108,7 @@ export function createAnswers(source) {
       shown.value = before;
       return history;
     },
-    /** Stores the model's description; a changed description is shown from the next run on. @param {About} about */
+    /** Stores the model's description, which is shown together with the next run. @param {About} about */
     announce(about) {
       announced = about;
       if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });
@@ -115,7 +119,7 @@ export function createAnswers(source) {
         const { about: before } = shown.peek();
         const about = /** @type {About} */ (announced && !isSame(announced, before) ? announced : before);
         previous = null;
-        // Keys that are the same tokens as the queries are not sent.
+        // The worker does not send the tokens of the keys if they are also the tokens of the queries.
         const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
         set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
       });

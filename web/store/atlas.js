@@ -14,7 +14,7 @@ import { recall, remember } from './storage.js';
 
 /** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;
-/** The instrument shows the roles of an unfinished scan once so many passages have been read. */
+/** The number of passages that an unfinished scan must have read before the page shows its roles. */
 const ENOUGH = 20;
 /** The name under which the browser's storage records that a scan has been stored. */
 const STORED = 'atlas';
@@ -36,9 +36,9 @@ export function createAtlas({ requests, state, about }) {
   const table = signal(false);
   /** The last request for a stored scan: the model, and true if the request asked for an estimate. */
   let asked = '';
-  /** The key of the last request for the page of a head. */
+  /** Identifies the last request for the page of a head. */
   let askedHead = '';
-  /** The key of the head whose cost is being measured, or has been. */
+  /** Identifies the head whose cost was requested last. */
   let measuring = '';
 
   /** Forgets the map, because another model is chosen. */
@@ -95,7 +95,7 @@ export function createAtlas({ requests, state, about }) {
     setTable(on) {
       table.value = on;
     },
-    /** The usual roles of the heads according to the map; null if too few passages have been read. */
+    /** The usual roles of the heads according to the map; null if the scan has read too few passages. */
     roles: computed(() => {
       const now = map.value;
       const isKnown = now && (now.state === 'finished' || now.done >= ENOUGH) && now.layers === about.value?.layers;
@@ -120,7 +120,7 @@ export function createAtlas({ requests, state, about }) {
     },
     /** @param {'pause' | 'continue' | 'stop'} action */
     control: (action) => requests.send({ verb: 'controlScan', action }),
-    /** Asks for the page of a head. now: the number of passages that have been read. */
+    /** Requests the page of a head. now: the number of passages that the scan has read. */
     readHead(/** @type {number} */ layer, /** @type {number} */ number, now = 0) {
       const key = map.peek()?.key;
       const wanted = `${key} ${layer}.${number} ${now}`;

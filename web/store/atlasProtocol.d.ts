@@ -1,6 +1,6 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
-/** The roles that a head may usually have. Each has a rule for the key with the largest weight of a row. */
+/** The usual role of a head. Each role has a rule that predicts the key with the largest weight in a row. */
 export type AtlasRole = 'induction' | 'duplicate' | 'previous' | 'itself' | 'first' | 'nearby';
 
 export type AtlasMeasure =
@@ -20,7 +20,7 @@ export interface Corpus {
   texts?: string[];
 }
 
-/** A map of all heads. Arrays with a value for each head are indexed by l·H + h. */
+/** A map of all heads. Head h of layer l has index l·H + h in arrays with a value for each head. */
 export interface AtlasMap {
   /** A hash of the model, the corpus and the settings. */
   key: string;
@@ -38,9 +38,9 @@ export interface AtlasMap {
   /** Tokens of the longest passage. */
   longest: number;
   measures: Record<AtlasMeasure, ArrayLike<number>>;
-  /** The share of rows in which the largest weight follows a rule. */
+  /** For each role and head, the share of rows whose largest weight is on a key that the rule of the role predicts. */
   holds: Partial<Record<AtlasRole, ArrayLike<number>>>;
-  /** The share of rows in which a random choice follows a rule. */
+  /** For each role, the share of rows in which a randomly chosen key is one that the rule of the role predicts. */
   chance: Partial<Record<AtlasRole, number>>;
   /** The share of each head's weight on near tokens; missing if it is unknown. */
   near?: ArrayLike<number>;
@@ -57,11 +57,11 @@ export interface AtlasMap {
 
 export interface AtlasSample {
   sequence: number;
-  /** The interval of the passage's largest weight, from 1; the last interval has the largest weights. */
+  /** The number of the interval that contains the passage's largest weight. Interval 1 has the smallest weights. */
   interval: number;
   tokens: string[];
   max: number;
-  /** The positions t·T + s of the weights that are kept, ascending. */
+  /** The indices t·T + s of the weights that are kept, ascending. */
   indices: ArrayLike<number>;
   values: ArrayLike<number>;
 }
@@ -93,7 +93,7 @@ export interface AtlasCost {
   /** The mean cost of each passage. */
   costs: number[];
   mean: number;
-  /** The mean cost at tokens where the rule of the head's role holds; null without a role or without such tokens. */
+  /** The mean cost at tokens where the rule of the head's role holds; null if there is no role or no such token. */
   holding: number | null;
 }
 
@@ -105,7 +105,7 @@ export interface AtlasRequests {
   controlScan: { action: 'pause' | 'continue' | 'stop' };
   /** Requests the page of one head of a map. */
   scannedHead: { state: AtlasState; key: string; layer: number; head: number };
-  /** Measures the cost of switching one head off, over the passages of a map. */
+  /** Measures, over the passages of a map, the cost of switching one head off. */
   headCost: { state: AtlasState; key: string; layer: number; head: number; role: AtlasRole | null };
   /** Writes a map with the pages of its heads as a HeadVis folder, in a zip archive. title: the model's title. */
   saveHeadvis: { state: AtlasState; key: string; title: string };

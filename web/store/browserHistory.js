@@ -3,7 +3,7 @@
 /** @import { State } from './state.js' */
 
 /**
- * The fields of each kind of change. A change has the first kind whose fields differ.
+ * The fields of the state that each kind of change sets. The kind of a change is the first one whose fields it sets.
  * @type {Record<string, (state: State) => unknown>}
  */
 const KINDS = {
@@ -14,7 +14,7 @@ const KINDS = {
     view === 'compare' && versus,
     panel,
     panel === 'story' && step,
-    // Steps 0 and 1 differ only by the switch of the head, whose change has the kind `change`.
+    // Steps 0 and 1 differ only in the head that is switched off. Switching a head is a change of the kind `change`.
     first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
@@ -40,8 +40,8 @@ export const kindOf = (before, after) =>
   Object.keys(KINDS).find((kind) => JSON.stringify(KINDS[kind](before)) !== JSON.stringify(KINDS[kind](after))) ?? null;
 
 /**
- * Returns true if a change gets an entry of its own. Successive changes of one kind share an entry, so that Back leads
- * from a painted mask to the state before the painting.
- * @param {string | null} kind @param {string | null} last the kind of the step before
+ * Returns true if a change gets an entry of its own. Successive changes of one kind share an entry, so that after
+ * several masks have been painted, Back leads to the state before the first one.
+ * @param {string | null} kind @param {string | null} last the kind of the previous entry
  */
 export const isStep = (kind, last) => kind === 'page' || (kind !== null && kind !== last);

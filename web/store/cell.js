@@ -1,4 +1,4 @@
-// The cell whose number is explained.
+// The cell of the attention weights whose number the page explains.
 
 import { computed } from '@preact/signals';
 
@@ -15,7 +15,7 @@ function strongestKey({ weights, large, about, T, S, layer, head }, t) {
 
 /**
  * Creates the signal of the cell that is explained: the cell under the pointer, else the selected cell, else the
- * strongest cell in the row of the token that predicts. It is null without tokens.
+ * strongest cell in the row of the token that predicts. The signal is null if there are no tokens.
  * @param {object} signals
  * @param {ReadonlySignal<Run | null>} signals.run
  * @param {ReadonlySignal<Cell | null>} signals.hover

@@ -25,7 +25,7 @@ export function createCircuitStore({ requests, state }) {
     /** The part of the circuit that has been measured so far. */
     shown: readOnly(shown),
     running: requests.cutting,
-    /** The line that is pointed at, in the drawing or in the list. */
+    /** The name of the edge under the pointer, in the drawing or in the list. */
     pointed: readOnly(pointed),
     point,
     /** Requests the circuit that the view `flow` shows of a state. @param {State} now */

@@ -7,13 +7,16 @@ import type { Piece, State } from './protocol.js';
 export type { Node };
 
 export interface CircuitRequests {
-  /** Measures the lines of a circuit, without cuts. A line goes from one part of the model to the input of another. */
+  /**
+   * Measures the edges of a circuit, without cuts. An edge, which the page calls a line, connects the output of the
+   * embedding, a head or an MLP with the input of a later head or MLP or of the logits.
+   */
   circuit: { state: State };
-  /** Cuts the lines of state.circuit.cut. lines: names of the other lines whose costs are measured with these cuts. */
+  /** Cuts the edges of state.circuit.cut. lines: names of the other edges whose costs are measured with these cuts. */
   circuitCut: { state: State; lines: string[] };
 }
 
-/** One part of the answer. lines and points are added to the earlier ones; `begun` starts a new circuit without any. */
+/** A part of the answer. `lines` and `points` are added to those of earlier parts; `begun` starts an empty circuit. */
 export interface CircuitPart {
   begun?: CircuitBegun;
   work?: CircuitWork;
@@ -23,9 +26,9 @@ export interface CircuitPart {
 }
 
 /**
- * Why there is no circuit. refused: the logits of this model are not a sum over its parts. packed: quantized weights
- * have no gradients. length: the sentences have different numbers of tokens. close: the value hardly changes if all
- * lines are cut. noAnswer: a word is not a single token. noPlace: a sentence has no tokens.
+ * Why there is no circuit. refused: the logits of this model are not a sum over its heads and MLPs. packed: quantized
+ * weights have no gradients. length: the sentences have different numbers of tokens. close: the value hardly changes if
+ * all edges are cut. noAnswer: a word is not a single token. noPlace: a sentence has no tokens.
  */
 export type CircuitProblem = 'refused' | 'packed' | 'length' | 'close' | 'noAnswer' | 'noPlace';
 
@@ -42,16 +45,16 @@ export interface CircuitBegun {
   /** Heads that share one key and value head. */
   perGroup: number;
   pieces: Piece[];
-  /** The likeliest word after each of the sentences, or the words that the visitor has chosen. */
+  /** The likeliest next word of each sentence, or the words that the visitor has chosen. */
   answers: string[];
   /** True if there is another sentence with a different answer. */
   paired: boolean;
   carries: Carries;
   whole: CircuitValue;
-  /** The number of lines of the model. */
+  /** The number of edges of the model. */
   total: number;
   problem: CircuitProblem | null;
-  /** The family that is refused, or the word that is not a single token. */
+  /** The model's family if `problem` is 'refused', or the word that is not a single token. */
   cause?: string;
   /** Numbers of tokens of both sentences. */
   lengths?: number[];
@@ -65,7 +68,7 @@ export interface CircuitWork {
   left: number | null;
 }
 
-/** A line with the value of a run in which only it is cut. terms: the line's estimated cost, a term for each token. */
+/** An edge, and the value of a run in which only this edge is cut. terms: the edge's estimated cost at each token. */
 export interface MeasuredLine extends CircuitValue {
   name: string;
   from: Node;
@@ -73,23 +76,26 @@ export interface MeasuredLine extends CircuitValue {
   terms: number[];
 }
 
-/** kept: the share of the value that remains with only the `count` strongest lines, or with `count` random lines. */
+/** kept: the share of the value that remains with only the `count` strongest edges, or with `count` random edges. */
 export interface CurvePoint extends CircuitValue {
   count: number;
   random: boolean;
   kept: number;
 }
 
-/** The results of runs with some lines cut. */
+/** The results of runs in which some edges are cut. */
 export interface CircuitCuts {
   cut: string[];
   now: CircuitValue;
   /** The likeliest word with these cuts. */
   guess: { text: string; probability: number };
-  /** The value with one more line cut, by the name of that line. */
+  /** For each of the requested edges, the value if this edge is cut as well. */
   lines: { [name: string]: CircuitValue };
-  /** The strongest key of the last cut's target head, with its weight before and now; null if the target is no head. */
+  /**
+   * The key with the largest weight before the cuts, in the head where the last edge that was cut ends. before and now:
+   * the weight of this key. Null if that edge does not end at a head.
+   */
   looks: { head: { layer: number; head: number }; token: number; key: number; before: number; now: number } | null;
-  /** The value with all lines from the last cut's source cut; null until it is measured. */
+  /** The value with all edges cut that leave the source of the last edge that was cut; null until it is measured. */
   sourceOff: CircuitValue | null;
 }

@@ -22,7 +22,7 @@ import { createUi } from './ui.js';
 /** @import { MountOptions } from '../entries/mount.jsx' */
 /** @import { State } from './state.js' */
 
-/** Returns a key of the selected cell and the pinned run. @param {State} state */
+/** Returns a text that identifies the selected cell and the pinned run. @param {State} state */
 const cellKey = ({ cell, pinned }) => JSON.stringify([cell, pinned]);
 
 /** @param {MountOptions} options */

@@ -2,7 +2,7 @@
 
 /** @import { Parts } from './protocol.js' */
 
-/** Tokens that one request writes. */
+/** Maximum tokens that one request writes. */
 const MAX_TOKENS = 24;
 
 /**
@@ -27,7 +27,7 @@ export function createContinuation({ document, requests }) {
     /** @param {Parts['generated']} generated the whole text that has been written so far */
     receive({ text, isAnswer }) {
       const now = document.state.peek();
-      // If the visitor has typed, undone a change or chosen another model, that must not be overwritten.
+      // The answer must not overwrite what the visitor has typed, undone or chosen since the request.
       if (now.model !== model || now.text !== base + written) return requests.cancel('generate');
       if (isAnswer) {
         if (now.second !== answer) return requests.cancel('generate');

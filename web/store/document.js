@@ -41,9 +41,9 @@ export function createDocument(first, { onModel, onChange, onState }) {
      * @param {string} [gesture]
      */
     update: (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null)),
-    /** Makes a change that is not undone by itself: the choice of the explained cell. @param {Partial<State>} patch */
+    /** Makes a change that is not an undo step: the choice of the explained cell. @param {Partial<State>} patch */
     look: (patch) => become(replace(history.peek(), change(state.peek(), patch))),
-    /** Ends the gesture, so that the next change is undone by itself. */
+    /** Ends the gesture, so that the next change is an undo step of its own. */
     endGesture() {
       history.value = settle(history.peek());
     },
@@ -52,7 +52,7 @@ export function createDocument(first, { onModel, onChange, onState }) {
     /** @param {string} address the part of a link after # */
     open: (address) => become(record(history.peek(), readLink(address))),
     address: () => writeLink(state.peek()),
-    /** Chooses the nearest head of the model, because an address may contain a head that the model does not have. */
+    /** Replaces a head that the model does not have, which an address may contain, by the nearest head. */
     clampHead(/** @type {import('./protocol.js').About} */ { name, layers, heads, parts }) {
       const now = state.peek();
       // Only models with one stack of blocks have circuits.
@@ -62,7 +62,7 @@ export function createDocument(first, { onModel, onChange, onState }) {
       history.value = replace(history.peek(), { ...now, layer, head, circuit });
     },
     /**
-     * Calls a function that changes the state because the model in it cannot be shown.
+     * Calls a function that changes the state because the model that the state names cannot be shown.
      * @param {() => void} act
      * @param {boolean | 'later'} [how] 'later': the model can be shown later
      */

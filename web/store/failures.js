@@ -24,7 +24,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
   const fail = (/** @type {string | null} */ message) => {
     failure.value = message;
   };
-  /** Shows the previous model again if this one fails before its first answer. @param {string} why */
+  /** Shows the previous model again if the chosen model fails before its first answer. @param {string} why */
   function showPrevious(why) {
     const earlier = answers.restore();
     if (!earlier) return false;
@@ -81,7 +81,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
       const why = texts[code]?.(...values) ?? message;
       if (verb !== 'show' || !showPrevious(why)) fail(why);
     },
-    /** @param {boolean} answered false if the worker died before its first answer, as the next one probably would */
+    /** @param {boolean} answered false if the worker died before its first answer; a new worker probably would too */
     onEnd(answered) {
       const lost = opening.opened.peek().map(({ about }) => about.title ?? '');
       if (!answered) return fail(preferences.words.peek().endedAgain);

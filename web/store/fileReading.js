@@ -20,7 +20,7 @@ export function createFileReader(requests) {
   const problem = signal(/** @type {FileProblem | null} */ (null));
   const panel = signal(/** @type {Panel} */ (null));
   let count = 0;
-  /** Files of the last attempt, and those of an incomplete model. @type {[SelectedFile[], SelectedFile[]]} */
+  /** Files of the last attempt, and files of an incomplete model. @type {[SelectedFile[], SelectedFile[]]} */
   let [last, partial] = [[], []];
 
   /** @param {Omit<Reading, 'read'>} started */
@@ -40,7 +40,7 @@ export function createFileReader(requests) {
   }
 
   const actions = {
-    /** The files that are being read, in bytes. */
+    /** The progress of reading the files; null if none are being read. */
     reading: readOnly(reading),
     problem: readOnly(problem),
     panel: readOnly(panel),
@@ -81,7 +81,7 @@ export function createFileReader(requests) {
       report(length === 0 ? { code: 'noFiles', values: [] } : { code: 'manyFiles', values: [length, MAX_FILES] });
       return false;
     },
-    /** Opens files as one model, together with those of the last attempt if that model was incomplete. */
+    /** Opens files as one model, together with the files of the last attempt if these were an incomplete model. */
     open(/** @type {SelectedFile[]} */ files, /** @type {string | undefined} */ title) {
       last = filesOfOneModel(joined(partial, files));
       start(last, title ?? titleOf(last));

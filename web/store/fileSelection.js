@@ -10,7 +10,7 @@ const SOUND = /\.(wav|mp3|flac|ogg|oga|opus|m4a|aac)$/i;
 /** Returns the path of the folder of a file. @param {string} path */
 const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
 
-/** Returns the file inside the fewest folders. @param {SelectedFile[]} files */
+/** Returns the file whose path has the fewest folders. @param {SelectedFile[]} files */
 const topmost = (files) => files.reduce((a, b) => (a.path.split('/').length <= b.path.split('/').length ? a : b));
 
 /** Returns the folder of the topmost file, else the first file name with an extension. @param {SelectedFile[]} files */
@@ -20,12 +20,12 @@ export function titleOf(files) {
   return folder ?? files.find(({ path }) => /\./.test(path))?.path ?? path;
 }
 
-/** Returns the files of one model: if there are several models, the topmost one. @param {SelectedFile[]} files */
+/** Returns the files of the model, or if there are several models, of the topmost. @param {SelectedFile[]} files */
 export function filesOfOneModel(files) {
   const configs = files.filter(({ path }) => /(^|\/)config\.json$/.test(path));
   if (configs.length < 2 || isFolderOfHeads(files)) return files;
   const folder = folderOf(topmost(configs).path);
-  // A subfolder without weights has settings of this model, such as 1_Pooling.
+  // A subfolder without weights, such as 1_Pooling, contains settings of the model in the folder above.
   const others = new Set(files.filter(({ path }) => WEIGHTS.test(path)).map(({ path }) => folderOf(path)));
   return files.filter(({ path }) => {
     const inner = folderOf(path);

@@ -1,5 +1,5 @@
-// Writes and reads a file with the answer for an address without changes. It lets the page show the first picture
-// before the model has been read. The worker's own answer replaces it.
+// Writes and reads a file with the answer to `show` for the initial state. The page shows this answer before the worker
+// has read the model. The worker's own answer replaces it.
 
 /** @typedef {{ part: string } & Record<string, unknown>} Part of an answer */
 

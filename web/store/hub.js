@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub: the name that is typed, the description of the model before it is downloaded, the
-// models that this browser stores, and the access token. The panel that opens models creates the Hub object.
+// Models of the Hugging Face Hub: the name that the visitor types, the description of a model before it is downloaded,
+// the models that this browser stores, and the access token. The panel that opens models creates the Hub object.
 
 import { effect, signal } from '@preact/signals';
 import { choiceOf, isLarge } from '../features/hub/memory.js';
@@ -9,7 +9,7 @@ import { readOnly } from './readOnly.js';
 /** @import { About } from './protocol.js' */
 /** @import { State } from './state.js' */
 
-/** Before it downloads more bytes than this, the page asks the browser never to delete them for lack of room. */
+/** Before a download of more bytes, the page asks the browser not to delete its files when storage runs low. */
 const WORTH_KEEPING = 50e6;
 
 /**
@@ -47,11 +47,11 @@ export class Hub {
   typed = readOnly(this.#typed);
   /** The name of the model that is being looked up. */
   describing = readOnly(this.#describing);
-  /** True while a request waits to be repeated, because the Hub limits requests or the connection was broken. */
+  /** True while the page waits before it repeats a request, because the Hub limits requests or the connection broke. */
   waiting = readOnly(this.#waiting);
   /** The model whose download the visitor is asked to confirm. */
   model = readOnly(this.#model);
-  /** The chosen form of that model's weights. */
+  /** The form in which the weights of `model` are to be kept in memory. */
   form = readOnly(this.#form);
   /** The stored models; null until they are known. */
   stored = readOnly(this.#stored);
@@ -120,7 +120,7 @@ export class Hub {
     if (described) this.#found(described);
     if (waits !== undefined) this.#wait(waits);
   }
-  /** Asks again after a download was cancelled, because the rest of the download is smaller now. */
+  /** Asks for confirmation again after a download was cancelled, because fewer bytes are left to download now. */
   cancelled = () => {
     if (!this.#downloading) return;
     this.#asksFirst = true;

@@ -6,7 +6,7 @@ export type WeightsForm = 'float32' | 'stored' | 'int8';
 export interface HubAnswer {
   described?: HubModel;
   stored?: StoredHubModel[];
-  /** Seconds until a request is repeated, because the Hub limits requests or the connection was broken. */
+  /** Seconds until a request that failed is repeated, because the Hub limits requests or the connection broke. */
   waits?: number;
 }
 

@@ -26,7 +26,7 @@ const createWeightChanges = (requests, state) => ({
 
 /** The name of the handmade heads that read pictures. */
 const PATCHES = 'patches';
-/** Returns the model to read a picture: the current one or handmade heads. @param {About | null | undefined} about */
+/** Returns the name of the model that is to read a picture. @param {About | null | undefined} about current model */
 const readerOfPictures = (about) => (about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES);
 
 /**
@@ -59,7 +59,7 @@ function createArrivals({ requests, document, models, files, choose }) {
     /** @param {{ about: About, summary: Summary | null }} model */
     addFromFiles({ about, summary }) {
       models.add({ about, summary });
-      // The page shows the summary of weights in the place of a model's predictions: it needs no panel.
+      // For attention weights no panel is opened, because the page shows their summary instead of predictions.
       present(about, about.kind === 'transformer' ? 'summary' : null);
     },
     /** @param {typeof Hub} HubOfPanel */
@@ -115,7 +115,7 @@ export function createOpening({ requests, document }) {
     } catch {
       return files.report({ code: 'noSound', values: [file.name ?? ''] });
     }
-    // The decoder's text belongs to the sound before.
+    // The decoder's text was the answer to the previous sound.
     if (state.peek().model === about.name) update({ second: about.prompt ?? '', cell: null });
   }
 

@@ -1,4 +1,4 @@
-// The list of the models that are open besides those of the menu.
+// The list of the open models that are not in the menu.
 
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';

@@ -1,4 +1,4 @@
-// Language and theme. Without a choice of the visitor they are those of the browser.
+// Language and theme. The browser's settings determine them unless the visitor has chosen others.
 
 import { computed, effect, signal } from '@preact/signals';
 import { LANGUAGES, languageFor, loadLanguage } from '../texts/languages.js';

@@ -55,7 +55,7 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   show: { state: State };
   /** Measures the probability of the chosen token with each head switched off in turn. */
   ablate: { state: State };
-  /** Compares the attention of an opened model with that of its float32 weights. */
+  /** Compares the attention of a quantized model with the attention of the same model with float32 weights. */
   rounding: { state: State };
   /** Computes the composition of the chosen head with the heads of all other layers. */
   composition: { state: State };
@@ -63,11 +63,11 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   tokenProbabilities: { state: State };
   /** Lists the ready-made pairs of sentences that fit a model. */
   traceTasks: { state: State };
-  /** Measures how much of the answer each place of the model restores. pairs: those over which a mean is computed. */
+  /** Measures how much of the answer each place of the model restores. pairs: the sentences for a mean over pairs. */
   trace: { state: State; pairs: Pair[] };
-  /** Sets the place that a trace measures next, or pauses the trace. */
+  /** Sets the place that the running trace measures next, or pauses the trace. */
   traceControl: TraceControl;
-  /** Reads the messages in the text or, if `messages` is present, makes a text of them. */
+  /** Finds the chat messages in the text. If `messages` is present, makes a text of these messages instead. */
   chat: { state: State; messages?: ChatMessage[] };
   /** Continues the text. */
   generate: { state: State; max: number };
@@ -83,17 +83,18 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   hubOpen: { name: string; weights: WeightsForm; token: string };
   /** Lists the models of the Hub that this browser stores; the model `remove` is deleted before. */
   hubStored: { remove?: string };
-  /** Sets the number of heads into which the queries and keys of a file are split. */
+  /** Sets the number of heads into which the page splits the queries and keys of a file. */
   split: { name: string; heads: number };
   /** Sets the texts of the tokens of attention weights. */
   nameTokens: { name: string; tokens: Record<string, string[]> };
   /** Sets the picture that a model of patches reads; without a file, the picture that the page draws. */
   picture: { name: string; file?: Blob & { name?: string } };
-  /** Sets the sound that a model hears: one channel, from −1 to 1; without samples, the sound that the page makes. */
+  /** Sets the sound that a model hears; without samples, the sound that the page makes. samples: mono, −1 to 1. */
   sound: { name: string; samples?: Float32Array; rate?: number };
   /**
-   * Trains a model and reports on it until the next request of this verb. fresh: a stored model is not continued.
-   * start: training starts at once. bytes: a saved model to be continued. paced: the page acknowledges each report.
+   * Trains a model and reports on it until the next request of this verb. fresh: true to train from the beginning even
+   * if a model is stored. start: true to start at once. bytes: a saved model to train further. paced: true if the page
+   * acknowledges each report.
    */
   train: {
     state: State;
@@ -103,7 +104,7 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
     bytes?: Uint8Array;
     paced?: boolean;
   };
-  /** Changes how training continues. */
+  /** Plays, pauses, steps, saves or otherwise controls the training that runs. */
   controlTraining: TrainingControl;
   /** Tells the worker that the page has processed one report of a paced training. */
   acknowledgeReport: Empty;
@@ -129,7 +130,7 @@ export type ReceivedPart = PartMessage & { of: string | undefined };
 /** A listener for each kind of part. */
 export type PartListeners = { [P in PartName]: (part: Extract<ReceivedPart, { part: P }>) => void };
 
-/** dropped: true if a newer request came, or if this one was cancelled. */
+/** dropped: true if the request was not answered, because a newer request arrived or it was cancelled. */
 export interface DoneMessage {
   id: number;
   verb: Verb;
@@ -139,7 +140,7 @@ export interface DoneMessage {
   dropped?: boolean;
 }
 
-/** code and values: the key of the page's text for this problem, and the values that the text contains. */
+/** code: identifies the page's text for this problem. values: the values that are inserted into the text. */
 export interface ErrorMessage {
   id: number;
   verb: Verb;
@@ -174,7 +175,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   opened: { about: About; summary: Summary };
   inputOpened: { about: About; summary: Summary | null };
   hub: HubAnswer;
-  /** The tokens, heads, picture or sound of a source have been changed, so that the page must request it again. */
+  /** The tokens, heads, picture or sound of a source have changed, so the page must request what it shows again. */
   changed: Empty;
   tokenProbabilities: TokenProbabilities;
   traceTasks: TraceTasks;
@@ -186,9 +187,9 @@ export interface Parts extends AtlasParts, SurpriseParts {
   /** The whole text that has been generated. isAnswer: it is the text of the decoder in an encoder–decoder. */
   generated: { text: string; isAnswer: boolean };
   trainingReport: TrainingReport;
-  /** Models in this browser's storage. problem: why the newest model could not be stored. */
+  /** The trained models in this browser's storage. problem: why the newest model could not be stored. */
   storedModels: { list?: StoredModel[]; problem?: string };
-  /** A model as a file. extension: that of the file's name, default 'safetensors'. */
+  /** A model as a file. extension: the extension of the file's name; default 'safetensors'. */
   savedFile: { bytes: Uint8Array; settings: Settings; extension?: string };
 }
 
@@ -199,7 +200,7 @@ export interface Progress {
 
 /**
  * The comparison of a model in few bits with its float32 weights, over the first tokens of the text. same: the share of
- * rows whose strongest key is the same. largest: change of an attention weight.
+ * rows whose strongest key is the same. largest: the largest change of an attention weight.
  */
 export type Rounding =
   | ({ is: 'reading' } & Progress)
@@ -274,10 +275,10 @@ export interface ShownRun {
   head: number;
   /** True if `weights` contains only the chosen head, because the weights of all heads are too many. */
   large?: boolean;
-  /** True if its tokens are whole words: see joinWords.js. */
+  /** True if the rows and columns of the run are whole words: see joinWords.js. */
   joined?: boolean;
   named?: boolean;
-  /** Similarity of two sentences. */
+  /** The similarity of the two sentences that the model compares. */
   likeness?: number | null;
   /** (L,H,T,S) */
   weights: Float32Array;
@@ -292,7 +293,7 @@ export interface ShownRun {
   guesses?: { text: string; wanted: number; right: boolean }[];
 }
 
-/** A token or class; id is −1 if there is none. */
+/** A token or class. id: −1 or null if there is none. */
 export interface Label {
   id: number | null;
   text: string;
@@ -344,7 +345,10 @@ export interface Contributions {
   sum: number;
 }
 
-/** The prediction of the other run: see otherCase in modelEdits.js. top: its probabilities of the shown run's `top`. */
+/**
+ * The prediction of the run that the shown run is compared with: see otherCase in modelEdits.js. top: its probabilities
+ * of the labels in the shown run's `top`.
+ */
 export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];
@@ -388,8 +392,8 @@ export interface Ranking {
 }
 
 /**
- * The comparison of a run without a prediction with the other run: the angles in degrees between the hidden states of
- * both, as the mean over all tokens and the largest ones.
+ * The comparison of two runs of a model that predicts nothing: the angles in degrees between the hidden states of both
+ * runs, as the mean over all tokens and as a list of the largest angles.
  */
 export interface Turned {
   kind: Comparison['kind'];
@@ -421,7 +425,7 @@ export interface PooledHead {
   columns: number;
 }
 
-/** now: with the changes of the state. ever: without changes. Both arrays begin with the second token. */
+/** The probability of each token after the first. now: with the changes of the state. ever: without changes. */
 export interface TokenProbabilities {
   state: State;
   now: ArrayLike<number>;
@@ -442,9 +446,9 @@ export interface HeadComposition {
 }
 
 /**
- * measure: the probability of a token, or, without a prediction, the mean angle in degrees by which the hidden states
- * turn. before: the value with all heads. total: number of heads. switchedOff: the heads that have been switched off so
- * far.
+ * The values of a measure with each head switched off in turn. measure: the probability of a token, or for a model that
+ * predicts nothing, the mean angle in degrees by which the hidden states turn. before: the value with all heads. total:
+ * the number of heads. switchedOff: the heads that have been measured so far.
  */
 export interface Ablation {
   measure: 'probability' | 'angle';

@@ -1,4 +1,4 @@
-// Requests to the worker: the fields of the state that each depends on, and those whose answers are awaited.
+// Requests to the worker. Knows the fields of the state that each request depends on, and which answers are awaited.
 
 import { batch, signal } from '@preact/signals';
 import { isOpen } from '../features/train/settings.js';
@@ -30,7 +30,7 @@ const NOT_ASKED = new Set([
   'units',
 ]);
 
-/** Returns a key of everything that the answer to `show` depends on. @param {State} state */
+/** Returns a text that identifies everything that the answer to `show` depends on. @param {State} state */
 export const keyOfShow = (state) =>
   JSON.stringify([
     state.view === 'compare',
@@ -38,7 +38,7 @@ export const keyOfShow = (state) =>
     Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
   ]);
 
-/** Returns a key of everything that the prediction depends on. @param {State} state */
+/** Returns a text that identifies everything that the prediction depends on. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 
 /**
@@ -98,12 +98,12 @@ function createPending() {
 }
 
 /**
- * Creates functions that request what the page displays. None of them sends the same request twice in a row.
+ * Creates functions that request what the page displays. None of these functions sends the same request twice in a row.
  * @param {ReadonlySignal<State>} state
  * @param {(verb: VerbOfState) => void} ask
  */
 function createDisplayRequests(state, ask) {
-  /** Keys of the last requests. */
+  /** The texts that identify the last requests of each kind. */
   let [shown, composed] = ['', ''];
   return {
     showIfChanged() {
@@ -112,11 +112,11 @@ function createDisplayRequests(state, ask) {
       shown = key;
       ask('show');
     },
-    /** Makes the next `showIfChanged` send a request in any case. */
+    /** Makes the next call of `showIfChanged` send a request even if nothing has changed. */
     forgetShown() {
       shown = '';
     },
-    /** Requests the composition of heads, if its lines are visible. */
+    /** Requests the composition of heads, if the view shows it as lines. */
     showComposition() {
       const now = state.peek();
       const key = JSON.stringify([now.model, now.layer, now.head]);

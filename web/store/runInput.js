@@ -1,4 +1,4 @@
-// The input of a run: the text, and the changes of the model. It is a part of the state.
+// The input of a run: the text, and the changes of the model. It consists of some fields of the state.
 
 /**
  * Everything that the numbers of a run depend on, except the model. state.js explains places.
@@ -8,7 +8,7 @@
  *   are compared: see features/textImage/sentences.js
  * @property {Record<string, number>} temperature by place
  * @property {Record<string, string>} mask by place: 'none', 'past' in a model without a causal mask, or the
- *   number of keys of a window
+ *   number of keys of a sliding window
  * @property {Record<string, string>} painted by place: cells that were masked by hand, see hiddenCells.js
  * @property {Record<string, number>} scale by place: factor of a head's output, 0 is off
  * @property {Record<string, number>} patch by place: 1 replaces a head's output by that of the pinned run

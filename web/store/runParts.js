@@ -3,7 +3,7 @@
 /** @import { Run, RunWithContributions, RunWithPredictions, RunWithValues } from './types.js' */
 
 /**
- * True if a run has the numbers of the shown head.
+ * Returns true if a run has the queries, keys, values and scores of the shown head.
  * @template {Run} R
  * @param {R | null} run
  * @returns {run is R & RunWithValues}
@@ -11,7 +11,7 @@
 export const hasValues = (run) => run?.values !== undefined;
 
 /**
- * True if a run has predictions, of which one is chosen.
+ * Returns true if a run has predictions and one of them is chosen.
  * @template {Run} R
  * @param {R | null} run
  * @returns {run is R & RunWithPredictions}
@@ -19,7 +19,7 @@ export const hasValues = (run) => run?.values !== undefined;
 export const hasPredictions = (run) => run?.top !== undefined && run.chosen !== undefined;
 
 /**
- * True if a run has the contributions to the logit of the chosen prediction.
+ * Returns true if a run has the contributions to the logit of the chosen prediction.
  * @template {Run} R
  * @param {R | null} run
  * @returns {run is R & RunWithContributions}

@@ -40,11 +40,11 @@ export interface About {
   writes: boolean;
   /** True if the heads can be changed. */
   edits: boolean;
-  /** True if the logits are sums of contributions, which the view `flow` shows. */
+  /** True if each logit is a sum of contributions, which the view `flow` shows. */
   sums: boolean;
   /** How a sentence encoder pools its tokens into one vector; null for a model that compares no sentences. */
   compares?: 'mean' | 'first' | 'last' | 'max' | null;
-  /** Set if the model compares sentences with a picture: a softmax over all sentences, or a sigmoid for each. */
+  /** Set if the model compares sentences with a picture: 'all' for a softmax over sentences, 'each' for sigmoids. */
   matches?: 'all' | 'each';
   /** True if the files of the model have a chat template. */
   chats?: boolean;
@@ -58,11 +58,11 @@ export interface About {
   parts: AttentionPart[];
   /** The size of the model's files. */
   bytes: number;
-  /** The texts of handmade heads: the name of a role and a sentence about it, by language and role. */
+  /** For handmade heads, the name of each role and a sentence about the role, by language and role. */
   terms?: Record<string, Record<string, string[]>>;
   /** Possible numbers of heads of a file with queries and keys. */
   choices?: number[];
-  /** A model that is trained in the page. probe: the text that is shown during training. */
+  /** Set for a model that is trained in the page. probe: the text that is shown during training. */
   trained?: { settings: Settings; tokens: string[]; probe: string; steps: number };
 }
 
@@ -71,7 +71,7 @@ export type Summary = WeightsSummary | LayerSummary | TransformerSummary;
 
 export interface WeightsSummary {
   kind: 'weights';
-  /** The axis whose sums are 1. */
+  /** The axis along which the weights sum to 1. */
   sums: string;
   parts: AttentionSizes[];
   /** True if the files contain texts for the tokens. */
@@ -103,7 +103,7 @@ export interface LayerSummary {
   width: number;
   /** True if queries and keys are computed from the weights of a layer. */
   projected: boolean;
-  /** True if the file has separate heads. */
+  /** True if the file has an axis of heads. */
   split?: boolean;
   batch: number;
   named: boolean;

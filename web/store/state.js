@@ -2,8 +2,9 @@
 // reads the address. Layers, heads, tokens and entries of a batch are counted from 0, also on the page and in the
 // address. Only the steps of the story are counted from 1 on the page and in the address.
 //
-// Changes of the model are stored by place. A place is 'all', a layer such as '3', or a head such as '3.1'. Places of
-// an encoder begin with e, of attention to an encoder with c, and of the tower for pictures with v: 'e3.1', 'call'.
+// Changes of the model are stored by place. A place is 'all', a layer such as '3', or a head such as '3.1'. Places in
+// an encoder begin with e, in cross-attention with c, and in the tower for pictures with v. So 'e3.1' is a head of the
+// encoder, and 'call' is all cross-attention.
 
 import { cut, quote } from '../../src/js/check/quote.js';
 import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../features/circuit/settings.js';
@@ -32,7 +33,7 @@ import { joinsWords, RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * colours: the colour scale. mean: the heads whose mean is shown. panel: the content of the reading column. axes: the
  * two measures of the map of all heads, across and up. step: the step of the story. hide: the smallest value that the
  * view `flow` draws. scope: the places that the what-if line changes. training: the settings of the model `trained`.
- * lesson: the text that this model learns, if its task is the visitor's own text. written: the index of the first
+ * lesson: the text that the model `trained` learns, if the task is the visitor's own text. written: index of the first
  * character that the model has written. sum: the rows or columns that are added, '' for none: see features/sums. units:
  * the units of the picture's rows and columns. first: the step of the first visit, null once it is over. circuit: null
  * if the view `flow` shows contributions. trial: changes inside a head that a step of the story tries, see trial.js;
@@ -99,12 +100,12 @@ export const isOfHub = (model) => model.includes('@');
 const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
 /** @typedef {(value: any) => boolean} Check true for a valid value, of any type */
 
-/** Makes a check of a map whose keys are places. @param {Check} each @returns {Check} */
+/** Makes a check of a record with a value for each place. @param {Check} each @returns {Check} */
 const byPlace = (each) => (map) =>
   typeof map === 'object' &&
   map !== null &&
   Object.entries(map).every(([place, value]) => /^[ecv]?(all|\d+(\.\d+)?)$/.test(place) && each(value));
-/** Rewrites the keys of patches: places of a trace such as 'mlp.3.1' become places of heads. @param {any} map */
+/** Shortens places of a trace such as 'mlp.3.1' to '3.1', so that byPlace accepts them. @param {any} map */
 const withoutParts = (map) =>
   map &&
   Object.fromEntries(Object.entries(map).map(([key, on]) => [key.replace(/^(stream|heads|mlp)\.(?=\d)/, ''), on]));
@@ -119,7 +120,7 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
-  // A patch may also have a place of a trace, which is a part of a layer and a token.
+  // A patch may also be at a place of a trace, such as 'mlp.3.1': the MLP of layer 3 at token 1.
   patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
 /** @type {Record<string, Check>} */
@@ -172,7 +173,7 @@ export function change(state, patch) {
       throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
   const isOther = patch.text !== undefined && patch.text !== state.text;
   const moved = isOther ? NOWHERE : {};
-  // The panel `train` shows the only model that is trained. Changes of one model do not apply to another.
+  // The panel `train` always shows the model `trained`. Changes of one model do not apply to another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
   const panel = patch.panel ?? (left ? 'reading' : state.panel);

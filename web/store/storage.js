@@ -1,4 +1,4 @@
-// Values that the page stores between visits. A page opened from disk may have no storage, and stores nothing then.
+// Stores values of the page between visits. If the browser gives the page no storage, it stores nothing.
 
 /** @param {string} name @param {string} value */
 export function remember(name, value) {

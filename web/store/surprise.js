@@ -7,7 +7,7 @@ import { keyOfShow } from './requests.js';
 
 /** @import { State } from './state.js' */
 /** @import { SurprisedToken, SurprisedTokens, SurpriseText } from './surpriseProtocol.js' */
-/** @typedef {(SurprisedToken | undefined)[]} Tokens by their place in the text */
+/** @typedef {(SurprisedToken | undefined)[]} Tokens by their index in the text */
 /** @typedef {SurpriseText & { now: Tokens, other: Tokens, done: number, stopped?: boolean }} Measured */
 
 /**
@@ -17,7 +17,7 @@ import { keyOfShow } from './requests.js';
  */
 export function createSurprise({ requests, state }) {
   const measured = signal(/** @type {Measured | null} */ (null));
-  /** The key of the last request, and the model that it was about. */
+  /** A text that identifies the last request, and the model of that request. */
   let [asked, model] = ['', state.peek().model];
 
   /** Requests the probabilities that the view of a state shows. @param {State} now */

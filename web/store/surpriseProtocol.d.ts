@@ -2,11 +2,11 @@
 
 import type { Piece, Prediction, State } from './protocol.js';
 
-/** The run that the thin line shows: see otherCase in features/whatif/modelEdits.js. */
+/** The kind of the other run, which a thin line shows: see otherCase in features/whatif/modelEdits.js. */
 export type OtherKind = 'pinned' | 'with' | 'before' | 'without';
 
 export interface SurpriseRequests {
-  /** Measures the probability of each token of the text, and lists the likeliest tokens at its place. */
+  /** Measures the probability of each token of the text, and lists the likeliest tokens at the same position. */
   surprise: { state: State };
 }
 
@@ -17,7 +17,7 @@ export interface SurpriseText {
   pieces: Piece[];
   /** True if each token is masked in a run of its own; false if it is predicted from the tokens before it. */
   masked: boolean;
-  /** The other run, with which this one is compared; null if there is none. */
+  /** The kind of the run that the shown run is compared with; null if there is none. */
   kind: OtherKind | null;
   /** Indices of the tokens that the model cannot predict. */
   silent: number[];
@@ -25,8 +25,8 @@ export interface SurpriseText {
 }
 
 /**
- * guesses: the likeliest labels in the run that is shown, and the token itself. Their field `now` is the probability in
- * the run `which` of SurprisedTokens.
+ * guesses: the likeliest labels in the run that is shown, and the token itself. The field `now` of a guess is its
+ * probability in the run that the field `which` of SurprisedTokens names.
  */
 export interface SurprisedToken {
   t: number;

@@ -36,7 +36,7 @@ export interface TraceRuns {
   columns: Column[];
   /** The first column that is measured. */
   first: number;
-  /** 1 for each place with the same value in both runs, which needs no run of its own. */
+  /** 1 for each place whose value is the same in both runs, so that it need not be measured. */
   same: { [part in GridPart]?: Uint8Array };
   total: number;
   /** Why nothing can be measured. noAnswer: a word is not a single token. */
@@ -45,7 +45,7 @@ export interface TraceRuns {
 
 export type TraceProblem = 'same' | 'sameAnswer' | 'close' | 'noAnswer' | 'noPlace';
 
-/** share: how much of the answer returns. a and b: the probabilities of the answers with this place patched. */
+/** share: how much of the answer is restored. a and b: the probabilities of the two answers with this place patched. */
 export interface TracedCell extends GridPlace {
   share: number;
   value: number;

@@ -12,7 +12,7 @@ import { runOf } from './runInput.js';
 /** @import { TraceCells, TraceRuns, TraceTasks } from './traceProtocol.js' */
 /** @import { State } from './state.js' */
 
-/** Returns a key of everything that a trace depends on. @param {State} state */
+/** Returns a text that identifies everything that a trace depends on. @param {State} state */
 const keyOfTrace = (state) => JSON.stringify([state.model, state.pinned, { ...runOf(state), patch: {} }, state.trace]);
 
 /**
@@ -22,7 +22,7 @@ const keyOfTrace = (state) => JSON.stringify([state.model, state.pinned, { ...ru
  * @param {import('./answers.js').Answers} options.answers
  */
 export function createTracing({ requests, state, answers }) {
-  /** The key of the last request, its model, and true once the tasks that fit the model have been requested. */
+  /** A text that identifies the last request; the model; true once the tasks that fit the model were requested. */
   let [asked, model, fitted] = ['', '', false];
   const pointed = signal(/** @type {GridPlace | null} */ (null));
   const paused = signal(false);
@@ -33,7 +33,7 @@ export function createTracing({ requests, state, answers }) {
 
   function measure() {
     const now = state.peek();
-    // The mean over all pairs is measured once the pairs are known.
+    // A mean over all pairs cannot be requested before the worker has sent the pairs.
     if (!now.pinned || (now.trace.pair === ALL && !answers.fields.traceTasks.peek())) return;
     const key = keyOfTrace(now);
     if (key === asked) return;
@@ -52,7 +52,7 @@ export function createTracing({ requests, state, answers }) {
       fitted = true;
       measure();
     },
-    /** Measures again, after the worker has died. */
+    /** Repeats the requests after the worker has died. */
     again() {
       [asked, fitted] = ['', false];
       this.follow(state.peek());

@@ -138,7 +138,7 @@ export function createTraining({ requests, state, update, about }) {
     progress: readOnly(progress),
     /** Set when the loss diverged, until training continues. */
     diverged: readOnly(diverged),
-    /** How much a model that is trained further has changed; null for a new one. */
+    /** The changes of an existing model that is trained further; null for a new model. */
     changes: readOnly(changes),
     /** Steps per second; null without a limit. */
     speed: readOnly(speed),

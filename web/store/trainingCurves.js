@@ -1,4 +1,4 @@
-// The curves of the training that is shown, and of the training before.
+// The curves of the training that is shown, and those of the previous training.
 
 import { signal } from '@preact/signals';
 import { extended, noCurves } from '../features/train/curves.js';

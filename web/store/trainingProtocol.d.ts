@@ -32,7 +32,7 @@ export interface TrainingReport extends ReportDetails {
 }
 
 export interface ReportDetails {
-  /** Scores of heads, by keys such as 'induction 1.0': the name of the score, layer and head. */
+  /** Scores of heads, by names such as 'induction 1.0', which consist of the name of the score, layer and head. */
   scores?: HeadScores;
   frame?: Frame;
   /** Steps of which there are snapshots. */
@@ -47,13 +47,13 @@ export interface ReportDetails {
 
 /** The changes of an existing model since its training began. A pair is the value before training and the value now. */
 export interface HeadChanges {
-  /** The step whose model is compared; the step that the page shows may be ahead of it. */
+  /** The step at which the model was compared. The step that the page shows may be later. */
   step: number;
-  /** The mean loss in nats of a token that is held out; null if the text is too short to hold out its end. */
+  /** The mean loss in nats per held-out token; null if the text is too short to hold out a part of it. */
   loss: [number, number] | null;
-  /** The mean loss in nats of a token that is learned from. */
+  /** The mean loss in nats per token of the text that the model learns from. */
   learned: [number, number];
-  /** The probability of each token of the sentence that is shown, from token 1 on. */
+  /** The probability of each token of the shown sentence, except token 0. */
   likely: [number, number][];
   /** The mean Jensen–Shannon divergence of the rows of each head in bits, by layer. */
   heads: number[][];

@@ -25,7 +25,7 @@ const keyOfTraining = ({ training, lesson }) => keyOf(settingsOf(training, lesso
  */
 export function createTrainingRun({ requests, state, progress, diverged, changes, speed, film, steer, onLoaded }) {
   const curves = createCurves();
-  /** The key of the training in the worker. */
+  /** Identifies the training in the worker. */
   let asked = '';
   /** pending: the first report of the training has not arrived. loading: the training is being read from a file. */
   let [pending, loading] = [false, false];

@@ -23,18 +23,18 @@ export interface TaskKind {
   tokens: string[];
   context: number;
   sequence(random: Random): Sequence;
-  /** Draws a validation sequence, if a sequence drawn by `sequence` might be one of the training sequences. */
+  /** Draws a validation sequence, for tasks in which `sequence` might draw a training sequence. */
   heldOut?(random: Random): Sequence;
   /** Returns true for a sequence that is a good example to show. */
   suits?(labels: number[]): boolean;
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };
   goal: number | null;
-  /** The numbers of validation sequences and of frames, for a task for which the usual ones would take too long. */
+  /** The numbers of validation sequences and of frames, for a task for which the usual numbers would take too long. */
   limits?: { validation: number; frames: number };
-  /** The model that training begins with, and its tokenizer. If it is missing, a new model is trained. */
+  /** The model that training begins with, and the model's tokenizer. If missing, a new model is trained. */
   base?: BaseModel;
-  /** The text that is shown and its tokens, if it is not one of the validation sequences. */
+  /** The text that is shown during training, with its tokens. If missing, a validation sequence is shown. */
   shown?: Sequence & { text: string };
 }
 
@@ -43,7 +43,7 @@ export interface BaseModel {
   tokenizer: SourceTokenizer;
   /** Reads the model's tokenizer.json. */
   readTokenizer(): Promise<Uint8Array>;
-  /** True if the end of the text is held out; otherwise the text is too short. */
+  /** True if the end of the text is held out; false if the text is too short for this. */
   holdsOut: boolean;
 }
 

@@ -10,7 +10,7 @@ import { readOnly } from './readOnly.js';
 
 /** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
 /**
- * The number of rows of a text that are shown. It grows by one after another while the playback runs.
+ * The number of rows of a text that are shown. While the playback runs, the number grows one by one.
  * @typedef {{ text: string, rows: number, plays: boolean }} Playback
  */
 /**
@@ -46,7 +46,7 @@ function createFirstVisit() {
     setArriving(is) {
       arriving.value = is;
     },
-    /** The former place of the sentence on the screen, until the picture has unfolded from there. */
+    /** The former box of the sentence on the screen, until the picture has unfolded from this box. */
     unfolding: readOnly(unfolding),
     /** @param {{ left: number, top: number, width: number } | null} box */
     setUnfolding(box) {
@@ -88,7 +88,7 @@ export function createUi() {
     setSwitchHover(on) {
       switchHover.value = on;
     },
-    /** The ribbon or line of flow whose components are listed. */
+    /** The ribbon or line of the view `flow` whose components are listed. */
     picked: readOnly(picked),
     /** @param {Picked | null} part */
     pick(part) {
@@ -103,7 +103,7 @@ export function createUi() {
     stopBrush() {
       brush.value = null;
     },
-    /** The order of heads in a row: by place, ablation, distance from uniform or a score. */
+    /** The order of the heads of a layer: by index, ablation, distance from uniform attention, or a score. */
     sort: readOnly(sort),
     /** @param {string} order */
     setSort(order) {

@@ -23,7 +23,7 @@ export function record(history, next, gesture = null) {
 }
 
 /**
- * Makes a change that is not a step to undo: the choice of the explained cell.
+ * Makes a change that is not an undo step: the choice of the explained cell.
  * @param {History} history @param {State} next @returns {History}
  */
 export const replace = (history, next) => ({ ...history, now: next });

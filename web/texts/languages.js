@@ -1,5 +1,5 @@
-// The languages of the page. English is included, and other languages are loaded when they are chosen. Each language
-// has every text, because a test compares the keys.
+// The languages of the page. English is included, and other languages are loaded when they are chosen. A test checks
+// that each language has every text.
 
 import { strings as en } from './en.js';
 

@@ -10,7 +10,7 @@ export const signed = (x, digits = 2) => {
   const figure = Math.abs(x).toFixed(digits);
   return Number(figure) === 0 ? figure : `${x < 0 ? '−' : '+'}${figure}`;
 };
-/** Writes 1.92 or −1.92, with the same minus as `signed`. @param {number} x */
+/** Writes 1.92 or −1.92, with the minus that `signed` also writes. @param {number} x */
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
 /** Writes an angle as 3.4° or 12°. @param {number} x not negative */
 export const degrees = (x) => `${x.toFixed(x < 9.95 ? 1 : 0)}°`;

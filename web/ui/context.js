@@ -1,4 +1,4 @@
-// The session for components. Additions belong into these files:
+// Gives components access to the session. To extend the page, edit these files:
 //
 //   a view of the large picture            features/views.js: name, component
 //   a panel of the reading column          features/panels.js: name, component

@@ -20,7 +20,7 @@ const replacementOf = (root, { tagName, classList }) =>
 
 const nameOf = (/** @type {Element} */ element) => element.textContent || element.getAttribute('aria-label');
 
-/** Finds a removed element that was drawn again, by its name. @param {Element[]} all @param {Element} old */
+/** Finds the element that replaces a removed one, by its name. @param {Element[]} all @param {Element} old */
 const twinOf = (all, old) =>
   nameOf(old) ? all.find((other) => other.tagName === old.tagName && nameOf(other) === nameOf(old)) : undefined;
 
@@ -50,7 +50,7 @@ export function useKeptFocus(host) {
     const restore = () => {
       if (last && !root.activeElement && isGone(last)) nearestTo(root, last, ancestors)?.focus({ preventScroll: true });
     };
-    // Some browsers send this event before the element is removed. A focus that moved elsewhere is not restored.
+    // Some browsers send this event before they remove the element. If the focus moved elsewhere, it is not restored.
     const onBlur = (/** @type {Event} */ event) => {
       const { relatedTarget, target } = /** @type {FocusEvent} */ (event);
       const element = /** @type {HTMLElement} */ (target);

@@ -14,7 +14,7 @@ export const between = (/** @type {number} */ least, /** @type {number} */ x, /*
 /** A window below both this height and this width is a phone held sideways. */
 export const LOW = { height: 480, width: 1000 };
 
-/** Returns the kind of screen for a width of the page and a low window. @param {number} width @returns {Screen} */
+/** Returns the kind of screen. low: true in a low window. @param {number} width of the page @returns {Screen} */
 export function screenOf(width, low = false) {
   if (low && width >= 560 && width < LOW.width) return { kind: 'phone', size: 'low' };
   if (width >= 2200) return { kind: 'wide', size: 'huge' };
@@ -24,7 +24,7 @@ export function screenOf(width, low = false) {
   return { kind: width >= 560 ? 'tablet' : 'phone' };
 }
 
-/** Minimum side of a cell that contains a number, and of cells whose rows and keys all have labels. */
+/** Minimum side of a cell that contains a number, and minimum side of cells if each row and each key has a label. */
 export const MIN_FIGURE_CELL = 22;
 export const MIN_LABEL_CELL = 9;
 /** Minimum side of a cell that is drawn by itself. Smaller cells are pooled. */
@@ -54,7 +54,7 @@ export function labelsAbove(label, size, cell) {
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
-/** Left margin of a picture without labels on the left. It contains the line that joins rows without a match. */
+/** Left margin of a picture without labels on the left. It contains the line that marks unmatched rows. */
 const STEP_MARGIN = 12;
 /** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
@@ -106,7 +106,7 @@ export function pictureOf({
   let left = 0;
   let top = 0;
   let level = false;
-  // The size of the labels depends on that of the cells, and vice versa. Both settle after two rounds.
+  // The size of the labels depends on the size of the cells, and vice versa. Both are stable after two rounds.
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), MAX_LABEL_WIDTH);
@@ -118,7 +118,7 @@ export function pictureOf({
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
-  // Pooled cells need no whole number of pixels. Rounded down, they would leave up to half of the room empty.
+  // Pooled cells need no whole number of pixels. If they were rounded down, up to half of the room would be empty.
   const whole = cell >= MIN_WHOLE_CELL ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > MAX_TOKENS_WITH_GAPS || whole < 5 ? 0 : 1;
@@ -126,7 +126,8 @@ export function pictureOf({
 }
 
 /**
- * Returns the top of the cells. The picture ends at the bottom edge of the model, or is in the middle if it is low.
+ * Returns the top of the cells. The picture ends at the bottom edge of the thumbnails, or if it is low, is in the
+ * middle.
  * @param {number} height the height of the room
  * @param {{ side: number, top: number }} picture
  */
@@ -140,8 +141,8 @@ export function gridOf({ patch, S }) {
 }
 
 /**
- * Computes the largest size of a picture in patches and of its copy with the weights. They are one above the other,
- * with the title next to them or above, or side by side if that is much larger.
+ * Computes the largest size of a picture in patches and of its copy with the weights. The picture and the copy are side
+ * by side if this makes them much larger; otherwise they are one above the other, with the title next to them or above.
  * @param {{ width: number, height: number, rows: number, columns: number }} room
  * @param {import('./lengths.js').Lengths} lengths
  */
@@ -163,7 +164,7 @@ export const MIN_PICTURE = 20;
 /** Height of the role below a thumbnail at a font size of 12 px, and of the gap without a role. */
 export const TEXT_HEIGHTS = { role: 18, none: 5 };
 const MIN_NAMED = 32;
-/** Space next to a thumbnail as a share of the width, so that the frame of the chosen head touches no other one. */
+/** Space next to a thumbnail as a share of the width, so that the frame of the chosen head touches no other head. */
 const SIDE_SHARE = 0.09;
 /** Maximum gap between rows as a share of a thumbnail, and maximum size of a thumbnail in font sizes. */
 const [MAX_ROW_GAP, MAX_THUMBNAIL] = [0.5, 16];
@@ -171,8 +172,8 @@ const [MAX_ROW_GAP, MAX_THUMBNAIL] = [0.5, 16];
 const MIN_THUMBNAIL = 8;
 
 /**
- * Returns the size of a thumbnail. It is a multiple of the number of tokens if these are few, unless that would be less
- * than two thirds of the space.
+ * Returns the size of a thumbnail. The size is a multiple of the number of tokens if there are few tokens, unless this
+ * multiple would be less than two thirds of the space.
  * @param {number} most
  * @param {number} tokens
  */
@@ -216,7 +217,7 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
  * others from the left.
  * @param {number[]} widths widths of the names, 0 for a head without a name
  * @param {number} across distance from one thumbnail to the next
- * @param {number} chosen the place of the chosen head in the row, or -1
+ * @param {number} chosen the index of the chosen head in the row; -1 if it is in another row
  */
 export function namesWithRoom(widths, across, chosen) {
   /** @type {number[]} */

@@ -1,5 +1,5 @@
-// Reads lengths that the script needs from the style sheets, so that each number is defined only there. They are custom
-// properties of the page, in pixels.
+// Reads lengths that the script needs from the style sheets, so that each length is defined only in a style sheet. The
+// lengths are custom properties of the page, in pixels.
 
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';

@@ -17,7 +17,7 @@ export function oklabToRgb([L, a, b]) {
   );
 }
 
-/** Returns the shortest decimal that is the same number as a float32. @param {number} x */
+/** Returns the shortest decimal text that denotes the same float32 number as x. @param {number} x */
 export function shortest(x) {
   if (!Number.isFinite(x)) return String(x);
   for (let digits = 1; digits < 9; digits++)

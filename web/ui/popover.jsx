@@ -7,7 +7,7 @@ import { useOpening } from './useOpening.js';
 
 /**
  * @param {{ around: string, sign: ComponentChildren, name: string, look: string, children: ComponentChildren }} props
- *   around and look: classes of the element around both, and of the button
+ *   around: class of the element around the button and the popover. look: class of the button
  */
 export function Opens({ around, sign, name, look, children }) {
   const { open, setOpen, ref } = useOpening();

@@ -1,4 +1,4 @@
-// A bar for a probability, with a tick for the probability before and a line between both.
+// A bar for a probability, with a tick at the earlier probability and a line between bar and tick.
 
 import { px } from './px.js';
 

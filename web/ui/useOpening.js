@@ -1,4 +1,4 @@
-// Lists and panels that Escape, or a press outside of them, closes.
+// Opens and closes lists and panels. Escape, or a press outside of a list or panel, closes it.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
  */
 export function useClosing(open, close) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
-  // An effect after painting could miss the next key.
+  // A layout effect runs before painting. An effect that runs after painting could miss the next key.
   useLayoutEffect(() => {
     if (!open) return;
     const onKey = (/** @type {KeyboardEvent} */ event) => {

@@ -7,7 +7,7 @@
 
 /**
  * @param {() => WorkerLike} start
- * @param {string} input the name of the model that is answered on the page
+ * @param {string} input the name of the source whose requests are answered on the page
  * @returns {WorkerLike}
  */
 export function routed(start, input) {
@@ -33,7 +33,7 @@ export function routed(start, input) {
         return;
       }
       if (verb === 'openInput') local = null;
-      // Without a worker there is nothing to cancel or to control.
+      // If no worker was started, no request can be cancelled and no training can be controlled.
       if (!worker && (verb === 'cancel' || verb === 'controlTraining')) return;
       if (!worker) {
         worker = start();

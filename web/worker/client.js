@@ -17,10 +17,11 @@ import { watch } from './crashDetection.js';
 
 /**
  * @param {object} listeners
- * @param {(part: ReceivedPart) => void} listeners.onPart called with each part of the answer to a newest request
+ * @param {(part: ReceivedPart) => void} listeners.onPart called with each part of the answer to the newest request of a
+ *   verb
  * @param {(verb: Verb) => void} listeners.onDone
  * @param {(error: RequestError) => void} listeners.onError
- * @param {() => void} [listeners.onEnd] called when the worker has died, with all sources that were open in it
+ * @param {() => void} [listeners.onEnd] called when the worker has died; all sources that were open in it are lost
  * @param {() => WorkerLike} start
  */
 export function createAsk({ onPart, onDone, onError, onEnd }, start) {
@@ -50,7 +51,7 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
     worker.onerror = (event) => {
       const verbs = [...open.keys()];
       open.clear();
-      // A worker that could not be started gives no reason.
+      // The event of a worker that could not be started has no message.
       const problem = event.message ? {} : { code: 'noWorker', values: [] };
       for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start', ...problem });
     };

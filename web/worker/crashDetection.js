@@ -15,7 +15,7 @@ export function hold(lock) {
  * Called on the page: asks the worker to hold a lock, and waits for the lock to become free.
  * @param {WorkerLike} worker
  * @param {() => void} onEnd
- * @returns {() => void} must be called when the worker holds the lock
+ * @returns {() => void} a function that must be called once the worker holds the lock
  */
 export function watch(worker, onEnd) {
   const { locks } = navigator;

@@ -9,7 +9,7 @@ export class OpenSources {
   #fetchFile;
   /** @type {Map<string, Promise<Source>>} */
   #sources = new Map();
-  /** Abort controllers for files that are being read. @type {Map<string, AbortController>} */
+  /** Abort controllers of the sources whose files are being read. @type {Map<string, AbortController>} */
   #readings = new Map();
 
   /** @param {() => Promise<Hl>} core @param {FetchFile} fetchFile */

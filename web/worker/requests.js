@@ -1,6 +1,6 @@
 // Dispatches the requests of the page: see store/protocol.d.ts for the messages and verbs/table.js for the verbs. An
-// answer comes in parts, { id, part, … }, and ends with { id, done: true } or { id, error }. Only the newest of
-// several requests with the same verb is answered.
+// answer consists of parts, { id, part, … }, and ends with { id, done: true } or { id, error }. If several requests
+// with the same verb wait, only the newest is answered.
 
 import { TRAINED } from '../store/runInput.js';
 import { OpenSources } from './openSources.js';

@@ -11,9 +11,9 @@ export type Send = <P extends PartName>(part: P, fields: Parts[P], transfer?: Ar
 
 export interface Reply {
   send: Send;
-  /** True once a newer request with the same verb has come, or this one was cancelled. */
+  /** Returns true once a newer request with the same verb has arrived or this request was cancelled. */
   isCancelled(): boolean;
-  /** Reads newer messages first, and then returns isCancelled(). */
+  /** Lets the worker read newer messages, and then returns isCancelled(). */
   checkCancelled(): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ export interface WorkerContext {
   runs: RunCache;
   roles: RoleCache;
   training(): Promise<Training>;
-  /** Returns the source of a state, which it opens if necessary; for the model `trained`, the model in training. */
+  /** Returns the source that a state names, and opens it if necessary. For `trained`, returns the model in training. */
   sourceOf(state: Pick<State, 'model'> & Partial<State>, reply: Reply): Promise<Source>;
 }
 

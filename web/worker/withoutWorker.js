@@ -1,4 +1,4 @@
-// Answers requests about attention weights on the page, because the page has the weights already.
+// Answers requests about attention weights in the page instead of a worker, because the page already has the weights.
 
 import { summaryOfWeights, weightsSource } from './sources/programSource.js';
 import { showWeights } from './sources/showWeights.js';

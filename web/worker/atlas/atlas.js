@@ -16,7 +16,7 @@ import { fingerprintOf, hashOf } from './scanKey.js';
 /** @import { AtlasDatabase, HeadRecord } from './atlasDatabase.js' */
 /**
  * A map with the scanned passages. nameOf: returns the text of a token. read: returns the page of a head, or undefined
- * if it is no longer stored.
+ * if the page is no longer stored.
  * @typedef {object} Scanned
  * @property {AtlasMap} map
  * @property {Int32Array[]} ids
@@ -30,7 +30,7 @@ const MAX_KEPT = 2;
 export class Atlas {
   #worker;
   #database;
-  /** Maps in memory by key, the newest last. @type {Map<string, Scanned>} */
+  /** Maps in memory by AtlasMap.key, the newest last. @type {Map<string, Scanned>} */
   #scanned = new Map();
   /** Controls the running scan. @type {ReturnType<typeof createControl> | null} */
   #running = null;

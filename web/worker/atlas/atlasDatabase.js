@@ -1,4 +1,4 @@
-// Stores scans in the IndexedDB of this browser, each under a key of its model, corpus and settings.
+// Stores scans in the IndexedDB of this browser. The record key of a scan is a hash of the model, corpus and settings.
 
 /** @import { HeadDetails } from '../../../src/js/analysis/headScan.js' */
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
@@ -15,7 +15,7 @@
  * @typedef {object} AtlasDatabase
  * @property {(scan: ScanRecord, heads: AsyncIterable<PlacedRecord>) => Promise<void>} put
  * @property {(key: string) => Promise<ScanRecord | undefined>} get
- * @property {(model: string) => Promise<string | undefined>} newest the key of the newest scan of a model
+ * @property {(model: string) => Promise<string | undefined>} newest returns the record key of a model's newest scan
  * @property {(key: string, layer: number, head: number) => Promise<HeadRecord | undefined>} head
  */
 
@@ -41,7 +41,7 @@ function open(factory) {
   return resultOf(request);
 }
 
-/** Returns the range of the keys of all heads of a scan. @param {string} key */
+/** Returns the range of the record keys of all heads of a scan. @param {string} key */
 const headsOf = (key) => IDBKeyRange.bound([key], [key, []]);
 
 /** @param {IDBFactory | undefined} factory @returns {AtlasDatabase} */

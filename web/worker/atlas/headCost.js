@@ -1,4 +1,4 @@
-// Measures the exact cost of switching one head off, by a run with and a run without the head for each passage.
+// Measures the exact cost of switching one head off, by two runs for each passage: with the head and without it.
 
 import { rowOf } from '../run/predictions.js';
 import { forward } from '../run/runModel.js';
@@ -11,7 +11,7 @@ import { forward } from '../run/runModel.js';
 /** Minimum milliseconds between two reports of a cost. */
 const EVERY = 200;
 
-/** Returns the surprise at each token from token 1 on, in bits. @param {Values} values @param {Int32Array} ids */
+/** Returns the surprise in bits at each token except token 0. @param {Values} values @param {Int32Array} ids */
 function surprises(values, ids) {
   return Float64Array.from({ length: ids.length - 1 }, (_, t) => {
     const row = rowOf(values, t);
@@ -22,7 +22,7 @@ function surprises(values, ids) {
 }
 
 /**
- * Returns true if a role predicts that the key has the largest weight in row t.
+ * Returns true if the rule of a role predicts that this key has the largest weight in row t.
  * @param {AtlasRole | null} role
  * @param {Int32Array} ids
  * @param {number} t

@@ -33,7 +33,7 @@ export async function headvisArchive({ map, nameOf, read }, model) {
   const intervals = Math.max(2, ...named.flatMap(({ sequences }) => sequences.map(({ interval }) => interval)));
   const scan = {
     metrics: Object.fromEntries(Object.entries(metrics).map(([name, values]) => [name, numbers(values)])),
-    // The writer reads only the shapes of maxima and edges.
+    // The writer reads only the shapes of `maxima` and `edges`.
     maxima: { data: new Float32Array(0), shape: [passages, layers, heads] },
     edges: { data: new Float32Array(0), shape: [layers, heads, intervals - 1] },
     longest,

@@ -10,7 +10,7 @@ const PASSAGES = 96;
 /**
  * @param {TransformerSource} source
  * @param {readonly Int32Array[]} ids
- * @returns {Float32Array | undefined} (L,H,P,P); undefined if all passages are shorter
+ * @returns {Float32Array | undefined} (L,H,P,P); undefined if all passages have fewer than P tokens
  */
 export function meanPictures({ model, about: { layers, heads } }, ids) {
   const starts = ids.filter(({ length }) => length >= PICTURE).slice(0, PASSAGES);

@@ -6,9 +6,9 @@
 
 /** The file with the passages of the demo model, which src/build/demo/passages.js writes. */
 const FILE = 'whale.passages.txt';
-/** Passages that are tokenized before newer messages are read. */
+/** The number of passages that are tokenized before the worker reads newer messages. */
 const AT_ONCE = 32;
-/** Tokens of the passage whose run is timed. */
+/** Maximum tokens of the passage whose run is timed. */
 const TIMED = 128;
 
 /** @param {Pick<WorkerContext, 'fetchFile'>} worker */

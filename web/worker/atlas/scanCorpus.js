@@ -1,4 +1,4 @@
-// Runs a scan, which measures all heads over the passages of a corpus, and reports the map as it changes.
+// Runs a scan, which measures all heads over the passages of a corpus, and reports the map as the scan proceeds.
 
 import { scanHeads } from '../../../src/js/analysis/scanHeads.js';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
@@ -14,13 +14,13 @@ import { meanPictures } from './meanPictures.js';
 /** @import { HeadRecord } from './atlasDatabase.js' */
 /** @import { Passages } from './passages.js' */
 
-/** The samples of a head: the TOP passages with the largest weights, and SAMPLES from each other of the INTERVALS. */
+/** The samples of a head: TOP passages of the highest of the INTERVALS, and SAMPLES passages of each other interval. */
 const [INTERVALS, TOP, SAMPLES] = [5, 20, 10];
-/** Weights of each row that are kept. With more heads than MANY they are fewer, so that the samples fit into memory. */
+/** Weights kept of each row. For more than MANY heads they are fewer, so that the samples fit into memory. */
 const [KEEP, KEEP_OF_MANY, MANY] = [8, 4, 300];
 /** Minimum milliseconds between two reports of the map, and the maximum share of the time that reports may take. */
 const [EVERY, MAX_SHARE] = [250, 0.1];
-/** Maximum heads of a map with pictures. A map of more heads has no room for them. */
+/** Maximum heads of a map with pictures. A map of more heads has no room for pictures. */
 const MAX_PICTURES = 24;
 /** Passages are halved until they fit into memory, but not below this length. */
 const MIN_LENGTH = 16;
@@ -30,7 +30,7 @@ class Stopped extends Error {}
 /** @param {() => boolean} isCancelled returns true after a newer request has come */
 export function createControl(isCancelled) {
   const abort = new AbortController();
-  /** Resolves when a paused scan continues. @type {Promise<void> | null} */
+  /** Resolves when the paused scan is resumed; null if the scan is not paused. @type {Promise<void> | null} */
   let paused = null;
   let resume = () => {};
   const end = (/** @type {Error} */ reason) => {

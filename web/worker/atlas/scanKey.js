@@ -1,9 +1,9 @@
-// Keys of stored scans. The key of a model depends on its sizes and some of its numbers, that of a corpus on its
-// characters.
+// Computes hashes that identify stored scans. The hash of a model depends on the model's sizes and on some numbers of
+// each parameter, the hash of a corpus on the characters of its texts.
 
 /** @import { TransformerSource } from '../sources/types.js' */
 
-/** Numbers of each parameter that the key contains. */
+/** The number of elements of each parameter on which the hash depends. */
 const SAMPLES = 16;
 
 /** Returns a hash of 64 bits as hexadecimal text (FNV-1a with two offsets). @param {string} text */

@@ -1,4 +1,4 @@
-// Measures circuits, and keeps the last one for cuts of its lines and for continuing a measurement that was stopped.
+// Measures circuits. Keeps the last circuit, so that its edges can be cut and a stopped measurement can continue.
 
 import { measureCuts } from './cutLines.js';
 import { CANCELLED, prepare } from './experiment.js';

@@ -1,4 +1,5 @@
-// Runs the model with some lines cut, and measures the prediction, the costs of other lines, and the target's weights.
+// Runs the model with some edges cut. Measures the prediction, the costs of other edges, and the attention weights of
+// the head where the last edge that was cut ends.
 
 import { probabilities } from '../run/predictions.js';
 import { CANCELLED, endsOf, runLines } from './experiment.js';
@@ -9,8 +10,8 @@ import { CANCELLED, endsOf, runLines } from './experiment.js';
 
 /**
  * @param {Experiment} experiment
- * @param {readonly string[]} cut names of the lines to cut; names that the model does not have are ignored
- * @param {readonly string[]} lines names of the other lines that are measured with these cuts
+ * @param {readonly string[]} cut names of the edges to cut; names that the model does not have are ignored
+ * @param {readonly string[]} lines names of the other edges that are measured with these cuts
  * @param {Reply} reply
  */
 export async function measureCuts(experiment, cut, lines, reply) {
@@ -72,7 +73,7 @@ async function next(reply) {
   if (await reply.checkCancelled()) throw CANCELLED;
 }
 
-/** Returns the first head of a target, whose key may be shared. @param {Experiment} experiment @param {any} target */
+/** Returns a target's head; the first, if several share it. @param {Experiment} experiment @param {any} target */
 function headOf({ model }, { kind, layer, head }) {
   const { numHeads, kvHeads = numHeads } = model.options;
   return { layer, head: kind === 'query' ? head : (head * numHeads) / kvHeads };
@@ -85,7 +86,7 @@ function rowAt({ data, shape }, head) {
 }
 
 /**
- * Returns the key that had the largest weight before the cuts, with its weight before and now.
+ * Returns the key that had the largest weight before the cuts, and the weight of this key before and now.
  * @param {{ layer: number, head: number } | null} head
  * @param {number} token
  * @param {Float32Array | null} before

@@ -1,4 +1,4 @@
-// Prepares the measurement of a circuit: the run that is explained, the answers, and the values that replace cut lines.
+// Prepares the measurement of a circuit: the run that is explained, the answers, and the values that cut edges carry.
 
 import { logitDifference, meanContributions, probability } from '../../../src/js/analysis/analysis.js';
 import { edgesOf } from '../../../src/js/analysis/edges.js';
@@ -24,12 +24,12 @@ import { wordsOf } from '../run/tracedPair.js';
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 
-/** The caller that the errors of the module report. */
+/** The name of the caller in error messages of the module. */
 export const CALLER = 'circuit';
 /** The number of passages for the mean, and the maximum tokens of each. */
 const [PASSAGES, LENGTH] = [32, 64];
 
-/** The error for a model or sentences without a circuit. */
+/** The error that reports why a model or sentences have no circuit. */
 class NoCircuit extends Error {
   /** @param {CircuitProblem} problem @param {Partial<CircuitBegun>} [fields] */
   constructor(problem, fields = {}) {
@@ -42,8 +42,8 @@ class NoCircuit extends Error {
 export const CANCELLED = new Error('cancelled');
 
 /**
- * place: index of the token whose logits are the prediction. values: those captured in the run without cuts. off: the
- * values that cut lines carry.
+ * place: index of the token whose logits are the prediction. values: the values captured in the run without cuts. off:
+ * the values that cut edges carry.
  * @typedef {object} Experiment
  * @property {CircuitBegun} begun
  * @property {Graph} graph
@@ -116,7 +116,7 @@ function runsOf(hl, source, state, worker) {
   return given.filter(({ ids }, i) => i === 0 || String(ids) !== String(given[0].ids));
 }
 
-/** Returns the graph of a model, and the indices u·V + v of its lines by name. @param {TransformerSource} source */
+/** Returns the graph of a model, and the indices u·V + v of the edges by name. @param {TransformerSource} source */
 function graphOf({ model, about }) {
   let edges;
   try {
@@ -138,7 +138,7 @@ function graphOf({ model, about }) {
 }
 /** @typedef {ReturnType<typeof graphOf>} Graph */
 
-/** Returns the two nodes of a line. @param {Graph} graph @param {number} line @returns {{ from: Node, to: Node }} */
+/** Returns the two nodes of an edge. @param {Graph} graph @param {number} line @returns {{ from: Node, to: Node }} */
 export function endsOf({ edges: { sources, targets } }, line) {
   return { from: sources[Math.floor(line / targets.length)], to: targets[line % targets.length] };
 }
@@ -151,7 +151,7 @@ function answersOf(hl, source, { trace }, given) {
   const rows = given.map(({ input, ids, edits }) => rowOf(forward(hl, source, input, edits, []), ids.length - 1));
   const name = labelNames(source);
   const tops = rows.map((row) => likeliest(row, 1)[0]);
-  // The visitor's words are those of a trace, whose upper sentence is the other sentence here.
+  // The visitor's words were entered for a trace, which lists the answer to the other sentence first.
   const wanted = given.length > 1 && trace.answers ? [trace.answers[1], trace.answers[0]] : null;
   const ids = wanted
     ? wanted.map((word) => {
@@ -179,8 +179,8 @@ function carriesOf({ about }, { circuit }, given) {
 
 /**
  * Returns the metrics of a circuit. `read` measures the logit of the first answer minus that of the second, or the
- * probability of the only answer. `ordering` orders the lines by its gradient. It uses a logit in place of the
- * probability, because a probability near 1 hardly has a gradient.
+ * probability of the only answer. The gradient of `ordering` determines the order of the edges. `ordering` is a logit
+ * instead of a probability, because the gradient of a probability near 1 is almost 0.
  * @param {number[]} ids @param {boolean} paired
  */
 function metricsOf(ids, paired) {
@@ -221,7 +221,7 @@ function changedModel({ model }, given) {
   );
 }
 
-/** The mean contributions of models over passages. @type {WeakMap<object, Contributions>} */
+/** For each model, the mean contributions over passages. @type {WeakMap<object, Contributions>} */
 const means = new WeakMap();
 
 /**
@@ -257,7 +257,7 @@ async function cutOf(carries, { source, worker, reply, model, given }) {
 }
 
 /**
- * Measures a run in which only some lines are active.
+ * Measures a run in which only some edges are active.
  * @param {Experiment} experiment
  * @param {Uint8Array} active (U,V)
  * @param {string[]} [capture]

@@ -1,5 +1,5 @@
-// Measures a circuit: the order of the lines, the cost of each line, and how much of the prediction remains if only
-// some lines are kept.
+// Measures a circuit: the order of the edges, the cost of each edge, and how much of the prediction remains if only
+// some edges are kept.
 
 import { cutScores } from '../../../src/js/analysis/cutScores.js';
 import { sharesOf } from '../../../src/js/analysis/edgeScores.js';
@@ -11,25 +11,25 @@ import { CALLER, CANCELLED, endsOf, runLines } from './experiment.js';
 /** @import { Reply } from '../types.js' */
 /** @import { Experiment } from './experiment.js' */
 
-/** The number of gradients from which the order of the lines is computed. */
+/** The number of gradients from which the order of the edges is computed. */
 const STEPS = 5;
-/** Milliseconds between two messages to the page, and milliseconds of runs after which messages are read. */
+/** Milliseconds between two messages to the page, and milliseconds of runs after which the page's messages are read. */
 const [SENDING, AT_ONCE] = [40, 20];
-/** Minimum difference between the values with all lines and without any, for a curve that is not only noise. */
+/** Minimum difference between the values with all edges and without any. Below it, the curve would be only noise. */
 const MIN_DIFFERENCE = 1e-3;
 
 /**
  * The progress of the measurement of one circuit. It is kept so that a stopped measurement can continue.
  * @typedef {object} Progress
- * @property {{ name: string, line: number, terms: number[] }[]} order candidates, the largest estimate first
+ * @property {{ name: string, line: number, terms: number[] }[]} order edges to measure, the largest estimate first
  * @property {MeasuredLine[]} lines
  * @property {CurvePoint[]} points
- * @property {number | null} empty the value with all lines cut
+ * @property {number | null} empty the value with all edges cut
  */
 /** @returns {Progress} */
 export const startProgress = () => ({ order: [], lines: [], points: [], empty: null });
 
-/** Returns the numbers of lines for the curve: powers of two are measured before the others. @param {number} most */
+/** Returns numbers of edges for the curve. Powers of two are measured before the others. @param {number} most */
 function countsUpTo(most) {
   const doublings = Array.from({ length: Math.ceil(Math.log2(most + 1)) }, (_, i) => 2 ** i);
   const others = Array.from({ length: most }, (_, i) => i + 1).filter((n) => !doublings.includes(n));
@@ -63,7 +63,7 @@ export async function measureCircuit(experiment, progress, reply) {
 }
 
 /**
- * Returns the lines with the largest estimated costs.
+ * Returns the edges with the largest estimated costs.
  * @param {Experiment} experiment
  * @param {Outbox} outbox
  * @param {() => Promise<void>} step
@@ -145,7 +145,7 @@ function shuffled(list) {
   return list;
 }
 
-/** Makes functions that send new lines and points in groups. @param {Reply} reply @param {Progress} progress */
+/** Makes functions that send new edges and points in groups. @param {Reply} reply @param {Progress} progress */
 function createOutbox(reply, progress) {
   let [lines, points] = [0, 0];
   let [sent, stageBegun] = [0, performance.now()];

@@ -19,8 +19,8 @@ const TOP = 5;
  * @property {number} layers
  * @property {number} layer
  * @property {number} head
- * @property {number | null} token the prediction that is followed
- * @property {number} [also] another prediction that must be listed
+ * @property {number | null} token the label whose probability is shown; null for the likeliest
+ * @property {number} [also] another label that must be listed
  * @property {number | null} place index of the token whose logits are the prediction
  * @property {string} part of an encoder–decoder
  * @property {boolean} other true if the keys are other tokens than the queries
@@ -74,7 +74,8 @@ function listed(likely, { token, also }) {
 }
 
 /**
- * Computes the scores of all heads. For a model trained on a task, one score is the weight on tokens with the answer.
+ * Computes the scores of all heads. For a model trained on a task, the score `partner` is the weight on the tokens that
+ * contain the answer.
  * @param {TransformerSource} source @param {Numbers[]} all weights of every layer @param {number[]} ids
  */
 function allScores({ partnerOf }, all, ids) {

@@ -1,4 +1,4 @@
-// Copies the numbers of one head out of a run: queries, keys, values and scores, and the steps from products to scores.
+// Copies the queries, keys, values and scores of one head out of a run, and lists the steps from products to scores.
 
 import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.js';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
@@ -9,7 +9,7 @@ import { optionsOf, sinkOf, stepsOf } from './scoreSteps.js';
 /** @import { TransformerSource } from '../sources/types.js' */
 /** @import { Values } from './runModel.js' */
 
-/** Maximum logits in which the likeliest label of every token is searched, which takes about 0.1 s. */
+/** Maximum logits of a run in which the likeliest label of every token is searched. The search takes about 0.1 s. */
 const MAX_LOGITS = 2 ** 23;
 
 /**
@@ -23,8 +23,8 @@ const MAX_LOGITS = 2 ** 23;
 
 /**
  * Returns the numbers of a head. The product of row t of `directions` (T,D) with the value of a key, times the
- * attention weight on that key, is the contribution of the key through this head to the logit of the label that follows
- * token t. The sum over all keys is the head's attribution.
+ * attention weight of query t on that key, is the contribution of the key through this head to the logit of label t in
+ * `labels`. The sum over all keys is the head's attribution.
  * @param {TransformerSource} source
  * @param {Values} values
  * @param {ChosenHead} chosenHead
@@ -64,7 +64,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
 }
 
 /**
- * Returns the sums of a head over keys that are not shown, for each query; nothing if all keys are shown.
+ * Returns, for each query of a head, the sums over the keys that are not shown; no fields if all keys are shown.
  * @param {Values['captured']} captured @param {string} at @param {number} head @param {number} T
  */
 function unseenOf(captured, at, head, T) {
@@ -73,7 +73,7 @@ function unseenOf(captured, at, head, T) {
 }
 
 /**
- * Computes `directions`. Null for models without a single norm at the end of the residual stream.
+ * Computes `directions` of headValues; null for models without a single norm at the end of the residual stream.
  * @param {TransformerSource} source
  * @param {Values} values
  * @param {{ part: string, layer: number, head: number }} place

@@ -1,5 +1,5 @@
-// Converts a run from tokens to words. A word consists of the tokens between two spaces, if they begin with a letter or
-// a digit; any other token is a word of its own. With words w of queries and v of keys,
+// Converts a run from tokens to words. A word consists of successive tokens without spaces between them that each begin
+// with a letter or a digit; any other token is a word of its own. With words w of queries and v of keys,
 //
 //     weight(w, v) = 1/|w| · Σ over t in w, s in v of weight(t, s)
 //
@@ -73,6 +73,6 @@ function pieceOf(pieces, [from, to]) {
   if (group.length === 1) return group[0];
   const text = group.map((piece) => piece.text).join('');
   const first = pieces.findIndex((_, t) => pieces.slice(t, t + group.length).every(({ id }, i) => id === group[i].id));
-  // Ids of words begin below −1: those of tokens are not negative, and −1 means that there is none.
+  // Ids of words are below −1, because ids of tokens are not negative and −1 means that a piece has no id.
   return { ...group[0], id: -2 - first, end: group[group.length - 1].end, text, name: text };
 }

@@ -34,7 +34,7 @@ export function encoded({ tokenizer, about, model, towers }, text) {
   if (wrong !== undefined) throw new Problem('noToken', wrong, vocab - 1);
   const pieces = piecesOf(text, { ids, offsets: encoding.offsets });
   pieces.forEach((piece, i) => {
-    // Without the # a token's id would look like the number of a row.
+    // Without the sign #, the id of a token would look like a position.
     if (!about.words) piece.name = `#${piece.id}`;
     // Tokens that the tokenizer inserts are not in the text.
     const [from, to] = encoding.offsets[i];
@@ -47,7 +47,7 @@ export function encoded({ tokenizer, about, model, towers }, text) {
 export const pieceOf = (name) => ({ id: -1, start: 0, end: 0, space: '', text: '', name });
 
 /**
- * Makes a piece for each of `count` tokens. The name of a token is that in the list, or else its number.
+ * Makes a piece for each of `count` tokens. The name of a token is its name in the list, or else its position.
  * @param {number} count @param {readonly string[] | null} [names]
  */
 export const numberedPieces = (count, names) =>

@@ -1,4 +1,4 @@
-// Computes the predictions of a run: probabilities, the likeliest labels, and the contributions of the model's parts.
+// Computes the predictions of a run: probabilities, the likeliest labels, and the contributions of heads and MLPs.
 
 import { attribution, logitLens } from '../../../src/js/analysis/analysis.js';
 
@@ -40,7 +40,8 @@ export function likeliest(values, count) {
 export const topLabel = (values, t) => rowOf(values, t).reduce((best, x, i, row) => (x > row[best] ? i : best), 0);
 
 /**
- * Returns the probability of a label and the likeliest label, if the model ended after the embedding or after a layer.
+ * Returns the probability of a label and the likeliest label that the model would predict if it ended after the
+ * embedding, or after each of its layers.
  * @param {TransformerSource} source @param {Values} values @param {number} label
  */
 export function lensOf({ model }, values, label) {
@@ -52,7 +53,7 @@ export function lensOf({ model }, values, label) {
 }
 
 /**
- * Computes the contributions of the parts of the model to the logit of a label.
+ * Computes the contributions of the embedding, the heads and the MLPs to the logit of a label.
  * @param {TransformerSource} source @param {Values} values @param {number} label
  * @param {string} part the attention of an encoder–decoder whose heads are shown
  * @returns {Contributions}

@@ -1,4 +1,4 @@
-// Compares the attention of a model whose weights are in few bits with that of the same file in float32.
+// Compares the attention of a quantized model with the attention of the same model with float32 weights.
 
 import { runOf } from '../../store/runInput.js';
 import { readRun } from './modelInput.js';
@@ -7,25 +7,25 @@ import { readRun } from './modelInput.js';
 /** @import { Hl, Transformer, TransformerSource } from '../sources/types.js' */
 /** @import { Reply } from '../types.js' */
 /**
- * Changes of attention weights: the largest one, their sum, the number of weights; the rows whose strongest key is the
- * same, and all rows.
+ * The change of attention weights: the largest change, the sum of the changes, and the number of weights; the number of
+ * rows whose strongest key is the same, and the number of all rows.
  * @typedef {{ largest: number, sum: number, count: number, same: number, rows: number }} AttentionChange
  */
 
-/** Tokens that are compared, from the first. */
+/** The number of first tokens of the text that are compared. */
 const MAX_TOKENS = 64;
-/** Memory of WebAssembly, and the share of the computer's memory that the float32 model may take. */
+/** Maximum memory of WebAssembly, and the maximum share of the computer's memory that the float32 model may take. */
 const [MAX_MEMORY, MAX_SHARE] = [4 * 2 ** 30, 0.5];
-/** Memory of the computer in GB, if the browser does not say. */
+/** Memory of the computer in GB that is assumed if the browser does not report it. */
 const USUAL_MEMORY = 4;
 
-/** The strongest key of a row. @param {Float32Array} row */
+/** Returns the strongest key of a row. @param {Float32Array} row */
 const strongestKey = (row) => row.indexOf(row.reduce((a, b) => Math.max(a, b)));
 
 /**
  * @param {readonly Float32Array[]} exact attention weights by layer
  * @param {readonly Float32Array[]} rounded
- * @param {number} keys of a row
+ * @param {number} keys the number of keys in a row
  * @returns {AttentionChange}
  */
 export function attentionChange(exact, rounded, keys) {
@@ -47,7 +47,7 @@ export function attentionChange(exact, rounded, keys) {
   return change;
 }
 
-/** Attention weights by layer. @param {Hl} hl @param {Transformer} model @param {number[]} ids */
+/** Returns the attention weights by layer. @param {Hl} hl @param {Transformer} model @param {number[]} ids */
 const weightsOf = (hl, model, ids) =>
   hl.scope(() => {
     const { captured } = model.forward({ ids: [ids] }, { capture: ['blocks.*.weights'] });
@@ -55,7 +55,7 @@ const weightsOf = (hl, model, ids) =>
   });
 
 /**
- * True if the float32 weights of a model probably fit into memory next to those in use.
+ * Returns true if the float32 weights of a model probably fit into memory together with the weights in use.
  * @param {Hl} hl
  * @param {Transformer} model
  */
@@ -66,7 +66,7 @@ function fits(hl, { weights }) {
 }
 
 /**
- * Opens the model in float32, and runs the first tokens of the text both ways.
+ * Opens the model with float32 weights, runs both models on the first tokens of the text, and sends the comparison.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {State} state

@@ -13,7 +13,7 @@ import { allEdits, capturesFor, forward, stacksOf } from './runModel.js';
 const MAX_RUNS = 8;
 
 export class RunCache {
-  /** Values by key, the least recently used first. @type {Map<string, Values>} */
+  /** Values by a text that identifies the run, the least recently used first. @type {Map<string, Values>} */
   #runs = new Map();
 
   /**
@@ -42,8 +42,8 @@ export class RunCache {
   }
 
   /**
-   * Returns the edits of a run of T tokens. For an encoder–decoder, T is ignored and both texts are encoded to count
-   * their tokens. Without a pinned run nothing is patched.
+   * Returns the edits of a run of T tokens. For an encoder–decoder, T is ignored, and the tokens of both texts are
+   * counted by encoding the texts. Without a pinned run nothing is patched.
    * @param {Hl} hl
    * @param {TransformerSource} source
    * @param {Run} run
@@ -77,8 +77,8 @@ export const partnersIn = (source, run, pinned, part) =>
   partnersOf(alignWords(readRun(source, pinned, part).pieces, readRun(source, run, part).pieces).columns, 0);
 
 /**
- * Returns the partners for patches. If the last token has no partner, the last token of the pinned run becomes its
- * partner, because the predictions of these tokens are compared.
+ * Returns the partners for patches. If the last token has no partner, its partner becomes the last token of the pinned
+ * run, because the page compares the predictions at these two tokens.
  * @param {TransformerSource} source
  * @param {Run} run
  * @param {Run} pinned

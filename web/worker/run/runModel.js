@@ -9,8 +9,8 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { AttentionPart, PooledHead, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
- * hidden: (1,T,C), after the last norm. pooled: the vector of the whole input. pictures: small pictures of all heads,
- * if only the weights of one layer are kept.
+ * hidden: the hidden states after the last norm, (1,T,C). pooled: the vector of the whole input. pictures: small
+ * pictures of all heads, if only the weights of one layer are kept.
  * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers,
  *   pictures?: PooledHead[] }} Values
  */
@@ -39,7 +39,7 @@ export function forward(hl, { model }, input, edit, capture) {
 }
 
 /**
- * Returns the attentions of a model, with the numbers of tokens of an input.
+ * Returns the attentions of a model, such as that of the decoder, with the number of tokens that each reads.
  * @param {Pick<TransformerSource, 'about' | 'model' | 'part'>} source
  * @param {number} T
  * @param {number} S tokens of the encoder
@@ -111,7 +111,8 @@ function patchHeads(edits, { part, tokens: T, ...size }, run, pinned, partners) 
 }
 
 /**
- * Makes the edit that replaces the value of one part at a token by its value in another run.
+ * Makes the edit that replaces the value of the residual stream, heads or MLP of a layer at one token by the value in
+ * another run.
  * @param {Values['captured']} captured
  * @param {string} part @param {number} layer @param {number} token @param {number} from the token in the other run
  * @returns {Edit}

@@ -41,7 +41,8 @@ export function stepsOf(model, place, values) {
 }
 
 /**
- * Returns the products with positions in disentangled attention (T,S): the scores minus the products of query and key.
+ * Returns the products with positions in disentangled attention, (T,S), as the scores minus the products of query and
+ * key.
  * @param {HeadAndSizes} place
  * @param {HeadParts} values
  * @param {number} scale
@@ -60,7 +61,8 @@ function restOf({ T, S, temperature = 1 }, { query, key, scores }, scale) {
 export const temperatureStep = (temperature) => (temperature === 1 ? [] : [{ kind: 'temperature', by: temperature }]);
 
 /**
- * Returns the bias that a score gets for the distance between its tokens, by s − t + T − 1; null without a bias.
+ * Returns the bias that is added to a score for the distance between query t and key s, at index s − t + T − 1; null if
+ * there is no bias.
  * @param {Transformer} model @param {string} part @param {number} head @param {number} T @param {number} S
  */
 function biasByDistance(model, part, head, T, S) {

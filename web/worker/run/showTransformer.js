@@ -48,7 +48,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
     const before = (/** @type {number} */ at) => worker.runs.values(hl, source, run, { layer: at, pinned });
     return trialRun(hl, source, state, { layer, edits, before });
   }
-  // The likeliest label before a change stays chosen and listed, however unlikely it is now.
+  // The label that was the likeliest before a change stays chosen and listed, even if it is unlikely after the change.
   const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
   const before = isFollowed ? other.probabilities() : null;
   const { likely, top, name, fields } = describeNow(source, state, chosen, read, now, {
@@ -143,7 +143,7 @@ const partnersFor = (source, state, part) =>
     : {};
 
 /**
- * Returns the other run that the shown run is compared with.
+ * Returns the run that the shown run is compared with.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {ChosenHead} chosen
@@ -158,7 +158,7 @@ function otherCaseOf(source, state, { part, layer, place, head }, now, valuesOf)
     kind,
     run,
     values: () => valuesOf(run),
-    /** Computes the probabilities in the other run; null without a prediction, as for pictures without logits. */
+    /** Computes the probabilities in the other run; null if the model predicts nothing or has no logits. */
     probabilities() {
       const { place } = readRun(source, run, part);
       if (place === null || !now.logits) return null;
@@ -168,7 +168,7 @@ function otherCaseOf(source, state, { part, layer, place, head }, now, valuesOf)
 }
 
 /**
- * Compares the hidden states of a run without a prediction with those of the other run.
+ * Compares the hidden states of the shown run and of the other run, for a model that predicts nothing.
  * @param {TransformerSource} source
  * @param {State} state
  * @param {Values} now
@@ -239,7 +239,7 @@ function describeNow(source, state, chosen, { ids, keys, place }, values, { kind
  * @param {Run} pinned
  * @param {ChosenHead} chosen
  * @param {ValuesOf} valuesOf
- * @param {number | null} token the label that is followed
+ * @param {number | null} token the label whose probability is shown
  * @param {Reply} reply
  */
 async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
@@ -253,8 +253,8 @@ async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
 }
 
 /**
- * Returns the roles of the heads. For a user's model they are those on its text, because another run on random passages
- * would take as long again.
+ * Returns the roles of the heads. For a user's model they are computed from the scores on the shown text, because
+ * another run, on random passages, would take as long again.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {HeadScores[][] | null} scores

@@ -15,7 +15,7 @@ const secondOf = (run) => ({ ...runOf(run), text: run.second ?? '', second: '', 
  * Computes the similarity of the sentences of a run; null without a second sentence.
  * @param {TransformerSource} source
  * @param {Run} run
- * @param {{ kind: Comparison['kind'], run: Run }} other the run that it is compared with
+ * @param {{ kind: Comparison['kind'], run: Run }} other the run that this run is compared with
  * @param {ValuesOf} valuesOf
  * @returns {Similarity | null}
  */
@@ -43,7 +43,7 @@ function compare(runs, pooling, valuesOf) {
 }
 
 /**
- * Returns the hidden states whose mean is the vector of the sentence.
+ * Returns rows whose mean is the vector of the sentence: all hidden states for 'mean', otherwise a single row.
  * @param {Numbers} hidden (1,T,C) @param {NonNullable<About['compares']>} pooling
  * @returns {Numbers}
  */

@@ -16,13 +16,13 @@ import { forward } from './runModel.js';
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 /**
- * One of the two runs. logits: returns the logits that predict token t of its text.
+ * One of the two runs. logits: returns the logits that predict token t of the run's text.
  * @typedef {{ ids: number[], logits: (t: number) => Float32Array }} Side
  */
 
 /** The number of predictions that are listed for a token. */
 const TOP = 5;
-/** Milliseconds between two messages to the page, and milliseconds of work after which its messages are read. */
+/** Milliseconds between two messages to the page, and milliseconds of work after which the page's messages are read. */
 const [SENDING, WORKING] = [80, 12];
 
 /**
@@ -69,7 +69,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
   const partners = partnersIn(source, run, other.run);
   for (const t of places) {
     const [s, id] = [partners[t], now.ids[t]];
-    // If the other text has another token at this place, its run has no probability of this token to compare.
+    // If the other text has another token at this position, the other run does not predict this token.
     if (s >= 0 && there.ids[s] === id && (masked || s > 0))
       pace.add('other', tokenOf(t, id, probabilities(there.logits(s)), listed.get(t) ?? [], name));
     else pace.skip();
@@ -79,7 +79,7 @@ export async function measureSurprise(hl, source, state, reply, worker) {
 }
 
 /**
- * Returns the run to compare with; null for models that cannot be changed, unless a run is pinned.
+ * Returns the run to compare with. Returns null if no run is pinned and the model cannot be changed.
  * @param {TransformerSource} source @param {State} state
  * @returns {{ kind: OtherKind, run: Run } | null}
  */
@@ -129,7 +129,7 @@ const tokenOf = (t, id, all, listed, name) => ({
   guesses: listed.map((guess) => ({ id: guess, text: name(guess), now: all[guess] })),
 });
 
-/** Sends tokens in groups, and lets newer messages be read in between. */
+/** Sends tokens in groups, and lets the worker read newer messages in between. */
 class Pace {
   /** @type {Reply} */ #reply;
   #working;
@@ -150,7 +150,7 @@ class Pace {
     this.#waiting.push(token);
     this.#done++;
   }
-  /** Counts a token that the other run does not contain as done. */
+  /** Counts a token as done that the other run does not contain. */
   skip() {
     this.#which = 'other';
     this.#done++;

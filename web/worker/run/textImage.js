@@ -14,12 +14,12 @@ import { forward } from './runModel.js';
 /** @typedef {'text' | 'vision'} Tower */
 /** @typedef {{ probability: number, cosine: number }} Match null for a sentence without tokens */
 
-/** Maximum vectors that are kept. It suffices for eight sentences with a few changes. */
+/** Maximum vectors that are kept. This number suffices for eight sentences with a few changes. */
 const MAX_VECTORS = 64;
 const FIELDS = /** @type {const} */ (['temperature', 'mask', 'painted', 'scale', 'patch']);
 
 /**
- * Returns the part of a run that concerns a tower. Only the chosen sentence keeps the changes at single tokens.
+ * Returns a run with only the changes of one tower. Changes at single tokens are kept for the chosen sentence only.
  * @param {Run} run
  * @param {Tower} tower
  * @param {string} sentence
@@ -90,7 +90,7 @@ export function matchesOf(context, run, sentences) {
 }
 
 /**
- * Sends the probability of each sentence, and its probability in the run that this one is compared with.
+ * Sends the probability of each sentence in the shown run and in the other run.
  * @param {Context & { source: TransformerSource, state: State, now: Values | null }} shown
  * @param {{ kind: Comparison['kind'], run: Run }} other
  * @param {Reply} reply

@@ -14,7 +14,7 @@ import { measuresOf } from '../../features/trace/measures.js';
 /** @import { Reply } from '../types.js' */
 /** @import { TracedPair } from './tracedPair.js' */
 
-/** Milliseconds between two messages to the page, and between two checks if a paused trace continues. */
+/** Milliseconds between two messages to the page, and between two checks whether a paused trace was resumed. */
 const [SENDING, LOOKING] = [40, 60];
 /** Thrown between two runs if the request was cancelled. */
 const CANCELLED = new Error('cancelled');
@@ -64,8 +64,8 @@ export async function measureGrid(source, pairs, { by, control, reply }) {
  */
 async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next, onCell }) {
   const [upper, lower] = reads.map(({ input }) => input);
-  // Texts of equal length need no alignment. In a text of another length, the last bits of values differ even before
-  // the first word that differs, so the tokens there get no partner.
+  // Texts of equal length need no alignment. If the lengths differ, even the values before the first different word
+  // differ in their last bits, so the tokens before this word get no partner.
   const align = reads[0].ids.length === reads[1].ids.length ? undefined : partnersOf(runs.columns, runs.first);
   let isUpper = true;
   /** @type {ReturnType<typeof measuresOf>} */
@@ -100,7 +100,7 @@ async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next
 }
 
 /**
- * Calls a function for each place with equal values in both runs, where nothing of the answer returns.
+ * Calls a function for each place whose value is the same in both runs, so that patching it restores nothing.
  * @param {TraceRuns['same']} same
  * @param {TraceRuns} runs
  * @param {(place: GridPlace, cell: Cell) => void} each
@@ -116,7 +116,7 @@ function forEachSame(same, { heads, lower }, each) {
   }
 }
 
-/** Makes a function that computes the mean at each place over the pairs that have been measured there. */
+/** Makes a function that computes, for each place, the mean over the pairs that have been measured at that place. */
 function createSums() {
   /** @type {Map<string, Cell & { count: number }>} */
   const sums = new Map();

@@ -32,7 +32,7 @@ const predicted = (hl, source, { input, place }, edit) =>
   rowOf(forward(hl, source, input, edit, []), /** @type {number} */ (place));
 
 /**
- * Returns true if the model gives each sentence of a pair its own answer rather than that of the other.
+ * Returns true if the model prefers, after each sentence of a pair, the answer of this sentence to that of the other.
  * @param {Hl} hl @param {TransformerSource} source @param {Pair} pair
  */
 export function hasEffect(hl, source, { upper, lower, answers }) {

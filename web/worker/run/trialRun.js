@@ -1,5 +1,5 @@
 // Runs a model with changes inside a head, which the visitor tries in the story: a component of a query is replaced, or
-// the line from one head to the keys of another head is cut. See features/story/trial.js.
+// the edge from one head to the keys of another head is cut. See features/story/trial.js.
 
 import { edgeGraph, runEdges } from '../../../src/js/analysis/runEdges.js';
 import { readTrial } from '../../features/story/trial.js';
@@ -48,7 +48,7 @@ export function trialRun(hl, source, state, { layer, edits, before }) {
   });
 }
 
-/** Returns all edges of the model except the lines that are cut. @param {Transformer} model @param {Line[]} lines */
+/** Returns all edges of the model except those that are cut. @param {Transformer} model @param {Line[]} lines */
 function edgesWithout(model, lines) {
   const { sources, targets, edges } = edgeGraph(model);
   for (const { from, to } of lines) {

@@ -15,7 +15,8 @@ import { RATE, risingTones } from './tones.js';
 /** @import { Read } from '../run/modelInput.js' */
 /** @import { SoundReader, Transformer, TransformerSource } from '../sources/types.js' */
 /**
- * count: frames that the model reads. shown: frames of the sound and a little silence. step: seconds between frames.
+ * count: the number of frames that the model reads. shown: the number of frames that the page shows, which are those of
+ * the sound and of a little silence. step: seconds between frames.
  * @typedef {{ input: PlainInput, count: number, shown: number, step: number, sound: ShownSound }} Prepared
  */
 
@@ -25,12 +26,12 @@ const MAX_SECONDS = 30;
 const MIN_SECONDS = 0.1;
 /** Seconds of silence that are shown after the sound. */
 const AFTER = 0.2;
-/** Columns of the spectrogram in a second, and the range of the values that are shown, below the largest one. */
+/** Columns of the spectrogram per second, and the difference between the largest and the smallest shown value. */
 const [COLUMNS, RANGE] = [100, 2];
 /** Seconds from one frame of Whisper to the next. */
 const WHISPER_STEP = 0.02;
 
-/** Lets a source read sounds, first one that the page makes. @param {TransformerSource} source */
+/** Lets a source read sounds. The first sound is one that the page makes. @param {TransformerSource} source */
 export async function readSoundOf(source) {
   let prepared = await prepare(source.model, risingTones(), RATE);
   const { about, model } = source;
@@ -72,7 +73,8 @@ async function prepare(model, given, rate) {
 }
 
 /**
- * Returns the sound for an attention whose keys are frames. For an encoder, the middle frame is the first query shown.
+ * Returns the sound, if the keys of an attention are its frames. For an encoder, `place` is the middle frame, which the
+ * page shows as the first query.
  * @param {Prepared} prepared @param {string} part
  */
 function shownSound({ sound, step, shown }, part) {
@@ -88,7 +90,8 @@ function framesOf({ options: { sound } }, samples) {
 }
 
 /**
- * Returns the first columns of a spectrogram as bytes: 255 is the largest value, 0 is RANGE below it or less.
+ * Returns the first columns of a spectrogram as bytes. 255 is the largest value; 0 is the largest value minus RANGE, or
+ * any smaller value.
  * @param {{ data: Float32Array, shape: readonly number[] }} mel (1,bins,N)
  * @param {number} wanted
  */

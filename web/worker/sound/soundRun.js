@@ -1,6 +1,6 @@
 // Runs a model on frames of sound. The attention weights of all layers together may not fit into memory, so the shown
-// part of each layer's weights is copied while that layer is computed. If these are still too many, only the weights of
-// the chosen layer are kept, and all heads as small pictures.
+// rows and columns of each layer's weights are copied while that layer is computed. If these weights are still too
+// many, only those of the chosen layer are kept, and the heads of all layers are kept as small pictures.
 
 import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { capturesFor, forward } from '../run/runModel.js';
@@ -88,7 +88,8 @@ function firstOf({ data, shape: [, heads, N, M] }, T, S) {
 }
 
 /**
- * Sums a function of the numbers over the columns from S on, which are not shown, for each row that is shown.
+ * Computes, for each row that is shown, the sum of a function of the numbers over column S and all later columns, which
+ * are not shown.
  * @param {Numbers} numbers (1,H,N,M)
  * @param {number} T @param {number} S @param {(x: number) => number} each
  * @returns {Numbers}

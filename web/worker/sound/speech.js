@@ -1,4 +1,4 @@
-// The text of speech: the tokens with which the decoder begins, the transcription, and the letters of frames.
+// Texts for models of speech: the tokens with which the decoder begins, the transcription, and the letters of frames.
 
 import { languagesOf, promptOf, spell } from '../../../src/js/models/results/transcribe.js';
 import { labelNames, likeliest, probabilities } from '../run/predictions.js';
@@ -20,9 +20,10 @@ const TOP = 5;
 const PAUSE = 1000;
 
 /**
- * Returns the tokens after the first one as a text. They select the language, the task and the output without times.
+ * Returns, as a text, the tokens that follow the decoder's first token. They select the language, the task and the
+ * output without times.
  * @param {TransformerSource} source
- * @param {ArrayLike<number>} [logits] after the first token, from which the language is chosen; default English
+ * @param {ArrayLike<number>} [logits] at the first token, from which the language is chosen; default English
  * @returns {string} empty if the files have no tokenizer
  */
 export function promptFor({ model, tokenizer }, logits) {
@@ -34,7 +35,8 @@ export function promptFor({ model, tokenizer }, logits) {
 }
 
 /**
- * Transcribes the sound, after the tokens that the visitor has entered or else in the likeliest language.
+ * Transcribes the sound. The transcription continues the tokens that the visitor has entered, or if there are none, the
+ * tokens that select the likeliest language.
  * @param {Hl} hl
  * @param {TransformerSource} source
  * @param {string} second the decoder's text
@@ -83,7 +85,7 @@ export async function transcribe(hl, source, second, read, edit, reply) {
 }
 
 /**
- * Returns the tokens to begin with in the likeliest language. Afterwards the cache contains the first token, unless the
+ * Returns the tokens that select the likeliest language. Afterwards the cache contains the first token, unless the
  * model has no languages to choose from.
  * @param {Hl} hl
  * @param {TransformerSource} source

@@ -1,4 +1,4 @@
-// Finds attention weights in files. It recognises them by their shape and by rows that sum to 1.
+// Finds attention weights in files. Attention weights are recognised by their shape and by rows that sum to 1.
 
 import { Problem } from './problem.js';
 
@@ -10,7 +10,7 @@ import { Problem } from './problem.js';
  * @property {string} name
  * @property {string} part of an encoder–decoder, or empty if the name contains none
  * @property {number} layers
- * @property {number} batch entries of each layer
+ * @property {number} batch the number of texts in the batch
  * @property {number} heads
  * @property {number} T
  * @property {number} S
@@ -22,7 +22,7 @@ import { Problem } from './problem.js';
  */
 
 /**
- * A tensor that may be attention weights. rows: the number of its checked rows that sum to 1.
+ * A tensor that may be attention weights. rows: the number of checked rows that sum to 1.
  * @typedef {Axes & { tensor: Stored, nan: number, causal: boolean, rows: number }} Candidate
  */
 /** @typedef {{ layers: number, batch: number, heads: number, T: number, S: number }} Axes */
@@ -35,7 +35,8 @@ export const MAX_TOKENS = 4096;
 const [ROWS, HEADS] = [64, 16];
 
 /**
- * Returns the sizes in a shape; null if attention weights cannot have this shape. Leading axes of size 1 are ignored.
+ * Returns the sizes that a shape means; null if attention weights cannot have this shape. Axes of size 1 before the
+ * axis of heads are ignored.
  * @param {readonly number[]} shape
  * @returns {Axes | null}
  */
@@ -61,7 +62,7 @@ async function checkRows({ read }, { layers, batch, heads, T, S }) {
   const step = Math.max(Math.floor(count / HEADS), 1);
   const found = { nan: 0, rows: 0, causal: T === S && T > 1 };
   for (let head = 0; head < count; head += step) {
-    // The first rows show best if queries attend to later keys. The last rows are checked too.
+    // The first rows show best whether queries attend to later keys. The last rows are checked too.
     for (const first of T > ROWS ? [0, T - ROWS] : [0]) {
       const rows = Math.min(ROWS, T);
       const data = await read((head * T + first) * S, rows * S);
@@ -93,8 +94,8 @@ function checkRow(row, t, found) {
 }
 
 /**
- * Makes the first axis the batch if there is a file (B,H,T,S) for each layer. The names of such files differ only in a
- * number.
+ * Treats the first axis as the batch instead of the layers if there is a file (B,H,T,S) for each layer. This is assumed
+ * if the names of the files differ only in a number.
  * @param {Candidate[]} group
  */
 function byLayer(group) {
@@ -112,7 +113,7 @@ const partOf = (/** @type {string} */ name) => /cross|encoder|decoder/i.exec(nam
 /**
  * Finds attention weights in tensors. A file may have all layers in one array, or an array for each layer.
  * @param {readonly Stored[]} tensors
- * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} attentions: by part, three for an encoder–decoder
+ * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} attentions: one for each part, such as the decoder
  */
 export async function findAttentions(tensors) {
   /** @type {Map<string, Candidate[]>} */
@@ -121,7 +122,7 @@ export async function findAttentions(tensors) {
   for (const tensor of tensors) {
     const axes = axesOf(tensor.shape);
     const named = /attn|attention|weights/i.test(tensor.name);
-    // Rows of a single number are excluded, and also names of parameters, whose matrices may have any shape.
+    // Tensors with one number in a row are excluded, and tensors with names of parameters, which may have any shape.
     const possible = axes && axes.S > 1 && !/(^|[._])(bias|weight|kernel)$/.test(tensor.name);
     const found = possible ? await checkRows(tensor, axes) : null;
     if (axes && found && (found.rows > 0 || named)) {
@@ -165,7 +166,8 @@ function joinLayers(group) {
 }
 
 /**
- * Chooses the texts of the tokens from lists: those with a suitable name and number of texts; null if there are none.
+ * Chooses the texts of the queries and of the keys from lists, by the names of the lists and the numbers of texts; null
+ * if no list fits.
  * @param {Record<string, string[]>} lists
  * @param {number} T
  * @param {number} S

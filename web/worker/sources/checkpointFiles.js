@@ -18,11 +18,11 @@ import { predictsTokens, transformerSource } from './sources.js';
 
 /** Maximum bytes of a checkpoint whose weights become float32. The weights of larger checkpoints become int8. */
 const MAX_FLOATS = 400 * 2 ** 20;
-/** Maximum bytes of a GGUF file whose weights become float32, from as few as four bits. Larger files stay packed. */
+/** Maximum bytes of a GGUF file whose weights become float32, up to 8 times as large. Larger files stay packed. */
 const MAX_PACKED = MAX_FLOATS / 8;
-/** Maximum number in the name of a file that counts as the number of shards. */
+/** Maximum number of shards that is read from the name of a file. */
 const MAX_SHARDS = 1000;
-/** Maximum parameters of a model that is searched for NaN. */
+/** Maximum parameters of a model whose parameters are searched for NaN. */
 const MAX_SEARCHED = 64e6;
 
 /**
@@ -157,7 +157,7 @@ export async function describeOpened(name, model, { title, bytes, weights, openE
   const { hears } = source.about;
   const isNamed = Boolean(model.tokenizer) || reads === 'picture' || (reads === 'sound' && !predictsTokens(model));
   if (!isNamed) missing.push(hears === 'letters' ? 'letters' : 'tokenizer');
-  // The model predicts masked tokens, and its mask token is unknown.
+  // A model that predicts tokens, but not the next one, predicts masked tokens. Its mask token is unknown.
   if (source.about.guess === null && reads !== 'sound' && predictsTokens(model)) missing.push('mask');
   if (reads === 'picture') {
     const preprocessor = await readPreprocessor();
@@ -206,7 +206,7 @@ async function openModel(hl, files, byName, { weights, signal, onProgress }) {
 }
 
 /**
- * Lists the files with the weights, from the index or from the names of the files, and those of them that are missing.
+ * Lists the files with the weights, according to the index or to the names of the files, and which of them are missing.
  * @param {Record<string, Blob>} files by name
  */
 async function shardsOf(files) {

@@ -9,7 +9,7 @@ import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensor
 /**
  * @param {Uint8Array} bytes a file written by transformer.save
  * @param {Record<string, string>} notes metadata about the training
- * @returns {Uint8Array} the same model with one byte for each weight
+ * @returns {Uint8Array} a file of the same model in which each weight has one byte
  */
 export function shrinkDemoModel(bytes, notes) {
   const { tensors, metadata } = readSafetensors(bytes);

@@ -1,5 +1,5 @@
-// Reads the tensors in a user's files. The first bytes of a file tell its kind. Large files are read in ranges, so that
-// showing one head from gigabytes of weights reads only that head.
+// Reads the tensors in a user's files. The first bytes of a file determine its format. Large files are read in ranges,
+// so that the page need not read gigabytes of weights to show one head.
 
 import { decode, isKnown, KINDS } from '../../../src/js/io/dtypes.js';
 import { identify } from '../../../src/js/io/identify.js';
@@ -27,13 +27,13 @@ import { Problem } from './problem.js';
  * @property {string[]} skipped tensors that cannot be read, with the reason
  */
 
-/** Maximum bytes of files that are read as a whole: arrays, and texts. */
+/** Maximum bytes of a file that is read as a whole: of a file with arrays, and of a text file. */
 const [MAX_WHOLE, MAX_TEXT] = [768 * 2 ** 20, 96 * 2 ** 20];
-/** Bytes that are read at the start of a file. They contain the header of an .npy file, which has at most 64 KB. */
+/** Bytes that are read at the start of a file. They include the header of an .npy file, which has at most 64 KB. */
 const START = 65_600;
-/** Weights of a model in a format that the page does not read as arrays. */
+/** Names of files with the weights of a model, in formats that the page does not read as arrays. */
 export const PICKLES = /\.(bin|pt|pth|ckpt|h5|keras|gguf|onnx|msgpack)$/i;
-/** Weights of a model that `openModel` reads. */
+/** Names of files with the weights of a model, in formats that `openModel` reads. */
 export const MODEL_WEIGHTS = /\.(safetensors|gguf|bin|pth?|ckpt)$/i;
 
 /** @param {Blob} file @param {number} from @param {number} to */
@@ -193,11 +193,12 @@ async function readOne(source, found) {
   throw new Problem('unknownFile', baseOf(path));
 }
 
-/** Returns the message of an error without the function of the module that threw it. @param {unknown} error */
+/** Returns the message of an error without the name of the function at the beginning. @param {unknown} error */
 export const reasonOf = (error) => String(error instanceof Error ? error.message : error).replace(/^\w+: /, '');
 
 /**
- * Returns the contents of files. A file that cannot be read becomes a problem, and the other files are still read.
+ * Returns the contents of files. If a file cannot be read, the reason is added to `problems`, and the other files are
+ * read all the same.
  * @param {readonly UserFile[]} files
  * @returns {Promise<Found & { problems: Problem[] }>}
  */

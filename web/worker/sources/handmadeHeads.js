@@ -9,7 +9,7 @@ import { project, splitHeads } from './headMath.js';
 
 /** Maximum tokens that are read of a text. */
 const MAX_TOKENS = 40;
-/** The score of a key that a head looks for. Among 40 keys, this key gets a weight of about 0.8. */
+/** The score of a key that fits the role of a head. Among 40 keys, one such key gets a weight of about 0.8. */
 const STRONG = 5;
 
 const PRONOUNS = new Set('i you he she it we they me him her us them this that these those who which'.split(' '));
@@ -20,7 +20,7 @@ const FUNCTION_WORDS = new Set(
   ).split(' '),
 );
 
-/** A token: a CJK character, a word with its marks, a pictograph with its modifiers, or any other single character. */
+/** Matches a token: a CJK character, a word with its accents, an emoji with its modifiers, or any other character. */
 const TOKEN = new RegExp(
   [
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
@@ -54,8 +54,8 @@ const WORD_HEADS = ['previous', 'next', 'itself', 'first', 'duplicate', 'pronoun
  * Computes the inputs and projections of eight heads with one role each.
  *
  * With n tokens, the input row of a token has four blocks of n numbers, each one-hot or zero: the position; the word;
- * the position, if the word is a pronoun; the position, if it is a content word. Head h compares queries and keys in
- * two blocks of n components, so that a number written into Wq[s][t] becomes the score of query t for key s.
+ * the position, if the word is a pronoun; the position, if it is a content word. The queries and keys of a head consist
+ * of two blocks of n components. A number written into Wq[s][t] becomes the score of query t for key s.
  *
  * @param {string[]} words in lower case
  */
@@ -78,7 +78,7 @@ export function constructHeads(words) {
     key: POSITION,
     score,
   });
-  /** For each head, the blocks in which query and key are compared, and the score of key s for query t. */
+  /** For each head, the blocks of the input in which query and key are compared, and the score of key s for query t. */
   const heads = [
     [position((t, s) => (s === t - 1 ? STRONG : 0))],
     [position((t, s) => (s === t + 1 ? STRONG : 0))],

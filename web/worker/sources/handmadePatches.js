@@ -26,8 +26,8 @@ function coloursOf({ data, width }) {
 }
 
 /**
- * Computes queries and keys that give chosen scores to all pairs of patches. The keys are one-hot, so that the
- * components of a query are its scores.
+ * Computes queries and keys that give chosen scores to all pairs of patches. The key of patch s is one-hot, so that
+ * component s of a query is the score of the query for patch s.
  * @param {number[][]} means
  */
 export function patchHeads(means) {

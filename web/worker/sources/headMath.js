@@ -43,7 +43,8 @@ export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
 }
 
 /**
- * Computes x (N,C) · weightᵀ + bias, (N,out). The core computes the product as the raw scores of queries and keys.
+ * Computes x (N,C) · weightᵀ + bias, (N,out). To compute the product, the core treats the rows of x as queries and the
+ * rows of weight as keys, whose raw scores are the product.
  * @param {Hl} hl
  * @param {Numbers} x
  * @param {Numbers} weight

@@ -1,5 +1,5 @@
-// A HeadVis folder as a source. It has no model, but passages with attention weights for each head. The passage with
-// the largest weights is the first entry of a head.
+// A HeadVis folder as a source. The folder has no model, but contains passages with attention weights for each head.
+// Entry 0 of a head is the passage with the largest weight.
 
 import { readHeadvis } from '../../../src/js/analysis/headvisReader.js';
 import { numberedPieces } from '../run/modelInput.js';
@@ -85,7 +85,7 @@ async function samplesOf(headvis, layer, head) {
   return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);
 }
 
-/** Reads the details of a head, which are empty for a head without a file. @returns {Promise<HeadvisDetails>} */
+/** Reads the details of a head. For a head without a file, returns empty details. @returns {Promise<HeadvisDetails>} */
 async function detailsOf(/** @type {HeadvisScan} */ headvis, /** @type {number} */ layer, /** @type {number} */ head) {
   if (headvis.heads.some((one) => one.layer === layer && one.head === head)) return headvis.head(layer, head);
   const distances = { edges: [0, 1], values: [0] };
@@ -100,7 +100,7 @@ export function headvisMap({ about, headvis }, key) {
   const of = (/** @type {string} */ name) => metrics[name]?.data ?? none();
   const passages = Number(config.pipeline_config?.n_sequences) || 0;
   const length = Number(config.pipeline_config?.seq_len) || about.context;
-  // The shares of the weight replace the shares of rows, because the files have no counts of rows.
+  // The files do not count the rows that follow a rule. Mean attention weights are used instead of shares of rows.
   const holds = { previous: of('previous'), itself: of('selfAttention'), induction: of('induction') };
   return {
     ...{

@@ -1,5 +1,5 @@
-// Describes models of the Hugging Face Hub before their weights are downloaded, opens them, and lists those that the
-// browser stores.
+// Describes models of the Hugging Face Hub before their weights are downloaded, opens models of the Hub, and lists the
+// models that the browser stores.
 
 import { cached, forget } from '../../../src/js/hub/hub.js';
 import { readName } from '../../../src/js/hub/names.js';
@@ -21,9 +21,9 @@ import { Problem } from './problem.js';
 /** @import { Hl } from './types.js' */
 
 const CALLER = 'openModel';
-/** Milliseconds between two checks if the request was cancelled. */
+/** Milliseconds between two checks whether the request was cancelled. */
 const CANCEL_INTERVAL = 100;
-/** Bytes of a float32 number, and mean bytes of a number that is rounded to nine bits, with its share of a scale. */
+/** Bytes of a float32 number, and mean bytes of a number that is rounded to nine bits, including a share of a scale. */
 const [FLOAT, ROUNDED] = [4, 1.16];
 /** Types of numbers with 16 bits. */
 const HALVES = ['F16', 'BF16'];
@@ -57,7 +57,7 @@ async function cancellable(reply, task) {
 }
 
 /**
- * Opens the files so that tensors keep the types that they have there.
+ * Opens the files so that tensors keep the types that they have in the files.
  * @type {(folder: Folder, weights: 'stored') => Promise<Container>}
  */
 const openStored = openContainer;
@@ -139,7 +139,7 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
 }
 
 /**
- * Deletes a stored model, and lists the others.
+ * Deletes a stored model, if `remove` is present, and lists the remaining ones.
  * @param {string} [remove] the id of the model to delete
  * @returns {Promise<StoredHubModel[]>}
  */
@@ -187,7 +187,7 @@ function countsIn({ config, tensors }) {
 }
 
 /**
- * Sums a value over all numbers of the model.
+ * Computes the sum of a value, such as bytes, over all numbers in the tensors of a model.
  * @param {Container} container
  * @param {(isMatrix: boolean, tensor: Stored) => number} each
  */
@@ -200,14 +200,15 @@ function sumOf({ tensors }, each) {
   return sum;
 }
 
-/** Returns the bytes in memory of a number that keeps its type in the file. @param {Stored} tensor */
+/** Returns the mean bytes in memory of a number, if a tensor keeps the type of the file. @param {Stored} tensor */
 function storedBytes({ dtype, form }) {
   if (form) return form.bits / 8 + (FLOAT * (form.hasMinimums ? 2 : 1)) / form.length;
   return HALVES.includes(dtype) ? FLOAT / 2 : FLOAT;
 }
 
 /**
- * Lists the forms of the weights and their bytes in memory. Only matrices can have fewer bits than float32.
+ * Lists the forms in which the weights can be kept, and the bytes in memory of each form. Only matrices can have fewer
+ * bits than float32.
  * @param {Container} container
  */
 export function formsOf(container) {

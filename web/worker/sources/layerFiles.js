@@ -26,7 +26,8 @@ const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bia
 /** @typedef {{ query: Stored | undefined, key: Stored | undefined, value: Stored | undefined }} Named */
 /** @typedef {ReturnType<typeof entriesOf>} Entries */
 /**
- * heads: true if the tensors have an axis of heads. projected: true if the weights of a layer project the tensors.
+ * heads: true if the tensors have an axis of heads. projected: true if the tensors are inputs, which are multiplied by
+ * the weights of a layer.
  * @typedef {{ query: Entries, key: Entries, value: Entries, heads: boolean, projected: boolean, T: number, S: number,
  *   width: number, batch: number }} Layer
  */
@@ -40,15 +41,15 @@ function named(tensors) {
 }
 
 /**
- * Returns true if the names of tensors are those of queries and keys, and no other tensor looks like attention weights.
- * The rows of a tensor with the name of queries may sum to 1 by chance.
+ * Returns true if one tensor has a name of queries, and only queries, keys and values may look like attention weights,
+ * because their rows may sum to 1 by chance.
  * @param {readonly Stored[]} tensors
  * @param {readonly Stored[]} others tensors that do not look like attention weights
  */
 export function isLayer(tensors, others) {
   const { query, key, value } = named(tensors);
   const own = [query, key, value];
-  // Files with queries must have keys. Inputs of a layer need no keys, because they attend to each other.
+  // A tensor named 'q' or 'query' needs keys or the weights of a layer. An input without keys attends to itself.
   const alone = !key && /(^|\.)(q|query|queries)$/i.test(query?.name ?? 'q');
   if (alone && !tensors.some(({ name }) => WEIGHT.test(name))) return false;
   return query !== undefined && tensors.every((tensor) => own.includes(tensor) || others.includes(tensor));
@@ -67,7 +68,7 @@ function entriesOf({ name, shape, read }) {
   return {
     shape: own,
     batch,
-    /** Reads an entry; a batch of one has the same for all. @param {number} entry @returns {Promise<Numbers>} */
+    /** Reads an entry. In a batch of one, any index is entry 0. @param {number} entry @returns {Promise<Numbers>} */
     read: async (entry) => ({ data: await read(Math.min(entry, batch - 1) * size, size), shape: own }),
   };
 }
@@ -75,7 +76,7 @@ function entriesOf({ name, shape, read }) {
 /** Returns the numbers of heads that divide a width. @param {number} width */
 const divisors = (width) =>
   Array.from({ length: Math.min(width, MAX_HEADS) }, (_, i) => i + 1).filter((n) => width % n === 0);
-/** Chooses the number of heads whose width is nearest to 64. @param {number[]} choices @param {number} width */
+/** Chooses the number of heads that makes a head about 64 wide. @param {number[]} choices @param {number} width */
 const usual = (choices, width) =>
   choices.reduce((best, n) => (Math.abs(width / n - 64) < Math.abs(width / best - 64) ? n : best));
 
@@ -185,7 +186,8 @@ export async function openLayer(hl, name, title, found) {
 }
 
 /**
- * Converts the weights of a layer to the module's names. multiHeadAttention knows the names of other libraries.
+ * Converts the weights of a layer to the module's parameters by multiHeadAttention, which accepts the names of other
+ * libraries.
  * @param {Hl} hl
  * @param {Record<string, Numbers>} weights
  * @param {number} heads

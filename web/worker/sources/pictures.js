@@ -1,9 +1,10 @@
-// Prepares a picture as the input of a model of patches: cropped to the centre, resized, and normalized as in training.
+// Prepares a picture as the input of a model that reads patches: crops it to the centre, resizes it, and normalizes the
+// pixels as in the training of the model.
 
 /** @import { PatchOptions, Pixels, PictureData, Preprocessor } from './types.js' */
 /** @typedef {readonly [height: number, width: number]} Size */
 
-/** Mean and standard deviation of a model without preprocessor_config.json. */
+/** The mean, and also the standard deviation, of pixels for a model without preprocessor_config.json. */
 const MEAN = [0.5, 0.5, 0.5];
 
 /** Draws the first picture: a sea, a sun and a whale. @param {Size} size */

@@ -1,5 +1,5 @@
-// The error for files or requests that cannot be shown. It has a code and values, from which the page makes a text in
-// each language.
+// The error for files that cannot be shown, and for requests that fail. From the code and the values of the error, the
+// page makes a text in the page's language.
 
 /** @import { ProblemValue } from '../../store/protocol.js' */
 

@@ -1,5 +1,5 @@
-// Reads, checks and converts the input of a program that embeds the page: attention weights, or queries, keys and
-// values, in any form that the module accepts, or a model.
+// Reads, checks and converts the input of a program that embeds the page. The input is a model, or attention weights,
+// or queries, keys and values. Arrays may have any form that the module accepts.
 
 import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
 import { readTensorLike } from '../../../src/js/check/tensorlike.js';
@@ -51,7 +51,7 @@ function numbersOf(caller, parameter, value) {
 export function readWeights(caller, value, { batch, parameter = 'attentions' } = {}) {
   const list =
     Array.isArray(value) && value.length > 0 && !value.some((one) => typeof one === 'number' || isNested(one));
-  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights of a layer');
+  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'at least one layer');
   const layers = list
     ? value.flatMap((one, l) => {
         const name = `${parameter}[${l}]`;
@@ -61,7 +61,7 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
   const [first] = layers;
   layers.forEach(({ shape }, l) => {
     if (shape.join() === first.shape.join()) return;
-    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), like the layers before`);
+    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), as in the first layer`);
   });
   for (const { data } of layers) checkWeights(caller, parameter, data);
   return { kind: 'weights', layers, causal: layers.every(isCausal) };
@@ -95,13 +95,13 @@ export function readParts(caller, value, { batch } = {}) {
     // Each token of the decoder may attend to the whole source.
     ...(part === 'cross' && { causal: false }),
   }));
-  if (parts.length === 0) throw argumentError(caller, 'attentions', value, 'encoder, decoder or cross');
+  if (parts.length === 0) throw argumentError(caller, 'attentions', value, 'a field encoder, decoder or cross');
   const { source, target } = lengthsOf({ parts });
   for (const { part, layers } of parts) {
     const { shape } = layers[0];
     const [T, S] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
     if (shape[1] !== T || shape[2] !== S)
-      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), like the parts before`);
+      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), to fit the other parts`);
   }
   const [{ layers, causal }] = parts;
   return { kind: 'weights', parts, layers, causal };
@@ -133,9 +133,9 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
   const B = one ? (shape.length === 4 ? shape[0] : 1) : shape.length === 5 ? shape[1] : 1;
   const L = one || shape.length < 4 ? 1 : shape[0];
   if (B > 1 && batch === undefined)
-    throw argumentError(caller, 'batch', batch, `an integer below ${B}: ${parameter} has a batch of ${B} texts`);
+    throw argumentError(caller, 'batch', batch, `an integer below ${B}, because ${parameter} has ${B} texts`);
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 0 && batch < B))
-    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0, for one text');
+    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0, the only text');
   const size = H * T * S;
   return Array.from({ length: L }, (_, l) => {
     const start = (l * B + (batch ?? 0)) * size;
@@ -167,7 +167,7 @@ function headsIn({ shape }) {
 }
 
 /**
- * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). The shape (T,D) is one head, (1,H,T,D) a batch of one.
+ * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). Also accepts the shapes (T,D) for one head and (1,H,T,D).
  * @param {string} caller
  * @param {{ q: unknown, k: unknown, v: unknown, causal?: boolean }} options
  * @returns {QkvInput}
@@ -184,7 +184,7 @@ export function readQkv(caller, { q, k, v, causal = false }) {
   const [H, , D] = query.shape;
   const [G, S, width] = key.shape;
   if (width !== D) throw shapeError(caller, 'k', key.shape, `(H, S, ${D}), as wide as q`);
-  if (H % G !== 0) throw shapeError(caller, 'k', key.shape, `a number of heads that ${H} is a multiple of`);
+  if (H % G !== 0) throw shapeError(caller, 'k', key.shape, `a number of heads that divides the ${H} heads of q`);
   if (value.shape[0] !== G || value.shape[1] !== S) throw shapeError(caller, 'v', value.shape, `(${G}, ${S}, D), as k`);
   return { kind: 'qkv', query, key, value, causal };
 }
@@ -245,5 +245,5 @@ export function readTexts(caller, parameter, value, count) {
   });
 }
 
-/** Removes the character that tokenizers write for a space. @param {string} token */
+/** Removes the character for a space at the beginning of a token, as tokenizers write it. @param {string} token */
 const plainToken = (token) => (/^[Ġ▁]./u.test(token) ? token.slice(1) : token);

@@ -1,4 +1,4 @@
-// Makes a source of the input of the program that embeds the page: see programInput.js.
+// Makes a source from the input of the program that embeds the page: see programInput.js.
 
 import { sumsOf } from '../../features/open/rowSums.js';
 import { numberedPieces } from '../run/modelInput.js';

@@ -16,7 +16,7 @@ export const MAX_WEIGHTS = 6e6;
 export const POOLED = 96;
 
 /**
- * Makes a small picture with the maximum weight of each square of cells. In a mean, a narrow stripe would be lost.
+ * Makes a small picture with the maximum weight of each square of cells, because a mean would hide narrow stripes.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
@@ -112,7 +112,7 @@ async function sendPooled(source, index, entry, reply) {
 }
 
 /**
- * Computes the scores of heads. Tokens with the same name count as equal, as if they had the same id.
+ * Computes the scores of heads. Tokens with the same name are treated like tokens with the same id.
  * @param {Float32Array} weights
  * @param {{ layers: number, heads: number, T: number }} sizes
  * @param {string[] | null} names

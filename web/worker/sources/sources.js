@@ -9,7 +9,7 @@ import { Problem } from './problem.js';
 /** @import { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.js' */
 /** @typedef {(hl: Promise<Hl>, fetchFile: FetchFile, onProgress: OnProgress) => Promise<Source>} Opener */
 
-/** Maximum packed weights that an attribution unpacks. As floats they take 80 MB. */
+/** Maximum packed weights that an attribution unpacks. Unpacked to floats, these weights take 80 MB. */
 const MAX_UNPACKED = 20e6;
 
 /** Functions that open the models of the menu, by the name in state.model. @type {Record<string, Opener>} */
@@ -22,7 +22,7 @@ const OPENERS = {
     ]);
     return transformerSource('whale', { model: openDemoModel(core, bytes), tokenizer, bytes: bytes.length });
   },
-  // The code of each other model is loaded when the model is chosen, because few visitors choose one.
+  // The code of each of the following models is loaded when the model is chosen, because few visitors choose one.
   constructed: async () => (await import('./handmadeHeads.js')).constructed(),
   patches: async () => (await import('./handmadePatches.js')).patches(),
   async sentence(hl, fetchFile, onProgress) {
@@ -52,7 +52,7 @@ export function transformerOf(source) {
   return source;
 }
 
-/** Reads token ids from a text, in the place of a missing tokenizer. @type {SourceTokenizer} */
+/** Reads token ids from a text with numbers. It replaces a missing tokenizer. @type {SourceTokenizer} */
 export const NUMBERS = {
   encode(text) {
     const found = [...text.matchAll(/\d+/g)];
@@ -69,12 +69,12 @@ export const NUMBERS = {
   tokenOf: (id) => `#${id}`,
 };
 
-/** Returns the mask token of a tokenizer; null without one. @param {SourceTokenizer | undefined} tokenizer */
+/** Returns the mask token of a tokenizer; null if it has none. @param {SourceTokenizer | undefined} tokenizer */
 function maskOf(tokenizer) {
   return ['[MASK]', '<mask>'].find((token) => tokenizer?.idOf?.(token) !== undefined) ?? null;
 }
 
-/** Returns true if the logits are sums of contributions of the model's parts. @param {Transformer} model */
+/** Returns true if logits are sums of contributions and few weights must be unpacked. @param {Transformer} model */
 function isExact(model) {
   let packed = 0;
   for (const { shape, packed: form } of model.weights.values())
@@ -88,7 +88,7 @@ function isExact(model) {
   }
 }
 
-/** Returns true if the logits of a model are those of tokens, not of classes. @param {Transformer} model */
+/** Returns true if the labels of a model's logits are tokens, not classes. @param {Transformer} model */
 export const predictsTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
 
 /**
@@ -108,8 +108,9 @@ function inputOf(options, words) {
 }
 
 /**
- * Returns how a model that compares sentences pools its tokens: as in its files, or by the mean for a model of texts
- * that predicts nothing. Null if its vectors depend on more than the hidden states of its tokens.
+ * Returns how a model that compares sentences pools its hidden states. The files of the model determine this; without
+ * such files, a model of texts that predicts nothing uses the mean. Returns null if the vector of a sentence depends on
+ * more than the hidden states.
  * @param {Transformer} model @param {boolean} predicts
  * @returns {About['compares']}
  */

@@ -21,7 +21,7 @@ function columnsSumTo1(data, T, S) {
 }
 
 /**
- * Returns the first tensor whose columns sum to 1. The caller knows that the rows of the tensors do not.
+ * Returns the first tensor whose columns sum to 1. The rows of the tensors must not sum to 1, which is not checked.
  * @param {readonly Stored[]} tensors
  */
 export async function findTransposed(tensors) {
@@ -45,7 +45,7 @@ function transposedMatrix(data, T, S) {
 }
 
 /**
- * Returns a tensor with the last two axes swapped. It reads whole matrices, and caches the last one.
+ * Returns a tensor with the last two axes swapped. This tensor reads whole matrices, and caches the last matrix.
  * @param {Stored} tensor
  */
 export function transpose(tensor) {

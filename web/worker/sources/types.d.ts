@@ -28,7 +28,7 @@ export type Source = TransformerSource | WeightsSource | HeadsSource | HeadvisSo
 
 interface SourceBase {
   about: About;
-  /** Changes with all that a run depends on besides the request: token texts, picture, sound, weights in training. */
+  /** Changes whenever an input of runs changes that requests do not contain: token texts, picture, sound, weights. */
   version?: number;
   /** Texts of the tokens, by the name of a list such as 'queries'. */
   tokens?: Record<string, string[]>;
@@ -38,13 +38,13 @@ interface SourceBase {
 export interface TransformerSource extends SourceBase {
   model: Transformer;
   tokenizer: SourceTokenizer;
-  /** Opens the same files with float32 weights, if these are in fewer bits. */
+  /** Opens the same files with float32 weights. Present if the weights of `model` have fewer bits. */
   openExact?: (signal: AbortSignal, onProgress: OnProgress) => Promise<Transformer>;
-  /** True if the logits are sums of contributions that can be computed without unpacking a large model. */
+  /** True if each logit is a sum of contributions that can be computed without unpacking a large model. */
   exact: boolean;
-  /** The name of the source's own attention; 'decoder' if it is missing. */
+  /** The attention of the source's model; 'decoder' if it is missing. */
   part?: AttentionPart;
-  /** Both towers of a model for texts and pictures. This source is one of them. */
+  /** Both towers of a model for texts and pictures. This source is one of the towers. */
   towers?: Towers;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
@@ -56,7 +56,7 @@ export interface TransformerSource extends SourceBase {
   partnerOf?(weights: Float32Array, labels: number[]): number;
 }
 
-/** vectors: vectors of sentences and pictures, by a key of the run. */
+/** vectors: vectors of sentences and pictures, by a text that identifies the run. */
 export interface Towers {
   pair: TextImageModel;
   text: TransformerSource;
@@ -71,14 +71,14 @@ export interface SoundReader {
   read(run: Run, part?: string): Read;
   /** Runs the model on the sound. tokens: the number of tokens of the decoder. */
   forward(hl: Hl, input: ModelInput, edits: Edit[], place: { part: string; layer: number; tokens: number }): Values;
-  /** Returns the sound, if the keys of a part are frames of the sound. */
+  /** Returns the sound, if the keys of an attention are frames of the sound. */
   shown(part: string): { sound?: ShownSound; place?: number };
 }
 
 /** Attention weights that were computed elsewhere. */
 export interface WeightsSource extends SourceBase {
   attentions: Attentions[];
-  /** Small pictures of the heads whose weights have been read, by a key of the head. */
+  /** Small pictures of the heads whose weights have been read, by a text that identifies the head. */
   pooled?: Map<string, { data: Float32Array; rows: number; columns: number }>;
 }
 

@@ -40,7 +40,7 @@ const ACTIONS = {
 };
 
 /**
- * Performs an action. Without a model in training, only the removal of a stored model has an effect.
+ * Performs an action. If no model is in training, only the action `remove` has an effect, which deletes a stored model.
  * @param {Training} training @param {TrainingControl} control @param {Send} send
  */
 export async function perform(training, control, send) {

@@ -1,4 +1,4 @@
-// Shows a model in training on the page, by runs on the probe sequence and by reports.
+// Shows a model in training on the page: runs it on the probe sequence, and sends the run and reports to the page.
 
 import { showProbe } from './trainedRun.js';
 

@@ -46,7 +46,7 @@ export function headDivergences(before, now, { layers, heads, T }) {
 }
 
 /**
- * Returns the probability of each token of a sequence after the tokens before it, from token 1 on.
+ * Returns the probability that the model predicts for each token of a sequence, except token 0.
  * @param {Numbers} logits (1,T,V)
  * @param {readonly number[]} labels
  */
@@ -65,8 +65,8 @@ function probed(hl, trainer, model) {
 }
 
 /**
- * Makes a function that compares a trainer's model with the model at the beginning of the training; null if that was a
- * new model.
+ * Makes a function that compares a trainer's model with the model that the training began with. Returns null if the
+ * training began with a new model.
  * @param {Hl} hl
  * @param {Trainer} trainer
  * @returns {(() => Omit<HeadChanges, 'step'>) | null}

@@ -9,11 +9,11 @@ import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '.
 
 /** Tokens of a window, as in the demo model's own training. */
 const WINDOW = 128;
-/** The share of the text that is held out, at the end of the text. Fewer tokens than MIN_HELD_OUT would say little. */
+/** The share of the text that is held out at the end. If it has fewer than MIN_HELD_OUT tokens, nothing is held out. */
 const [HELD_OUT, MIN_HELD_OUT] = [0.2, 32];
-/** Tokens of the sentence that is shown. */
+/** Maximum tokens of the sentence that is shown. */
 const SHOWN = 20;
-/** A target without a loss. */
+/** The target of a token that has no loss. */
 const NONE = -100;
 const LIMITS = { validation: 4, frames: 10 };
 
@@ -25,7 +25,7 @@ const drawFrom = (part, width) => (/** @type {Random} */ random) =>
   windowAt(part, width, Math.floor(random() * windowsIn(part, width)));
 
 /**
- * Returns a window of tokens. The target of each token is the next one.
+ * Returns a window of tokens. The target of each token is the next token.
  * @param {number[]} part
  * @param {number} width
  * @param {number} at
@@ -68,7 +68,7 @@ export function ownTextTask(text, { model, tokenizer, readTokenizer }) {
 }
 
 /**
- * Copies the demo model with its packed weights as floats.
+ * Copies the demo model, and converts the packed weights to floats.
  * @param {Hl} hl @param {TransformerSource['model']} model
  */
 function floatsOf(hl, model) {
@@ -78,7 +78,7 @@ function floatsOf(hl, model) {
 }
 
 /**
- * Chooses the text that is shown. It begins and ends with a whole word.
+ * Chooses the part of the text that is shown. This part begins and ends with a whole word, if possible.
  * @param {SourceTokenizer} tokenizer
  * @param {string} text
  * @param {[number, number][]} offsets of the tokens for validation

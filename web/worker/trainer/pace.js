@@ -1,6 +1,6 @@
-// Tells when the next training step is due at a chosen number of steps per second.
+// Computes when the next training step is due at a chosen number of steps per second.
 
-/** After a longer delay in milliseconds, the steps of the time before are skipped. */
+/** Maximum delay in milliseconds that further steps make up for. Steps that are due for longer are skipped. */
 const MAX_DELAY = 100;
 
 export class Pace {
@@ -16,7 +16,7 @@ export class Pace {
     this.#due = performance.now();
   }
 
-  /** @returns {boolean} true if a step is due; then the caller must take it, and the following step is due later */
+  /** @returns {boolean} true if a step is due; the caller must perform it, because the next step is scheduled */
   takeStep() {
     const now = performance.now();
     if (now < this.#due) return false;
@@ -24,7 +24,7 @@ export class Pace {
     return true;
   }
 
-  /** Milliseconds until the next step. */
+  /** Milliseconds until the next step is due. */
   get delay() {
     return this.speed === null ? 0 : Math.max(this.#due - performance.now(), 0);
   }

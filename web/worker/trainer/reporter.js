@@ -8,7 +8,7 @@ import { extended, noCurves } from '../../features/train/curves.js';
 
 /** Milliseconds between two reports. */
 const REPORT_EVERY = 90;
-/** Training waits while the page has more reports to acknowledge, so that they do not pile up on a slow page. */
+/** Maximum reports that the page has not acknowledged. If there are more, training waits until the page catches up. */
 const MAX_UNACKNOWLEDGED = 2;
 /** Milliseconds over which the speed is measured. */
 const MEASURED = 2000;
@@ -23,7 +23,7 @@ export class Reporter {
   #points = [];
   #curves = noCurves();
   #reportedAt = 0;
-  /** The number of steps since a time, for the speed. */
+  /** The number of steps since the time `since`, from which the speed is computed. */
   #counted = { since: 0, steps: 0 };
 
   /** Begins the curves of another model. @param {Curves} [curves] */
@@ -39,7 +39,7 @@ export class Reporter {
     this.#unacknowledged = 0;
   }
 
-  /** Sends a part of the answer to the current request; nothing before the first request. */
+  /** Sends a part of the answer to the current request. Does nothing before the first request. */
   send = /** @type {Send} */ ((part, fields, transfer) => this.#send(part, fields, transfer));
 
   acknowledge() {
@@ -73,7 +73,7 @@ export class Reporter {
     this.#points.push(point);
   }
 
-  /** Adds the accuracy to the last point, if it has none. @param {() => number} accuracy */
+  /** Adds the accuracy to the last point, if this point has no accuracy. @param {() => number} accuracy */
   completeLast(accuracy) {
     const last = this.#points.at(-1);
     if (last?.length === 2) last.push(accuracy());

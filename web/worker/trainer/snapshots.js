@@ -35,7 +35,7 @@ export class Snapshots {
     return this.#all[i];
   }
 
-  /** Adds a snapshot, unless the last one is of this step. @param {number} step @param {() => Weights} stateOf */
+  /** Adds a snapshot of a step, unless there is one already. @param {number} step @param {() => Weights} stateOf */
   add(step, stateOf) {
     if (this.#all.at(-1)?.step === step) return;
     this.#all.push({ step, state: stateOf() });

@@ -12,9 +12,9 @@ import { everyOther } from './snapshots.js';
 /** @import { Snapshot } from './snapshots.js' */
 /** @import { Progress, Trainer } from './trainer.js' */
 
-/** A model in training is stored again after so many milliseconds, and whenever training pauses. */
+/** Milliseconds after which a model in training is stored again. It is also stored whenever training pauses. */
 const STORE_EVERY = 10_000;
-/** Maximum bytes of the snapshots that are stored. Every other snapshot is left out until the rest fits. */
+/** Maximum bytes of the stored snapshots. If there are more, every other snapshot is dropped until the rest fits. */
 const MAX_STORED = 8e6;
 
 /** @param {Snapshot} snapshot */
@@ -44,7 +44,7 @@ export class StoredModels {
     return performance.now() - this.#storedAt > STORE_EVERY;
   }
 
-  /** Restarts the time until a model is stored, because another model is trained. */
+  /** Restarts the time until the model is stored, because training of another model begins. */
   restart() {
     this.#storedAt = performance.now();
   }
@@ -85,10 +85,10 @@ export class StoredModels {
   }
 }
 
-/** Reads a file of a model that the page has saved. @param {Uint8Array} bytes @returns {StoredTraining} */
+/** Reads a model from a file that the page has saved. @param {Uint8Array} bytes @returns {StoredTraining} */
 export function readSavedFile(bytes) {
   const { metadata } = readSafetensors(bytes);
-  if (!metadata.settings) throw new Error('this file was not saved by the training here: it has no settings');
+  if (!metadata.settings) throw new Error('the file contains no settings of a training, so this page did not save it');
   const settings = JSON.parse(metadata.settings);
   checkSettings(settings);
   const steps = Number(metadata.steps ?? 0);

@@ -1,5 +1,5 @@
-// Stores models that were trained in this browser in its IndexedDB, each under the key of its settings. A newer model
-// with the same key replaces the older one.
+// Stores models that were trained in this browser in the browser's IndexedDB. The settings of a model determine the key
+// of its record, so a newer model with the same settings replaces the older one.
 
 /** @import { StoredModel } from '../../store/protocol.js' */
 /** @import { Settings } from '../../store/types.js' */
@@ -24,7 +24,7 @@
  * @property {() => Promise<StoredModel[]>} list the newest first
  */
 
-/** The progress is large, and is read only for a model that is continued. So it has an object store of its own. */
+/** The progress of a training has an object store of its own, because it is large and is read only to train further. */
 const [NAME, STORE, PROGRESS] = ['headlight', 'trained', 'going'];
 
 /** @param {IDBFactory | undefined} factory @returns {ModelStore} */

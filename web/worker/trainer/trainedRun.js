@@ -37,7 +37,7 @@ const probeText = ({ task, probe }) => task.shown?.text ?? textOf(task.tokens, p
 export const probeRun = (trainer) => ({ text: probeText(trainer), second: '', ...UNCHANGED });
 
 /**
- * Computes the frames of the film so far from the snapshots.
+ * Computes the frames of the film from the snapshots taken so far.
  * @param {Hl} hl @param {Trainer} trainer @returns {Frame[]}
  */
 export function framesOf(hl, trainer) {
@@ -95,7 +95,7 @@ export function showProbe(hl, trainer, version, chosen, send) {
   return { weights, scores: chartScores(settings.task, scores) };
 }
 
-/** Returns the likeliest and the correct token after each token. @param {Numbers} logits @param {number[]} targets */
+/** Returns the likeliest and the correct next token of each token. @param {Numbers} logits @param {number[]} targets */
 function guessesOf({ data, shape }, targets) {
   const V = shape[2];
   return targets.map((wanted, t) => {
@@ -105,7 +105,8 @@ function guessesOf({ data, shape }, targets) {
 }
 
 /**
- * Returns the scores of all heads in one record with keys such as 'induction 1.0': score, layer and head.
+ * Returns the scores of all heads in one record. The name of a field, such as 'induction 1.0', consists of the name of
+ * the score, the layer and the head.
  * @param {Task} task
  * @param {HeadScores[][]} scores
  * @returns {HeadScores}

@@ -1,4 +1,4 @@
-// Trains a small transformer on one task. This code needs neither the page nor the worker.
+// Trains a small transformer on one task. This code depends neither on the page nor on the worker.
 
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { batchOf, TASKS, validationBatchOf } from '../../features/train/tasks.js';
@@ -10,18 +10,18 @@ import { Snapshots } from './snapshots.js';
 /** @typedef {ReturnType<Hl['transformer']>} Model */
 /** @typedef {ReturnType<Hl['adam'] | Hl['sgd']>} Optimizer */
 /**
- * The results of validation. learned: the loss on some of the sequences that the model learns from.
+ * The results of a validation. learned: the loss on some of the sequences that the model learns from.
  * @typedef {{ loss: number, accuracy: number, learned: number }} Judged
  */
 /**
  * The state from which training continues, except the weights.
  * @typedef {object} Progress
  * @property {ReturnType<Optimizer['stateDict']>} optimizer
- * @property {number} drawn random numbers that have been drawn for sequences
+ * @property {number} drawn the number of random numbers that have been drawn for sequences
  * @property {Snapshot[]} snapshots
  */
 
-/** Number of steps over which the learning rate rises. */
+/** The number of first steps over which the learning rate rises. */
 const WARM_UP = 50;
 /** Maximum norm of all gradients together. */
 const MAX_GRADIENT = 1;
@@ -76,21 +76,21 @@ export class Trainer {
   #rate;
   #steps = 0;
   #snapshots;
-  /** The newest weights, while those of a snapshot are shown. @type {Weights | null} */
+  /** The newest weights, while the model has the weights of a snapshot. @type {Weights | null} */
   #newest = null;
   #random;
-  /** Some of the sequences that the model learns from, for the loss on them; null for tasks without a text. */
+  /** Some of the sequences that the model learns from, to measure the loss on them; null for tasks without a text. */
   #learned;
   /** @type {Judged | null} */
   #judged = null;
-  /** The number of random numbers drawn for sequences. A training that is continued draws and drops as many first. */
+  /** The number of random numbers drawn for sequences. A stored training draws as many again before it continues. */
   #drawn = 0;
 
   /**
    * @param {Hl} hl
    * @param {Settings} settings
    * @param {TaskKind} [task] default: the task of the settings
-   * @param {Uint8Array} [saved] the file of a model that is continued, whose number of steps determines dropout
+   * @param {Uint8Array} [saved] the file of a model that is trained further; its number of steps determines dropout
    */
   constructor(hl, settings, task = TASKS[settings.task], saved) {
     this.#hl = hl;
@@ -148,7 +148,7 @@ export class Trainer {
     this.#rate = rate;
   }
 
-  /** Takes one training step. The loss is NaN if training has diverged. */
+  /** Performs one training step. The loss is NaN if training has diverged. */
   step() {
     this.resume();
     if (this.#steps === 0) this.takeSnapshot();
@@ -169,15 +169,15 @@ export class Trainer {
     return { loss, accuracy: correct / counted };
   }
 
-  /** The result of the last validation, with the current weights or those of a few steps before. */
+  /** The result of the last validation, which had the current weights or the weights of a few steps earlier. */
   get judged() {
     if (!this.#judged) this.validate();
     return /** @type {Judged} */ (this.#judged);
   }
 
   /**
-   * Returns the loss of a model on the sequences for validation, or on some that it learns from. Tasks that generate
-   * sequences without limit have only sequences for validation, and NaN for the others.
+   * Returns the loss of a model on the sequences for validation, or on some sequences that it learns from. The latter
+   * loss is NaN for tasks that generate sequences without limit, because these have no fixed set of sequences.
    * @param {Model} model @param {'heldOut' | 'learned'} which
    */
   lossOf(model, which) {
@@ -210,7 +210,7 @@ export class Trainer {
     this.#newest = null;
   }
 
-  /** Restores the last snapshot with a finite loss, with a new optimizer. The first snapshot always has such a loss. */
+  /** Restores the last snapshot with a finite loss, or else the first snapshot. Begins with a new optimizer. */
   recover() {
     this.#newest = null;
     const restore = () => this.model.loadStateDict(this.#snapshots.last.state);

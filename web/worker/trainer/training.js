@@ -1,7 +1,7 @@
 // Answers the requests of training. The worker trains one small transformer in short turns, so that it can read
-// requests between them. The reports and the runs that the page shows during training are parts of the answer to one
-// request, `train`. This answer ends when the next request with this verb comes. The model remains a source like any
-// other.
+// requests between two turns. The reports and the runs that the page shows during training are parts of the answer to
+// one request, `train`. This answer ends when the next request with this verb arrives. The model in training is also a
+// source, about which the page can send other requests.
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { taughtTask } from '../../features/train/lessons.js';

@@ -1,4 +1,4 @@
-// Runs the training of one model: continuously or in single steps, with pauses, and with views of earlier steps.
+// Runs the training of one model, continuously or in single steps. Training can be paused to show an earlier step.
 
 import { keyOf } from '../../features/train/settings.js';
 
@@ -9,13 +9,13 @@ import { keyOf } from '../../features/train/settings.js';
 /** @import { StoredModels } from './storedModels.js' */
 /** @import { Trainer } from './trainer.js' */
 
-/** Milliseconds that a turn takes before messages are read. */
+/** Milliseconds after which a turn ends, so that the worker reads messages. */
 const TURN = 30;
-/** Frames of a film, unless the training is extended. */
+/** The number of frames of a film. A training that was extended may have another number of frames. */
 const FRAMES = 40;
 /** Steps between two validations. */
 const VALIDATE_EVERY = 10;
-/** Training has diverged if, after a number of steps, the loss is this many times the first one. */
+/** Training has diverged if, after MIN_STEPS steps, the loss is DIVERGED times the first loss. */
 const [DIVERGED, MIN_STEPS] = [4, 20];
 
 /** Counts the versions of the weights of all models, because runs are cached by version. */
@@ -93,7 +93,7 @@ export class TrainingRun {
     clearTimeout(this.#timer);
   }
 
-  /** Takes steps until the turn ends, and schedules the next turn so that messages are read before. */
+  /** Performs steps until the turn ends, and schedules the next turn, so that messages are read before that turn. */
   #turn() {
     if (!this.#playing) return;
     const start = performance.now();
@@ -117,7 +117,7 @@ export class TrainingRun {
     this.#timer = setTimeout(() => this.#turn(), delay);
   }
 
-  /** Takes one step and reports it. @returns {boolean} false if training has diverged */
+  /** Performs one step and reports it. @returns {boolean} false if training has diverged */
   #step() {
     const { trainer } = this;
     const { loss } = trainer.step();
@@ -188,7 +188,7 @@ export class TrainingRun {
     this.#turn();
   }
 
-  /** Stores the model, unless it has taken no step or has the weights of an earlier step. */
+  /** Stores the model, unless it has not been trained yet or has the weights of an earlier step. */
   #store() {
     if (this.trainer.steps === 0 || this.shownStep !== null) return;
     const curves = this.#reporter.allCurves(this.trainer.steps);

@@ -1,6 +1,6 @@
-// Ablation: measures the probability of the chosen token, or of the chosen sentence for a picture, with each head
-// switched off in turn, from the last layer down. Without a prediction it measures the angle by which the hidden states
-// turn. If a model has several attentions, the heads of the shown attention come first.
+// Ablation: switches off each head in turn, from the last layer to the first, and measures the probability of the
+// chosen token, or of the chosen sentence for a picture. For a model that predicts nothing, it measures the angle by
+// which the hidden states turn. If a model has several attentions, the heads of the shown attention come first.
 
 import { hiddenAngle } from '../../../src/js/analysis/hiddenAngle.js';
 import { layerPlace, shownPart, withPlace } from '../../features/whatif/modelEdits.js';

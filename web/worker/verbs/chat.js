@@ -1,4 +1,4 @@
-// Makes a text of the messages of a chat by the model's template, or finds the messages in a text.
+// Writes the messages of a chat as a text by the model's chat template, or finds the messages in a text.
 
 import { messagesIn } from '../../features/chat/roles.js';
 import { transformerOf } from '../sources/sources.js';
@@ -30,7 +30,7 @@ function textOf(/** @type {Transformer} */ model, /** @type {ChatMessage[]} */ m
 }
 
 /**
- * Returns the messages in a text, without a system message that the template adds by itself.
+ * Returns the messages in a text. A system message that the template adds by itself is left out.
  * @param {Transformer} model @param {string} text
  */
 function readMessages(model, text) {

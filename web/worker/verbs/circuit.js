@@ -1,5 +1,5 @@
-// Requests about a circuit, which consists of the lines between the parts of a model that carry the prediction. Few
-// visitors open a circuit, so the first request loads the code.
+// Requests about a circuit, which consists of those edges between heads and MLPs of a model that carry the prediction.
+// Few visitors open a circuit, so the first request loads the code.
 
 import { runOf } from '../../store/runInput.js';
 import { transformerOf } from '../sources/sources.js';
@@ -18,13 +18,13 @@ function circuitsOf(worker) {
   return made;
 }
 
-/** Returns a key of everything that a circuit without cuts depends on. @param {State} state */
+/** Returns a text that identifies everything that a circuit without cuts depends on. @param {State} state */
 const keyOf = (state) =>
   JSON.stringify([state.model, runOf(state), state.pinned, state.trace.answers, state.circuit?.carries]);
 
 /**
- * Returns the circuits, the source and a key. Null for a model that the view `flow` cannot show, which an address may
- * contain.
+ * Returns the circuits, the source and the text of keyOf. Returns null for a model that the view `flow` cannot show,
+ * because an address may contain this view for any model.
  * @param {State} state @param {Reply} reply @param {WorkerContext} worker
  */
 async function found(state, reply, worker) {

@@ -24,7 +24,7 @@ export const composition = {
 };
 
 /**
- * Models whose int8 matrices have been converted to floats, once instead of once for each pair of heads.
+ * Models with their int8 matrices converted to floats. Otherwise, each pair of heads would need this conversion.
  * @type {WeakMap<Transformer, Parameters>}
  */
 const floats = new WeakMap();
@@ -41,7 +41,7 @@ function withFloats(model) {
 }
 
 /**
- * Yields all compositions that have been computed so far, after each layer. The nearest layers come first.
+ * Yields, after each layer, all compositions that have been computed so far. The nearest layers come first.
  * @param {TransformerSource} source
  * @param {HeadPlace} chosen
  */

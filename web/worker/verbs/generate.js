@@ -57,7 +57,7 @@ async function continueText({ model, tokenizer, about }, { ids, encoder }, { edi
     if (next.length === 0) break;
     all.push(...next);
     const whole = tokenizer.decode(all.slice(from), { skipSpecial: encoder !== undefined });
-    // An incomplete character is not sent before the token with the rest of it.
+    // If the last token ends in the middle of a character, nothing is sent until the next token completes it.
     if (!whole.endsWith('\ufffd') && whole !== text) {
       reply.send('generated', { text: whole, isAnswer: encoder !== undefined });
       text = whole;

@@ -1,4 +1,5 @@
-// How much the weights in few bits change the attention. Few visitors ask: the code is loaded by the first request.
+// The request for the comparison of a quantized model with its float32 weights. Few visitors send it, so the first
+// request loads the code.
 
 /** @import { Handler } from '../types.js' */
 

@@ -1,4 +1,4 @@
-// Answers with everything that the screen shows of a state.
+// The request for everything that the page shows of a state.
 
 import { showTransformer } from '../run/showTransformer.js';
 

@@ -1,4 +1,5 @@
-// A trace measures how much of the answer returns when the value at one place of the model is copied from another run.
+// Requests about a trace, which measures how much of the answer is restored if the value at one place of the model is
+// copied from another run.
 
 import { ALL, OWN } from '../../features/trace/settings.js';
 import { transformerOf } from '../sources/sources.js';
@@ -8,10 +9,10 @@ import { transformerOf } from '../sources/sources.js';
 /** @import { TraceControl } from '../../store/traceProtocol.js' */
 /** @import { Handler } from '../types.js' */
 
-/** For a model with fewer bytes, the pairs that do not change its answer are left out, unless none is left then. */
+/** For a model with fewer bytes, pairs that do not change its answer are left out, unless no pair would remain. */
 const SMALL = 2e7;
 
-/** The place that is measured next, and true if the measurement pauses. @type {TraceControl} */
+/** The place that is measured next, and whether the measurement is paused. @type {TraceControl} */
 const control = {};
 
 /** @type {Handler<'traceTasks'>} */
