@@ -28,4 +28,4 @@ function parse(text) {
 
 /** Returns a sentence for the error about a path that may be meant as a name on the Hub. @param {string} path */
 export const hubHint = (path) =>
-  NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub: open hf://${path}` : '';
+  NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub, open hf://${path}` : '';

@@ -240,7 +240,7 @@ function checkFinite(name, numbers) {
   if (maxExponent === 0x7c00)
     throw new HeadlightError(
       'FORMAT',
-      `${CALLER}: numbers of ${name} are not finite, and cannot stay in float16; open it with weights: 'float32'`,
+      `${CALLER}: numbers of ${name} are not finite, so they cannot stay in float16; use weights: 'float32'`,
       { parameter: name },
     );
 }

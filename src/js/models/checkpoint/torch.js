@@ -1,5 +1,5 @@
-// Opens a checkpoint in files of torch.save: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
-// training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+// Opens a checkpoint that torch.save wrote: pytorch_model.bin, the parts of it that an index lists, or a checkpoint of
+// a training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote, quoteNames } from '../../check/quote.js';
@@ -23,7 +23,7 @@ const CALLER = 'openModel';
 const DICTS = ['model', 'state_dict', 'model_state_dict', 'module'];
 /** The prefix of names after torch.compile. */
 const COMPILED = /^_orig_mod\./;
-/** A file whose length is unknown is read up to this byte, to find its end. */
+/** If the length of a file is unknown, the file is read up to this byte to find its end. */
 const MAX_UNKNOWN = 2 ** 33;
 /** Small ranges within TOGETHER bytes are read in one request. AT_ONCE requests are sent at the same time. */
 const TOGETHER = 2 ** 16;

@@ -1,4 +1,4 @@
-// Recognizes files of torch.save by their names, and finds the file of a folder that has the weights of the model.
+// Recognizes files written by torch.save by their names, and finds the file of a folder that has the weights of the model.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';

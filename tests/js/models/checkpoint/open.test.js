@@ -261,7 +261,7 @@ test('invalid checkpoints are refused, and the error gives the reason', async ()
   const { tensors } = readSafetensors(bytes);
   const integers = { data: new BigInt64Array(64), shape: [64], dtype: 'I64' };
   const wrong = writeSafetensors({ ...tensors, 'model.norm.weight': integers });
-  await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight is of I64/);
+  await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight has the type I64/);
   const bert = modelFiles(join(GOLDEN, 'models', 'bert-a'));
   const relative = JSON.parse(new TextDecoder().decode(bert['config.json']));
   relative.position_embedding_type = 'relative_key';
