@@ -159,7 +159,7 @@ class Search {
   }
 }
 
-/** Computes the logits after each beam, with one cache whose rows are the beams. */
+/** Computes the logits of the next token of each beam, with one cache that has a row for each beam. */
 class BeamSteps {
   #model;
   #prompt;

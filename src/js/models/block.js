@@ -10,7 +10,7 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
-//   Both results pass through [the norms after1, after2] and [· scale1, · scale2], one factor for each channel.
+//   The results of both pass through [the norms after1, after2] and [· scale1, · scale2], a factor for each channel.
 //
 // residualScale multiplies what attention and mlp add.
 

@@ -62,7 +62,7 @@ function pad(tokens, padToken, side) {
   };
 }
 
-/** Computes the logits after each text, with one cache whose rows are the texts. */
+/** Computes the logits of the next token of each text, with one cache that has a row for each text. */
 class TextSteps {
   #model;
   #size;

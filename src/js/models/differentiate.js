@@ -112,7 +112,7 @@ export class Differentiated {
     this.logits = measured?.logits;
     /** The values by name. @type {Record<string, Tensor>} */
     this.captured = captured;
-    /** The gradients with respect to the values, by the same names. @type {Record<string, Tensor>} */
+    /** The gradients with respect to the values, by the names of the values. @type {Record<string, Tensor>} */
     this.gradients = gradients;
   }
 
@@ -187,7 +187,7 @@ function measure(caller, tape, result, metric) {
     throw new HeadlightError('ARGUMENT', `${caller}: this model has no logits, so a metric cannot be differentiated`, {
       parameter: 'of',
     });
-  const value = readNumber(caller, 'the result of the metric of', metric(result));
+  const value = readNumber(caller, 'the result of the metric', metric(result));
   const given = /** @type {NonNullable<typeof metric.gradient>} */ (metric.gradient)(result);
   const { shape, floats } = readArray(caller, 'of.gradient', given, tape.memory.buffer);
   if (!sameShape(shape, logits.shape)) throw shapeError(caller, 'of.gradient', shape, formatShape(logits.shape));

@@ -131,8 +131,8 @@ function forEachCell({ axis }, index, { queries, keys }, columns, each) {
 }
 
 /**
- * Temporary tensors of one head: copies of x (N,D) and table (U,D), and their products (N,U). square: index of the first
- * score of the head; make: returns a temporary tensor; add: adds a tensor of this head to the tensor of all heads.
+ * Temporary tensors of one head: copies of x (N,D) and table (U,D), and their products (N,U). square: index of the
+ * head's first score; make: returns a temporary tensor; add: adds a tensor of this head to the tensor of all heads.
  * @typedef {{ x: Tensor, table: Tensor, products: Tensor, square: number, make: (rows: number) => Tensor,
  *   add: (whole: Tensor, part: Tensor, of: 'x' | 'table') => void }} HeadTerm
  */

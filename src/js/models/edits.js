@@ -29,7 +29,7 @@ import { readArray } from '../ops/state.js';
  * @property {readonly [number, number]} [window] the largest distance from the query to keys on its left and on its
  *   right; −1 = no limit
  * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
- *   nothing to keep it. It is called during the run. An edit with `change` must not contain other changes
+ *   nothing to keep it. It is called during the run. An edit with `change` must contain no other changes
  */
 /**
  * @typedef {(value: { data: Float32Array, shape: number[] }, name: string) => TensorLike | undefined | void} Change
@@ -72,8 +72,8 @@ const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'hea
   (name) => `cross.${name}`,
 );
 /**
- * Inputs that queries, keys, values and the feed-forward read from the residual stream, before the norm. Each head has
- * its own input of query, key and value.
+ * Inputs of queries, keys, values and the feed-forward that are read from the residual stream, before the norm. Each
+ * head has its own input of query, key and value.
  */
 const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
 const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
@@ -126,8 +126,8 @@ function headsOf(value, { numHeads, kvHeads }) {
 }
 
 /**
- * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match the inputs before a norm
- * ('query.in' …), because they are large.
+ * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match inputs before a
+ * norm ('query.in' …), because they are large.
  * @param {string} name
  */
 export function keysOf(name) {
@@ -409,7 +409,7 @@ export function readOperand(caller, parameter, numbers, shape) {
 }
 
 /**
- * Turns the gradient after an edit into the gradient before it, in place.
+ * Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value.
  * @typedef {(gradient: Float32Array) => void} Reverse
  */
 

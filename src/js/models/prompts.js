@@ -87,8 +87,8 @@ function readLabels(parameter, given, { vocab }) {
 }
 
 /**
- * Returns room, the number of tokens that fit after the prompt, and beyond, the length of a sequence above which all
- * its tokens are rotated by other angles.
+ * Returns room, the number of tokens that fit after the prompt, and beyond: in a sequence with more tokens than
+ * this, all tokens are rotated by other angles.
  * @param {Resolved} options
  * @param {Cache | undefined} cache
  * @param {number} start tokens of the prompt

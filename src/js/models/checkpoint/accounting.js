@@ -58,7 +58,7 @@ const namesInside = ({ names }) =>
  * @returns {(name: string) => { stack: string, number: number } | undefined} stack: '' or 'encoder.'
  */
 function blockFinder(family) {
-  /** Stacks by the beginnings of the names of their blocks. @type {Map<string, string>} */
+  /** The stack, '' or 'encoder.', by the beginning of the names of its blocks. @type {Map<string, string>} */
   const stacks = new Map();
   for (const { key, name } of namesInside(family)) {
     const at = name.indexOf('.L.');

@@ -9,7 +9,7 @@ import { ARCHITECTURES } from './ggufNames.js';
 /** @import { Located } from './ggufTensors.js' */
 
 /**
- * Divisors of the frequencies of rotary positions: for all sequences, or for short and long ones.
+ * Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences.
  * @typedef {{ all?: number[], short?: number[], long?: number[] }} Frequencies
  */
 

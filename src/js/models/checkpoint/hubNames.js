@@ -1,4 +1,4 @@
-// Recognises names and addresses of the Hugging Face Hub. src/js/hub reads them.
+// Recognises names and addresses of the Hugging Face Hub. The modules in src/js/hub open them.
 
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** A name of the Hub, with or without its owner. */

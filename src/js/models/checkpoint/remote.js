@@ -164,7 +164,7 @@ export class RemoteFile {
   }
 
   /**
-   * Requests those of the bytes begin..end−1 that the first request has not read; null if there are none.
+   * Requests those of the bytes begin..end−1 that the first request has not read; null if none are left.
    * @param {number} begin
    * @param {number} end
    */

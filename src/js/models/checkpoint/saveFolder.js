@@ -245,7 +245,7 @@ function shapeIn({ storedShapes }, name, shape) {
  * @param {Transformer} model
  * @param {Form} form
  * @param {(parameter: string) => StateEntry['data']} dataOf
- * @param {boolean} [asStored] true: subtracts the offset of a source; false, for the optimizer's state: does not
+ * @param {boolean} [asStored] true: subtracts the offset of a source; false: does not, for the state of an optimizer
  */
 function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   const { family, prefix } = familyIn(config);

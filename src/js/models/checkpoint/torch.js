@@ -1,5 +1,5 @@
-// Opens a checkpoint that torch.save wrote: pytorch_model.bin, the parts of it that an index lists, or a checkpoint of
-// a training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+// Opens a checkpoint that torch.save wrote: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
+// training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote, quoteNames } from '../../check/quote.js';
@@ -21,7 +21,7 @@ import { openTokenizerJson, readGenerationJson, readJson } from './smallFiles.js
 const CALLER = 'openModel';
 /** Names of the dict with the weights in the checkpoints of training programs. */
 const DICTS = ['model', 'state_dict', 'model_state_dict', 'module'];
-/** The prefix of names after torch.compile. */
+/** Prefix that torch.compile adds to names. */
 const COMPILED = /^_orig_mod\./;
 /** If the length of a file is unknown, the file is read up to this byte to find its end. */
 const MAX_UNKNOWN = 2 ** 33;

@@ -1,5 +1,5 @@
-// Checks whether the files of a model with a tied head contain a head whose values differ from the embedding. Only a few
-// ranges of large tensors are compared, because a head that was trained separately differs in every row.
+// Checks whether the files of a model with a tied head contain a head whose values differ from the embedding. Only
+// a few ranges of large tensors are compared, because a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
