@@ -9,7 +9,7 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
 /** @import { AttentionCall, Graph } from './graph.js' */
 
 /**
- * A function that captures or edits the scores or the weights and returns the tensor for the next step.
+ * A function that captures or edits the scores or the attention weights and returns the tensor for the next step.
  * @typedef {(x: Tensor) => Tensor} Change
  */
 
@@ -52,7 +52,7 @@ function softmaxBackward(graph, weights, d) {
 }
 
 /**
- * Calls a function for each head of each sequence, with the places of the head's rows in the larger tensors.
+ * Calls a function for each head of each sequence, with the locations of this head's rows in the larger tensors.
  * @param {Graph} graph
  * @param {AttentionCall} call
  * @param {(head: HeadParts) => void} each
@@ -78,8 +78,8 @@ function forEachHead(graph, { sizes }, each) {
 }
 
 /**
- * Place of rows in a larger tensor: `rows` rows of `width` numbers. The first begins at index `start`, each next one
- * `step` numbers later.
+ * Location of `rows` rows of `width` numbers in a larger tensor. The first row begins at index `start`, and each
+ * following row begins `step` numbers after the previous one.
  * @typedef {{ start: number, step: number, rows: number, width: number }} Part
  */
 /**

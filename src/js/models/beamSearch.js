@@ -13,13 +13,14 @@ import { reorderRows } from './reorderRows.js';
 /** @import { Transformer } from './transformer.js' */
 
 /**
- * A text of the search. sum: the sum of its log-probabilities; parent: the index of the beam that it continues.
+ * A text that the search has generated. sum: the sum of the log-probabilities of its tokens; parent: index of the
+ * previous beam, of which this text is the continuation.
  * @typedef {{ ids: number[], logProbs: number[], sum: number, parent: number }} Beam
  */
 /** @typedef {Beam & { ended: Generated['ended'], score: number }} Ended */
 /** @typedef {{ parent: number, id: number, logProb: number, sum: number }} Candidate */
 
-/** Number of tokens after the prompt for which the cache allocates memory at first. */
+/** Number of tokens after the prompt for which a new cache has memory. It grows if more tokens are generated. */
 const INITIAL_ROOM = 64;
 
 /** Replaces logits by log-probabilities, in place. @param {Float32Array} logits */
@@ -56,7 +57,7 @@ function findCandidates(beams, scores, most) {
   return best;
 }
 
-/** Returns how many ids at the beginning two texts share. @param {readonly number[]} a @param {readonly number[]} b */
+/** Returns the length of the common beginning. @param {readonly number[]} a @param {readonly number[]} b */
 function countEqual(a, b) {
   let count = 0;
   while (count < a.length && a[count] === b[count]) count++;
@@ -77,7 +78,7 @@ class Search {
    * @param {Request} request
    * @param {BeamOptions} options
    * @param {number[]} start
-   * @param {number} limit of generated tokens
+   * @param {number} limit maximum number of generated tokens
    */
   constructor(request, options, start, limit) {
     this.#request = request;
@@ -94,7 +95,7 @@ class Search {
 
   /**
    * Continues each beam by one token and keeps the best.
-   * @param {readonly Float32Array[]} logits after each beam, changed
+   * @param {readonly Float32Array[]} logits of the next token of each beam; they are overwritten
    */
   step(logits) {
     const { count } = this.#options;
@@ -137,8 +138,8 @@ class Search {
   }
 
   /**
-   * True if the search goes on. It goes on until `count` texts have ended and, unless earlyStopping is true, the best
-   * beam cannot get a better score than the worst of them.
+   * Returns true if the search must continue. It ends when `count` texts have ended and, unless earlyStopping is true,
+   * the best beam cannot get a better score than the worst of these texts.
    * @param {Beam} best
    * @param {number} length
    */
@@ -158,7 +159,7 @@ class Search {
   }
 }
 
-/** Computes the logits after each beam, with one cache whose rows are the beams. */
+/** Computes the logits of the next token of each beam, with one cache that has a row for each beam. */
 class BeamSteps {
   #model;
   #prompt;
@@ -172,7 +173,7 @@ class BeamSteps {
    * @param {Transformer} model
    * @param {Prompt} prompt
    * @param {{ length: number, beyond: number, edit?: readonly Edit[] }} given length: of the cache, in tokens; beyond:
-   *   the length of a sequence above which all its tokens are rotated by other angles
+   *   in a sequence with more tokens than this, all tokens are rotated by other angles
    */
   constructor(model, prompt, { length, beyond, edit }) {
     this.#model = model;
@@ -200,7 +201,7 @@ class BeamSteps {
     return { ids: beams.map(({ ids }) => [...start, ...ids]) };
   }
 
-  /** Replaces each row of the cache by the row of the beam's parent. @param {readonly Beam[]} beams */
+  /** Gives each beam the cache row of its parent. @param {readonly Beam[]} beams */
   #follow(beams) {
     const parents = beams.map(({ parent }) => parent);
     if (beams.length !== this.#beams.length) {

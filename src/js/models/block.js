@@ -10,7 +10,7 @@
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
-//   Both results pass through [the norms after1, after2] and [· scale1, · scale2], one factor for each channel.
+//   The results of both pass through [the norms after1, after2] and [· scale1, · scale2], a factor for each channel.
 //
 // residualScale multiplies what attention and mlp add.
 
@@ -24,16 +24,16 @@ import { rarePart } from './rareParts.js';
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Run, Strided } from './run.js' */
 
-/** Full names by names within the block, one map for each block. @type {Map<string, string>[]} */
+/** For each block, full names by names within the block. @type {Map<string, string>[]} */
 const fullNames = [];
 /**
- * Largest number of tokens of a call that reads a float16 or int8 cache as it is stored. Each token converts the cache
- * again, in registers, so that for more tokens it is faster to convert the cache to float32 once.
+ * Maximum number of tokens of a call that reads a float16 or int8 cache as it is stored. Such a call converts the cache
+ * in registers, once for each token. For more tokens it is faster to convert the cache to float32 once in memory.
  */
 const STORED_ROWS = 8;
 /**
- * Returns a function from a name within block i to its full name. Each full name is made once, because a new string
- * must be hashed before it is looked up, which took a tenth of the time of a token of a small model.
+ * Returns a function that returns the full name for a name within block i. Each full name is made once, because a new
+ * string must be hashed before it is looked up. In a small model, this took a tenth of the time per token.
  * @param {number} i
  */
 function inBlock(i) {
@@ -209,7 +209,8 @@ function attendToEncoder(run, i, x) {
 }
 
 /**
- * Computes attention to all rows of keys and values that do not come from the block's input, and returns (B,T,H·D).
+ * Computes attention to keys and values from another input than the block's. No key is masked, except padding.
+ * Returns (B,T,H·D).
  * @param {Run} run
  * @param {string} at prefix of the names of values
  * @param {number} i
@@ -234,7 +235,8 @@ export function attendAcross(run, at, i, query, { key, value, padding }) {
 }
 
 /**
- * query (B,T,H·D), key and value (B,G,S,D), keys: S. keyType: the number type of key and value, one of KEYS.
+ * query (B,T,H·D), key and value (B,G,S,D). keys: the number S of keys; keyType: number type of key and value, one of
+ * KEYS.
  * @typedef {{ query: Tensor, key: Strided, value: Strided, keyType?: number, keys: number, causal: boolean,
  *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
  *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} AttentionInput

@@ -52,7 +52,7 @@ export class Cache {
   /** Name of the public method that has locked the cache. @type {string | undefined} */
   #user;
   #disposed = false;
-  /** False if a key or a value of a float16 cache may not be finite. */
+  /** False if a float16 cache could contain a number that is not finite. */
   #isFinite = true;
   /** @internal True if the keys are rotated by the angles of long sequences. */
   far = false;
@@ -115,7 +115,7 @@ export class Cache {
   }
 
   /**
-   * Removes the last tokens, so that this number of tokens remains.
+   * Removes the last tokens, so that `length` tokens remain.
    * @param {number} length
    */
   rewind(length) {
@@ -129,7 +129,7 @@ export class Cache {
     return this;
   }
 
-  /** Returns a copy with the same tokens. */
+  /** Returns a copy of the cache, with the same tokens. */
   clone() {
     this.#checkAlive('clone');
     return this.takeRows(Array.from({ length: this.#size.batch }, (_, b) => b));
@@ -199,7 +199,7 @@ export class Cache {
       });
   }
 
-  /** Refuses all other users until unlock. @internal @param {string} user the public method that locks the cache */
+  /** Until unlock(), other methods that use the cache throw. @internal @param {string} user the public method */
   lock(user) {
     this.checkUsable(user);
     this.#user = user;
@@ -211,7 +211,7 @@ export class Cache {
   }
 
   /**
-   * Unlocks the cache for one call of a function, which the user that has locked the cache passes.
+   * Unlocks the cache while `fn` runs. Only the method that has locked the cache may call this.
    * @internal
    * @template T
    * @param {() => T} fn
@@ -252,13 +252,13 @@ export class Cache {
     const { batch: expected, length } = this.#size;
     this.checkUsable(caller);
     if (batch !== expected)
-      throw shapeError(caller, 'input', [batch, rows], `a batch of ${expected}, that of the cache`);
+      throw shapeError(caller, 'input', [batch, rows], `a batch of ${expected}, as in this cache`);
     if (this.#length + rows > length)
       throw shapeError(
         caller,
         'input',
         [batch, rows],
-        `at most ${length - this.#length} more tokens: the cache holds ${length}`,
+        `at most ${length - this.#length} more tokens, because the cache holds ${length}`,
       );
     this.#grow(caller, this.#length + rows);
     this.#keep.write(this.#length, rows, keep);
@@ -266,8 +266,8 @@ export class Cache {
   }
 
   /**
-   * Makes room for this number of tokens. A capacity that is too small is at least doubled, block by block, so that no
-   * token is lost if memory runs out.
+   * Makes room for this number of tokens. A capacity that is too small is at least doubled. Each block is copied before
+   * its old memory is freed, so that no token is lost if memory runs out.
    * @param {string} caller
    * @param {number} tokens
    */
@@ -308,8 +308,8 @@ export class Cache {
    * @param {number} layer
    * @param {Tensor} key (B,T,G·D)
    * @param {Tensor} value (B,T,G·D)
-   * @param {boolean} asStored true: the result has the type of the cache, unless a float16 number may not be finite;
-   *   otherwise the result is float32
+   * @param {boolean} asStored true: the result keeps the type of the cache, unless this is float16 and a number could
+   *   be infinite or NaN; in all other cases the result is float32
    */
   store(layer, key, value, asStored) {
     const pair = this.#blocks[layer];
@@ -370,7 +370,7 @@ export class Cache {
     return this.#length > 0 ? this.#fromEncoder : undefined;
   }
 
-  /** @internal True if the encoder's output is not needed any more. */
+  /** @internal True if the encoder need not run again, because the cache has the keys and values of its output. */
   get encoded() {
     const needed = this.#options.cross && this.#blocks.length > 0;
     return this.#length > 0 && (this.#fromEncoder !== undefined || !needed);
@@ -435,7 +435,7 @@ function freePair({ key, value }) {
 }
 
 /**
- * Copies tokens to a pair of another capacity or batch.
+ * Copies keys and values of tokens to a pair that may have another capacity or batch.
  * @param {Pair} to
  * @param {Pair} from
  * @param {number} count
@@ -463,7 +463,7 @@ function copyTokens(to, from, count, rows, dropped = 0) {
  */
 export function checkDecoder(caller, { causal, input }) {
   if (causal && input === 'tokens') return;
-  const why = causal ? `its input is ${input}` : 'its tokens see later tokens';
+  const why = causal ? `its input is ${input}` : 'its tokens attend to later tokens';
   throw new HeadlightError('STATE', `${caller}: this model is not a decoder: ${why}`);
 }
 

@@ -1,4 +1,4 @@
-// Several texts that generate() continues at once. Each step reads the weights once for all of them. Shorter prompts
+// Continues several texts at once, for generate(). Each step reads the weights once for all of them. Shorter prompts
 // are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -15,11 +15,11 @@ import { findRoom, readPrompt, readTokens } from './prompts.js';
 
 /** @typedef {{ ids: number[], keep?: readonly number[] }} Tokens */
 /**
- * A text and its row in the cache. padding: number of padding tokens before the text.
+ * A text that has a row in the cache. padding: number of padding tokens before the text.
  * @typedef {{ text: ContinuedText, encoder?: Tokens, padding: number }} Row
  */
 
-/** Number of tokens after the prompts for which the cache allocates memory at first. */
+/** Number of tokens after the prompts for which a new cache has memory. It grows if more tokens are generated. */
 const INITIAL_ROOM = 64;
 
 /**
@@ -33,10 +33,10 @@ function readEncoder(options, input, called) {
   if (options.input !== 'tokens')
     throw new HeadlightError(
       'STATE',
-      `${CALLER}: several texts need an encoder of tokens, the input of this model's encoder is ${options.input}`,
+      `${CALLER}: several texts need an encoder of tokens, but the input of this model's encoder is ${options.input}`,
       { parameter: called, expected: 'tokens', got: options.input },
     );
-  const read = readTokens(called, input, options, 'encoders of several texts have only ids and keep');
+  const read = readTokens(called, input, options, 'encoders of several texts accept only ids and keep');
   const { ids, keep, keepName } = read;
   if (keep && keep.length !== ids.length)
     throw argumentError(CALLER, `${called}.${keepName}`, keep, `as many numbers as ids: ${ids.length}`);
@@ -62,7 +62,7 @@ function pad(tokens, padToken, side) {
   };
 }
 
-/** Computes the logits after each text, with one cache whose rows are the texts. */
+/** Computes the logits of the next token of each text, with one cache that has a row for each text. */
 class TextSteps {
   #model;
   #size;
@@ -140,7 +140,7 @@ class TextSteps {
 function checkLong({ max }, longest, beyond) {
   if (longest <= beyond) return;
   const few = `so few that no text gets longer than ${beyond} tokens`;
-  throw argumentError(CALLER, 'max', max, `${few}: longer texts are rotated by other angles, continue them alone`);
+  throw argumentError(CALLER, 'max', max, `${few}; longer texts need other rotary angles, continue them alone`);
 }
 
 /**

@@ -97,7 +97,7 @@ export function restrictNext(logits, request, { before, index, first }) {
  * @param {Request} request @param {number} room */
 export const limitOf = ({ max }, room) => Math.min(max, room + 1);
 
-/** Returns why a text with the largest number of tokens has ended. @param {Request} request @param {number} count */
+/** Returns the reason why a text of maximum length has ended. @param {Request} request @param {number} count */
 export const fullEnd = ({ max }, count) => (count < max ? 'context' : 'max');
 
 export class ContinuedText {

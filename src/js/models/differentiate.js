@@ -26,8 +26,8 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
  *   value
  * @property {readonly string[]} at the values to differentiate with respect to: 'embed', 'blocks.*.heads' …
  * @property {readonly Edit[]} [edit] changes of values; gradients are those of the edited values
- * @property {number} [straight] index of a block that passes the gradient of its output to its input unchanged: all
- *   gradients inside are 0
+ * @property {number} [straight] index of a block that passes the gradient of its output to its input unchanged, so that
+ *   all gradients inside the block are 0
  */
 /**
  * @typedef {object} ReadDifferentiate
@@ -51,7 +51,7 @@ export function readDifferentiate(caller, options, given, memory) {
   const { of, at, edit, straight: block } = readOptions(caller, given, ['of', 'at', 'edit', 'straight']);
   const called = Array.isArray(edit) ? edit.findIndex((one) => one?.change !== undefined) : -1;
   if (called >= 0)
-    throw argumentError(caller, `edit[${called}].change`, edit?.[called].change, 'none: its gradient is not known');
+    throw argumentError(caller, `edit[${called}].change`, edit?.[called].change, 'none, as its gradient is not known');
   if (!Array.isArray(at)) throw argumentError(caller, 'at', at, 'a list of names');
   at.forEach((name, i) => void readName(caller, `at[${i}]`, name, options, true));
   const straight =
@@ -74,7 +74,7 @@ export function readDifferentiate(caller, options, given, memory) {
       readName(caller, 'of', name, options);
       if (name.includes('*')) throw argumentError(caller, 'of', name, 'names without *');
       if (straight !== undefined && new RegExp(`^blocks\\.${straight}\\.(?!in$|out$)`).test(name))
-        throw argumentError(caller, 'of', name, `no value inside block ${straight}, which the option straight skips`);
+        throw argumentError(caller, 'of', name, `a value outside block ${straight}, which the option straight skips`);
       cotangents.set(name, readArray(caller, parameter, value, memory));
     }
   const capture = [...at, ...cotangents.keys()];
@@ -112,7 +112,7 @@ export class Differentiated {
     this.logits = measured?.logits;
     /** The values by name. @type {Record<string, Tensor>} */
     this.captured = captured;
-    /** The gradients with respect to the values, by the same names. @type {Record<string, Tensor>} */
+    /** The gradients with respect to the values, by the names of the values. @type {Record<string, Tensor>} */
     this.gradients = gradients;
   }
 
@@ -187,7 +187,7 @@ function measure(caller, tape, result, metric) {
     throw new HeadlightError('ARGUMENT', `${caller}: this model has no logits, so a metric cannot be differentiated`, {
       parameter: 'of',
     });
-  const value = readNumber(caller, 'the value of of', metric(result));
+  const value = readNumber(caller, 'the result of the metric', metric(result));
   const given = /** @type {NonNullable<typeof metric.gradient>} */ (metric.gradient)(result);
   const { shape, floats } = readArray(caller, 'of.gradient', given, tape.memory.buffer);
   if (!sameShape(shape, logits.shape)) throw shapeError(caller, 'of.gradient', shape, formatShape(logits.shape));

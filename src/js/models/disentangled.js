@@ -131,8 +131,8 @@ function forEachCell({ axis }, index, { queries, keys }, columns, each) {
 }
 
 /**
- * The parts of one head, copied to temporary tensors: x (N,D), table (U,D), and their products (N,U). square: index of
- * the head's first score; make: returns a temporary tensor; add: adds a part to the head's place in a whole tensor.
+ * Temporary tensors of one head: copies of x (N,D) and table (U,D), and their products (N,U). square: index of the
+ * head's first score; make: returns a temporary tensor; add: adds a tensor of this head to the tensor of all heads.
  * @typedef {{ x: Tensor, table: Tensor, products: Tensor, square: number, make: (rows: number) => Tensor,
  *   add: (whole: Tensor, part: Tensor, of: 'x' | 'table') => void }} HeadTerm
  */

@@ -47,8 +47,8 @@ function captureScores({ graph, values, prefix }, at, scores) {
 }
 
 /**
- * Turns the gradients after an edit into the gradients before it, in place. dScores: with respect to the scores; dAll:
- * with respect to the scores of all keys, computed without masks.
+ * Changes, in place, gradients with respect to the edited scores into gradients with respect to the scores before the
+ * edit. dScores: gradient of the scores; dAll: gradient of the scores of all keys, which are computed without masks.
  * @typedef {(dScores: Float32Array, dAll: Float32Array) => void} Undo
  */
 

@@ -29,7 +29,7 @@ import { readArray } from '../ops/state.js';
  * @property {readonly [number, number]} [window] the largest distance from the query to keys on its left and on its
  *   right; −1 = no limit
  * @property {Change} [change] a function that gets a copy of the value and its name, and returns the new value, or
- *   nothing to keep it. It is called during the run. An edit with change has no other changes
+ *   nothing to keep it. It is called during the run. An edit with `change` must contain no other changes
  */
 /**
  * @typedef {(value: { data: Float32Array, shape: number[] }, name: string) => TensorLike | undefined | void} Change
@@ -72,8 +72,8 @@ const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'hea
   (name) => `cross.${name}`,
 );
 /**
- * Inputs that parts of the block read from the residual stream, before the norm. Each head has its own input of query,
- * key and value.
+ * Inputs of queries, keys, values and the feed-forward that are read from the residual stream, before the norm. Each
+ * head has its own input of query, key and value.
  */
 const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
 const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
@@ -87,7 +87,7 @@ export const HEADS = { head: 1, token: 2 };
 /** @param {number} layers */
 const describeBlocks = (layers) =>
   layers === 0
-    ? 'another value: this model has no blocks'
+    ? 'another value, because this model has no blocks'
     : `a block from 0 to ${layers - 1}: this model has ${layers} block${layers === 1 ? '' : 's'}`;
 
 /**
@@ -102,11 +102,11 @@ export function readName(caller, parameter, name, options, whole = false) {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
   if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();
   const inEncoder = name.startsWith('encoder.');
-  if (inEncoder && !options.encoder) throw fail('a name without encoder: this model has no encoder');
+  if (inEncoder && !options.encoder) throw fail('a name without encoder, because this model has no encoder');
   const stack = inEncoder && options.encoder ? options.encoder : options;
   const own = inEncoder ? name.slice('encoder.'.length) : name;
   if (MODEL_VALUES.includes(own)) {
-    if (own === 'logits' && stack.head === 'none') throw fail('another value: there is no head that gives logits');
+    if (own === 'logits' && stack.head === 'none') throw fail('another value, because the model has no logits');
     return { key: name };
   }
   if (POOL.test(name) && (name === 'pooled' ? stack.pool !== 'none' : stack.pool === 'attention'))
@@ -114,7 +114,7 @@ export function readName(caller, parameter, name, options, whole = false) {
   const [, block, value] = BLOCK.exec(own) ?? [];
   if (value === undefined) throw fail();
   if (value === '*' ? !whole : !IN_BLOCK.has(value)) throw fail(`${NAMES}; a block has ${BLOCK_VALUES.join(', ')}`);
-  if (value.startsWith('cross.') && !stack.cross) throw fail('another value: there is no attention to an encoder');
+  if (value.startsWith('cross.') && !stack.cross) throw fail('another value, as there is no attention to an encoder');
   if (block !== '*' && Number(block) >= stack.layers) throw fail(describeBlocks(stack.layers));
   return { key: name, heads: headsOf(value, stack) };
 }
@@ -126,8 +126,8 @@ function headsOf(value, { numHeads, kvHeads }) {
 }
 
 /**
- * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match the inputs of parts
- * ('query.in' …), because they are large.
+ * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match inputs before a
+ * norm ('query.in' …), because they are large.
  * @param {string} name
  */
 export function keysOf(name) {
@@ -162,8 +162,8 @@ export function readValues(caller, options, capture = [], edit = [], memory) {
   return new Values(caller, captures, edits);
 }
 
-/** Refuses edits of norm1 if the input of a part ('query.in' …) is captured or edited. The part then computes its norm
- * from this input, so an edit of norm1 would not reach it. @param {string} caller
+/** Refuses edits of norm1 if an input before it ('query.in' …) is captured or edited, because this input has a separate
+ * norm then, which an edit of norm1 would not change. @param {string} caller
  * @param {ReadEdit[]} edits
  */
 function refuseNorm(caller, edits) {
@@ -173,7 +173,7 @@ function refuseNorm(caller, edits) {
       caller,
       `${found.parameter}.at`,
       found.at,
-      'another value, because the input of a part is captured or edited',
+      'another value, because an input before this norm is captured or edited',
     );
 }
 
@@ -216,7 +216,7 @@ function readEdit(caller, parameter, given, options, memory) {
     window: window === undefined ? undefined : readWindow(caller, name('window'), window),
     change: change === undefined ? undefined : readChange(caller, name('change'), change, given),
   };
-  if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none: ${at} has no heads`);
+  if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none, as ${at} has no heads`);
   const tooLarge = edit.head?.find((h) => h >= Number(heads));
   if (tooLarge !== undefined) throw argumentError(caller, name('head'), tooLarge, `less than ${heads}`);
   const scoresOnly = ['mask', 'temperature', 'window'].find(
@@ -227,7 +227,7 @@ function readEdit(caller, parameter, given, options, memory) {
       caller,
       name(scoresOnly),
       /** @type {Edit} */ (given)[/** @type {'mask'} */ (scoresOnly)],
-      "none: only 'blocks.L.scores' has one",
+      "none, because only 'blocks.L.scores' accepts it",
     );
   return edit;
 }
@@ -237,9 +237,9 @@ function readChange(caller, parameter, change, edit) {
   if (typeof change !== 'function')
     throw argumentError(caller, parameter, change, 'a function of a value and its name');
   const { at } = /** @type {Edit} */ (edit);
-  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none: scores accept only other changes');
+  if (at.endsWith('.scores')) throw argumentError(caller, parameter, change, 'none, as scores do not accept functions');
   const others = Object.entries(/** @type {Edit} */ (edit)).filter(([, value]) => value !== undefined);
-  if (others.length > 2) throw argumentError(caller, parameter, change, 'no other change of the same edit');
+  if (others.length > 2) throw argumentError(caller, parameter, change, 'to be the only change of the edit');
   return /** @type {Change} */ (change);
 }
 
@@ -409,7 +409,7 @@ export function readOperand(caller, parameter, numbers, shape) {
 }
 
 /**
- * Turns the gradient after an edit into the gradient before it, in place.
+ * Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value.
  * @typedef {(gradient: Float32Array) => void} Reverse
  */
 
@@ -425,7 +425,7 @@ export function readOperand(caller, parameter, numbers, shape) {
 export function applyEdit(caller, edit, data, shape, axes, start) {
   const { set, scale = 1, add, token, parameter } = edit;
   if (token && axes.token === undefined)
-    throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
+    throw argumentError(caller, `${parameter}.token`, token, 'none, because this value has no tokens');
   // With a cache, a call may have none of these tokens. Then the operand need not fit the shape of the call.
   if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return () => {};
   const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>

@@ -42,7 +42,7 @@ function learnedPositions(run) {
   const { context, positionOffset, patch } = run.options;
   const positions = patch ? Int32Array.from({ length: batch * rows }, (_, i) => i % rows) : run.positions;
   if (positions.some((p) => p >= context))
-    throw shapeError(run.caller, 'positions', [positions.length], `positions below ${context}, the context`);
+    throw shapeError(run.caller, 'positions', [positions.length], `positions below the context, ${context}`);
   const table = run.requiredWeight('embedding.position');
   return run.graph.rows(
     table,

@@ -12,7 +12,7 @@ import { findRoom, isList, readPrompt } from './prompts.js';
 /** @import { Prompt } from './prompts.js' */
 /** @import { Transformer } from './transformer.js' */
 
-/** Number of tokens after the prompt for which a new cache allocates memory at first. */
+/** Number of tokens after the prompt for which a new cache has memory. It grows if more tokens are generated. */
 const INITIAL_ROOM = 64;
 
 /**
@@ -73,7 +73,7 @@ export async function generate(model, prompt, options, iterates) {
   if (!isList(prompt))
     return generateOne(model, /** @type {ModelInput} */ (prompt), readGenerateOptions(model, options, false));
   if (iterates)
-    throw new HeadlightError('STATE', `${CALLER}: the tokens of several texts cannot be iterated over: use onToken`, {
+    throw new HeadlightError('STATE', `${CALLER}: the tokens of several texts cannot be iterated over; use onToken`, {
       parameter: 'prompt',
     });
   const request = readGenerateOptions(model, options, true);

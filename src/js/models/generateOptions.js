@@ -37,10 +37,10 @@ import { checkCache } from './cache.js';
  *   search. `num_beams` in the files of a model is ignored. A beam search samples nothing
  * @property {number} [lengthPenalty] with beams: a text of n tokens, its end token included, has the score
  *   `sum of logProbs / n ** lengthPenalty`; default 1
- * @property {boolean | 'never'} [earlyStopping] with beams: the search needs as many ended texts as beams. true: it
- *   ends as soon as it has them; false, the default: it also waits until the best text that has not ended would not
- *   have a better score than the worst of them if it ended now; 'never': as false, with the score that this text would
- *   have at its greatest length
+ * @property {boolean | 'never'} [earlyStopping] with beams: the search continues at least until as many texts have
+ *   ended as there are beams. true: it ends then; false, the default: it continues while the best unfinished text, if
+ *   it ended now, would have a better score than the worst of the ended texts; 'never': as false, but with the score
+ *   that the unfinished text would have at the maximum length
  * @property {AbortSignal} [signal] on abort the tokens so far are returned
  * @property {(token: GeneratedToken, index: number) => unknown} [onToken] called with each token and its text, and the
  *   index of the prompt in a list of prompts. If the token ends with a part of a character or of a stop text, it is
@@ -139,7 +139,8 @@ function readBeams(given) {
   }
   refuse(given, NOT_WITH_BEAMS, 'beams');
   const text = given.stop?.find((entry) => typeof entry === 'string');
-  if (text !== undefined) throw argumentError(CALLER, 'stop', given.stop, 'only tokens with beams, no texts');
+  if (text !== undefined)
+    throw argumentError(CALLER, 'stop', given.stop, 'only token ids, because beam search does not support stop texts');
   if (earlyStopping !== true && earlyStopping !== false && earlyStopping !== 'never')
     throw argumentError(CALLER, 'earlyStopping', earlyStopping, "true, false or 'never'");
   return {
@@ -182,8 +183,8 @@ export function readGenerateOptions(model, options, several) {
       topP: readOptional('topP', given.topP, { least: 0, most: 1 }),
     },
     seed: readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }),
-    // Only the options of the call are checked, because a temperature from the model's files must not refuse a beam
-    // search.
+    // Only the options of the call are checked, because a temperature in the model's files must not make a beam search
+    // fail.
     beams: readBeams(own),
   };
 }

@@ -26,8 +26,8 @@ export class GenerationSteps {
   /**
    * @param {Transformer} model
    * @param {Cache} cache which the caller has locked
-   * @param {{ encoder?: PlainInput, edit?: readonly Edit[], beyond: number, lookup: boolean }} given beyond: the length
-   *   of a sequence above which all its tokens are rotated by other angles
+   * @param {{ encoder?: PlainInput, edit?: readonly Edit[], beyond: number, lookup: boolean }} given beyond: in a
+   *   sequence with more tokens than this, all tokens are rotated by other angles
    */
   constructor(model, cache, given) {
     this.#model = model;
@@ -39,7 +39,7 @@ export class GenerationSteps {
 
   /**
    * Returns the logits after the tokens `next`.
-   * @param {number[]} next the prompt, then one token each time
+   * @param {number[]} next the prompt in the first call, one token in each later call
    * @param {() => number[]} all returns all tokens so far, including next
    * @returns {Float32Array}
    */
@@ -95,7 +95,7 @@ export class GenerationSteps {
     return rowAt(0);
   }
 
-  /** Removes drafted tokens that were not chosen from the cache. */
+  /** Removes from the cache the drafted tokens that were not chosen, and discards the rest of the draft. */
   end() {
     const { length } = this.#drafted;
     if (length > 0) this.#cache.forUser(() => this.#cache.rewind(this.#cache.length - length));

@@ -1,4 +1,4 @@
-// The operations that models consist of. The core computes most of them and of their gradients.
+// The operations that models consist of. The core computes most operations and gradients.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD, KEYS, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { loadRows, PACKED } from '../memory/packed.js';
@@ -12,7 +12,7 @@ import { Tape } from './tape.js';
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { Weight } from './weights.js' */
 
-/** @typedef {readonly [batch: number, head: number, row: number]} Stride distance in numbers */
+/** @typedef {readonly [batch: number, head: number, row: number]} Stride distances between neighbours, in numbers */
 /**
  * @typedef {object} AttentionCall
  * @property {Tensor} query (B,T,H·D)

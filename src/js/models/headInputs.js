@@ -64,7 +64,7 @@ function linearByHead(graph, x, weight, bias) {
     const { storage } = PACKED[weight.packed.kind];
     throw new HeadlightError(
       'STATE',
-      `${graph.caller}: heads have no inputs of their own in a model with ${storage} weights`,
+      `${graph.caller}: separate inputs of heads are not supported with ${storage} weights`,
     );
   }
   const width = weight.shape[0] / heads;

@@ -38,7 +38,7 @@ import { rarePart } from './rareParts.js';
  * @property {ReadInput} [encoder]
  */
 
-/** The names of other libraries by the names of this module. */
+/** The name that other libraries use for an input, by the name of the input in this module. */
 const FOREIGN = /** @type {const} */ ({
   ids: 'input_ids',
   keep: 'attention_mask',
@@ -55,7 +55,7 @@ const MAX_BATCH = 2 ** 24;
 const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features', sound: 'samples' });
 
 /**
- * An input under the names of this module. called: the caller's names by the names of this module.
+ * An input under the names of this module. called: the name that the caller used, by the name of this module.
  * @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput
  */
 
@@ -87,7 +87,7 @@ export function readNamed(caller, input) {
 /** Refuses lists of texts. @param {string} caller @param {string} called @param {unknown} ids */
 export function refuseTexts(caller, called, ids) {
   if (Array.isArray(ids) && typeof ids[0] === 'string')
-    throw argumentError(caller, called, ids, 'numbers, or one text in place of a list: call it once for each text');
+    throw argumentError(caller, called, ids, 'numbers, or one text in place of a list; use one call for each text');
 }
 
 /**
@@ -100,7 +100,7 @@ export function refuseTexts(caller, called, ids) {
  */
 export function readInput(caller, options, input, encode, encoded = false) {
   if (typeof input === 'string') {
-    if (options.encoder) throw argumentError(caller, 'input', input, '{ encoder, ids }: this model has an encoder');
+    if (options.encoder) throw argumentError(caller, 'input', input, '{ encoder, ids }, as this model has an encoder');
     if (options.input !== 'tokens')
       throw argumentError(caller, 'input', input, `the input of this model: { ${KINDS[options.input]} }`);
     const { ids, typeIds } = encode(input);
@@ -113,9 +113,9 @@ export function readInput(caller, options, input, encode, encoded = false) {
   }
   const { given, called } = readNamed(caller, input);
   if (options.encoder && given.encoder === undefined && !encoded)
-    throw argumentError(caller, 'input', input, '{ encoder, ids }: this model has an encoder');
+    throw argumentError(caller, 'input', input, '{ encoder, ids }, as this model has an encoder');
   if (!options.encoder && given.encoder !== undefined)
-    throw argumentError(caller, 'encoder', given.encoder, 'none: this model has no encoder');
+    throw argumentError(caller, 'encoder', given.encoder, 'none, because this model has no encoder');
   const kind = KINDS[options.input];
   if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `the input of this model: { ${kind} }`);
   if (options.sound) return rarePart('sound', caller).readSamples(caller, { given, called }, options);
@@ -148,7 +148,7 @@ function readLabels(caller, { given, called: names }, { vocab, tokenTypes, conte
     return read.ints;
   };
   if (given.typeIds !== undefined && tokenTypes === 0)
-    throw argumentError(caller, names.typeIds ?? 'typeIds', given.typeIds, 'none: this model has no token types');
+    throw argumentError(caller, names.typeIds ?? 'typeIds', given.typeIds, 'none, as this model has no token types');
   const keep = readPart('keep', 2);
   return {
     called,

@@ -32,7 +32,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [kvHeads] heads of keys and values, G; default numHeads
  * @property {number} [headDim] width of a head, D; default dModel / numHeads
  * @property {number} [mlp] width of the hidden layer of the feed-forward, 0 for none; default 4 · dModel
- * @property {boolean} [causal] true: a token sees only itself and the tokens before it; default true
+ * @property {boolean} [causal] true: a token attends only to itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
  * @property {number} [normEps] default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is
  *   NaN, as in PyTorch
@@ -57,15 +57,15 @@ import { readRotary } from './rotaryOptions.js';
  * @property {{ count?: number, distance?: number }} [buckets] buckets of relative positions, each with a learned bias.
  *   They are used with positions 'buckets', or in addition to other positions; default: 32 buckets for distances up to
  *   128
- * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none. In a
- *   page, hl.openModel must have opened such a model before
+ * @property {DisentangledOptions} [disentangled] attention to relative positions, as in DeBERTa; default: none. In
+ *   a web page, hl.openModel must have opened a model with this option before
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] true: the hidden layer of the feed-forward is activation(gate) · up; default false
  * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
  *   true
  * @property {boolean} [tied] true: the head uses the embedding table; default false
- * @property {number | null | readonly (number | null)[]} [window] number of keys that a token sees, for all layers or
- *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
+ * @property {number | null | readonly (number | null)[]} [window] number of keys that a token attends to, for all
+ *   layers or by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
  * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] factor of embeddings; default 1
  * @property {{ token: number, share: number }} [tokenDropout] the embeddings of this token are 0, and all other
@@ -90,8 +90,8 @@ import { readRotary } from './rotaryOptions.js';
  *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
  *   classTokens is 1, and the linear layer of patches has a bias
  * @property {number} [channels] number of audio features of a frame
- * @property {SoundOptions} [sound] convolutions over samples. In a page, hl.openModel must have opened such a model
- *   before
+ * @property {SoundOptions} [sound] convolutions over samples. In a web page, hl.openModel must have opened a model with
+ *   this option before
  * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
  * @property {number} [classes] number of classes of a pooled head, or of a head of every token whose logits are not for
@@ -172,12 +172,12 @@ class OptionReader {
     this.given = given;
   }
 
-  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  /** @param {keyof TransformerOptions} name @param {number} [standard] default; without it the option is required */
   size(name, standard) {
     return readNumber(this.caller, name, this.given[name] ?? standard, SIZE);
   }
 
-  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  /** @param {keyof TransformerOptions} name @param {number} [standard] default; without it the option is required */
   count(name, standard) {
     return readNumber(this.caller, name, this.given[name] ?? standard, COUNT);
   }
@@ -252,9 +252,9 @@ function readPositions(reader, sizes) {
   const positionOffset = reader.count('positionOffset', 0);
   const padToken = reader.optionalCount('padToken');
   if (padToken !== undefined && !['learned', 'sinusoidal'].includes(positions))
-    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
+    throw argumentError(caller, 'padToken', padToken, `none, as positions '${positions}' count every token`);
   if (padToken !== undefined && positionOffset === 0)
-    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
+    throw argumentError(caller, 'positionOffset', 0, 'at least 1, because padToken has the row before position 0');
   return {
     positions,
     sinusoids: reader.word('sinusoids'),
@@ -292,7 +292,7 @@ function readEmbedding(reader, dModel) {
   const input = reader.word('input');
   const embedProject = reader.word('embedProject');
   if (embedProject === 'sum' && input !== 'tokens')
-    throw argumentError(reader.caller, 'embedProject', embedProject, `'tokens': the input is '${input}'`);
+    throw argumentError(reader.caller, 'embedProject', embedProject, `'tokens', as the input is '${input}'`);
   return {
     input,
     embedDim: reader.size('embedDim', dModel),
@@ -317,7 +317,7 @@ function readHead(reader, { dModel, embedDim, tied }) {
     throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
   if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first' or another one: the head is 'pooled'");
+    throw argumentError(caller, 'pool', pool, "'first' or another pooling, as the head is 'pooled'");
   return {
     head,
     classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,

@@ -7,7 +7,7 @@ import { argumentError } from '../check/errors.js';
 
 /**
  * @typedef {object} DisentangledOptions
- * @property {number} distance largest relative position that is distinguished from larger ones
+ * @property {number} distance relative positions beyond this distance are not distinguished
  * @property {number} [buckets] number of buckets of relative positions in each direction; default: one for each
  *   position
  * @property {readonly ('query' | 'key')[]} [terms] products that are added to a score. 'query': of the query and the
@@ -53,7 +53,7 @@ export function readTokenDropout(caller, { tokenDropout, input = 'tokens', causa
   if (tokenDropout === undefined) return undefined;
   const where = `${caller}: tokenDropout`;
   if (input !== 'tokens' || causal !== false)
-    throw argumentError(caller, 'tokenDropout', tokenDropout, 'none: only encoders of tokens have it');
+    throw argumentError(caller, 'tokenDropout', tokenDropout, 'none, as only encoders of tokens accept it');
   const given = readOptions(where, tokenDropout, ['token', 'share']);
   return Object.freeze({
     token: readNumber(where, 'token', given.token, { ...SIZE, least: 0 }),
@@ -76,7 +76,7 @@ export function readDisentangled(
   const excluded = { rotary: positions === 'rotary', buckets: positions === 'buckets' || biases, queryKeyNorm, cross };
   const other = Object.entries({ ...excluded, kvHeads: (kvHeads ?? numHeads) !== numHeads, causal: causal !== false });
   const [name] = other.find(([, present]) => present) ?? [];
-  if (name) throw argumentError(caller, 'disentangled', options, `none: it does not go together with ${name}`);
+  if (name) throw argumentError(caller, 'disentangled', options, `none, because it cannot be combined with ${name}`);
   const buckets =
     given.buckets === undefined ? undefined : readNumber(where, 'buckets', given.buckets, { ...SIZE, least: 2 });
   const least = buckets === undefined ? 1 : Math.floor(buckets / 2) + 2;

@@ -1,5 +1,5 @@
-// The parts of the module that load() fetches only if they are needed: layers, training and whole models. Without them
-// attention alone starts faster.
+// The parts of the module that load() fetches only if they are needed: layers, training and whole models. Without them,
+// a program that uses only attention starts faster.
 
 export { Gelu, makeActivation } from '../ops/activation.js';
 export { AdditiveAttention } from '../ops/additive.js';

@@ -5,7 +5,7 @@
  * one distance, each of the others for a range of distances whose length grows exponentially.
  * @param {number} distance from the query to the key: negative for keys before the query
  * @param {number} count of buckets
- * @param {number} maxDistance distance from which on all distances share the last bucket
+ * @param {number} maxDistance all distances of at least this length are in the last bucket
  * @param {boolean} bidirectional true if keys may come after the query
  */
 export function bucketOf(distance, count, maxDistance, bidirectional) {

@@ -1,9 +1,9 @@
 // Drafts the next tokens of a text: the tokens that followed the previous occurrence of its last three tokens. An
 // induction head does the same within a model.
 
-/** Number of last tokens that must have occurred before. */
+/** Number of tokens at the end of the text that must have occurred before in the same order. */
 const MATCH = 3;
-/** Number of drafted tokens, at first and at most. */
+/** Number of tokens of the first draft, and maximum number of tokens of a draft. */
 const [FEW, MOST] = [3, 7];
 /**
  * Number of tokens without a draft after a draft of which no token was chosen. It doubles with each such draft, up to a

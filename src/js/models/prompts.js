@@ -44,9 +44,9 @@ export function readPrompt(model, prompt, called = 'prompt') {
     return { ids: start, encoder: /** @type {PlainInput} */ (input) };
   }
   if (typeof prompt === 'string') return { ids: readLabels(called, encodePrompt(model, prompt), options) };
-  const { ids, keep, keepName } = readTokens(called, prompt, options, 'a prompt has only ids');
+  const { ids, keep, keepName } = readTokens(called, prompt, options, 'a prompt accepts only ids');
   if (keep?.includes(0))
-    throw argumentError(CALLER, keepName, keep, '1 for every token: leave padding out of the prompt');
+    throw argumentError(CALLER, keepName, keep, '1 for every token; leave padding out of the prompt');
   return { ids };
 }
 
@@ -55,7 +55,7 @@ export function readPrompt(model, prompt, called = 'prompt') {
  * @param {string} called
  * @param {unknown} input
  * @param {Pick<Resolved, 'vocab'>} options
- * @param {string} why other parts are refused
+ * @param {string} why reason for which other parts of the input are refused
  * @returns {{ ids: number[], keep?: number[], keepName: string }}
  */
 export function readTokens(called, input, options, why) {
@@ -63,7 +63,7 @@ export function readTokens(called, input, options, why) {
   const { ids, keep, ...others } = given;
   refuseTexts(CALLER, called, ids);
   const name = Object.keys(others)[0];
-  if (name) throw argumentError(CALLER, `${called}.${names[name] ?? name}`, others[name], `none: ${why}`);
+  if (name) throw argumentError(CALLER, `${called}.${names[name] ?? name}`, others[name], `none, because ${why}`);
   const keepName = names.keep ?? 'keep';
   return {
     ids: readLabels(called, ids, options),
@@ -81,14 +81,14 @@ export function readTokens(called, input, options, why) {
 function readLabels(parameter, given, { vocab }) {
   const { ints, shape } = toLabels(readNumbers(given, CALLER, parameter), CALLER, vocab, undefined, parameter);
   if (shape.length !== 1 && !(shape.length === 2 && shape[0] === 1))
-    throw shapeError(CALLER, parameter, shape, 'one sequence, (T): several are a list of prompts');
+    throw shapeError(CALLER, parameter, shape, 'one sequence (T); pass several sequences as a list of prompts');
   if (ints.length === 0) throw argumentError(CALLER, parameter, given, 'at least one token');
   return [...ints];
 }
 
 /**
- * Returns room, the number of tokens that fit after the prompt, and beyond, the length of a sequence above which all
- * its tokens are rotated by other angles.
+ * Returns room, the number of tokens that fit after the prompt, and beyond: in a sequence with more tokens than
+ * this, all tokens are rotated by other angles.
  * @param {Resolved} options
  * @param {Cache | undefined} cache
  * @param {number} start tokens of the prompt
@@ -100,6 +100,6 @@ export function findRoom({ context, rotary }, cache, start, called = 'prompt') {
   const beyond = rotary?.long?.beyond ?? Infinity;
   const limit = cache && cache.length > 0 && !cache.far ? beyond : Infinity;
   const room = Math.min(context, cache?.capacity ?? context, limit) - (cache?.length ?? 0) - start;
-  if (room < 0) throw shapeError(CALLER, called, [start], `at most ${start + room} tokens: there is no more room`);
+  if (room < 0) throw shapeError(CALLER, called, [start], `at most ${start + room} tokens, as there is no more room`);
   return { beyond, room };
 }

@@ -1,5 +1,5 @@
 // Parts of the module for mechanisms that few models have. loadRareParts.js loads them when a model needs them. In Node
-// they are loaded from the beginning.
+// they are always loaded.
 
 import { HeadlightError } from '../check/errors.js';
 
@@ -27,7 +27,7 @@ export function rarePart(name, caller) {
   if (part) return /** @type {RareParts[N]} */ (part);
   throw new HeadlightError(
     'STATE',
-    `${caller}: the part for ${name} is not loaded: call hl.openModel with such a model first`,
+    `${caller}: the part for ${name} is not loaded; first call hl.openModel with a model that needs it`,
     { parameter: name },
   );
 }

@@ -9,7 +9,7 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
  * are the same for all sequences.
  * @param {Cache} cache
  * @param {readonly number[]} rows for each sequence, the index of the sequence that it becomes a copy of
- * @param {readonly number[]} since for each sequence, the first token in which the two differ
+ * @param {readonly number[]} since for each sequence, index of the first token that differs from the sequence to copy
  */
 export function reorderRows(cache, rows, since) {
   const { blocks, counted } = cache.stored;

@@ -68,7 +68,7 @@ function readLocalTheta(caller, { localTheta, scaling, long }, theta) {
 /** @param {string} caller @param {NonNullable<RotaryOptions['layers']>} given @param {number} layers */
 function readLayers(caller, given, layers) {
   if (!Array.isArray(given) || given.length !== layers)
-    throw argumentError(caller, 'layers', given, `${layers} of true and false, one for each layer`);
+    throw argumentError(caller, 'layers', given, `${layers} values, true or false, one for each layer`);
   return Object.freeze(given.map((rotates, i) => readBoolean(caller, `layers[${i}]`, rotates)));
 }
 

@@ -19,7 +19,7 @@ export class RotaryTables {
 
   /**
    * @param {Memory} memory
-   * @param {ReadonlyMap<string, Weight>} weights of the model; the first weight owns the tables
+   * @param {ReadonlyMap<string, Weight>} weights of the model; the tables are freed with the first one
    */
   constructor(memory, weights) {
     this.#memory = memory;

@@ -86,8 +86,8 @@ export class Run {
       !this.values.idle || shared.graph.records || options.buckets !== undefined || options.pool !== 'none';
     this.#narrows = last && cache !== undefined && !needsAll;
     /**
-     * True if keys are rotated by the angles of long sequences. The keys in a cache determine it, because they are
-     * rotated already.
+     * True if keys are rotated by the angles of long sequences. If the cache contains tokens, their keys determine
+     * this, because they are rotated already.
      */
     this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
   }
@@ -101,12 +101,12 @@ export class Run {
         caller,
         input.called,
         shape,
-        `at most ${this.#maxLength - past} more tokens: the context is ${this.#maxLength}`,
+        `at most ${this.#maxLength - past} more tokens, because the context is ${this.#maxLength}`,
       );
     if (last && rows === 0) throw shapeError(caller, input.called, shape, 'at least one token with last');
   }
 
-  /** @param {number} beyond the position from which on a sequence is long */
+  /** @param {number} beyond a sequence with this position or a larger one is rotated as a long sequence */
   #checkFar(beyond) {
     const { cache, past } = this;
     const far = cache && past > 0 ? cache.far : this.#maxPosition >= beyond;
@@ -115,17 +115,17 @@ export class Run {
         this.caller,
         this.input.called,
         [this.batch, this.rows],
-        `at most ${Math.max(beyond - past, 0)} more tokens: the keys in this cache are rotated as in sequences of ` +
+        `at most ${Math.max(beyond - past, 0)} more tokens, as the keys in this cache are rotated as in sequences of ` +
           `at most ${beyond}`,
       );
     return far;
   }
 
   /**
-   * Restricts the run to the last token, if only its results are needed. block.js calls it when the last block has its
-   * keys and values, which saves a fifteenth of the time of a prompt with twelve blocks. Without a cache, or with
-   * captures or edits, all rows are computed, because products of one row sum in another order, and an edit that sets a
-   * value to itself must change no bit.
+   * Restricts the run to the last token, if only the results of this token are needed. block.js calls this method when
+   * the keys and values of the last block have been computed. This saves a fifteenth of the time of a prompt in a model
+   * with twelve blocks. Without a cache, or with captures or edits, all rows are computed, because a product of one row
+   * adds numbers in another order, and an edit that sets a value to itself must change no bit.
    */
   narrow() {
     if (!this.#narrows) return;
@@ -375,7 +375,7 @@ export class Run {
    * Computes a block and then frees its values, except its output and captured values. If operations are recorded,
    * frees nothing.
    * @param {() => Tensor} fn
-   * @param {Tensor} input of the block, which is freed as well
+   * @param {Tensor} input of the block; it is freed as well, unless it is captured
    */
   #inScope(fn, input) {
     if (this.graph.records) return fn();
@@ -387,7 +387,7 @@ export class Run {
 }
 
 /**
- * Returns the values of an encoder, to whose names a prefix is added.
+ * Returns an object for an encoder that has the methods of `values` and adds a prefix to the names of values.
  * @param {Values} values
  * @param {string} prefix
  */

@@ -33,7 +33,7 @@ export class Tape {
     this.caller = caller;
     /** True if dropout is applied and the gradients of parameters are computed. */
     this.train = mode === 'train';
-    /** True if the gradients of values are computed, also of edited ones. */
+    /** True if the gradients of values are computed, including edited values. */
     this.differentiates = mode === 'differentiate';
     /** True if operations are recorded, and all tensors are valid until dispose(). */
     this.records = mode !== 'infer';

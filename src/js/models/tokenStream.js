@@ -3,7 +3,7 @@
 /** @import { Generated, GeneratedToken, GenerateOptions } from './generateOptions.js' */
 
 /**
- * A promise of the whole result, and its tokens one by one.
+ * A promise of the whole result, which is also an async iterable of the tokens.
  * @typedef {Promise<Generated> & AsyncIterable<GeneratedToken>} Generation
  */
 
@@ -31,7 +31,7 @@ class TokenStream {
   #control = new AbortController();
   /** The token that has been computed and that next() has not returned yet. @type {GeneratedToken | undefined} */
   #token;
-  /** Called when there is another token (#arrived), and when the iterator is asked for the next one (#taken). */
+  /** #arrived is called when a token has been computed, #taken when the iterator is asked for the next token. */
   #arrived = () => {};
   #taken = () => {};
 

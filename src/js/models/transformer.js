@@ -98,11 +98,11 @@ export class Transformer extends TextMethods {
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
-    /** The shapes of these tensors, by their names. @internal @type {Map<string, readonly number[]> | undefined} */
+    /** The shapes of the tensors in its files, by name. @internal @type {Map<string, readonly number[]> | undefined} */
     this.storedShapes = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
-    /** The keys of its tokenizer in a GGUF file. @internal @type {Record<string, GgufValue> | undefined} */
+    /** GGUF metadata of its tokenizer. @internal @type {Record<string, GgufValue> | undefined} */
     this.tokenizerKeys = undefined;
     this.#optionsJson = JSON.stringify(given);
     this.#plainNorms = plainNorms(this.options);
@@ -121,7 +121,7 @@ export class Transformer extends TextMethods {
     return this.#store.tensors;
   }
 
-  /** The gradients of all parameters, by the same names. */
+  /** The gradients of all parameters, by the names of the parameters. */
   get gradients() {
     this.#store.checkTrainable('gradients');
     this.#store.allocateGradients('gradients');
@@ -352,7 +352,7 @@ export class Transformer extends TextMethods {
     const caller = 'backward';
     const read = readOptions(caller, given, ['dLogits', 'dHidden', 'dPooled']);
     const pending = this.#pending;
-    if (!pending) throw new HeadlightError('STATE', `${caller}: there is no forward with train: true before it`);
+    if (!pending) throw new HeadlightError('STATE', `${caller}: no forward with train: true was called before`);
     this.#store.checkAlive(caller);
     if (pending.version !== this.#store.version)
       throw new HeadlightError('STATE', `${caller}: the weights have changed since forward`);
@@ -366,7 +366,7 @@ export class Transformer extends TextMethods {
       const gradient = read[name];
       if (gradient === undefined) return [];
       const tensor = result[of];
-      if (!tensor || tensor.disposed) throw argumentError(caller, name, gradient, `none: the result has no ${of}`);
+      if (!tensor || tensor.disposed) throw argumentError(caller, name, gradient, `none, as the result has no ${of}`);
       const { shape, floats } = readArray(caller, name, gradient, this.#memory.buffer);
       if (!sameShape(shape, tensor.shape)) throw shapeError(caller, name, shape, formatShape(tensor.shape));
       return [/** @type {[Tensor, Tensor]} */ ([tensor, graph.from(shape, floats)])];
@@ -387,7 +387,7 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Returns copies of all parameters in float32. Quantized weights have their rounded values.
+   * Returns copies of all parameters in float32. The values of quantized weights are the rounded ones.
    * @returns {Record<string, StateEntry>}
    */
   stateDict() {
@@ -442,8 +442,8 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns the files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where
-   * there is a tokenizer, tokenizer.json. openModel accepts them. The family is the one that the model was opened from,
-   * or one that has a model with these options.
+   * there is a tokenizer, tokenizer.json. openModel accepts them. The family is that of the opened checkpoint, or one
+   * that supports the options of this model.
    * @param {import('./checkpoint/saveFolder.js').SaveFolderOptions} [options]
    * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */

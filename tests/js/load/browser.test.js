@@ -140,7 +140,7 @@ test('a page opens the model that is included in the package, and says how to op
     return { text, error };
   });
   assert.ok(got.text.length > 0);
-  assert.match(got.error, /there is no config\.json.*Hugging Face Hub: open hf:\/\/openai-community\/gpt2/);
+  assert.match(got.error, /there is no config\.json.*Hugging Face Hub, open hf:\/\/openai-community\/gpt2/);
 });
 
 test('a page opens the model that is included in the package from another origin', async () => {

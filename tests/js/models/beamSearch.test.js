@@ -261,7 +261,7 @@ test('what a search does not have is refused by name', async () => {
     [{ lookup: true }, /lookup is true, expected false with beams/],
     [{ cache }, /cache is .*, expected none with beams/],
     [{ onToken: () => {} }, /onToken is .*, expected none with beams/],
-    [{ stop: [5, 'a'] }, /stop is \[5,'a'\], expected only tokens with beams, no texts/],
+    [{ stop: [5, 'a'] }, /stop is \[5,'a'\], expected only token ids, because beam search/],
     [{ beams: 0 }, /beams is 0/],
     [{ beams: 1.5 }, /beams is 1\.5/],
     [{ lengthPenalty: '1' }, /lengthPenalty is '1'/],

@@ -176,7 +176,7 @@ test('inputs that do not fit a cache are refused, and no tensor is lost', () => 
   refuses(() => model.cache({ length: 17 }), 'ARGUMENT', /at most 16|to 16/);
   refuses(() => model.cache({ length: 4, type: 'int4' }), 'ARGUMENT', /'float32', 'float16' or 'int8'/);
   const cache = model.cache({ length: 4 });
-  refuses(() => model.forward(IDS, { cache }), 'SHAPE', /at most 4 more tokens: the cache holds 4/);
+  refuses(() => model.forward(IDS, { cache }), 'SHAPE', /at most 4 more tokens, because the cache holds 4/);
   refuses(() => model.forward([[1], [2]], { cache }), 'SHAPE', /a batch of 1/);
   refuses(() => twin.forward([1], { cache }), 'ARGUMENT', /cache\(\) of this model/);
   refuses(() => model.forward([1], { cache: {} }), 'ARGUMENT', /cache\(\) of this model/);
@@ -274,7 +274,7 @@ test('a disposed cache is refused by every method, even for a model without bloc
 test('models that are not causal, and models of pictures, have no cache and cannot generate', async () => {
   const picture = { ...SMALL, input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned' };
   for (const [options, why] of [
-    [{ ...SMALL, causal: false }, /this model is not a decoder: its tokens see later tokens/],
+    [{ ...SMALL, causal: false }, /this model is not a decoder: its tokens attend to later tokens/],
     [picture, /this model is not a decoder: its input is patches/],
   ]) {
     const model = hl.transformer(options);

@@ -633,7 +633,7 @@ test('invalid names and edits are refused by name, and no tensor is lost', () =>
   refuses(edit({ at, value: 1 }), 'value', /unknown option 'value'/);
   refuses(edit({ at, head: 4, set: 'zero' }), 'edit[0].head', /head is 4, expected less than 4/);
   refuses(edit({ at: 'blocks.1.key', head: [0, 2], set: 'zero' }), 'edit[0].head', /head is 2, expected less than 2/);
-  refuses(edit({ at: 'blocks.0.mlp', head: 0, set: 'zero' }), 'edit[0].head', /none: blocks\.0\.mlp has no heads/);
+  refuses(edit({ at: 'blocks.0.mlp', head: 0, set: 'zero' }), 'edit[0].head', /none, as blocks\.0\.mlp has no heads/);
   refuses(edit({ at, head: -1 }), 'edit[0].head', /at least 0/);
   refuses(edit({ at, token: 0.5 }), 'edit[0].token', /integer/);
   refuses(edit({ at, set: 'one' }), 'edit[0].set', /'zero' or 'mean'/);

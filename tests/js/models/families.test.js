@@ -299,7 +299,7 @@ test('a cache keeps its rotary scaling; generate computes all tokens again when 
   const near = model.cache({ length: 20 });
   const first = rowsOf(ids.slice(0, 4), { cache: near });
   assert.ok(off(last(first), last(rowsOf(ids.slice(0, 4))), () => true) < LIMIT);
-  const message = /at most 1 more tokens: the keys in this cache are rotated as in sequences of at most 5/;
+  const message = /at most 1 more tokens, as the keys in this cache are rotated as in sequences of at most 5/;
   assert.throws(() => model.forward(ids.slice(4), { cache: near }), { code: 'SHAPE', message });
   const never = { max: 6, stop: [] };
   const expected = [...ids.slice(0, 3)];

@@ -178,7 +178,7 @@ test('generate ends with the context or the cache, and refuses prompts that do n
     });
   await refused(new Array(17).fill(1), {}, 'SHAPE', /at most 16 tokens/);
   const two = { data: [...PROMPT, ...PROMPT], shape: [2, 3] };
-  await refused(two, {}, 'SHAPE', /one sequence, \(T\): several are a list of prompts/);
+  await refused(two, {}, 'SHAPE', /one sequence \(T\); pass several sequences as a list of prompts/);
   await refused([], {}, 'ARGUMENT', /at least one token/);
   await refused([11], {}, 'ARGUMENT', /prompt\[0\] is 11/);
   await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /keep is \[0,1,1\], expected 1 for every token/);

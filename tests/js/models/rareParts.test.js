@@ -10,7 +10,7 @@ test('a part is loaded for the models that need it, and missed by name before', 
   const needs = { sound: { input: 'sound' }, disentangled: { disentangled: {} }, attentionPool: { pool: 'attention' } };
   await loadRareParts({ input: 'tokens', pool: 'first' });
   for (const [name, options] of Object.entries(needs)) {
-    const message = new RegExp(`^test: the part for ${name} is not loaded: call hl.openModel`);
+    const message = new RegExp(`^test: the part for ${name} is not loaded; first call hl.openModel`);
     assert.throws(() => rarePart(name, 'test'), { code: 'STATE', parameter: name, message });
     await loadRareParts(options);
     assert.ok(Object.keys(rarePart(name, 'test')).length > 0);

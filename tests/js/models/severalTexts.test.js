@@ -198,7 +198,7 @@ test('several texts refuse by name what they do not have', async () => {
   };
   await assert.rejects(over, {
     name: 'HeadlightError',
-    message: /the tokens of several texts cannot be iterated over: use onToken/,
+    message: /the tokens of several texts cannot be iterated over; use onToken/,
   });
   assert.equal(hl.info.memory.used, used);
   model.dispose();
@@ -212,7 +212,7 @@ test('encoders of several texts have ids and keep; other inputs are refused by n
   await assert.rejects(other({ ids: [1, 2], positions: [0, 1] }), {
     name: 'HeadlightError',
     message:
-      /prompt\[1\]\.encoder\.positions is \[0,1\], expected none: encoders of several texts have only ids and keep/,
+      /prompt\[1\]\.encoder\.positions is \[0,1\], expected none, because encoders of several texts accept only ids/,
   });
   await assert.rejects(other({ ids: [1, 2], keep: [1] }), { message: /encoder\.keep is \[1\], expected as many/ });
   model.dispose();
@@ -220,7 +220,7 @@ test('encoders of several texts have ids and keep; other inputs are refused by n
   const features = { data: new Float32Array(4 * 24), shape: [1, 4, 24] };
   await assert.rejects(heard.generate([{ features }, { features }]), {
     code: 'STATE',
-    message: /several texts need an encoder of tokens, the input of this model's encoder is audio/,
+    message: /several texts need an encoder of tokens, but the input of this model's encoder is audio/,
   });
   heard.dispose();
 });

@@ -352,12 +352,12 @@ test('divergence by a high learning rate is visible in the loss and affects no o
 test('options that exclude each other are refused when a model is created', () => {
   const make = (options) => () => hl.transformer({ ...SMALL, ...options });
   refuses(make({ head: 'pooled', pool: 'none', classes: 2 }), 'ARGUMENT', 'pool', /pool is 'none', expected 'first'/);
-  refuses(make({ padToken: 1 }), 'ARGUMENT', 'positionOffset', /at least 1: padToken has the row before position 0/);
+  refuses(make({ padToken: 1 }), 'ARGUMENT', 'positionOffset', /at least 1, because padToken has the row before/);
   refuses(
     make({ padToken: 1, positionOffset: 2, positions: 'rotary' }),
     'ARGUMENT',
     'padToken',
-    /positions are 'rotary', which count every token/,
+    /positions 'rotary' count every token/,
   );
 });
 

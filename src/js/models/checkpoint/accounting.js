@@ -1,6 +1,6 @@
 // Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part of the model that
-// is not opened. Tensors of such parts are listed. A checkpoint with an unknown tensor in the opened part is refused,
-// because the results would be wrong without this tensor.
+// is not opened. The names of the tensors of unopened parts are returned. A checkpoint with an unknown tensor in the
+// opened part is refused, because the results would be wrong without this tensor.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -12,13 +12,13 @@ import { quoteNames } from '../../check/quote.js';
  * @typedef {{ configured: number, opened: number }} Blocks
  */
 /**
- * A parameter, the names of its tensors in the files, and the tensors that are read, which have the first of these
- * names.
+ * name: the parameter; names: the tensors in the files that store its values, which may be several copies; stored: the
+ * tensors that are read, which are the first ones in `names`.
  * @typedef {{ name: string, names: readonly string[], stored: readonly unknown[] }} Read
  */
 
 const CALLER = 'openModel';
-/** The last parts of the names of constants that many families save with their weights. */
+/** The names, after the last dot, of constants that many families save with their weights. */
 const CONSTANTS = new Set([
   'inv_freq',
   'original_inv_freq',
@@ -58,7 +58,7 @@ const namesInside = ({ names }) =>
  * @returns {(name: string) => { stack: string, number: number } | undefined} stack: '' or 'encoder.'
  */
 function blockFinder(family) {
-  /** Stacks by the beginnings of the names of their blocks. @type {Map<string, string>} */
+  /** The stack, '' or 'encoder.', by the beginning of the names of its blocks. @type {Map<string, string>} */
   const stacks = new Map();
   for (const { key, name } of namesInside(family)) {
     const at = name.indexOf('.L.');
@@ -74,7 +74,8 @@ function blockFinder(family) {
 }
 
 /**
- * Returns a function that is true for tensors of the opened part: of the base model, or of a layer that is read.
+ * Returns a function that returns true for the name of a tensor in the opened part of the model. This part is the base
+ * model and each layer of which a tensor is read.
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {Iterable<string>} known tensors that are read, or that are read under another name
@@ -97,7 +98,7 @@ function insideFinder(family, prefix, known) {
  * @returns {string[]} the tensors of parts that are not opened
  */
 export function account(family, prefix, found, tensors, blocks) {
-  // Tensors with other names of the embedding are copies of it.
+  // The embedding may be stored under several names. These tensors are copies of each other.
   const known = new Set(
     found.flatMap(({ name, names, stored }) => (name === 'embedding.table' ? names : names.slice(0, stored.length))),
   );
@@ -131,7 +132,7 @@ const tooMany = (family, name, configured) =>
   new HeadlightError(
     'FORMAT',
     `${CALLER}: ${quoteNames([name])} is in the file, but the ${family.name} that config.json describes has ` +
-      `${configured} ${configured === 1 ? 'block' : 'blocks'}: without this one the results would be wrong`,
+      `${configured} ${configured === 1 ? 'block' : 'blocks'}: without this tensor the results would be wrong`,
     { parameter: name, got: name, expected: configured },
   );
 

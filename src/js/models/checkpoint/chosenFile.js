@@ -6,7 +6,7 @@ import { isTorch, oneTorch } from './torchNames.js';
 /** @import { Folder } from './files.js' */
 
 /**
- * Returns folder and name of the file if the address is that of a GGUF file or a file of torch.save.
+ * Returns folder and name of the file if the address is that of a GGUF file or of a file that torch.save wrote.
  * @param {string} address a path or a URL
  */
 export function fileOf(address) {

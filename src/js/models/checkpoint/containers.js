@@ -1,6 +1,6 @@
 // Opens a checkpoint in the format that the names of the files in its folder indicate. The result, a container,
-// describes the model and its tensors, with the names of Hugging Face and types of safetensors. If a format has other
-// names, types or orders, the container has a folder of its own, whose `read` and `stream` convert.
+// describes the model and its tensors, which have names as in Hugging Face and types as in safetensors. For a format
+// with other names, types or orders, the container has its own folder, whose `read` and `stream` convert the tensors.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -28,7 +28,7 @@ import { chooseTorch } from './torchNames.js';
  * @property {string[]} files names of the files with the tensors
  * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array,
  *   keys?: Record<string, GgufValue> } | undefined>} openTokenizer
- *   fixed: the length that all texts get; file: tokenizer.json
+ *   fixed: the length to which all texts are cut or padded; file: tokenizer.json; keys: entries of GGUF metadata
  * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
  * @property {Family} [family] family that reads the tensors; default: the family of config.model_type
  * @property {string} [describedBy] origin of the config, for error messages; default: config.json
@@ -36,7 +36,7 @@ import { chooseTorch } from './torchNames.js';
  */
 
 const CALLER = 'openModel';
-/** Formats that cannot be read. */
+/** Endings of the names of files whose formats cannot be read. */
 const OTHERS = /\.(h5|onnx|msgpack)$/;
 
 /** @param {Folder} folder @param {Storage} storage of the weights @returns {Promise<Container>} */

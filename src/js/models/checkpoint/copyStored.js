@@ -16,7 +16,7 @@ export const isStored = (type) => Object.hasOwn(STORED, type);
 const BYTES = { F32: 4, F16: 2, BF16: 2 };
 
 /**
- * Decodes numbers into a tensor, from element `at` on.
+ * Decodes numbers into a tensor. The first one becomes element `at`.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} tensor
@@ -74,14 +74,14 @@ export function reserve(memory, caller, floats) {
 }
 
 /**
- * Quantizes rows of a weight, from row `first` on, into its packed form.
+ * Quantizes consecutive rows of a weight, which begin with row `first`, into its packed form.
  * @param {Memory} memory
  * @param {string} caller
  * @param {'int8' | 'int4'} storage
  * @param {Tensor} packed
  * @param {readonly number[]} shape (out, in)
  * @param {number} first a multiple of eight
- * @param {Uint8Array} bytes a multiple of eight rows, or up to the last one
+ * @param {Uint8Array} bytes a multiple of eight rows, or all rows up to the last row of the weight
  * @param {StoredType} type
  */
 export function quantizeStored(memory, caller, storage, packed, shape, first, bytes, type) {
@@ -92,7 +92,7 @@ export function quantizeStored(memory, caller, storage, packed, shape, first, by
 }
 
 /**
- * Packs rows of a weight in blocks. The call with first = 0 must be the first one.
+ * Packs rows of a weight that is stored in blocks. The first call for each weight must have first = 0.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} packed
@@ -100,7 +100,7 @@ export function quantizeStored(memory, caller, storage, packed, shape, first, by
  * @param {readonly number[]} shape (out, in)
  * @param {Uint8Array} rows as toBlockRows returns them
  * @param {number} first a multiple of eight
- * @param {number} count a multiple of eight, or up to the last row
+ * @param {number} count a multiple of eight, or all rows up to the last row of the weight
  */
 export function packBlocks(memory, caller, packed, form, [out, inside], rows, first, count) {
   memory.frame(caller, (frame) => {

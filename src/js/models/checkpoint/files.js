@@ -13,13 +13,13 @@ import { remoteFile, remoteFolder } from './remote.js';
 
 /**
  * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
- *   | File | FileSystemDirectoryHandle} ModelFiles a folder, a GGUF file or a file of torch.save (a path in Node, or a
- *   URL), hf://owner/name, or files by name
+ *   | File | FileSystemDirectoryHandle} ModelFiles a folder, a GGUF file or a PyTorch file (a path in Node, or a URL),
+ *   hf://owner/name, or files by name
  */
 /**
  * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
- * ambiguous response of a server is an error, not null. read: returns fewer bytes if the file ends before. It may write
- * the result to `buffer`, which has end − begin bytes.
+ * ambiguous response of a server is an error, not null. read: returns fewer bytes if the file ends before `end`. It may
+ * write the result to `buffer`, which has end − begin bytes.
  * @typedef {object} Folder
  * @property {readonly string[] | null} names names of the files; null if they cannot be listed
  * @property {string} [hint] text that is added to the error about a missing file
@@ -32,8 +32,8 @@ import { remoteFile, remoteFolder } from './remote.js';
  *   weights in their order, so that few requests are sent
  * @property {() => Promise<void>} [complete] called after all reads have succeeded: checks the files and completes them
  *   in the cache
- * @property {(name: string, begin: number, end: number) => Stream} [stream] opens the same bytes as a sequence, if this
- *   is faster
+ * @property {(name: string, begin: number, end: number) => Stream} [stream] opens the bytes begin..end−1 for
+ *   reading in sequence; set if this is faster than `read`
  * @property {() => Promise<void>} close
  */
 /**
@@ -42,7 +42,7 @@ import { remoteFile, remoteFolder } from './remote.js';
  * @typedef {{ id: string, revision: string, renamedFrom?: string, cached: boolean, cacheNote?: string }} HubOrigin
  */
 /**
- * The options for the Hub, and the code for the Hub on this platform; default: the code for a page.
+ * The options for the Hub, and the code for the Hub on this platform; default: the code for a web page.
  * @typedef {{ options?: HubOptions, platform?: () => Promise<HubPlatform> }} Hub
  */
 /**
@@ -90,7 +90,7 @@ async function openAddress(caller, address, openPath, signal, hub) {
   if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
     return remoteFolder(caller, readAddress(caller, address), { signal });
   if (openPath) return openPath(caller, address, signal);
-  const expected = "a URL, or files by name: a path can be opened by 'headlight-attention' in Node";
+  const expected = "a URL, or files by name, because only 'headlight-attention' in Node can open a path";
   if (!base || /^file:/i.test(address)) throw argumentError(caller, 'files', address, expected);
   return remoteFolder(caller, readAddress(caller, address, base), { signal, hint: hubHint(address) });
 }

@@ -111,13 +111,13 @@ class Reader {
 
   /** @param {string} name @returns {number | undefined} */
   id(name) {
-    return this.#read(name, isId, 'the number of a token');
+    return this.#read(name, isId, 'the id of a token');
   }
 
   /** @param {string} name @returns {number[] | undefined} */
   ids(name) {
     const fits = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.every(isId) : isId(value));
-    const found = this.#read(name, fits, 'the number of a token, or a list of such numbers');
+    const found = this.#read(name, fits, 'the id of a token, or a list of ids');
     return found === undefined ? undefined : [found].flat();
   }
 
@@ -130,7 +130,7 @@ class Reader {
     const isPair = (/** @type {unknown} */ pair) =>
       Array.isArray(pair) && pair.length === 2 && isId(pair[0]) && (pair[1] === null || isId(pair[1]));
     const fits = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isPair);
-    const found = this.#read(name, fits, 'a list of pairs, of an index and the number of a token');
+    const found = this.#read(name, fits, 'a list of pairs, of an index and the id of a token');
     return found?.filter((/** @type {[number, number | null]} */ [, id]) => id !== null);
   }
 }

@@ -1,5 +1,5 @@
-// Opens a checkpoint in a GGUF file, or in the parts of one. The metadata describes the model. The tensors get the
-// names that Hugging Face gives them, so that the tables of families apply to them too.
+// Opens a checkpoint in a GGUF file, which may be split into parts. The metadata describes the model. The tensors get
+// the names that Hugging Face gives them, so that the tables of families apply to them too.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -34,7 +34,7 @@ const fail = (file, message, parameter, details) =>
  * @param {Folder} folder
  * @param {string} file name of the file, or of any of its parts
  * @param {Storage} storage with 'stored', matrices in blocks of a few bits keep these blocks; with 'int4', only
- *   matrices in blocks of 4 bits
+ *   matrices in blocks of 4 bits keep them
  * @returns {Promise<Container>}
  */
 export async function openGguf(folder, file, storage) {
@@ -105,7 +105,7 @@ function checkPart(files, i, metadata) {
       expected,
       got,
     });
-  // A file that was not split may have 0 parts.
+  // A file that was not split may have the split.count 0.
   if (Number(count) !== files.length && !(files.length === 1 && Number(count) === 0))
     throw wrong('split.count', count, files.length);
   if (Number(number) !== i) throw wrong('split.no', number, i);

@@ -9,7 +9,7 @@ import { ARCHITECTURES } from './ggufNames.js';
 /** @import { Located } from './ggufTensors.js' */
 
 /**
- * Divisors of the frequencies of rotary positions: for all sequences, or for short and long ones.
+ * Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences.
  * @typedef {{ all?: number[], short?: number[], long?: number[] }} Frequencies
  */
 
@@ -17,11 +17,11 @@ const CALLER = 'openModel';
 /** The largest number of blocks, as in options.js. */
 const MAX_LAYERS = 2 ** 20;
 /**
- * Number of blocks of the models with 27B parameters, by which they are recognized, as in llama.cpp. The scale of their
- * scores does not depend on the width of a head.
+ * Numbers of blocks of the Gemma models with 27B parameters, which are recognized by it, as in llama.cpp. Their scores
+ * are multiplied by the inverse square root of dModel / numHeads instead of the width of a head.
  */
 const GEMMA_27B = { gemma2: 46, gemma3: 62 };
-/** Keys of mechanisms that no family has. With the values 0 and 1 such a key has no effect. */
+/** Metadata entries of mechanisms that no family has. An entry with the value 0 or 1 has no effect. */
 const UNSUPPORTED = [
   'expert_count',
   'logit_scale',
@@ -31,7 +31,7 @@ const UNSUPPORTED = [
   'attention.temperature_scale',
 ];
 
-/** The metadata of a GGUF file, read by the keys of its architecture. */
+/** Reads entries from the metadata of a GGUF file. The names of most entries begin with the architecture. */
 export class ModelMetadata {
   /**
    * @param {string} file name of the file, for error messages
@@ -53,19 +53,19 @@ export class ModelMetadata {
     });
   }
 
-  /** Returns the full name of a key of this architecture. @param {string} key */
+  /** Returns the full name of a metadata entry of this architecture. @param {string} key */
   keyOf(key) {
     return `${this.architecture}.${key}`;
   }
 
-  /** @param {string} key of the architecture */
+  /** @param {string} key name of an entry, without the architecture */
   has(key) {
     return this.values[this.keyOf(key)] !== undefined;
   }
 
   /**
-   * Returns the value of a key. A list with a value for each block must have equal values.
-   * @param {string} key of the architecture
+   * Returns the value of an entry. If it is a list with a value for each block, all values must be equal.
+   * @param {string} key name of an entry, without the architecture
    */
   #get(key) {
     const value = this.values[this.keyOf(key)];
@@ -76,8 +76,8 @@ export class ModelMetadata {
   }
 
   /**
-   * @param {string} key of the architecture
-   * @param {number} [fallback] without one the key is required
+   * @param {string} key name of an entry, without the architecture
+   * @param {number} [fallback] value if there is no such entry; without a fallback the entry is required
    * @returns {number}
    */
   integer(key, fallback) {
@@ -87,8 +87,8 @@ export class ModelMetadata {
   }
 
   /**
-   * @param {string} key of the architecture
-   * @param {number} [fallback] without one the key is required
+   * @param {string} key name of an entry, without the architecture
+   * @param {number} [fallback] value if there is no such entry; without a fallback the entry is required
    * @returns {number}
    */
   number(key, fallback) {
@@ -97,14 +97,14 @@ export class ModelMetadata {
     throw this.fail(this.keyOf(key), this.#is(value, 'a number'), 'a number');
   }
 
-  /** @param {string} key of the architecture @param {boolean} fallback */
+  /** @param {string} key name of an entry, without the architecture @param {boolean} fallback */
   flag(key, fallback) {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'boolean') return value;
     throw this.fail(this.keyOf(key), this.#is(value, 'true or false'), 'true or false');
   }
 
-  /** Returns the id of a token, or undefined. @param {string} key */
+  /** Returns the id of a special token, or undefined if there is none. @param {string} key */
   token(key) {
     const value = this.values[`tokenizer.ggml.${key}`];
     return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
@@ -202,7 +202,7 @@ class Source {
     if (layers > MAX_LAYERS) throw meta.fail(meta.keyOf('block_count'), `is ${layers}, expected at most ${MAX_LAYERS}`);
     const key = 'attention.value_length';
     if (meta.integer(key, headDim) !== headDim)
-      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`, headDim);
+      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, as for attention keys`, headDim);
   }
 
   /** Refuses a factor of scores that is not the usual one, 1/√headDim. */
@@ -211,7 +211,7 @@ class Source {
     const key = 'attention.scale';
     const [scale, usual] = [meta.number(key, 0), headDim ** -0.5];
     if (scale !== 0 && Math.abs(scale / usual - 1) > 1e-6)
-      throw meta.fail(meta.keyOf(key), `is ${scale}, expected ${usual}, as the length of keys gives it`, usual);
+      throw meta.fail(meta.keyOf(key), `is ${scale}, expected ${usual}, 1/√(width of a head)`, usual);
   }
 
   /** @param {string} name */
@@ -276,7 +276,7 @@ class Source {
     const attention = meta.number('rope.scaling.attn_factor', 1);
     if (all || short || long) {
       if (type === 'linear' || type === 'yarn')
-        throw meta.fail(key, `is ${quote(type)}, expected none in a file with factors of frequencies`);
+        throw meta.fail(key, `is ${quote(type)}, expected none, as the file has factors of frequencies`);
       return this.#factors(attention);
     }
     if (type === 'longrope') throw meta.fail(key, 'is longrope, but the file has no rope_factors_long.weight');
@@ -314,7 +314,7 @@ class Source {
       original_max_position_embeddings: this.#original(),
       beta_fast: meta.number('rope.scaling.yarn_beta_fast', 32),
       beta_slow: meta.number('rope.scaling.yarn_beta_slow', 1),
-      // llama.cpp multiplies the usual factor by this one.
+      // llama.cpp multiplies YaRN's usual attention factor by the factor in the metadata.
       ...(attention !== 1 && { attention_factor: attention * (factor > 1 ? 0.1 * Math.log(factor) + 1 : 1) }),
     };
   }
@@ -345,7 +345,7 @@ class Source {
 }
 
 /**
- * Returns the share of a head's elements such that Math.floor(of · share) is width.
+ * Returns `width / of`, increased slightly if rounding would make Math.floor(of · share) smaller than `width`.
  * @param {number} width
  * @param {number} of
  */
@@ -375,12 +375,12 @@ const CONFIGS = {
     const { meta, headDim } = s;
     const key = 'rope.dimension_count';
     if (meta.integer(key, headDim) !== headDim)
-      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the length of keys`);
+      throw meta.fail(meta.keyOf(key), `is ${meta.integer(key)}, expected ${headDim}, the width of a head`);
     const window = meta.integer('attention.sliding_window', 0);
     return {
       ...llamaConfig(s),
       mlp_bias: s.has('blk.0.ffn_up.bias'),
-      // In Hugging Face's files only Mistral has windows. Otherwise it is the same as Llama.
+      // In Hugging Face's files only Mistral has windows. Apart from them, Mistral is the same as Llama.
       ...(window > 0 && { model_type: 'mistral', sliding_window: window }),
     };
   },

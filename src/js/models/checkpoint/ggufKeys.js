@@ -1,5 +1,5 @@
-// Makes the metadata of a GGUF file that describes a model. This is the inverse of ggufConfig.js, which reads it. Keys
-// that llama.cpp does not need are left out if they have their usual value.
+// Makes the metadata of a GGUF file that describes a model. This is the inverse of ggufConfig.js, which reads such
+// metadata. Entries that llama.cpp does not need are left out if they have their usual value.
 
 import { frequencies } from '../../ops/rotary.js';
 
@@ -29,7 +29,7 @@ const sizes = (o) => ({
 });
 
 /**
- * Returns the divisors of the angles of rotary positions, if the file has them as a tensor.
+ * Returns the divisors of the rotary angles that the file must contain as a tensor; undefined if it needs none.
  * @param {Resolved} o
  */
 export function divisorsOf({ rotary, headDim }) {
@@ -56,7 +56,7 @@ function scalingKeys(scaling) {
     'rope.scaling.original_context_length': u32(originalContext),
     'rope.scaling.yarn_beta_fast': betaFast === 32 ? undefined : f32(betaFast),
     'rope.scaling.yarn_beta_slow': betaSlow === 1 ? undefined : f32(betaSlow),
-    // llama.cpp multiplies the usual factor by this one.
+    // llama.cpp multiplies YaRN's usual attention factor by the factor in the metadata.
     'rope.scaling.attn_factor': attentionFactor === undefined ? undefined : f32(attentionFactor / usual),
   };
 }
@@ -92,7 +92,7 @@ function windowKeys(o) {
 }
 
 /**
- * Returns the keys of Gemma 2, whose architecture determines which layers have the window.
+ * Returns the metadata entries of Gemma 2, whose architecture determines which layers have the window.
  * @param {Resolved} o
  * @returns {Keys}
  */
@@ -103,7 +103,7 @@ const gemma2 = (o) => ({
   final_logit_softcapping: o.logitSoftcap === 0 ? undefined : f32(o.logitSoftcap),
 });
 
-/** Functions that make the keys, by general.architecture. @type {Record<string, (o: Resolved) => Keys>} */
+/** Functions that make the entries, by general.architecture. @type {Record<string, (o: Resolved) => Keys>} */
 export const KEYS = {
   llama: (o) => ({ ...decoder(o), ...windowKeys(o) }),
   gpt2: (o) => ({ ...sizes(o), 'attention.layer_norm_epsilon': f32(o.normEps) }),

@@ -6,7 +6,7 @@
  * @property {Record<string, string>} names names of Hugging Face by names of GGUF, both without .weight and .bias; L is
  *   the number of a block
  * @property {string | readonly [q: string, k: string, v: string]} [qkv] Hugging Face's name of the fused projection, or
- *   the names of the three; undefined if they are in `names`
+ *   the names of its three projections; undefined if they are in `names`
  * @property {boolean} [neighbours] true: rows of q and k are in the order in which neighbouring elements are rotated
  *   together
  * @property {readonly string[]} [others] names of tensors that are not opened
@@ -186,7 +186,7 @@ export function parseName(name) {
 export const fillName = (base, { suffix, number }) => base.replace('.L.', `.${number}.`) + suffix;
 
 /**
- * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all of them; −1 for others.
+ * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another.
  * @param {string} base
  */
 export const projectionOf = (base) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);

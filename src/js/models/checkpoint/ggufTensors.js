@@ -36,7 +36,7 @@ const CALLER = 'openModel';
  */
 const WINDOW = 2 ** 20;
 /**
- * Number of windows that are kept, because readWeights reads three pieces at once, and a piece may be in two windows.
+ * Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows.
  */
 const MAX_WINDOWS = 6;
 
@@ -58,7 +58,7 @@ function wholeOf(tensor) {
   return { tensor, type, first: 0, count, width, rowBytes: (width / type.values) * type.bytes };
 }
 
-/** Makes views, one after the other. */
+/** The views of a checkpoint. The byte range of each begins where the previous one ends. */
 export class Views {
   /** @type {Map<string, Stored>} */
   tensors = new Map();
@@ -81,7 +81,7 @@ export class Views {
     const { file } = like;
     const [{ width }] = parts;
     if (parts.some((part) => part.width !== width))
-      throw fail(file, `the rows of ${quote(like.name)} have another width than those of its neighbours`, like.name);
+      throw fail(file, `the rows of ${quote(like.name)} are not as wide as in the other projections`, like.name);
     if (this.tensors.has(name)) throw fail(file, `${quote(like.name)} is a second tensor for ${name}`, like.name);
     const { dtype, form } = this.#formOf(like, parts);
     const rows = parts.reduce((sum, { count }) => sum + count, 0);
@@ -174,7 +174,7 @@ function addNamed(views, names, others, tensor, parsed) {
     throw fail(
       tensor.file,
       `${quote(tensor.name)} is in the file, but the model that its metadata describes has no such tensor: ` +
-        'without it the results would be wrong',
+        'without this tensor the results would be wrong',
       tensor.name,
     );
   views.add(known === undefined ? tensor.name : fillName(known, parsed), tensor, [wholeOf(tensor)]);
@@ -304,7 +304,7 @@ async function readHeads(raw, part, headDim, from, to) {
     const within = row % headDim;
     return row - within + (within < half ? 2 * within : 2 * (within - half) + 1);
   };
-  // All heads of which a row is needed.
+  // The rows of all heads of which at least one row is needed.
   const [begin, end] = [Math.floor(from / headDim) * headDim, Math.ceil(to / headDim) * headDim];
   const rows = await raw.rows(part, begin, end);
   const { rowBytes } = part;

@@ -46,7 +46,7 @@ function chatKeys({ chatTemplates }) {
 const isId = (id) => Number.isInteger(id);
 
 /**
- * Returns the keys for a tokenizer.json. A tokenizer that is opened from these keys must give the same ids.
+ * Returns the metadata entries for a tokenizer.json. A tokenizer that is opened from them must return the same ids.
  * @param {Transformer} model
  * @param {Uint8Array} file
  * @returns {Record<string, Value>}
@@ -62,7 +62,7 @@ function fromFile({ options, generation, config = {} }, file) {
   for (const text of again ? probes : []) {
     const [a, b] = [original, /** @type {typeof original} */ (again)].map((one) => one.encode(text).ids);
     if (a.join() === b.join()) continue;
-    const reason = `GGUF cannot hold this tokenizer: the ids of ${quote(text)} would change`;
+    const reason = `GGUF cannot hold this tokenizer, because the ids of ${quote(text)} would change`;
     throw new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; tokenizer: null leaves it out`, {
       parameter: 'tokenizer',
       expected: a,

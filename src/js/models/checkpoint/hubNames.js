@@ -1,4 +1,4 @@
-// Recognises names and addresses of the Hugging Face Hub. src/js/hub reads them.
+// Recognises names and addresses of the Hugging Face Hub. The modules in src/js/hub open them.
 
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** A name of the Hub, with or without its owner. */
@@ -28,4 +28,4 @@ function parse(text) {
 
 /** Returns a sentence for the error about a path that may be meant as a name on the Hub. @param {string} path */
 export const hubHint = (path) =>
-  NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub: open hf://${path}` : '';
+  NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub, open hf://${path}` : '';

@@ -47,6 +47,6 @@ function readIds(name, given) {
   if (typeof given !== 'object' || given === null) throw fail(name, 'a JSON object is expected');
   for (const [letter, id] of Object.entries(given))
     if (!Number.isSafeInteger(id) || id < 0)
-      throw fail(name, `${quote(letter)} is ${quote(id)}, expected the number of a letter`);
+      throw fail(name, `${quote(letter)} is ${quote(id)}, expected the id of a letter`);
   return /** @type {Record<string, number>} */ (given);
 }

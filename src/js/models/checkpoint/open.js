@@ -32,7 +32,8 @@ import { readAll } from './smallFiles.js';
  *   are rounded to 8 bits. Only models with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {Tower | 'both'} [tower] for a model for texts and pictures: opens one tower alone, or requires both.
- *   Default: both towers if the file has both. Other models are opened whole
+ *   Default: both towers if the files contain both. Without effect for a
+ *   model that has no towers, except that 'both' is refused
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] read: bytes that have
  *   been read; total: all bytes; name: the current tensor. A promise is awaited; if it rejects, openModel rejects
@@ -98,7 +99,8 @@ export async function openModel(memory, files, options, environment) {
       const { openTextImage } = await import('./openTextImage.js');
       return await openTextImage(memory, folder, container, pair, how);
     }
-    if (tower === 'both') throw argumentError(CALLER, 'tower', tower, 'none: the files are not those of two towers');
+    if (tower === 'both')
+      throw argumentError(CALLER, 'tower', tower, 'no such option, because the files do not contain two towers');
     const plan = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
     const weights = await readWeights(memory, container.folder, plan.found, how);
     const model = newModel(memory, plan, weights);

@@ -26,7 +26,7 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  * @typedef {{ family: Family, options: Resolved, found: Located[], unread: string[] }} Plan
  */
 
-/** Number of missing tensors after which the search for more of them ends. */
+/** Number of missing tensors after which the search for missing tensors ends. */
 const MAX_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
@@ -72,7 +72,7 @@ function recognise({ config, tensors, family: given }, part) {
     );
   }
   if (config.quantization_config)
-    throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
+    throw fail('quantized checkpoints, with a quantization_config, cannot be read', 'quantization_config');
   const { encoderOnly } = family;
   if (encoderOnly && !tensors.has(encoderOnly.without)) family = encoderOnly.family;
   const inside = Object.values(family.names)
@@ -168,7 +168,7 @@ function locate(family, prefix, options, { tensors, describedBy = 'its config.js
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
     const details = { expected: missing, got: [...tensors.keys()] };
-    throw fail(`this is a ${family.name} by ${describedBy}, but ${text}`, missing[0], details);
+    throw fail(`this is a ${family.name} according to ${describedBy}, but ${text}`, missing[0], details);
   }
   return found;
 }
@@ -184,7 +184,7 @@ function locate(family, prefix, options, { tensors, describedBy = 'its config.js
 function checkStored(name, { shape: got, dtype }, source, shape, options, parameter) {
   if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
   if (!FLOATS.has(dtype))
-    throw fail(`${name} is of ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
+    throw fail(`${name} has the type ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
   const expected = storedShape(source, shape, splitOf(options, parameter));
   const plain = !source.part && !source.transposed && source.form !== 'convolution';
   const rows = source.form === 'stacked' ? shape[0] : 1;

@@ -140,7 +140,7 @@ function writersOf(memory, found, form, weights) {
   const packed = kind === 'F32' ? undefined : { kind, tensor: allocate(), ...(kind === 'blocks' && { bits }) };
   weight.packed = packed;
   const byRows = rounded && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
-  // If rows do not arrive in their order, the weight is rounded when it is complete.
+  // If the rows of the weight do not arrive in order, the weight is rounded when all rows have arrived.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
   if (form === 'F32') whole();
   let left = layouts.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -240,7 +240,7 @@ function checkFinite(name, numbers) {
   if (maxExponent === 0x7c00)
     throw new HeadlightError(
       'FORMAT',
-      `${CALLER}: numbers of ${name} are not finite, and cannot stay in float16; open it with weights: 'float32'`,
+      `${CALLER}: numbers of ${name} are not finite, so they cannot stay in float16; use weights: 'float32'`,
       { parameter: name },
     );
 }

@@ -1,5 +1,5 @@
 // A folder at a URL, whose files are read by ranges of bytes. The query of the folder's address is added to the address
-// of each file, because it may contain the key of a signed address. fetch follows redirects, also to other origins.
+// of each file, because it may contain the signature of the address. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.js';
 import { fetchRange, openRange } from '../../io/fetchRange.js';
@@ -16,7 +16,7 @@ const FIRST_BYTES = 2 ** 14;
 /** HTTP statuses for a missing file. */
 const MISSING = [404, 410];
 const HTML = 'text/html';
-/** Responses that may mean a missing file: some hosts forbid access to it, others send a web page. */
+/** Responses of some hosts to a request for a missing file: status 403 (forbidden), or a web page. */
 const MAYBE_MISSING = [403, HTML];
 
 /** Returns the address of a file in a folder. @param {string} folder @param {string} name */
@@ -28,7 +28,7 @@ export function fileUrl(folder, name) {
   return url;
 }
 
-/** Returns an address for error messages, without its query, which may contain a key. @param {URL} url */
+/** Returns an address for error messages, without its query, which may be secret. @param {URL} url */
 function shownUrl({ protocol, host, pathname }) {
   return protocol === 'data:' ? 'a data: URL' : `${protocol}${host ? `//${host}` : ''}${pathname}`;
 }
@@ -112,7 +112,7 @@ export class RemoteFile {
    * @param {number} begin
    * @param {number} end
    * @param {Uint8Array} [buffer] may be used for the result
-   * @returns {Promise<Uint8Array>} fewer bytes if the file ends before
+   * @returns {Promise<Uint8Array>} fewer bytes if the file ends before `end`
    */
   async read(begin, end, buffer) {
     await this.#open();
@@ -131,7 +131,7 @@ export class RemoteFile {
   #changed(whole) {
     whole.close();
     const { caller, name } = this.#source;
-    return unreadable(caller, name, 'the server sent a range before, and now the whole file');
+    return unreadable(caller, name, 'the server first sent a range, but now sends the whole file');
   }
 
   /**
@@ -164,7 +164,7 @@ export class RemoteFile {
   }
 
   /**
-   * Opens the bytes after those of the first request; null if there are none.
+   * Requests those of the bytes begin..end−1 that the first request has not read; null if none are left.
    * @param {number} begin
    * @param {number} end
    */
@@ -202,6 +202,6 @@ export class RemoteFile {
     if (!/^\s*</.test(new TextDecoder().decode(start))) return;
     this.close();
     const { caller, name } = this.#source;
-    throw unreadable(caller, name, `the server sends a web page (${HTML}) in its place`, { got: HTML });
+    throw unreadable(caller, name, `the server sends a web page (${HTML}) instead of the file`, { got: HTML });
   }
 }

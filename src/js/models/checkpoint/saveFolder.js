@@ -93,7 +93,7 @@ const rmsDecoder = (o) => ({
 });
 
 /**
- * Returns the window of the first layer. If other layers have other windows, the family is not suitable.
+ * Returns the window of the first layer. If layers have different windows, the family is not suitable.
  * @param {Resolved} o
  */
 const windowOf = ({ window }) => window?.[0] ?? null;
@@ -155,7 +155,7 @@ function familyIn({ model_type: type }) {
 }
 
 /**
- * Returns the names of the options for which config.json gives other values.
+ * Returns the names of the options whose values, when read from config.json, differ from those of the model.
  * @param {Form} form
  * @param {Resolved} options
  * @returns {string[]}
@@ -189,7 +189,7 @@ function chooseForm({ config: opened, storedNames: names, options }) {
     }
   }
   if (options.encoder) {
-    const reason = 'a model with an encoder is written with the config.json from which all of it was opened';
+    const reason = 'a model with an encoder can be written only if it was opened whole from a config.json';
     throw refused('encoder', options.encoder, reason);
   }
   const candidates = Object.entries(CONFIGS).map(([type, of]) => {
@@ -200,7 +200,7 @@ function chooseForm({ config: opened, storedNames: names, options }) {
   if (wrong.length === 0) return form;
   const values = wrong.map((name) => `${name} ${quote(/** @type {any} */ (options)[name])}`).join(', ');
   const families = Object.keys(CONFIGS);
-  const reason = `no family of ${families.join(', ')} has such a model: ${form.config.model_type} has no ${values}`;
+  const reason = `none of ${families.join(', ')} fits this model: ${form.config.model_type} has no ${values}`;
   throw refused(wrong[0], /** @type {any} */ (options)[wrong[0]], reason, families);
 }
 
@@ -220,7 +220,7 @@ function writeParameter(target, source, stored, { data, shape }, split) {
   const { offset = 0 } = source;
   const { width, from, to, contiguous, write } = layoutOf({ ...source, offset: 0 }, stored, shape, split);
   if (contiguous && offset === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
-  // The layout is applied to indices, which gives the index in the tensor of each number of the parameter.
+  // The layout is applied to an array of indices, so that indices[i] becomes the index in the tensor of data[i].
   const indices = new Float64Array(data.length);
   const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
   write(/** @type {any} */ (indices), /** @type {any} */ (rows), from, to);
@@ -245,7 +245,7 @@ function shapeIn({ storedShapes }, name, shape) {
  * @param {Transformer} model
  * @param {Form} form
  * @param {(parameter: string) => StateEntry['data']} dataOf
- * @param {boolean} [asStored] true: subtracts the offset of a source; false, for the optimizer's state: does not
+ * @param {boolean} [asStored] true: subtracts the offset of a source; false: does not, for the state of an optimizer
  */
 function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   const { family, prefix } = familyIn(config);
@@ -287,7 +287,7 @@ function stateFile(model, form, optimizer) {
   const other = all.find(([, state]) => state.steps !== steps);
   if (other) {
     const got = `${steps} of ${first}, ${other[1].steps} of ${other[0]}`;
-    throw argumentError(CALLER, 'optimizer', got, 'as many steps of every parameter');
+    throw argumentError(CALLER, 'optimizer', got, 'the same number of steps for every parameter');
   }
   const tensors = parts.flatMap(([part], i) => {
     const stored = tensorsOf(model, form, (name) => /** @type {any} */ (states.get(name)).parts[i][1]);
@@ -333,7 +333,7 @@ export function saveFolder(model, options = {}) {
       CALLER,
       'optimizer',
       form.config.model_type,
-      `none: train.py knows ${types}, with logits of tokens`,
+      `none, because train.py supports only ${types}, with logits of tokens`,
     );
   }
   const state = model.stateDict();

@@ -32,7 +32,7 @@ import { sourceOf } from './naming.js';
  *   null: none
  * @property {string} [name] name of the model in the metadata; default: the architecture
  */
-/** @typedef {{ name: string, index: number }} Parameter index: place among the parameters of its tensor */
+/** @typedef {{ name: string, index: number }} Parameter index: position among the parameters of the tensor */
 /**
  * A tensor of the file, and the parameters whose rows it contains one after the other. hf: name of the tensor in
  * Hugging Face's files. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
@@ -50,7 +50,7 @@ const FILE_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7, BF16: 32 };
 const QUANTIZATION_VERSION = 2;
 /** Number of values that are converted at once. */
 const CHUNK = 2 ** 20;
-/** Maximum relative error of a number in the metadata, which contains float32. */
+/** Maximum relative error of a number in the metadata, which is stored as float32. */
 const ROUNDED = 2 ** -23;
 
 /**
@@ -91,7 +91,7 @@ function isSame(a, b) {
 }
 
 /**
- * Returns the options as they are read from a GGUF file, with factors of frequencies, or yarn with all fields.
+ * Returns the options as openModel reads them from a GGUF file: rotary scaling by factors, or yarn with all fields.
  * @param {Resolved} o
  */
 function describedBy(o) {
@@ -160,7 +160,7 @@ function chooseForm({ family, options }) {
   const names = all.filter((name) => family === undefined || familyOf(name) === family);
   if (names.length === 0) throw refused('family', family, `a model of the family ${family} is not written`, all);
   if (options.input !== 'tokens' || options.encoder || options.head !== 'logits' || options.classes > 0)
-    throw refused('head', options.head, 'only models that continue a text are written', all);
+    throw refused('head', options.head, 'only models that continue a text can be written', all);
   const forms = names.map((name) => formOf(name, options));
   const exact = forms.find(({ wrong }) => wrong.length === 0);
   if (exact) return exact;
@@ -227,7 +227,7 @@ function writeParameter(values, { name, shape, headDim }, type, out) {
       }
     }
     if (!isInRange(rows, type)) {
-      const text = `${CALLER}: ${quote(name)} has numbers that ${type} cannot hold: type: 'F32' writes every model`;
+      const text = `${CALLER}: ${quote(name)} has numbers that ${type} cannot hold; type: 'F32' can hold all numbers`;
       throw new HeadlightError('ARGUMENT', text, { parameter: 'type', got: type });
     }
     writeRows(type, rows, out.subarray(first * rowBytes, last * rowBytes));

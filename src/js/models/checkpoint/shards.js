@@ -12,8 +12,8 @@ const fail = (caller, message, parameter, details) =>
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * Returns the file of each tensor. These names come from the author of a model, and the files are requested, so each
- * must be the name of a file in the same folder.
+ * Returns the name of the file of each tensor. The names come from the author of a model and files of these names are
+ * requested, so each must be the name of a file in the same folder.
  * @param {string} caller
  * @param {Record<string, any>} content of the index
  * @param {string} [index] name of the index
@@ -65,5 +65,5 @@ export function addShard(caller, tensors, file, ranges, map, index = INDEX) {
 export function checkShards(caller, tensors, map, index = INDEX) {
   for (const [name, file] of map)
     if (!tensors.has(name))
-      throw fail(caller, `${index} says that ${quote(name)} is in ${quote(file)}; it is not`, name);
+      throw fail(caller, `${index} says that ${quote(name)} is in ${quote(file)}, but it is not`, name);
 }

@@ -1,5 +1,5 @@
-// Converts a tensor as a checkpoint stores it into a parameter: selects its part, transposes it, reorders it. A tensor
-// is processed row by row, so that only a few of its rows are in memory at a time.
+// Converts a stored tensor of a checkpoint to a parameter: selects the rows of the parameter, transposes and reorders
+// them. A tensor is processed row by row, so that only a few of its rows are in memory at a time.
 
 /** @import { TensorSource } from '../families/common.js' */
 

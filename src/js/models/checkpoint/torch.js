@@ -1,4 +1,4 @@
-// Opens a checkpoint in files of torch.save: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
+// Opens a checkpoint that torch.save wrote: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
 // training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../check/errors.js';
@@ -21,9 +21,9 @@ import { openTokenizerJson, readGenerationJson, readJson } from './smallFiles.js
 const CALLER = 'openModel';
 /** Names of the dict with the weights in the checkpoints of training programs. */
 const DICTS = ['model', 'state_dict', 'model_state_dict', 'module'];
-/** The prefix of names after torch.compile. */
+/** Prefix that torch.compile adds to names. */
 const COMPILED = /^_orig_mod\./;
-/** A file whose length is unknown is read up to this byte, to find its end. */
+/** If the length of a file is unknown, the file is read up to this byte to find its end. */
 const MAX_UNKNOWN = 2 ** 33;
 /** Small ranges within TOGETHER bytes are read in one request. AT_ONCE requests are sent at the same time. */
 const TOGETHER = 2 ** 16;

@@ -1,4 +1,4 @@
-// Recognizes files of torch.save by their names, and finds the file of a folder that has the weights of the model.
+// Recognizes by their names the files that torch.save wrote. Finds the file with the weights of the model in a folder.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';

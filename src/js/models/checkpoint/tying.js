@@ -1,5 +1,5 @@
-// Checks if a tied model's files contain a head with the same values as the embedding. Only a few ranges of large
-// tensors are compared, because a head that was trained separately differs in every row.
+// Checks whether the files of a model with a tied head contain a head whose values differ from the embedding. Only
+// a few ranges of large tensors are compared, because a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
@@ -8,7 +8,7 @@ import { sourceOf } from './naming.js';
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
 
-/** Number of bytes of a range, and number of ranges. Tensors of up to 4 MB are compared completely. */
+/** Number of bytes of a compared range, and number of ranges. Tensors of up to 4 MB are compared completely. */
 const RANGE = 2 ** 18;
 const RANGES = 16;
 

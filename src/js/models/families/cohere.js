@@ -17,13 +17,13 @@ function localRotation(c, rotary) {
   return { window, rotary: { ...rotary, layers: window.map((width) => width !== null) } };
 }
 
-/** Computes attention and feed-forward in parallel, after one norm without bias. @type {Family} */
+/** Blocks compute attention and feed-forward in parallel, after one norm without bias. @type {Family} */
 export const cohere = {
   name: 'cohere',
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // Such norms are not supported, because they have different weights for each head.
+      // Norms of queries and keys are not supported here, because each head has its own weights for them.
       expectField(c, 'use_qk_norm', false);
       const bias = !!c.attention_bias;
       const tied = c.tie_word_embeddings ?? true;

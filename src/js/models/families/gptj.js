@@ -5,7 +5,7 @@ import { causalHead, decoder, lmHeadKind } from './decoder.js';
 
 /** @import { Family } from './common.js' */
 
-/** Computes attention and feed-forward in parallel, after one norm. @type {Family} */
+/** Blocks compute attention and feed-forward in parallel, after one norm. @type {Family} */
 export const gptj = {
   name: 'gptj',
   prefixes: ['transformer.', ''],

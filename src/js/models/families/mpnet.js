@@ -6,7 +6,7 @@ import { ROBERTA_HEAD, robertaHead } from './roberta.js';
 
 /** @import { Family } from './common.js' */
 
-/** The padding token of positions and the number of buckets are constants of the architecture. */
+/** The id of the padding token and the number of buckets do not depend on config.json. */
 const PADDING = 1;
 const BUCKETS = 32;
 

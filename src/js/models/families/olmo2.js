@@ -27,7 +27,7 @@ export const olmo2 = {
       queryKeyNorm: 'all',
       ...(c.model_type === 'olmo3' && {
         window: windowsByLayer(c, (i) => (i + 1) % 4 !== 0),
-        // The scaling is only for layers without a window.
+        // The rotary scaling is only for layers without a window.
         rotary: { ...options.rotary, localTheta: options.rotary.theta },
       }),
     };

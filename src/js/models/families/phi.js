@@ -7,7 +7,7 @@ import { readRotary, scalingFields } from './rope.js';
 
 /** @import { Family } from './common.js' */
 
-/** Computes attention and feed-forward in parallel, after one norm. @type {Family} */
+/** Blocks compute attention and feed-forward in parallel, after one norm. @type {Family} */
 export const phi = {
   name: 'phi',
   prefixes: ['model.', ''],

@@ -81,6 +81,6 @@ export const siglipVision = {
     'pool.down': 'head.mlp.fc2',
     head: '/classifier',
   },
-  // A model with a classifier does not read this head: the classifier reads the mean of the patches.
+  // A model with a classifier does not use this head, because the classifier reads the mean of the patches.
   others: ['head'],
 };

@@ -12,7 +12,7 @@ export const stablelm = {
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // Such norms are not supported, because they have different weights for each head.
+      // Norms of queries and keys are not supported here, because each head has its own weights for them.
       expectField(c, 'qk_layernorm', false);
       const bias = !!c.use_qkv_bias;
       return {

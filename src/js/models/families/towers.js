@@ -1,5 +1,5 @@
-// CLIP and SigLIP have two towers, one for texts and one for pictures. The parts of both towers have the same names in
-// the files.
+// CLIP and SigLIP have two towers, one for texts and one for pictures. In the files, the tensors of both towers have
+// the same names after their prefixes.
 
 import { projections, readActivation } from './common.js';
 
@@ -7,9 +7,8 @@ import { projections, readActivation } from './common.js';
 /** @import { TransformerOptions } from '../options.js' */
 
 /**
- * Returns the fields of a tower. A config.json of both towers has them in an object of their own. If it has both
- * text_config_dict and text_config, or the same for vision, the former is used, and its missing fields have their
- * defaults.
+ * Returns the fields of a tower. In a config.json of both towers they are nested in text_config or vision_config. If it
+ * also has text_config_dict or vision_config_dict, only this object is used. Its missing fields have their defaults.
  * @param {Config} config
  * @param {'text' | 'vision'} tower
  * @returns {Config}

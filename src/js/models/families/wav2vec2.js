@@ -90,8 +90,8 @@ export const wav2vec2 = {
       from: 'encoder.pos_conv_embed.conv.weight_v',
       also: 'encoder.pos_conv_embed.conv.parametrizations.weight.original1',
     },
-    // Models with norms after each sum have this norm before the first block, models with norms before each part have
-    // it after the last block.
+    // Models with norms after each sum have this norm before the first block. Models with norms before attention and
+    // feed-forward have it after the last block.
     'embedding.norm': 'encoder.layer_norm',
     norm: 'encoder.layer_norm',
     ...projections('blocks.L.attention', 'encoder.layers.L.attention', ['q_proj', 'k_proj', 'v_proj', 'out_proj']),
@@ -102,6 +102,6 @@ export const wav2vec2 = {
     pooler: '/projector',
     head: { from: '/lm_head', also: '/classifier' },
   },
-  // In training this vector takes the place of masked frames.
+  // In training this vector replaces masked frames.
   constants: ['masked_spec_embed'],
 };

@@ -34,7 +34,7 @@ export function checkClassifier({ options }, caller) {
   if (options.head === 'pooled') return;
   const reason =
     options.head === 'logits' && options.classes > 0
-      ? 'this model classifies each token: forward() returns their logits'
+      ? 'this model classifies each token; forward() returns the logits'
       : 'this model has no head that classifies its input';
   throw wrongModel(caller, reason);
 }

@@ -57,11 +57,11 @@ export function embedTexts(model, memory, given, options) {
 /** @param {Transformer} model @param {EmbedOptions} options */
 function readEmbedOptions({ sentence, options: { input, encoder } }, options) {
   const read = readOptions(CALLER, options, ['pooling', 'normalize', 'prompt']);
-  if (sentence?.unsupported) throw wrongModel(CALLER, `modules.json has ${sentence.unsupported}, which embed() lacks`);
+  if (sentence?.unsupported) throw wrongModel(CALLER, `modules.json has ${sentence.unsupported}, which is unsupported`);
   if (input !== 'tokens' || encoder) throw wrongModel(CALLER, 'this model does not read texts alone');
   const pooling = read.pooling ?? sentence?.pooling;
   if (pooling === undefined)
-    throw argumentError(CALLER, 'pooling', pooling, `one of ${POOLINGS.join(', ')}: the model has no modules.json`);
+    throw argumentError(CALLER, 'pooling', pooling, `one of ${POOLINGS.join(', ')}, as there is no modules.json`);
   const { prompt = sentence?.prompt ?? '', normalize = sentence?.normalize ?? false } = read;
   if (typeof prompt !== 'string') throw argumentError(CALLER, 'prompt', prompt, 'a text');
   return {

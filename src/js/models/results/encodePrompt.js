@@ -3,8 +3,8 @@
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * Returns the ids of a text. If the token at the beginning is there twice, because a chat template has written it and
- * the tokenizer has added it, one of them is removed.
+ * Returns the ids of a text. If the ids begin with the same token twice, because a chat template has written it and the
+ * tokenizer has added it again, one of the two is removed.
  * @param {Transformer} model
  * @param {string} text
  * @returns {number[]}

@@ -47,7 +47,7 @@ const tokenOf = (tokenizer, id) =>
 export function nextTokens(model, input, n) {
   const caller = 'next';
   const { causal, head, classes, encoder } = model.options;
-  if (!causal) throw wrongModel(caller, 'this model is not causal: fill() predicts a token in place of a mask');
+  if (!causal) throw wrongModel(caller, 'this model is not causal; fill() predicts a token in place of a mask');
   if (head !== 'logits' || classes > 0) throw wrongModel(caller, 'this model does not predict tokens');
   readNumber(caller, 'n', n, COUNT);
   const read = typeof input === 'string' && !encoder ? encodePrompt(model, input) : input;
@@ -58,7 +58,7 @@ export function nextTokens(model, input, n) {
 export function fillMask(model, text, n) {
   const caller = 'fill';
   const { causal, head, classes, tokenTypes } = model.options;
-  if (causal) throw wrongModel(caller, 'this model is causal: next() predicts the token after a text');
+  if (causal) throw wrongModel(caller, 'this model is causal; next() predicts the token after a text');
   if (head !== 'logits' || classes > 0) throw wrongModel(caller, 'this model does not predict tokens');
   readNumber(caller, 'n', n, COUNT);
   const mask = maskOf(model, caller);

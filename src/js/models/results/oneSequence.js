@@ -1,4 +1,4 @@
-// Runs a model on one input, and copies the result that is asked for.
+// Runs a model on one input, and copies a part of the result.
 
 import { argumentError, HeadlightError } from '../../check/errors.js';
 
@@ -32,7 +32,7 @@ export function runOnce(model, caller, input, options, read) {
  */
 export function onlyRow(caller, { shape, data }) {
   if (shape.length > 1 && shape[0] !== 1)
-    throw argumentError(caller, 'input', `a batch of ${shape[0]}`, 'one sequence: call it once for each');
+    throw argumentError(caller, 'input', `a batch of ${shape[0]}`, 'one sequence; use one call for each');
   return Float64Array.from(data);
 }
 

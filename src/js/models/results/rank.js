@@ -13,7 +13,7 @@ import { readPair } from './pairs.js';
  */
 
 /**
- * Ranks candidates by a cross-encoder, which reads the text and a candidate together and has one label.
+ * Ranks candidates with a cross-encoder, which reads the text and a candidate together and has one label.
  * @param {Transformer} model
  * @param {string} text
  * @param {readonly string[]} candidates

@@ -32,7 +32,7 @@ export async function readPicture(model, picture) {
 async function bytesOf(picture) {
   if (picture?.data && picture.width !== undefined) return picture;
   if (typeof OffscreenCanvas === 'undefined')
-    throw argumentError(CALLER, 'picture', picture, '{ data, width, height } with RGBA bytes: there is no canvas here');
+    throw argumentError(CALLER, 'picture', picture, '{ data, width, height } with RGBA bytes, as there is no canvas');
   const source = picture instanceof Blob ? await createImageBitmap(picture) : picture;
   const context = new OffscreenCanvas(source?.width || 1, source?.height || 1).getContext('2d');
   try {

@@ -17,7 +17,7 @@ import { wrongModel } from './oneSequence.js';
 
 const RATE = 16000;
 const RANGE = { least: 1000, most: 768_000 };
-/** The settings of the spectrogram of logMel. */
+/** The settings of the spectrogram that logMel computes. */
 const SPECTROGRAM = { sampling_rate: RATE, n_fft: 400, hop_length: 160 };
 /** Number that is added to the variance of samples, as in the Python library transformers. */
 const EPS = 1e-7;
@@ -50,7 +50,7 @@ export function readSound(caller, model, samples, { rate = rateOf(model) }) {
   const seconds = (2 * reader.context * SPECTROGRAM.hop_length) / RATE;
   if (samples.length > seconds * rate) {
     const got = `${samples.length} samples`;
-    throw argumentError(caller, 'samples', got, `at most ${seconds} seconds: ${seconds * rate} samples`);
+    throw argumentError(caller, 'samples', got, `at most ${seconds} seconds, which are ${seconds * rate} samples`);
   }
   return { features: logMel(samples, { rate, bins: reader.channels, seconds }) };
 }

@@ -42,7 +42,7 @@ export class TextMethods {
      * @type {Record<string, any> | undefined}
      */
     this.preprocessor = undefined;
-    /** The chat templates in its files. @internal @type {ChatTemplates | undefined} */
+    /** The chat templates in the model's files. @internal @type {ChatTemplates | undefined} */
     this.chatTemplates = undefined;
     /** @type {TokenizerLike | undefined} */
     this.tokenizer = undefined;

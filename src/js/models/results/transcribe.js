@@ -44,7 +44,7 @@ export async function transcribe(model, samples, options) {
   const input = readSound(CALLER, model, samples, given);
   if ('features' in input) return decodeTokens(model, input.features, given);
   const other = OF_WHISPER.find((name) => given[name] !== undefined);
-  if (other) throw argumentError(CALLER, other, given[other], 'none: only Whisper has it');
+  if (other) throw argumentError(CALLER, other, given[other], 'none, because only Whisper accepts it');
   return readLetters(model, input.samples);
 }
 
@@ -114,8 +114,8 @@ async function decodeTokens(model, features, { language, task, signal, onToken }
 }
 
 /**
- * Returns the tokens after the first one: language, task and no timestamps. If the files do not contain such tokens,
- * returns none, and generate() uses its forced tokens.
+ * Returns the tokens of the prompt after the first one: language, task and <|notimestamps|>. If the files contain none
+ * of these tokens, returns an empty list; generate() then uses the forced tokens in the model's files.
  * @param {Transformer} model
  * @param {ArrayLike<number>} logits after the first token
  * @param {WhisperOptions} options
@@ -130,7 +130,7 @@ export function promptOf(model, logits, { language, task }) {
   const languages = fields.is_multilingual === false ? new Map() : languagesOf(model);
   if (languages.size === 0) {
     const [name, got] = language !== undefined ? ['language', language] : ['task', task];
-    if (got !== undefined) throw argumentError(CALLER, name, got, 'none: this model has one language');
+    if (got !== undefined) throw argumentError(CALLER, name, got, 'none, as this model has only one language');
     return { ids: last };
   }
   const tokens = [...languages.keys()];

@@ -218,7 +218,7 @@ export function normalizeTime(tape, x, weight, bias, eps) {
   const [batch, rows, width] = x.shape;
   const y = tape.make(x.shape);
   const [means, scales] = [new Float64Array(batch * width), new Float64Array(batch * width)];
-  /** Calls each with the index of an element of x, of its channel in its sequence, and of its channel. */
+  /** Calls `each` with the index of an element, of its channel in the batch, and of its channel in the sequence. */
   const forEach = (/** @type {(i: number, at: number, c: number) => void} */ each) => {
     for (let b = 0; b < batch; b++)
       for (let r = 0; r < rows; r++) for (let c = 0; c < width; c++) each((b * rows + r) * width + c, b * width + c, c);

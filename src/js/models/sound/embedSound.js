@@ -22,7 +22,7 @@ export function embedSound(run) {
   for (let i = 0; i < kernels.length; i++) x = layer(run, i, x);
   if (projectNorm) x = replaced(run, x, run.norm('embedding.project.norm', x));
   x = replaced(run, x, run.linear('embedding.project', x));
-  // Padding frames become 0, as rows beyond the ends are.
+  // Padding frames become 0, like the rows that the convolution adds before and after the sequence.
   if (input.keep) x = replaced(run, x, scaleRows(graph, x, Float32Array.from(input.keep)));
   const { kernel, groups } = positions;
   const [gain, direction] = ['gain', 'direction'].map((part) => run.requiredWeight(`embedding.position.${part}`));

@@ -1,4 +1,4 @@
-// Models that read samples of sound, such as wav2vec 2: convolutions before the blocks, one of which gives positions.
+// Models that read samples of sound, such as wav2vec 2: convolutions before the blocks, one of which encodes positions.
 
 export { embedSound } from './embedSound.js';
 export { readSound } from './options.js';

@@ -12,8 +12,8 @@ import { encodeBatch } from '../results/encodeBatch.js';
 /** @import { Transformer } from '../transformer.js' */
 
 /**
- * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself, also
- * under the names of other libraries.
+ * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself. The
+ * names of other libraries are accepted too.
  * @typedef {object} TextImageInput
  * @property {string | readonly string[] | TensorLike | { ids: TensorLike, keep?: TensorLike }} [text]
  * @property {TensorLike} [pixels]
@@ -86,7 +86,7 @@ export function readPixels({ preprocessor }, caller, given) {
       caller,
       'picture',
       given,
-      '{ pixels }, or RGBA bytes: await model.pixels(picture) reads others',
+      '{ pixels }, or RGBA bytes; await model.pixels(picture) converts others',
     );
   if (!preprocessor)
     throw argumentError(caller, 'picture', given, '{ pixels }, as the files have no preprocessor_config.json');

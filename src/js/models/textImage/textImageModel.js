@@ -155,7 +155,7 @@ export class TextImageModel {
     if (!Array.isArray(texts) || !areTexts(texts)) throw argumentError(caller, 'texts', texts, 'a list of texts');
     const pictures = this.#vectorsOfPixels(caller, picture);
     if (pictures.length !== 1)
-      throw argumentError(caller, 'picture', `a batch of ${pictures.length}`, 'one picture: call it once for each');
+      throw argumentError(caller, 'picture', `a batch of ${pictures.length}`, 'one picture; use one call for each');
     const scores = similarities(pictures, this.#vectorsOfTexts(caller, texts), this.similarity);
     const probabilities = probabilitiesOf(scores, this.similarity);
     return Array.from(scores, (score, index) => ({

@@ -1,4 +1,4 @@
-// Vectors of length 1, their similarities and the probabilities of these, in float64.
+// Vectors of length 1, their similarities, and probabilities computed from the similarities, in float64.
 
 import { logSoftmax, sigmoid } from '../results/probabilities.js';
 

@@ -83,7 +83,7 @@ test('the error about a missing folder contains its name', async (t) => {
 
 test('a folder that does not exist may be meant as a name on the Hub: the error says how to open it', async () => {
   for (const name of ['openai-community/gpt2', 'gpt2'])
-    await refuses(name, { message: new RegExp(`ENOENT.*name on the Hugging Face Hub: open hf://${name}`) });
+    await refuses(name, { message: new RegExp(`ENOENT.*name on the Hugging Face Hub, open hf://${name}`) });
   await assert.rejects(hl.openModel('./gpt2'), ({ message }) => !message.includes('Hub'));
 });
 

@@ -356,7 +356,7 @@ const REFUSED = [
   [
     'more blocks than tensors',
     { 'llama.block_count': 3 },
-    /by the metadata of x\.gguf, but blk\.2\.attn_norm\.weight.* are missing/,
+    /according to the metadata of x\.gguf, but blk\.2\.attn_norm\.weight.* are missing/,
   ],
   [
     'fewer blocks than tensors',

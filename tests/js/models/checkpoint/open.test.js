@@ -261,7 +261,7 @@ test('invalid checkpoints are refused, and the error gives the reason', async ()
   const { tensors } = readSafetensors(bytes);
   const integers = { data: new BigInt64Array(64), shape: [64], dtype: 'I64' };
   const wrong = writeSafetensors({ ...tensors, 'model.norm.weight': integers });
-  await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight is of I64/);
+  await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight has the type I64/);
   const bert = modelFiles(join(GOLDEN, 'models', 'bert-a'));
   const relative = JSON.parse(new TextDecoder().decode(bert['config.json']));
   relative.position_embedding_type = 'relative_key';
@@ -354,7 +354,7 @@ test('a tensor must be in exactly one shard, the one that the index names', asyn
   await refuses(twice, /'model\.embed_tokens\.weight' is in '.*' and in 'zzz\.safetensors'|but .* says/);
   const elsewhere = Object.values(index.weight_map).find((file) => file !== index.weight_map[name]);
   await refuses(withMap({ [name]: elsewhere }), /'model\.embed_tokens\.weight' is in '.*', but .*index\.json says/);
-  await refuses(withMap({ ghost: elsewhere }), /says that 'ghost' is in '.*'; it is not/);
+  await refuses(withMap({ ghost: elsewhere }), /says that 'ghost' is in '.*', but it is not/);
 });
 
 test('the error about a damaged shard contains its name', async () => {

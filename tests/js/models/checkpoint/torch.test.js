@@ -217,11 +217,14 @@ test('every fault is named', async (t) => {
       { ...rest, 'x.bin': torchZip({ epoch: 1, ema: { w: one } }, [storage]) },
       /no tensors in it.*its keys are 'epoch', 'ema'/,
     ],
-    [{ ...rest, 'x.bin': torchZip({ w: one }, [storage]) }, /this is a llama by its config.json, but .* are missing/],
+    [
+      { ...rest, 'x.bin': torchZip({ w: one }, [storage]) },
+      /this is a llama according to its config.json, but .* are missing/,
+    ],
     [{ ...rest, 'x.bin': torchZip({ w: one, '_orig_mod.w': one }, [storage]) }, /there are two tensors 'w'/],
     [
       { 'ckpt.pt': torchZip({ model: { w: one }, model_args: args }, [storage]) },
-      /gpt2 by the model_args of ckpt.pt, but/,
+      /gpt2 according to the model_args of ckpt.pt, but/,
     ],
     [
       { 'ckpt.pt': torchZip({ model: { w: one }, model_args: { ...args, n_head: 3 } }, [storage]) },
