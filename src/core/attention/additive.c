@@ -11,7 +11,7 @@ static const float *packed_key(const attention_tile *t, size_t s) {
   return t->keys + (s - s % TILE_ROWS) * t->args->width + s % TILE_ROWS;
 }
 
-/* The queries are packed without the scale, because it applies to the sums. */
+/* Packs the queries without the scale, because score_row multiplies its sums by the scale. */
 static void pack_queries(const attention_tile *t) {
   gemm_pack_rows(t->query, TILE_COLS, tile_query_rows(t), t->args->query_stride.row, t->queries, t->args->width, 1);
 }

@@ -150,7 +150,7 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
 
 static void no_queries(const attention_tile *t) { (void)t; }
 
-/* Wide values have already been multiplied in the output, so only a factor remains. */
+/* For wide values, the products are already in the output, so only the factor must still be applied. */
 static bool output(const attention_tile *t, uint32_t panel, const float *factor) {
   if (is_narrow(t)) return tile_output(t, panel, factor);
   return factor && multiply_output(t, panel, factor);

@@ -4,7 +4,7 @@
 
 #include "base/simd.h"
 
-/* count must be a multiple of four; to may be x. */
+/* to = soft cap of x. `count` must be a multiple of four; `to` may be x. */
 void softcap_floats(float *to, const float *x, size_t count, float cap);
 
 /* The derivative 1 − (capped / cap)², computed from the capped score. */
