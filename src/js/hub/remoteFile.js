@@ -95,7 +95,7 @@ export class RemoteFile {
         const size = status === 206 ? this.#readRange(headers.get('content-range')).total : Number(length ?? NaN);
         if (Number.isSafeInteger(size)) return (this.size = size);
         const { caller, id } = this.#client.place;
-        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not say its size`);
+        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not send the size`);
       } catch (error) {
         await patience.again(error);
       } finally {
@@ -168,14 +168,14 @@ export class RemoteFile {
     const { origin } = new URL(url);
     const before = this.#tags.get(origin);
     if (before !== undefined && before !== tag)
-      throw changed(this.#client.place, this.path, `its ETag is ${tag}, before ${before}`);
+      throw changed(this.#client.place, this.path, `its ETag is ${tag}, not ${before}`);
     this.#tags.set(origin, tag);
   }
 
   /** @param {string | null} header @param {number} at @param {number} until */
   #checkRange(header, at, until) {
     const { from, to, total } = this.#readRange(header);
-    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, before ${this.size}`);
+    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, not ${this.size}`);
     if (from !== at || to > until) throw this.#broken(`the server sends ${header}, expected bytes ${at}-${until - 1}`);
   }
 

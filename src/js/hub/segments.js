@@ -19,7 +19,7 @@ import { memoryStore } from './memoryStore.js';
  * @typedef {{ begin: number, end: number, name: string, isChecked: boolean }} Segment
  */
 
-/** Bytes of a segment. An interruption loses at most about as many bytes. */
+/** Bytes of a segment. An interruption loses about this number of bytes at most. */
 const SEGMENT = 2 ** 23;
 /** Marks a file that is complete and was compared with its hash. */
 const COMPLETE = 'complete';
