@@ -260,9 +260,8 @@ HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t 
 
 /* hl_weight_quantize packs a weight rounded to nine bits, in groups of 128 inputs of an output channel with a scale for
  * each group. It takes 29% of the memory of floats, and products are faster. Product inputs are rounded with a scale
- * per row: to 16 bits, or to 12 if the processor multiplies four bytes at a time. The packed size is the same
- * everywhere, but the contents are valid only on the machine that packed it. A row or channel that is not finite gives
- * NaN. */
+ * per row: to 16 bits, or to 12 if the processor multiplies four bytes at a time. The packed form has the same size
+ * everywhere, but is valid only on the machine that packed it. A row or channel that is not finite gives NaN. */
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 

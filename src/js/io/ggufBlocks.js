@@ -11,8 +11,8 @@ import { toHalves } from './halves.js';
 /** Number of values of a block. */
 const LENGTH = 32;
 /**
- * Codes of the largest number of a block from which the scales are computed that Q4_0 compares. The first is that of
- * llama.cpp.
+ * Candidates for the code of the largest number of a block. For Q4_0 each gives a scale, and the best scale is used.
+ * The first code is that of llama.cpp.
  */
 const LEVELS = [-8, -7, -7.5, -8.5, -9];
 

@@ -123,7 +123,7 @@ function notSafetensors(caller, bytes, reason) {
 function readHeader(caller, bytes, fileSize = bytes.length) {
   const start = headerEnd(caller, bytes, fileSize);
   if (start > bytes.length)
-    throw formatError(caller, `the header ends at byte ${start}, expected at most ${bytes.length}, the bytes given`, {
+    throw formatError(caller, `the header ends at byte ${start}, but only ${bytes.length} bytes were passed`, {
       parameter: 'bytes',
       expected: start,
       got: bytes.length,
@@ -229,7 +229,7 @@ function checkCover(caller, tensors, start, fileSize) {
     at = end;
   }
   if (at !== fileSize && fileSize !== Infinity)
-    throw formatError(caller, `the tensors end at byte ${at} of the file, expected ${fileSize}, its end`, {
+    throw formatError(caller, `the tensors end at byte ${at}, but the file ends at byte ${fileSize}`, {
       expected: fileSize,
       got: at,
     });

@@ -164,7 +164,7 @@ function readStorage(caller, id) {
     throw formatError(caller, `the storage ${quote(key)} has the type ${quote(type)} and ${quote(count)} elements`, {
       parameter: 'bytes',
     });
-  // The view of a storage has another key, an offset and a count.
+  // A view of a storage is a tuple of a key of its own, an offset and a count.
   const [, offset = 0] = Array.isArray(view) ? view : [];
   if (!isCount(offset) || offset > count)
     throw formatError(caller, `the storage ${quote(key)} begins at ${quote(offset)} of ${count}`, { got: offset });
