@@ -49,7 +49,7 @@ export class Memory {
   /** The stack pointer of the core when no call runs. */
   #stack;
   #threads;
-  /** By depth, because a getter may make another call while a call reads its inputs. @type {Frame[]} */
+  /** Indexed by depth, because getters of the inputs of a call may make further calls. @type {Frame[]} */
   #frames = [];
   #depth = 0;
   /** @type {Set<Tensor> | null} */
@@ -247,7 +247,7 @@ export class Memory {
     return this.#words(from + length).slice(from, from + length);
   }
 
-  /** Returns false if memory growth has detached the view, never for shared memory. @param {Float32Array} view */
+  /** Returns false if memory growth has detached the view. Shared memory stays attached. @param {Float32Array} view */
   isLive(view) {
     return view.length > 0 && view.buffer.byteLength > 0;
   }
