@@ -174,7 +174,7 @@ static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t h
   return a;
 }
 
-/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias includes that of slopes
+/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias includes the bias of slopes
  *
  * Windows of 0 on both sides with a fill of 0 are HL_BAD_ARGUMENT, because this combination only occurs in a struct of
  * zeros. Query head h uses key/value head ⌊h / (H/G)⌋. If neither weights nor scores are requested, the output is
@@ -182,8 +182,8 @@ static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t h
  * tile of score rows. A query whose keys are all masked has weights 0 and output 0, or equal weights if fill is finite.
  * NaN and infinity in a masked key or value do not reach any output. B, T, S, D, Dv and E may be 0.
  *
- * The bits of the output do not depend on which weights and scores are requested, except for HL_SCORES_RAW. They also
- * stay the same if returned scores or weights are passed back as an input. */
+ * The bits of the output do not depend on which weights and scores are requested, except for HL_SCORES_RAW. The bits
+ * also stay the same if returned scores or weights are passed back as an input. */
 HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
 /* Arguments of the backward pass, which computes the gradients of the inputs from the gradient of the output and, if

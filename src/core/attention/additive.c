@@ -61,7 +61,7 @@ INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec we
   return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
 }
 
-/* Adds the gradients of four keys for one component, each summed over the queries. */
+/* Adds the gradients of four keys for one component. Each gradient is summed over the queries. */
 KERNEL static void four_keys(sums *s, float *d_key, const float *query, const float *const key[4],
                              const float *d_scores, float additive) {
   const exp_vecs constants = exp_load();

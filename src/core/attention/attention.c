@@ -9,8 +9,8 @@
  * Additive scores are in additive.c.
  *
  * This file contains the explicit computation, which is used if scores or weights are requested or passed as an input.
- * It processes whole rows of scores, for one tile of queries at a time. Otherwise stream.c processes one block of keys
- * at a time. */
+ * It processes whole rows of scores, for one tile of queries at a time. All other calls use stream.c, which processes
+ * one block of keys at a time. */
 #include "attention/attention.h"
 
 #include "attention/additive.h"

@@ -1,7 +1,7 @@
 /* The path for keys and values in float16 or int8, for one query at a time. Keys and values are converted to float32 in
  * registers.
  *
- * float16: moving the bits of a float16 into their places in a float32 gives a number that is too small by a factor of
+ * float16: moving the bits of a float16 to their positions in a float32 gives a number that is too small by a factor of
  * 2¹¹², also for a denormal number. To correct this, the query or the weights are multiplied by 2⁵⁶ before the product,
  * and the sums by 2⁵⁶ after it, so that nothing overflows.
  *

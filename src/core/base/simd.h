@@ -107,7 +107,7 @@ INLINE void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
 /* Integers: four lanes of 32 bits, eight words of 16 bits or sixteen bytes. Conversions to narrower types saturate. */
 INLINE vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
-/* Nearest integer for |x| < 2²². The sum is so large that the unit of its last place is 1. */
+/* Nearest integer for |x| < 2²². Adding a large constant rounds the fraction away. */
 INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
