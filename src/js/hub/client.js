@@ -1,6 +1,6 @@
 // Sends requests to the Hub and to the servers of its files. The token is sent only to the origin of the endpoint. In
 // Node this client follows redirects and omits the token for other origins. In a page the browser follows redirects and
-// does the same.
+// also omits the token.
 
 import { hubError, limited, refusal, unreachable } from './refusals.js';
 

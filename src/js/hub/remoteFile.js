@@ -1,6 +1,6 @@
-// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. It is used
-// for many ranges, and requested again when its server refuses it. After a failure the stream continues at the same
-// byte.
+// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. This address
+// is used for many ranges, and requested again when the server of the file refuses it. After a failure the stream
+// continues at the same byte.
 
 import { Patience, Temporary } from './client.js';
 import { changed, hubError, unreachable } from './refusals.js';
@@ -78,8 +78,8 @@ export class RemoteFile {
   }
 
   /**
-   * Finds the size of the file if the list of files does not have it. Does not use HEAD, whose length may be that of a
-   * compressed body.
+   * Finds the size of the file if the list of files does not have it. Does not send a HEAD request, because the length
+   * in its response may be that of a compressed body.
    */
   async findSize() {
     const patience = new Patience(this.#client);

@@ -1,5 +1,5 @@
-// Stores the received bytes of a file in segments, which are files named BEGIN-END. The list of their names shows which
-// bytes are present, so that an interrupted download is handled like a file that was read in part.
+// Stores the received bytes of a file in segments, which are files named BEGIN-END. The names of these files show which
+// bytes are present, so that an interrupted download is handled like a file of which only some ranges were read.
 
 import { memoryStore } from './memoryStore.js';
 
@@ -8,7 +8,7 @@ import { memoryStore } from './memoryStore.js';
 /**
  * Access to the files of the segments.
  * @typedef {object} SegmentFiles
- * @property {() => Promise<string[]>} list returns their names
+ * @property {() => Promise<string[]>} list returns the names of the files
  * @property {(name: string) => Promise<number>} size
  * @property {(name: string, at: number, target: Uint8Array) => Promise<void>} read
  * @property {(name: string, parts: Uint8Array[]) => Promise<void>} write writes a whole file or none
