@@ -11,8 +11,8 @@ import { identify } from './identify.js';
 /** @import { GgufValue } from './ggufCursor.js' */
 
 /**
- * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know, for
- * which end equals begin. shape: the last size is the width of a row.
+ * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know. For
+ * an unknown type, end equals begin. shape: the last size is the width of a row.
  * @typedef {{ type: string, shape: number[], begin: number, end: number }} GgufRange
  */
 /**

@@ -33,7 +33,7 @@ export async function readNpz(source, options = {}) {
   if (other)
     throw formatError(
       caller,
-      `${quote(other.name)} in it is not an npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
+      `${quote(other.name)} in the archive is not an npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
       { parameter: other.name, got: kind },
     );
   const total = files.reduce((sum, { size }) => sum + size, 0);

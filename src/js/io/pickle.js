@@ -136,7 +136,7 @@ class Reader {
     return this.stack.splice(mark);
   }
 
-  /** Returns the value on top of the stack, which stays there and is changed by an opcode. */
+  /** Returns the value on top of the stack without popping it. Opcodes change this value. */
   top() {
     const value = this.pop();
     this.stack.push(value);

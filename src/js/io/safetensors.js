@@ -271,7 +271,7 @@ export function writeSafetensors(tensors, metadata) {
     throw formatError(
       caller,
       `the header takes ${length} bytes for ${entries.length} tensors, ` +
-        `expected at most ${MAX_HEADER_LENGTH} for ${MAX_NAMES}`,
+        `expected at most ${MAX_HEADER_LENGTH} bytes and ${MAX_NAMES} tensors`,
     );
   const file = allocate(caller, 8 + length + at, () => new Uint8Array(8 + length + at));
   new DataView(file.buffer).setBigUint64(0, BigInt(length), true);

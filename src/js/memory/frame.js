@@ -61,7 +61,8 @@ export class Frame {
   ints;
   floats;
   /**
-   * Shapes of the bias: given is that of the argument, wide that after short rows are padded to the number of keys.
+   * Shapes of the bias: given is the shape of the argument, wide the shape after short rows are padded to the number of
+   * keys.
    * @type {{ given: readonly number[], wide: readonly number[] } | undefined}
    */
   biasShape;
@@ -263,7 +264,7 @@ export class Frame {
         this.#caller,
         `out.${unknown}`,
         this.#outputs[unknown],
-        'no such result, because out may have only output, weights and scores',
+        'no such result, only output, weights and scores',
       );
   }
 

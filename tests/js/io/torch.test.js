@@ -116,7 +116,7 @@ test('a tensor beyond its storage and a storage of another size are refused befo
         [2, 4],
         [3, 1],
       ],
-      /tensor 'w' has offset 0, shape \[2,4\] and strides \[3,1\]: elements beyond the 6 of its/,
+      /tensor 'w' has offset 0, shape \[2,4\] and strides \[3,1\], which select elements beyond the 6 of its/,
     ],
     [[[2, 3], [3, 1], { offset: 1 }], /elements beyond the 6 of its storage/],
     [[[7], [1]], /elements beyond/],
