@@ -127,7 +127,7 @@ const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
 const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
 git('worktree', 'add', '--detach', folder, 'HEAD');
 // The packages are copied as hard links, not as a link to the folder. Tests run build.sh, which installs packages that
-// are older than the lock-file. Through a link to the folder it would install them here.
+// are older than the lock-file. With a link to the folder, build.sh would install the packages in this folder.
 execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
 utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date());
 // Copied with new times, like the sources, so that built files are up to date.

@@ -22,7 +22,7 @@ import { fillWindow } from './echoes.js';
  * @property {number} [drills] fraction of the windows in which random tokens occur twice
  * @property {number} [echoes] fraction of the windows in which passages of whole words occur twice
  * @property {number} [stutters] fraction of the windows in which phrases occur several times in a row
- * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones, which
+ * @property {number} noise fraction of the input tokens (not of the targets) that are replaced by random tokens, which
  * delays overfitting to a small text
  */
 
