@@ -1,5 +1,5 @@
 // The cache of a page is its private storage (OPFS), which all pages of an origin share. A model at a commit is a
-// folder, whose name is made of its id and the commit. Each of its files is a folder of segments.
+// folder, whose name consists of the id and the commit. Each file of the model is a folder of segments.
 
 import { argumentError } from '../check/errors.js';
 import { memoryStore } from './memoryStore.js';

@@ -201,7 +201,7 @@ function parseGguf(caller, bytes, size) {
   /** @type {Record<string, GgufValue>} */
   const metadata = Object.create(null);
   for (let i = 0; i < entryCount; i++) {
-    cursor.where = `the key of metadata value ${i}`;
+    cursor.where = `the key of metadata entry ${i}`;
     const key = cursor.name();
     cursor.within(`metadata ${quote(key)}`, key);
     if (key in metadata) throw cursor.fail('is in the file twice');

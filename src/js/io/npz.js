@@ -13,7 +13,7 @@ const EXTENSION = '.npy';
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} source
- * @param {{ maxSize?: number }} [options] maxSize: total bytes of the decompressed arrays; default 2 GiB
+ * @param {{ maxSize?: number }} [options] maxSize: maximum total bytes of the decompressed arrays; default 2 GiB
  * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} tensors by their names in np.savez, without .npy
  */
 export async function readNpz(source, options = {}) {

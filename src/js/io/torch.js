@@ -39,7 +39,7 @@ const TORCHSCRIPT = 'a TorchScript archive, which contains a program: save its s
 /**
  * Returns the tensors of a file of torch.save by name. The keys of nested dicts are joined by dots.
  * @param {ArrayBuffer | ArrayBufferView} source
- * @returns {Record<string, StoredTensor>} tensors whose data is decoded at the first access, and then kept
+ * @returns {Record<string, StoredTensor>} tensors; the data of a tensor is decoded at the first access and then cached
  */
 export function readTorch(source) {
   const caller = 'readTorch';

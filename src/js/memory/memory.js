@@ -144,8 +144,8 @@ export class Memory {
   }
 
   /**
-   * Makes a tensor without a finalizer, because registration takes longer than a short call. It requires a current
-   * scope, which disposes of it at its end. A caller that keeps the tensor must call watch().
+   * Makes a tensor without a finalizer, because registration takes longer than a short call. Requires a current scope,
+   * which disposes of the tensor when the scope ends. A caller that keeps the tensor must call watch().
    * @param {readonly number[]} shape
    * @param {string} caller
    * @returns {Tensor} tensor with undefined contents
@@ -194,7 +194,7 @@ export class Memory {
   }
 
   /**
-   * Makes a tensor of another shape that takes over the memory of a tensor, which becomes unusable.
+   * Moves the memory of a tensor to a new tensor of another shape. The old tensor becomes unusable.
    * @param {Tensor} tensor
    * @param {readonly number[]} shape
    */
@@ -282,7 +282,7 @@ export class Memory {
   }
 
   /**
-   * Runs `fn` with the frame of one call. Frees its temporary blocks at the end, and its results if `fn` throws.
+   * Runs `fn` with the frame of one call. Frees temporary blocks at the end, and results if `fn` throws.
    * @template T
    * @param {string} caller
    * @param {(frame: Frame) => T} fn
