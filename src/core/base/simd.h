@@ -120,7 +120,7 @@ INLINE vec words_widen_high(vec words) { return wasm_i32x4_extend_high_i16x8(wor
 INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
 INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
-/* bytes_narrow with unsigned results. */
+/* Does the same as bytes_narrow, but with unsigned results. */
 INLINE vec bytes_narrow_unsigned(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 INLINE vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 INLINE void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
