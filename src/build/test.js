@@ -65,7 +65,7 @@ const usesAllFlavours = (path) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
 const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Returns the targets of the Makefile that a list of test files needs. */
+/** Returns the targets that make must build for a list of test files. */
 export function targetsOf(files) {
   const targets = [];
   if (files.some((path) => path.includes('native'))) targets.push('native');

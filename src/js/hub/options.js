@@ -39,7 +39,7 @@ export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const NAMES = ['endpoint', 'revision', 'file', 'token', 'cache', 'offline', 'onWait'];
 
 /**
- * Returns true for the values of a variable that Hugging Face's tools in Python read as true.
+ * Returns true if Hugging Face's tools in Python read the value of a variable as true.
  * @param {string | undefined} value
  */
 const isOn = (value) => /^(1|on|yes|true)$/i.test(value ?? '');

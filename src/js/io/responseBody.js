@@ -8,7 +8,7 @@ import { HeadlightError, unreadable } from '../check/errors.js';
 const BLOCK = 2 ** 22;
 
 /**
- * Returns the error for a failed request or body. If the signal was aborted, that is the reason of the signal.
+ * Returns the error for a failed request or body. If the signal was aborted, returns the reason of the signal.
  * @param {RemoteSource} source
  * @param {any} cause
  */

@@ -188,7 +188,7 @@ export class Memory {
     return tensor;
   }
 
-  /** The buffer of linear memory, with which a caller can test if an array is in it. @returns {ArrayBufferLike} */
+  /** The buffer of linear memory, for a test whether an array is in linear memory. @returns {ArrayBufferLike} */
   get buffer() {
     return this.#linear.buffer;
   }
