@@ -27,8 +27,8 @@ const PLACES = [
 ];
 
 /**
- * Paths of the documentation, its reference and the module for its programs. The page links to them relative to its own
- * path.
+ * Paths of the documentation, of the reference, and of the module that programs in the documentation import. The page
+ * links to them relative to its own path.
  */
 const DOCS = /^(\/web\/entries)?(\/(?:docs|reference|module)(?:\/.*)?)$/;
 

@@ -86,7 +86,7 @@ const CONFIG = {
   ...{ relative_attention: true, share_att_key: true, token_dropout: true, mask_token_id: 1 },
   ...{ attention_types: [[['global', 'local'], 1]], rotary_dim: 8, no_rope_layer_interval: 2 },
 };
-/** Fields that have another meaning in other families, by family. @type {Record<string, object>} */
+/** Fields of CONFIG for one family, because other families read them differently. @type {Record<string, object>} */
 const OWN = { nomic_bert: { activation_function: 'swiglu', rotary_emb_fraction: 1 } };
 const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
 

@@ -1,6 +1,6 @@
-// Writes llms.txt, a list of the documentation's pages for language models (https://llmstxt.org). As a program: either
-// node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or node
-// src/build/llms.js site FILE…, whose links are addresses of the site, relative to its root.
+// Writes llms.txt, a list of the documentation's pages for language models (https://llmstxt.org). As a program: node
+// src/build/llms.js package FILE… writes links to files of the package, relative to dist; node src/build/llms.js site
+// FILE… writes links to pages of the site, relative to the root of the site.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

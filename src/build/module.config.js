@@ -23,8 +23,8 @@ function importedBy(...paths) {
 }
 
 /**
- * The groups. A file belongs to the first group that lists it. A bundler may include all of a file if a program uses
- * one name of it, so learning-rate schedules are neither in `core` nor in `base`.
+ * The groups. A file belongs to the first group that lists it. A bundler may include a whole file if a program uses one
+ * export of the file, so learning-rate schedules are neither in `core` nor in `base`.
  */
 const GROUPS = Object.entries({
   check: importedBy('ops/schedule.js'),
@@ -48,7 +48,7 @@ const minify = {
   },
 };
 
-/** Copies rolldown's helper into the files that import it. In a file of its own it would be one more request. */
+/** Copies rolldown's helper into the files that import it. A separate file for it would need one more request. */
 const inlineRuntime = {
   name: 'inline-runtime',
   generateBundle(_, files) {

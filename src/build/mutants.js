@@ -1,5 +1,5 @@
-// Changes one place of the sources at a time, and runs the tests until one fails. Prints the changes for which no test
-// fails. The program works in a copy of the last commit. Arguments: the number of changes, a seed, and the tier:
+// Makes one small change to the sources at a time, and runs the tests until one fails. Prints the changes for which no
+// test fails. The program works in a copy of the last commit. Arguments: the number of changes, a seed, and the tier:
 // default, full, or near, which runs only the tests of the changed file.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -20,7 +20,7 @@ const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
 const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|^web\/docs/;
 
 /**
- * The kinds of change: a pattern that finds a place in a line, and its replacement.
+ * The kinds of change: a pattern that matches a part of a line, and the replacement of this part.
  * @type {[RegExp, (found: string) => string][]}
  */
 const CHANGES = [
@@ -64,7 +64,7 @@ function change(source, folder, files) {
   }
 }
 
-/** Repeats each path in proportion to the length of the file, so that all places are about equally likely. */
+/** Repeats each path in proportion to the length of the file, so that all lines are about equally likely. */
 function weighted(folder, paths) {
   return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(folder, path), 'utf8').length / 1000)).fill(path));
 }
@@ -127,7 +127,7 @@ const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
 const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
 git('worktree', 'add', '--detach', folder, 'HEAD');
 // The packages are copied as hard links, not as a link to the folder. Tests run build.sh, which installs packages that
-// are older than the lock-file. Through a link to the folder it would install them here.
+// are older than the lock-file. With a link to the folder, build.sh would install the packages in this folder.
 execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
 utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date());
 // Copied with new times, like the sources, so that built files are up to date.

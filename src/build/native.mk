@@ -8,7 +8,7 @@ TO ?= dist/native
 CFLAGS ?= -O3
 SOURCES := $(wildcard src/core/*/*.c)
 OBJECTS := $(SOURCES:src/core/%.c=$(TO)/obj/%.o)
-# Only vec_fma fuses a · b + c.
+# With -ffp-contract=off, the compiler fuses a · b + c only in vec_fma.
 COMPILE = -Isrc/core -std=c17 -fPIC -ffp-contract=off -fno-math-errno -Wall -Wextra $(CFLAGS)
 VERSION := $(shell sed -n 's/^  "version": "\([0-9]*\)\.\([0-9]*\)\.\([0-9]*\).*/(\1<<16|\2<<8|\3)/p' package.json)
 

@@ -11,8 +11,8 @@ const ROOT = new URL('../../', import.meta.url);
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
 
 /**
- * Replaces the scripts that start the worker from an address by one that starts it from the document. @type
- * {import('esbuild').Plugin}
+ * Replaces the scripts that start the worker from an address by a script that starts the worker from the document.
+ * @type {import('esbuild').Plugin}
  */
 const inDocument = {
   name: 'worker-in-document',

@@ -1,4 +1,4 @@
-// Builds everything that is shipped twice, and compares the bytes of the npm package and of every file of the page.
+// Builds twice everything that is shipped, and compares the bytes of the npm package and of every file of the page.
 // Each time it builds from a clean copy of the sources, in a folder with another name. As a program: node
 // src/build/reproduce.js
 

@@ -16,7 +16,10 @@ export const FOLDER = join(dirname(MANIFEST), 'dist');
 
 /** Number of pieces of the vocabulary without text, such as padding, beginning and end. */
 const RESERVED = 6;
-/** Score of a piece that is never chosen. It is lower than the score of any other segmentation of the same text. */
+/**
+ * Score of a piece that is never chosen. This score is lower than the total score of any other segmentation of the same
+ * text.
+ */
 const NEVER = -100;
 
 const ENCODE = '/Encoder_en/KonaTransformer/Encode/';
@@ -54,7 +57,8 @@ function readGraphTensors(folder) {
 }
 
 /**
- * Transposes `count` columns of (…,in,out), from column `first` on, to (count,in). @param {Stored} x @returns {Stored}
+ * Transposes `count` columns of (…,in,out), starting at column `first`, to (count,in). @param {Stored} x @returns
+ * {Stored}
  */
 function turned({ data, shape }, first = 0, count = shape.at(-1)) {
   const [rows, columns] = shape.slice(-2);

@@ -1,4 +1,4 @@
-# Installs the tools that the build needs, with apt and npm where that is possible; otherwise one message names them.
+# Installs the tools that the build needs, with apt and npm where that is possible. Otherwise one message lists them.
 # Sourced by build.sh, in the root, with $node set.
 
 say() { printf '%s\n' "$@"; }

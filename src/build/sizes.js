@@ -13,8 +13,8 @@ const SHIPPED = /\.(js|wasm|html)$/;
 const IMPORTED_BY_LOAD = /^\.\/layers-/;
 
 /**
- * Limits of requests and of sizes in bytes. Multi-head attention, layers and transformers are created by functions that
- * return them at once, so their code must be loaded before. The core is 46 kB of this code.
+ * Limits of requests and of sizes in bytes. Multi-head attention, layers and transformers are created by synchronous
+ * functions, so load() must load their code. The core is 46 kB of this code.
  */
 export const LIMITS = { requests: 6, compressed: 114_500, bundle: 3_600, bundleCompressed: 1_700 };
 
@@ -70,7 +70,7 @@ const BUNDLERS = {
     const bundle = await rolldown({ input: 'program', plugins: [program], logLevel: 'silent' });
     const { output } = await bundle.generate({ format: 'esm', minify: true });
     const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
-    // Counts only the parts that the program imports at once, not those that are loaded later.
+    // Counts only the parts that the program imports at the start, not the parts that are loaded later.
     const used = new Set([output[0].fileName]);
     for (const name of used) for (const other of chunks.get(name)?.imports ?? []) used.add(other);
     return [...used].map((name) => chunks.get(name)?.code).join('');

@@ -1,4 +1,4 @@
-// Removes the chunks of a bundle that nothing loads. esbuild writes a chunk for each import() that it finds, even in
+// Removes from a bundle the chunks that nothing loads. esbuild writes a chunk for each import() that it finds, even in
 // code that it removes. As a program: node src/build/strays.js FOLDER ENTRY…; the chunks are in FOLDER.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -58,14 +58,14 @@ const usesPage = (path) =>
 /** True for a file that opens the built documentation. */
 const usesDocs = (path) => /docs\.full\.test\.js$/.test(path);
 /**
- * True for a file that needs all flavours of the core, because it contains the name of a flavour, of threads or of a
- * built file.
+ * True for a file that needs all flavours of the core: a test of the build, a fuzz test, or a file that contains the
+ * name of a flavour, of threads or of a built file.
  */
 const usesAllFlavours = (path) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
 const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Returns the targets of the Makefile that a list of test files needs. */
+/** Returns the targets that make must build for a list of test files. */
 export function targetsOf(files) {
   const targets = [];
   if (files.some((path) => path.includes('native'))) targets.push('native');

@@ -174,7 +174,7 @@ static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t h
   return a;
 }
 
-/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias includes that of slopes
+/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias includes the bias of slopes
  *
  * Windows of 0 on both sides with a fill of 0 are HL_BAD_ARGUMENT, because this combination only occurs in a struct of
  * zeros. Query head h uses key/value head ⌊h / (H/G)⌋. If neither weights nor scores are requested, the output is
@@ -182,8 +182,8 @@ static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t h
  * tile of score rows. A query whose keys are all masked has weights 0 and output 0, or equal weights if fill is finite.
  * NaN and infinity in a masked key or value do not reach any output. B, T, S, D, Dv and E may be 0.
  *
- * The bits of the output do not depend on which weights and scores are requested, except for HL_SCORES_RAW. They also
- * stay the same if returned scores or weights are passed back as an input. */
+ * The bits of the output do not depend on which weights and scores are requested, except for HL_SCORES_RAW. The bits
+ * also stay the same if returned scores or weights are passed back as an input. */
 HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
 /* Arguments of the backward pass, which computes the gradients of the inputs from the gradient of the output and, if
@@ -192,8 +192,8 @@ typedef struct hl_attention_backward_args {
   /* The arguments of hl_attention, with output and statistics as that call has set them. Weights and scores are not
    * read, because they are recomputed tile by tile. */
   hl_attention_args attention;
-  float *d_query, *d_key, *d_value; /* like query, key, value, with their strides */
-  float *d_bias;                    /* like bias, summed over broadcast axes, ADDED to the existing values; or NULL */
+  float *d_query, *d_key, *d_value; /* shapes and strides of query, key, value */
+  float *d_bias;                    /* as bias, summed over broadcast axes, ADDED to the existing values; or NULL */
   float *d_appended_key, *d_appended_value; /* (E,G·D), (E,G·Dv), sums over B; or NULL */
   float *d_additive;                        /* (H,D), sums over B, T and S, ADDED to the existing values; or NULL */
   float *d_sinks;                           /* (H), sums over B and T, ADDED to the existing values; or NULL */
@@ -259,9 +259,9 @@ HL_EXPORT double hl_weight_packed_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
 
 /* hl_weight_quantize packs a weight rounded to nine bits, in groups of 128 inputs of an output channel with a scale for
- * each group. It takes 29% of the memory, and products are faster. Their inputs are rounded with a scale for each row:
- * to 16 bits, or to 12 if the processor multiplies four bytes at a time. The packed form has the same size everywhere,
- * but its contents are valid only on the machine that packed it. A row or channel that is not finite gives NaN. */
+ * each group. It takes 29% of the memory of floats, and products are faster. Product inputs are rounded with a scale
+ * per row: to 16 bits, or to 12 if the processor multiplies four bytes at a time. The packed form has the same size
+ * everywhere, but is valid only on the machine that packed it. A row or channel that is not finite gives NaN. */
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 

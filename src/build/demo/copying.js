@@ -8,7 +8,7 @@ import { repeating } from '../../../web/worker/run/repetition.js';
 /** @typedef {import('../../js/models/edits.js').Edit} Edit */
 
 /**
- * Sentences with a repeated beginning, in words that are one token each. None of them is from the book. The model also
+ * Sentences with a repeated beginning, in words that are one token each. No sentence is from Moby-Dick. The model also
  * copies other sentences, but often with lower probabilities.
  */
 export const REPEATED = [
@@ -97,7 +97,7 @@ export const weightOf = (hl, model, ids, { layer, head }, t, s) =>
     return data[(head * shape[2] + t) * shape[3] + s];
   });
 
-/** Returns the tokens of a text that continue a word, and those that are neither a word nor a usual sign. */
+/** Returns the tokens of a text that continue a word, and those that are neither a word nor one of , ; . ! and ? */
 export function splitWords(/** @type {any} */ tokenizer, /** @type {string} */ text) {
   const pieces = [...tokenizer.encode(text).ids].map((id) => tokenizer.decode([id]));
   return pieces.filter((piece, i) => !/^( ?\p{L}+|[,;.!?])$/u.test(piece) || (i > 0 && /^\p{L}/u.test(piece)));

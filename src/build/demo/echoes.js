@@ -1,6 +1,6 @@
-// Training windows with passages that occur twice, and with stutters. From both the model learns when to copy.
+// Training windows with passages that occur twice, and with stutters. Both teach the model when to copy.
 //
-// A passage of whole words occurs exactly twice, at two places of the text, and its second occurrence is followed by
+// A passage of whole words occurs exactly twice, at two positions of the text, and the second occurrence is followed by
 // other text. The tokens of the passage are those of the book, or some or all of them are replaced by random ones. A
 // passage that is not known from the book can only be continued by copying.
 //
@@ -22,7 +22,7 @@ const RANDOM = /** @type {const} */ ([10, 60]);
 const CALM = /** @type {const} */ ([6, 40]);
 /** First tokens of the second occurrence that are not targets, because a repeated beginning may be a coincidence. */
 const BEGINNING = 2;
-/** Kinds of passages: the share of passages up to this kind, and the share of their tokens that are replaced. */
+/** Kinds of passages, each with the cumulative share of passages and the share of tokens that are replaced. */
 const REPLACED = /** @type {const} */ ([
   [0.25, 0],
   [0.5, 0.4],
@@ -36,7 +36,8 @@ const below = (random, n) => Math.floor(random() * n);
 const within = (random, [least, most]) => least + below(random, most - least + 1);
 
 /**
- * Returns for each token of a text the number of adjacent tokens, from this one on, that are whole words or signs.
+ * Returns for each token of a text the number of adjacent tokens, starting with this token, that are whole words or
+ * signs.
  * @param {ArrayLike<number>} tokens
  * @param {(token: number) => string} textOf
  */

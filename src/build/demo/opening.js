@@ -1,5 +1,5 @@
 // Tries thousands of sentences with the model, and prints the best candidates for the text that the page opens with.
-// Each repeats words, and the model's prediction copies the token that followed these words before.
+// Each candidate repeats words, and the model's prediction copies the token that followed these words before.
 //   node src/build/demo/opening.js [FILE of a model] [--count N] [--seed N] [--letters N]
 
 import { fileURLToPath } from 'node:url';
@@ -79,7 +79,7 @@ async function main() {
   const random = uniformSource(Number(values.seed));
   /** @type {Set<string>} */
   const seen = new Set();
-  /** True for a content word. The prediction without the induction head must be one. */
+  /** True for a content word. The prediction without the induction head must be a content word. */
   const isSensible = (/** @type {string} */ text) => /^ \p{L}{3,}$/u.test(text);
   const found = [];
   let tried = 0;

@@ -1,8 +1,8 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
-// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from skips the first
-// three stages, whose result is FILE. The state of the training is stored in dist/whale, with the results of two
-// stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from FILE skips the
+// first three stages and begins with the weights in FILE. The state of the training is stored in dist/whale, with the
+// results of two stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,8 +55,8 @@ const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]))
  * After the third stage the induction head attends to the right token, but its output hardly tells which token it is.
  * So the fourth stage mostly repeats random tokens, the next two mostly passages of whole words, and the seventh mostly
  * trains on the text again. Without vague heads, four heads of layers 2 and 3 would become previous-token heads, and
- * removing one of them alone would not matter. By then the induction head finds tokens only nearby, so the eighth stage
- * repeats passages at all distances.
+ * removing one of them alone would not matter. After the seventh stage the induction head finds only nearby tokens, so
+ * the eighth stage repeats passages at all distances.
  */
 const STAGES = [
   {},

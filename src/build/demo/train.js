@@ -100,7 +100,8 @@ class Average {
   }
 
   /**
-   * Calls a function while the weights of the model are their running mean, and returns its result.
+   * Replaces the weights of the model by their running mean, calls a function, and restores the weights. Returns the
+   * result of the function.
    * @template T
    * @param {() => T} ask
    * @returns {T}

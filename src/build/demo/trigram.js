@@ -65,7 +65,8 @@ function learnShares(orders, vocab, chapters) {
   let shares = Array.from({ length: KINDS * KINDS }, () => Float64Array.of(0.01, 0.19, 0.4, 0.4));
   const examples = Array.from(tokensOf(chapters), (three) => partsOf(orders, vocab, three));
   for (let round = 0; round < ROUNDS; round++) {
-    // The expected count of each term. It begins with a small number, for kinds that do not occur.
+    // The expected count of each term. It begins with a small number, so that kinds that do not occur keep their
+    // shares.
     const owed = shares.map((share) => share.map((value) => value * 1e-3));
     for (const { parts, kind } of examples) {
       const sum = mix(parts, shares[kind]);

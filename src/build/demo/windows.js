@@ -1,5 +1,5 @@
 // Windows of a text's tokens for training. Some windows repeat a passage, so that a token is followed by the same token
-// as before, which trains induction heads. A text of this size has too few natural repetitions.
+// as at its previous occurrence, which trains induction heads. A text of this size has too few natural repetitions.
 
 import { fillWindow } from './echoes.js';
 
@@ -22,7 +22,7 @@ import { fillWindow } from './echoes.js';
  * @property {number} [drills] fraction of the windows in which random tokens occur twice
  * @property {number} [echoes] fraction of the windows in which passages of whole words occur twice
  * @property {number} [stutters] fraction of the windows in which phrases occur several times in a row
- * @property {number} noise fraction of the input tokens, not of the targets, that are replaced by random ones, which
+ * @property {number} noise fraction of the input tokens (not of the targets) that are replaced by random tokens, which
  * delays overfitting to a small text
  */
 
@@ -35,7 +35,8 @@ const NONE = -100;
 const below = (random, n) => Math.floor(random() * n);
 
 /**
- * Returns a passage of the text, or as many tokens drawn from all of the text, which cannot be memorized.
+ * Returns a passage of the text, or the same number of tokens drawn at random from the whole text. Random tokens cannot
+ * be memorized.
  * @param {Int32Array} tokens
  * @param {Random} random
  */

@@ -11,7 +11,7 @@ static const float *packed_key(const attention_tile *t, size_t s) {
   return t->keys + (s - s % TILE_ROWS) * t->args->width + s % TILE_ROWS;
 }
 
-/* The queries are packed without the scale, because it applies to the sums. */
+/* Packs the queries without the scale, because score_row multiplies its sums by the scale. */
 static void pack_queries(const attention_tile *t) {
   gemm_pack_rows(t->query, TILE_COLS, tile_query_rows(t), t->args->query_stride.row, t->queries, t->args->width, 1);
 }
@@ -61,7 +61,7 @@ INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec we
   return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
 }
 
-/* Adds the gradients of four keys for one component, each summed over the queries. */
+/* Adds the gradients of four keys for one component. Each gradient is summed over the queries. */
 KERNEL static void four_keys(sums *s, float *d_key, const float *query, const float *const key[4],
                              const float *d_scores, float additive) {
   const exp_vecs constants = exp_load();

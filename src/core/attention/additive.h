@@ -5,7 +5,7 @@
 
 #include "attention/tile.h"
 
-/* Returns a copy of a path of packed keys and values that computes additive scores. */
+/* Returns a copy of `packed`, a path for packed keys and values. The copy computes additive scores. */
 attention_path additive_path(const attention_path *packed);
 
 /* Computes gradients for one panel of queries from the gradients of their scores. Adds the gradients of the queries to

@@ -9,8 +9,8 @@
  * Additive scores are in additive.c.
  *
  * This file contains the explicit computation, which is used if scores or weights are requested or passed as an input.
- * It processes whole rows of scores, for one tile of queries at a time. Otherwise stream.c processes one block of keys
- * at a time. */
+ * It processes whole rows of scores, for one tile of queries at a time. All other calls use stream.c, which processes
+ * one block of keys at a time. */
 #include "attention/attention.h"
 
 #include "attention/additive.h"
@@ -96,8 +96,8 @@ static span read_given(const attention_tile *t, const float *given, float empty,
   return keys;
 }
 
-/* Computes the outputs of a tile from whole rows of scores. Each step uses the same span of keys whichever tensors are
- * requested or passed as an input, so that the bits are equal. */
+/* Computes the outputs of a tile from whole rows of scores. Each step uses the same span of keys, no matter which
+ * tensors are requested or passed as an input, so that the output has the same bits. */
 static void attend_explicit(const attention_tile *original) {
   const hl_attention_args *a = original->args;
   attention_tile tile = *original, *t = &tile;
@@ -211,7 +211,8 @@ double attention_workspace(const hl_attention_args *args) {
   return assign_scratch(&buffers, args, NULL) * schedule_threads(&s, args);
 }
 
-/* Fewer queries take as long as MIN_WORK_QUERIES, because they wait for the keys and values from memory. */
+/* Fewer than MIN_WORK_QUERIES queries take as long as MIN_WORK_QUERIES, because they wait for the keys and values from
+ * memory. */
 enum { MIN_WORK_QUERIES = 4 };
 
 void attention_forward(const hl_attention_args *args, float *workspace) {

@@ -38,11 +38,11 @@ typedef struct {
    * columns. */
   float *query, *query_columns, *d_output, *d_output_columns;
   float *scores, *d_scores; /* [panel][BLOCK_KEYS][8] */
-  float *transposed;        /* [⌈keys/8⌉][queries][8]; earlier the soft cap's derivatives, [panel][BLOCK_KEYS][8] */
+  float *transposed;        /* [⌈keys/8⌉][queries][8]; before: soft cap derivatives, [panel][BLOCK_KEYS][8] */
   float *d_query, *output;  /* d_query [panel][D][8]; output: one panel, [Dv][8] */
   float *d_key, *d_value;   /* panels as in kv_gradient.h */
-  float *d_additive;        /* (D), the sum for this head and part */
-  float *d_sink;            /* sum for this batch entry, head and part; or NULL */
+  float *d_additive;        /* (D), the sum for this head and part of the queries */
+  float *d_sink;            /* sum for this batch entry, head and part of the queries; or NULL */
   float max[BACKWARD_PANELS][TILE_COLS], inverse[BACKWARD_PANELS][TILE_COLS], delta[BACKWARD_PANELS][TILE_COLS];
 } backward_tile;
 
@@ -87,7 +87,7 @@ static void recompute_weights(const backward_tile *t, span block) {
     softmax_recompute(panel_scores(f, p), keys, f->base, t->max[p], t->inverse[p]);
 }
 
-/* Adds the gradient of the returned weights; each head contributes an equal share to their mean. */
+/* Adds the gradient of the returned weights. If their mean was returned, each head has an equal share. */
 static void add_d_weights(const backward_tile *t, uint32_t panel, span block) {
   const attention_tile *f = &t->forward;
   bool mean = f->args->weights_mode == HL_WEIGHTS_MEAN;

@@ -25,7 +25,7 @@ bool is_few_queries(const attention_tile *t, const float *value) {
 }
 
 /* to[TILE_ROWS][8] = scores of up to four queries (queries,D) and up to TILE_ROWS keys (keys,D), in the first four
- * columns. Missing queries or keys are replaced by the last one. */
+ * columns. A missing query or key is replaced by the last query or key. */
 KERNEL static void score_tile(float *to, const float *query, size_t query_stride, size_t queries, const float *key,
                               size_t key_stride, size_t keys, size_t width, float scale) {
   const vec factor = vec_splat(scale);
@@ -150,7 +150,7 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
 
 static void no_queries(const attention_tile *t) { (void)t; }
 
-/* Wide values have already been multiplied in the output, so only a factor remains. */
+/* For wide values, the products are already in the output, so only the factor must still be applied. */
 static bool output(const attention_tile *t, uint32_t panel, const float *factor) {
   if (is_narrow(t)) return tile_output(t, panel, factor);
   return factor && multiply_output(t, panel, factor);

@@ -7,8 +7,8 @@
 
 extern const attention_path few_queries_path;
 
-/* True if the queries are few enough, and no value is NaN or infinite if a key may be masked. `first` is a tile of the
- * first head of a group of query heads, `value` the values of the group. */
+/* True if the queries are few enough and, in case any key may be masked, all values are finite. `first` is a tile of
+ * the first head of a group of query heads, `value` the values of the group. */
 bool is_few_queries(const attention_tile *first, const float *value);
 
 #endif

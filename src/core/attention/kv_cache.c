@@ -32,7 +32,7 @@ typedef struct {
   hl_keys type;
 } job;
 
-/* Returns the address in the cache of row `row` of the B·G·rows fresh rows. */
+/* Returns the address at which the cache stores fresh row `row`, counted over all B·G·rows fresh rows. */
 static float *cache_row(const job *j, size_t row) {
   const size_t index = row / j->rows * j->capacity + j->first + row % j->rows;
   return j->cache + index * hl_cache_row_size((uint32_t)j->width, j->type);

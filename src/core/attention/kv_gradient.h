@@ -14,7 +14,7 @@ typedef struct {
   float *appended; /* [B][E][G·(D+Dv)] */
 } kv_gradients;
 
-/* Floats of one set of panels, of the field `parts` and of the field `appended`. */
+/* Number of floats of one set of panels, of the buffer `parts`, and of the buffer `appended`. */
 double kv_gradient_floats(const hl_attention_args *args);
 double kv_gradient_parts_floats(const hl_attention_args *args, uint32_t part_count);
 double kv_gradient_appended_floats(const hl_attention_args *args);
@@ -22,8 +22,8 @@ double kv_gradient_appended_floats(const hl_attention_args *args);
 /* Returns the address of the panels of the values in a set. */
 float *kv_gradient_value(const hl_attention_args *args, float *panels);
 
-/* Returns the set of a head and part, filled with zeros. If there is only one part, the set is `scratch`, a buffer of
- * the thread. */
+/* Returns the set of a head and part of the queries, filled with zeros. If there is only one part, the set is
+ * `scratch`, a buffer of the thread. */
 float *kv_gradient_begin(const kv_gradients *g, float *scratch, const head_part *h);
 /* Stores the set if there is only one part. */
 void kv_gradient_end(const kv_gradients *g, float *panels, const head_part *h);

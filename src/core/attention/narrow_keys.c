@@ -1,7 +1,7 @@
 /* The path for keys and values in float16 or int8, for one query at a time. Keys and values are converted to float32 in
  * registers.
  *
- * float16: moving the bits of a float16 into their places in a float32 gives a number that is too small by a factor of
+ * float16: moving the bits of a float16 to their positions in a float32 gives a number that is too small by a factor of
  * 2¹¹², also for a denormal number. To correct this, the query or the weights are multiplied by 2⁵⁶ before the product,
  * and the sums by 2⁵⁶ after it, so that nothing overflows.
  *
@@ -15,7 +15,7 @@
 
 INLINE vec widen(vec words) { return bits_and(bits_shift_right_signed(words, 3), bits_splat(0x8fffffff)); }
 
-/* Loads eight numbers of a row, from number d on. */
+/* Loads the eight numbers of a row that begin at index d. */
 INLINE void load_eight(vec to[2], const float *row, size_t d, hl_keys type) {
   if (type == HL_KEYS_INT8) {
     const vec words = words_load_bytes((const int8_t *)(row + 1) + d);
@@ -82,7 +82,7 @@ static void scores(const attention_tile *t, span keys) {
  * registers. */
 enum { KEYS = 16, WIDE = 8 };
 
-/* sum(8·pairs) += Σ weight · value(keys, 8·pairs) over the keys, from column j of the values on. */
+/* sum(8·pairs) += Σ weight · value(keys, 8·pairs) over the keys, where column 0 of `sum` is column j of the values. */
 INLINE void add_columns(hl_keys type, int pairs, float *sum, const float *weights, const float *value, size_t stride,
                         size_t keys, size_t j) {
   vec acc[WIDE];

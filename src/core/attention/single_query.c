@@ -86,7 +86,7 @@ INLINE bool is_needed(const attention_tile *t, span keys, uint32_t key) {
   return t->scores[(size_t)(key - keys.from) * TILE_COLS] != 0 || mask_is_visible(&t->visible, t->first, key);
 }
 
-/* True if each of the next four keys has a weight other than 0, so that none must be skipped. */
+/* True if each of the next four keys has a weight other than 0, so that all four are needed. */
 INLINE bool next_four_needed(const attention_tile *t, span keys, uint32_t key) {
   const float *w = t->scores + (size_t)(key - keys.from) * TILE_COLS;
   return keys.to - key >= 4 &&

@@ -6,7 +6,7 @@
 
 extern const attention_path single_query_path;
 
-/* The path for one query at a time with keys and values in float16 or int8: narrow_keys.c. */
+/* The path for one query at a time with keys and values in float16 or int8 (narrow_keys.c). */
 extern const attention_path narrow_keys_path;
 
 /* True if tiles have one query, because there is only one query or because keys are not in float32. */
@@ -15,7 +15,7 @@ bool is_single_query(const hl_attention_args *args);
 /* Columns of the values that are summed at a time. */
 enum { VALUE_COLUMNS = 128 };
 
-/* Returns the next span of adjacent keys from `from` on, none of which must be skipped. */
+/* Returns the first span of adjacent keys at or after `from` that contains no key to be skipped. */
 span next_visible_span(const attention_tile *t, span keys, uint32_t from);
 
 #endif

@@ -82,8 +82,8 @@ INLINE float *panel_heads(const attention_tile *t, uint32_t panel) {
   return t->heads + panel * t->args->value_width * TILE_COLS;
 }
 
-/* tile_query_rows is the address of the tile's queries in the caller's tensor, tile_output_rows that of the output of a
- * panel's first query. */
+/* tile_query_rows is the address of the tile's queries in the caller's tensor, tile_output_rows the address of the
+ * output of a panel's first query. */
 static inline const float *tile_query_rows(const attention_tile *t) {
   const hl_stride *stride = &t->args->query_stride;
   return head_start(t->args->query, stride, t->batch, t->head) + (size_t)t->first * stride->row;

@@ -118,7 +118,7 @@ hl_attention_args attention_fill_empty(const hl_attention_args *args) {
   a.appended_value = attention_nonnull(a.appended_value);
   a.weights = attention_nonnull(a.weights);
   a.scores = attention_nonnull(a.scores);
-  /* A key of int8 has a scale that multiplies its sum, so the scale is read even if the width is 0. */
+  /* Even if the width is 0, the scale of an int8 key is read, so the address must be valid. */
   if (a.width == 0) a.key = empty;
   if (a.width == 0) a.query_stride = none;
   if (a.width == 0 || a.keys == 0) a.key_stride = none;

@@ -14,10 +14,10 @@
 static inline bool fits_bytes(double count) { return count <= 4294967296.0; }
 static inline bool fits_floats(double count) { return fits_bytes(count * sizeof(float)); }
 
-/* fits_floats for a tensor, which may be NULL only if it is empty. */
+/* True if the floats of a tensor fit, and the tensor is not NULL unless it is empty. */
 static inline bool has_floats(const void *tensor, double count) { return fits_floats(count) && (tensor || count == 0); }
 
-/* fits_floats for an optional tensor, which may be NULL. */
+/* True if an optional tensor is NULL or its floats fit. */
 static inline bool has_floats_or_null(const void *tensor, double count) { return !tensor || fits_floats(count); }
 
 /* Number of elements from the first to the last one of a strided tensor whose last axis has `width` contiguous

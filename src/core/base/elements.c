@@ -68,7 +68,7 @@ typedef struct {
 
 static void sum_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   sums *s = context;
-  /* Copied into locals so that they stay in registers: the compiler cannot exclude that x aliases the sums. */
+  /* The sums are copied into locals so that they stay in registers, because the input could alias s. */
   vec sum = s->sum, squares = s->squares;
   (void)to;
   for (size_t i = 0; i < count; i += 4) {

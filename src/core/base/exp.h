@@ -1,8 +1,8 @@
 /* 2ˣ and tanh.
  *
- * 2ˣ = 2ⁿ · 2ʳ with n = round(x), so that |r| ≤ ½ is exact. 2ʳ = 1 + r · Q(r), where Q is the minimax polynomial of
- * degree 4 (relative error 1.07e−7, below one ulp) with Q(0) = ln 2, so that tanh is as accurate near 0 as
- * elsewhere. */
+ * 2ˣ = 2ⁿ · 2ʳ with n = round(x), so that r = x − n is exact and |r| ≤ ½. 2ʳ = 1 + r · Q(r), where Q is the minimax
+ * polynomial of degree 4 (relative error 1.07e−7, below one ulp) with Q(0) = ln 2, so that tanh is as accurate near 0
+ * as elsewhere. */
 #ifndef HL_EXP_H
 #define HL_EXP_H
 

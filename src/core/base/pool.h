@@ -14,7 +14,7 @@ uint32_t pool_size(void);
  * runs a task with little work. */
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 
-/* To be called after a parallel_for that trapped: no further chunk starts, and the function returns when the chunks
+/* To be called after a parallel_for that trapped. Prevents further chunks from starting, and returns when the chunks
  * that workers have started are done. */
 void pool_recover(void);
 

@@ -107,7 +107,7 @@ INLINE void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
 /* Integers: four lanes of 32 bits, eight words of 16 bits or sixteen bytes. Conversions to narrower types saturate. */
 INLINE vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
-/* Nearest integer for |x| < 2²². The sum is so large that the unit of its last place is 1. */
+/* Nearest integer for |x| < 2²². Adding a large constant rounds the fraction away. */
 INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
@@ -120,7 +120,7 @@ INLINE vec words_widen_high(vec words) { return wasm_i32x4_extend_high_i16x8(wor
 INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
 INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
-/* bytes_narrow with unsigned results. */
+/* Does the same as bytes_narrow, but with unsigned results. */
 INLINE vec bytes_narrow_unsigned(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 INLINE vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 INLINE void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }

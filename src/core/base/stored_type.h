@@ -10,7 +10,7 @@
 /* Bytes of one number. */
 static inline size_t stored_bytes(hl_stored stored) { return stored == HL_STORED_F32 ? 4 : 2; }
 
-/* has_floats (check.h) for numbers of a stored type. */
+/* True if `count` numbers of a stored type fit into 4 GiB, and are not NULL unless count is 0. */
 bool has_stored(const void *numbers, hl_stored stored, double count);
 
 /* to(count) = from(count) as float32; from must be aligned to stored_bytes. */

@@ -7,8 +7,8 @@
 
 #include "headlight.h"
 
-/* One part of a block: the place where its address is stored, and its size in floats. Sizes are doubles, as in
- * hl_tensor_alloc, so that no sum or product of sizes wraps. */
+/* One part of a block: the variable that receives the address of the part, and the size of the part in floats. Sizes
+ * are doubles, as in hl_tensor_alloc, so that no sum or product of sizes wraps. */
 typedef struct {
   float **at;
   double floats;

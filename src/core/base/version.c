@@ -1,4 +1,4 @@
-/* Version numbers of the binary, so that a loader can refuse one that does not match. */
+/* Version numbers of the binary, so that a loader can refuse a binary that does not match. */
 #include "base/simd.h"
 #include "headlight.h"
 

@@ -29,7 +29,7 @@ INLINE void pack_group(float *panel, size_t width, const float *source, size_t s
   }
 }
 
-/* Packs one row into one lane, or zeros if source is NULL. */
+/* Packs one row into one lane. If source is NULL, fills the lane with zeros. */
 static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
 #pragma clang loop vectorize(disable) unroll(disable)
   for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
@@ -239,8 +239,8 @@ static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t f
   }
 }
 
-/* Computes columns j..j+7 of these rows of the product, or fewer at the end. If there are fewer than eight, or the
- * product is added to y, the columns are computed in a temporary buffer. */
+/* Computes columns j..j+7 of these rows of the product, or fewer at the end. If fewer than eight columns are left, or
+ * the product is added to y, the columns are computed in a temporary buffer. */
 static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
   const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
   const float *b = p->weight + (j - p->first) * x->in;

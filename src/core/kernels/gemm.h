@@ -28,11 +28,12 @@ void gemm_full_tile_overwrite(float *c, const float *a, const float *b, size_t d
 void gemm_full_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
 extern const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
-/* gemm_full_tile for any number of rows up to TILE_ROWS. The left panel a is `width` wide. */
+/* Does the same as gemm_full_tile, for any number of rows up to TILE_ROWS. The left panel a is `width` wide. */
 void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                const float *b, size_t depth);
 
-/* gemm_tile for fewer than TILE_ROWS rows, and for eight columns of a matrix b whose rows are `b_stride` apart. */
+/* Does the same as gemm_tile, for fewer than TILE_ROWS rows and for eight columns of a matrix b whose rows are
+ * `b_stride` apart. */
 void gemm_partial_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                        const float *b, size_t b_stride, size_t depth);
 

@@ -56,7 +56,7 @@ size_t gemm_blocks_tile_rows(size_t rows, block_form form);
 /* Packs x(rows, in) into panels of `width` rows for weights of a form. A block that is not finite gives NaN. */
 void gemm_blocks_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, block_form form);
 
-/* gemm_range for a weight and an x that are packed by the functions above. */
+/* Does the same as gemm_range, for a weight and an x that the functions above have packed. */
 void gemm_blocks_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
 
 #endif

@@ -63,7 +63,7 @@ INLINE vec code_of(const float *x, vec inverse) {
 }
 
 /* Rounds x to codes c with the inverse of a scale. For these codes the scale with the least squared error is Σxc/Σc²,
- * and its error is Σx² − (Σxc)²/Σc². Stores this scale in `scale`, and returns the last term. */
+ * and its error is Σx² − (Σxc)²/Σc². Stores this scale in `scale`, and returns (Σxc)²/Σc². */
 static float explained_by(float *scale, const float *x, float inverse) {
   vec products = vec_splat(0), squares = vec_splat(0);
   for (size_t i = 0; i < BLOCK_INPUTS; i += 4) {

@@ -230,7 +230,7 @@ static void unpack_scales(weights *w, float unit) {
 /* Rows whose sums are buffered at a time. */
 enum { BUFFER_ROWS = 130 };
 
-/* Computes sums(rows, 8) for the rows of x from `first` on. */
+/* Computes sums(rows, 8) for `rows` rows of x, starting at row `first`. */
 static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t rows, const uint8_t *panel,
                            bool as_quads) {
   const size_t left_row = gemm_int8_left_row_floats(x->in);

@@ -51,7 +51,7 @@ void gemm_int8_unpack_row(float *to, const float *packed_weight, size_t row, siz
 /* Packs x(rows, in) into panels of `width` rows with their scales. The scale of a row that is not finite is NaN. */
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form);
 
-/* gemm_range for a weight and an x that are packed by the functions above. */
+/* Does the same as gemm_range, for a weight and an x that the functions above have packed. */
 void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
 
 #endif

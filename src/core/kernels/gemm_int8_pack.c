@@ -36,7 +36,7 @@ int8_form gemm_int8_form(void) {
 
 /* ---- packing x ----------------------------------------------------------------------------------------------- */
 
-/* scaled = BLOCK numbers of x times the factor. Numbers from n on are 0. */
+/* scaled = BLOCK numbers of x times the factor. Numbers at or after index n are 0. */
 INLINE void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
   float padded[BLOCK];
   if (n < BLOCK) {

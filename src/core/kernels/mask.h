@@ -22,7 +22,7 @@ typedef struct {
   int64_t left, right;     /* keys before position − left and after position + right are masked; −1: no bound */
   uint32_t keys, appended; /* S keys, which can be masked, then E appended keys, which cannot */
   float fill;              /* score of a masked key, except where the bias masks it */
-  bool none_hidden;        /* no key is masked and there is no bias; then all fields above `keys` are undefined */
+  bool none_hidden;        /* no key is masked and there is no bias; then all fields before `keys` are undefined */
 } visibility;
 
 /* Returns a span of keys. Keys outside of the span are masked for all queries first..first+queries−1, whatever the mask
@@ -35,7 +35,7 @@ bool mask_may_hide(const visibility *v, uint32_t queries);
 bool mask_is_visible(const visibility *v, uint32_t query, uint32_t key);
 
 /* Adds the biases and replaces the scores of masked keys by `fill` in panel[keys][8]. The columns of the panel are
- * queries from `first` on; its rows are keys from `key` on. */
+ * queries, starting at `first`; its rows are keys, starting at `key`. */
 void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys);
 
 /* Sets the gradients of the scores of masked keys to 0. */

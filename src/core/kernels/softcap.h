@@ -4,7 +4,7 @@
 
 #include "base/simd.h"
 
-/* count must be a multiple of four; to may be x. */
+/* to = soft cap of x. `count` must be a multiple of four; `to` may be x. */
 void softcap_floats(float *to, const float *x, size_t count, float cap);
 
 /* The derivative 1 − (capped / cap)², computed from the capped score. */
@@ -13,7 +13,7 @@ INLINE vec softcap_derivative(vec capped, vec inverse_cap) {
   return vec_sub(vec_splat(1), vec_mul(x, x));
 }
 
-/* softcap_floats and softcap_derivative for panel[keys][8]. */
+/* Apply softcap_floats and softcap_derivative to panel[keys][8]. */
 void softcap_panel(float *panel, size_t keys, float cap);
 void softcap_panel_derivative(float *slope, const float *capped, size_t keys, float cap);
 

@@ -32,7 +32,7 @@ static void forward_row(const void *arg, size_t r) {
   else __builtin_memcpy(output, row, j->width * sizeof(float));
 }
 
-/* Rows with the same label add to the same gradient. Therefore a chunk is some columns of all rows, in order. */
+/* Rows with the same label add to the same gradient. Therefore a chunk adds some columns of all rows, in order. */
 enum { CHUNK_COLUMNS = 64 };
 
 static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {

@@ -84,8 +84,8 @@ static void add_gradients(void *context, float *const to[3], const float *const 
   }
 }
 
-/* A chunk is some columns of all rows. Partial sums of SUM_ROWS rows are added to the total, because single small terms
- * would be rounded away when they are added to a large sum. */
+/* A chunk consists of some columns of all rows. Partial sums of SUM_ROWS rows are added to the total, because single
+ * small terms would be rounded away when they are added to a large sum. */
 enum { CHUNK_COLUMNS = 64, SUM_ROWS = 32 };
 
 static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {

@@ -8,7 +8,7 @@ import { cut, formatShape, quote } from './quote.js';
 const MAX_NAME = 200;
 const MAX_REASON = 400;
 
-/** Every error that Headlight throws. After an error the instance stays usable and no memory leaks. */
+/** The class of every error that Headlight throws. After an error the instance stays usable and no memory leaks. */
 export class HeadlightError extends Error {
   /**
    * @param {ErrorCode} code

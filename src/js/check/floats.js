@@ -90,7 +90,8 @@ function powerOfTwo(exponent) {
 }
 
 /**
- * Rounds to an integer, ties to even. The sum with 2⁵² is rounded, because doubles from 2⁵² on have no fraction bits.
+ * Rounds to an integer, ties to even. The sum with 2⁵² is rounded, because doubles of at least 2⁵² have no fraction
+ * bits.
  * @param {number} x from 0 to 2 ** 52
  */
 const roundToEven = (x) => x + 2 ** 52 - 2 ** 52;

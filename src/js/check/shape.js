@@ -33,7 +33,7 @@ export function elementCount(shape) {
  * of a repeated axis is 0.
  * @param {readonly number[]} shape
  * @param {readonly number[]} target
- * @returns {number[] | null} null if it does not broadcast
+ * @returns {number[] | null} null if the shape does not broadcast to the target
  */
 export function broadcastStrides(shape, target) {
   if (shape.length > target.length) return null;

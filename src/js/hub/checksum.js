@@ -1,5 +1,5 @@
-// Compares a whole file with the hash that is expected. Bytes that arrive in order are hashed immediately. Other bytes
-// are read again at the end.
+// Compares the hash of a whole file with the expected hash. Bytes that arrive in order are hashed immediately. Other
+// bytes are read again at the end.
 
 /** @import { Hash, HubPlatform } from './types.js' */
 

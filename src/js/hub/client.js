@@ -1,6 +1,6 @@
 // Sends requests to the Hub and to the servers of its files. The token is sent only to the origin of the endpoint. In
 // Node this client follows redirects and omits the token for other origins. In a page the browser follows redirects and
-// does the same.
+// also omits the token.
 
 import { hubError, limited, refusal, unreachable } from './refusals.js';
 
@@ -13,7 +13,7 @@ const MAX_REDIRECTS = 10;
 const MAX_SILENCE = 60_000;
 /** Attempts without any progress before an error is thrown. */
 const MAX_ATTEMPTS = 5;
-/** Seconds before the first repeated attempt, after a failure or after a rate limit. They double with each attempt. */
+/** Seconds before the first repeated attempt, after a failure or after a rate limit. Later waits double each time. */
 const [FIRST_WAIT, FIRST_LIMIT_WAIT] = [0.25, 5];
 /**
  * Maximum seconds that the client waits if the Hub requests it. The rate limit of the Hub counts requests in windows of
@@ -48,7 +48,7 @@ export class Client {
   /**
    * @param {Place} place
    * @param {{ token?: string, signal?: AbortSignal, onWait?: (wait: HubWait) => unknown, follow: boolean }} options
-   *   follow: true if fetch follows redirects, because they are not visible; false if this client follows them
+   *   follow: true if fetch follows redirects, which a page cannot see; false if this client follows them
    */
   constructor(place, { token, signal, onWait, follow }) {
     this.place = place;

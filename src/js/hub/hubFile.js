@@ -190,7 +190,7 @@ export class HubFile {
 }
 
 /**
- * Sorts ranges, and joins those with at most `gap` bytes between them.
+ * Sorts ranges, and merges ranges with at most `gap` bytes between them.
  * @param {{ begin: number, end: number }[]} ranges
  * @param {number} gap
  */

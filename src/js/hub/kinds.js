@@ -7,8 +7,8 @@
  *   'other'} Kind
  */
 /**
- * A file of a repository. opens: true if openModel can open a model from this file, which the option `file` chooses.
- * why: for weights that cannot be opened, the reason.
+ * A file of a repository. opens: true if openModel can open a model from this file, when the option `file` selects the
+ * file. why: the reason why weights cannot be opened.
  * @typedef {{ name: string, size: number, kind: Kind, opens: boolean, why?: string }} HubFileInfo
  */
 
@@ -103,8 +103,8 @@ export function choose(entries, file) {
 }
 
 /**
- * Returns true if a file of weights belongs to the chosen file, as another part of a split file or as a file of an
- * index.
+ * Returns true if a file of weights belongs to the chosen file: as another part of the same split file, or as a part
+ * that the chosen index lists.
  * @param {string} path
  * @param {string} file
  */
@@ -118,7 +118,7 @@ function belongs(path, file) {
 }
 
 /**
- * Keeps only one of the weights of a folder if all that can be read are GGUF files: Q4_K_M, else Q8_0, else the
+ * If all weights of a folder that can be read are GGUF files, keeps only one of these: Q4_K_M, else Q8_0, else the
  * smallest.
  * @param {Entry[]} entries
  * @param {string} folder

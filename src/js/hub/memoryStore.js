@@ -14,7 +14,7 @@ const MAX_BYTES = 2 ** 26;
 
 /**
  * Makes a store in memory.
- * @param {() => boolean} keepsAll returns true if nothing may be dropped because the server cannot send it again
+ * @param {() => boolean} keepsAll returns true if no bytes may be dropped, because the server cannot send them again
  * @returns {Store}
  */
 export function memoryStore(keepsAll) {

@@ -92,7 +92,7 @@ function readUrl(caller, text, endpoint = '') {
   const isHub = url && HOSTS.includes(url.hostname);
   const prefix = base && url?.origin === base.origin ? base.pathname.replace(/\/$/, '') : '';
   if (!url || !(isHub || base?.origin === url.origin))
-    throw refuse(caller, withoutQuery(text), 'it is another address');
+    throw refuse(caller, withoutQuery(text), 'it is an address of another site');
   if (url.username || url.password) throw refuse(caller, url.host, 'it contains a user name or a password');
   const shown = `${url.origin}${url.pathname}`;
   const path = url.pathname.startsWith(prefix) ? url.pathname.slice(prefix.length) : url.pathname;
@@ -146,7 +146,7 @@ function checkId(caller, id, text) {
   for (const part of parts)
     if (!/^[\w.-]+$/.test(part) || /^[.-]|[.-]$/.test(part))
       throw wrong(
-        `'${cut(part, 60)}' must have letters, digits, '-', '_' and '.', and begin and end with none of '-.'`,
+        `'${cut(part, 60)}' may have only letters, digits, '-', '_' and '.', and not begin or end with '-' or '.'`,
       );
   if (name.length > MAX_NAME) throw wrong(`the name has ${name.length} characters, at most ${MAX_NAME} are allowed`);
   if (owner.length > MAX_OWNER)
@@ -165,7 +165,8 @@ export function checkRevision(caller, revision, text) {
 
 /** @param {string} caller @param {string} path @param {string} text */
 export function checkPath(caller, path, text) {
-  if (!isSafePath(path)) throw refuse(caller, withoutQuery(text), `'${cut(path, 60)}' is not the path of a file in it`);
+  if (!isSafePath(path))
+    throw refuse(caller, withoutQuery(text), `'${cut(path, 60)}' is not the path of a file in a repository`);
 }
 
 /** Returns true if a path stays inside its folder on every system. @param {unknown} path */

@@ -1,6 +1,6 @@
-// The cache in Node has the layout of Hugging Face's own tools, so that each can open what the other has downloaded.
-// models--owner--name/refs/main contains a commit, and snapshots/COMMIT/PATH are links into blobs/HASH. Parts of files
-// and lists of files are in the folder .headlight, which these tools ignore.
+// The cache in Node has the layout of Hugging Face's own tools, so that Headlight can open files that these tools have
+// downloaded, and vice versa. models--owner--name/refs/main contains a commit, and snapshots/COMMIT/PATH are links into
+// blobs/HASH. Parts of files and lists of files are in the folder .headlight, which these tools ignore.
 
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';

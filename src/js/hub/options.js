@@ -12,8 +12,8 @@ import { checkPath, checkRevision } from './names.js';
  * @property {string} [file] selects one of several models in a repository, such as 'model.Q4_K_M.gguf'
  * @property {string} [token] sent to the origin of the endpoint only; default: HF_TOKEN in Node
  * @property {boolean | string} [cache] default true, which means the folder of Hugging Face's tools in Node
- *   (HF_HUB_CACHE, HF_HOME) and the private storage of a page. A string is another folder, only in Node. false means no
- *   cache
+ *   (HF_HUB_CACHE, HF_HOME) and the private storage of a page. In Node, a string is the path of another folder. false
+ *   means no cache
  * @property {boolean} [offline] true to use only cached files and send no requests; default: HF_HUB_OFFLINE in Node
  * @property {(wait: HubWait) => unknown} [onWait] called before a request is repeated
  */
@@ -39,7 +39,7 @@ export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const NAMES = ['endpoint', 'revision', 'file', 'token', 'cache', 'offline', 'onWait'];
 
 /**
- * Returns true for the values of a variable that Hugging Face's tools in Python read as true.
+ * Returns true if Hugging Face's tools in Python read the value of a variable as true.
  * @param {string | undefined} value
  */
 const isOn = (value) => /^(1|on|yes|true)$/i.test(value ?? '');

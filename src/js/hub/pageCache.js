@@ -1,5 +1,5 @@
 // The cache of a page is its private storage (OPFS), which all pages of an origin share. A model at a commit is a
-// folder, whose name is made of its id and the commit. Each of its files is a folder of segments.
+// folder, whose name consists of the id and the commit. Each file of the model is a folder of segments.
 
 import { argumentError } from '../check/errors.js';
 import { memoryStore } from './memoryStore.js';
@@ -11,7 +11,7 @@ import { SegmentStore } from './segments.js';
 
 const ROOT = 'headlight-hub';
 const [REVISIONS, LIST] = ['revisions', 'list.json'];
-/** Number of cached bytes from which on the browser is asked not to delete them when its disk is full. */
+/** If this number of bytes is cached, the browser is asked not to delete them when the disk is full. */
 const LARGE = 2 ** 25;
 /** Bytes of storage that are left for the rest of the page. */
 const RESERVE = 2 ** 22;
@@ -22,7 +22,8 @@ const RESERVE = 2 ** 22;
  * @returns {Promise<Cache | string>} the cache, or the reason why there is none
  */
 export async function openPageCache(caller, cache) {
-  if (typeof cache === 'string') throw argumentError(caller, 'cache', cache, 'true or false: a page has no folders');
+  if (typeof cache === 'string')
+    throw argumentError(caller, 'cache', cache, 'true or false, because a page has no folders');
   const { storage } = globalThis.navigator ?? {};
   if (typeof storage?.getDirectory !== 'function') return 'this browser or page has no private storage';
   try {
@@ -132,8 +133,8 @@ class PageCache {
   }
 
   /**
-   * Counts written bytes, and asks the browser for persistent storage after LARGE bytes. Workers have no method for
-   * that.
+   * Counts written bytes, and asks the browser for persistent storage after LARGE bytes. Does not ask in a worker,
+   * where the browser has no method for it.
    * @param {number} bytes
    */
   #count(bytes) {
@@ -199,7 +200,7 @@ async function readText(folder, name) {
 }
 
 /**
- * Writes a file. If that is interrupted, there is either no file, or its size differs from the size in its name.
+ * Writes a file. If writing is interrupted, there is no file, or a file whose size differs from the size in its name.
  * @param {FileSystemDirectoryHandle} folder
  * @param {string} name
  * @param {Uint8Array[]} parts

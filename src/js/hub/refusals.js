@@ -11,7 +11,7 @@ import { cut, quoteNames } from '../check/quote.js';
  */
 
 const TOKENS = 'https://huggingface.co/settings/tokens';
-const HOW = `hub: { token }, or HF_TOKEN in Node; from ${TOKENS}`;
+const HOW = `hub: { token }, or HF_TOKEN in Node; make one at ${TOKENS}`;
 
 /**
  * @param {string} caller
@@ -115,7 +115,7 @@ function describe(cause) {
 export function notCached({ caller, id, revision }, where, path) {
   const what = path === undefined ? `${id} at ${cut(revision, 100)}` : `${id}/${path}`;
   const cache = where === undefined ? 'there is no cache' : `it is not in the cache ${where}`;
-  const next = 'Open it once with a connection, without offline and HF_HUB_OFFLINE';
+  const next = 'Open it once with a connection, without the option offline and without HF_HUB_OFFLINE';
   return hubError(caller, 'offline', `${what} cannot be opened offline: ${cache}. ${next}`);
 }
 

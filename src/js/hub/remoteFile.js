@@ -1,6 +1,6 @@
-// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. It is used
-// for many ranges, and requested again when its server refuses it. After a failure the stream continues at the same
-// byte.
+// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. This address
+// is used for many ranges, and requested again when the server of the file refuses it. After a failure the stream
+// continues at the same byte.
 
 import { Patience, Temporary } from './client.js';
 import { changed, hubError, unreachable } from './refusals.js';
@@ -78,8 +78,8 @@ export class RemoteFile {
   }
 
   /**
-   * Finds the size of the file if the list of files does not have it. Does not use HEAD, whose length may be that of a
-   * compressed body.
+   * Finds the size of the file if the list of files does not have it. Does not send a HEAD request, because the length
+   * in its response may be that of a compressed body.
    */
   async findSize() {
     const patience = new Patience(this.#client);
@@ -95,7 +95,7 @@ export class RemoteFile {
         const size = status === 206 ? this.#readRange(headers.get('content-range')).total : Number(length ?? NaN);
         if (Number.isSafeInteger(size)) return (this.size = size);
         const { caller, id } = this.#client.place;
-        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not say its size`);
+        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not send the size`);
       } catch (error) {
         await patience.again(error);
       } finally {
@@ -168,14 +168,14 @@ export class RemoteFile {
     const { origin } = new URL(url);
     const before = this.#tags.get(origin);
     if (before !== undefined && before !== tag)
-      throw changed(this.#client.place, this.path, `its ETag is ${tag}, before ${before}`);
+      throw changed(this.#client.place, this.path, `its ETag is ${tag}, not ${before}`);
     this.#tags.set(origin, tag);
   }
 
   /** @param {string | null} header @param {number} at @param {number} until */
   #checkRange(header, at, until) {
     const { from, to, total } = this.#readRange(header);
-    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, before ${this.size}`);
+    if (total !== this.size) throw changed(this.#client.place, this.path, `it has ${total} bytes, not ${this.size}`);
     if (from !== at || to > until) throw this.#broken(`the server sends ${header}, expected bytes ${at}-${until - 1}`);
   }
 

@@ -1,5 +1,5 @@
-// Stores the received bytes of a file in segments, which are files named BEGIN-END. The list of their names shows which
-// bytes are present, so that an interrupted download is handled like a file that was read in part.
+// Stores the received bytes of a file in segments, which are files named BEGIN-END. The names of these files show which
+// bytes are present, so that an interrupted download is handled like a file of which only some ranges were read.
 
 import { memoryStore } from './memoryStore.js';
 
@@ -8,7 +8,7 @@ import { memoryStore } from './memoryStore.js';
 /**
  * Access to the files of the segments.
  * @typedef {object} SegmentFiles
- * @property {() => Promise<string[]>} list returns their names
+ * @property {() => Promise<string[]>} list returns the names of the files
  * @property {(name: string) => Promise<number>} size
  * @property {(name: string, at: number, target: Uint8Array) => Promise<void>} read
  * @property {(name: string, parts: Uint8Array[]) => Promise<void>} write writes a whole file or none
@@ -19,7 +19,7 @@ import { memoryStore } from './memoryStore.js';
  * @typedef {{ begin: number, end: number, name: string, isChecked: boolean }} Segment
  */
 
-/** Bytes of a segment. An interruption loses at most about as many bytes. */
+/** Bytes of a segment. An interruption loses about this number of bytes at most. */
 const SEGMENT = 2 ** 23;
 /** Marks a file that is complete and was compared with its hash. */
 const COMPLETE = 'complete';

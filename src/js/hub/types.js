@@ -25,16 +25,16 @@
 /**
  * Store of the received bytes of one file. Bytes that are already present are not written again.
  * @typedef {object} Store
- * @property {(at: number) => number} presentFrom returns the number of consecutive bytes that are present from this one
- *   on
- * @property {(at: number) => number} nextPresent returns the first byte from this one on that is present, or Infinity
- *   if there is none
+ * @property {(at: number) => number} presentFrom returns the number of consecutive bytes that are present, starting at
+ *   this position
+ * @property {(at: number) => number} nextPresent returns the position of the first present byte at or after this
+ *   position, or Infinity if there is none
  * @property {boolean} isFinished true if all bytes are present and verified
  * @property {(at: number, target: Uint8Array) => Promise<boolean>} read reads bytes that are present; returns false if
  *   they are not present any more
  * @property {(at: number, bytes: Uint8Array) => Promise<void>} write
  * @property {() => Promise<void>} expectWhole announces that all bytes of the file will be written
- * @property {(before: number) => void} drop allows the store to drop bytes before this one from memory
+ * @property {(before: number) => void} drop allows the store to drop bytes before this position from memory
  * @property {() => Promise<void>} finish marks the file as complete and verified
  * @property {() => Promise<void>} discard removes all bytes, because they are wrong
  * @property {() => Promise<void>} close

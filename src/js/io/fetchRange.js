@@ -131,7 +131,7 @@ function readContentRange(source, header) {
 /** @param {RemoteSource} source @param {number} total @param {string | null} tag */
 function checkSameFile(source, total, tag) {
   const changed = (/** @type {unknown} */ now, /** @type {unknown} */ before) =>
-    unreadable(source.caller, source.name, `the file changed while it was read: ${now}, before ${before}`);
+    unreadable(source.caller, source.name, `the file changed while it was read: ${now} instead of ${before}`);
   if (source.total !== undefined && total !== source.total) throw changed(`${total} bytes`, source.total);
   // Weak tags, W/"…", do not identify the exact bytes.
   if (source.tag?.startsWith('"') && tag?.startsWith('"') && tag !== source.tag)

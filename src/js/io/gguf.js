@@ -1,6 +1,6 @@
 // GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts,
-// lengths and offsets are compared with the size of the file before anything is allocated. The list can be read without
-// the data, for files that are read in ranges.
+// lengths and offsets are compared with the size of the file before anything is allocated. The list of tensors can be
+// read without the data, for files that are read in ranges.
 
 import { quote } from '../check/quote.js';
 import { allocate, countElements, formatError, readBytes } from './bytes.js';
@@ -11,8 +11,8 @@ import { identify } from './identify.js';
 /** @import { GgufValue } from './ggufCursor.js' */
 
 /**
- * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know, for
- * which end equals begin. shape: the last size is the width of a row.
+ * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know. For
+ * an unknown type, end equals begin. shape: the last size is the width of a row.
  * @typedef {{ type: string, shape: number[], begin: number, end: number }} GgufRange
  */
 /**
@@ -36,7 +36,7 @@ import { identify } from './identify.js';
 /** @typedef {{ metadata: Record<string, GgufValue>, tensors: Record<string, GgufTensor> }} Gguf */
 /** @typedef {{ metadata: Record<string, GgufValue>, tensors: Record<string, AsyncGgufTensor> }} AsyncGguf */
 /**
- * Reads the bytes from begin to end, end not included.
+ * A file that can be read in ranges. read: returns the bytes from begin to end, end not included.
  * @typedef {{ size: number, read: (begin: number, end: number) => Promise<Uint8Array> | Uint8Array }} RangeReader
  */
 
@@ -50,7 +50,7 @@ const MAX_ALIGNMENT = 2 ** 20;
 /** Maximum axes of a tensor, as in ggml. */
 const MAX_AXES = 4;
 const MAX_NAMES = 2 ** 20;
-/** Bytes of the smallest entry of the metadata, which is a length, a kind and one byte, and of the list of tensors. */
+/** Minimum bytes of an entry of the metadata (a length, a kind and one byte) and of an entry of the list of tensors. */
 const MIN_ENTRY = 13;
 const MIN_TENSOR = 24;
 /** Maximum bytes of the metadata and the list of tensors. The largest vocabularies take about 20 MB. */
@@ -201,7 +201,7 @@ function parseGguf(caller, bytes, size) {
   /** @type {Record<string, GgufValue>} */
   const metadata = Object.create(null);
   for (let i = 0; i < entryCount; i++) {
-    cursor.where = `the key of metadata value ${i}`;
+    cursor.where = `the key of metadata entry ${i}`;
     const key = cursor.name();
     cursor.within(`metadata ${quote(key)}`, key);
     if (key in metadata) throw cursor.fail('is in the file twice');
@@ -248,7 +248,7 @@ function notGguf(caller, bytes) {
 }
 
 /**
- * Reads a number of entries. Throws if so many entries of at least `min` bytes do not fit in the file.
+ * Reads a number of entries. Throws if that many entries, of at least `min` bytes each, do not fit in the file.
  * @param {GgufCursor} cursor
  * @param {string} what
  * @param {number} min

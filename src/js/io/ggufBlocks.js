@@ -1,7 +1,7 @@
 // Rounds float32 numbers to the types of GGUF files that Headlight writes: floats, and blocks of 32 numbers with one
-// float16 scale. Each code is the nearest one for the stored scale, where llama.cpp uses the scale before it is rounded
-// to float16. The scale of Q8_0 is the largest number / 127. The scale of Q4_0 is that of llama.cpp, the largest number
-// / −8, or another one if that has a smaller sum of squared errors.
+// float16 scale. Each code is the nearest code for the stored scale, while llama.cpp uses the scale before it is
+// rounded to float16. The scale of Q8_0 is the largest number / 127. The scale of Q4_0 is that of llama.cpp, the
+// largest number / −8, or another scale if it gives a smaller sum of squared errors.
 
 import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 import { toHalves } from './halves.js';
@@ -11,8 +11,8 @@ import { toHalves } from './halves.js';
 /** Number of values of a block. */
 const LENGTH = 32;
 /**
- * Codes of the largest number of a block from which the scales are computed that Q4_0 compares. The first is that of
- * llama.cpp.
+ * Candidates for the code of the largest number of a block. For Q4_0 each gives a scale, and the best scale is used.
+ * The first code is that of llama.cpp.
  */
 const LEVELS = [-8, -7, -7.5, -8.5, -9];
 

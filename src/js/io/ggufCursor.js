@@ -5,7 +5,7 @@ import { formatError } from './bytes.js';
 /** @typedef {number | bigint | boolean | string | GgufList} GgufValue bigint for integers above 2 ** 53 */
 /** @typedef {GgufValue[]} GgufList */
 
-/** Thrown if the header continues after the bytes that have been read. It ends at byte `end` or later. */
+/** Thrown if the header continues after the bytes that have been read. The header ends at byte `end` or later. */
 export class MoreBytes extends Error {
   /** @param {number} end */
   constructor(end) {
@@ -26,7 +26,7 @@ const MAX_DEPTH = 4;
  * values for each.
  */
 const MAX_ELEMENTS = 2 ** 24;
-/** Maximum bytes of a key, which is a limit of the format, and of the name of a tensor. */
+/** Maximum bytes of the key of a metadata entry, a limit of the format, and of the name of a tensor. */
 const MAX_NAME = 2 ** 16 - 1;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -39,7 +39,7 @@ export class GgufCursor {
   at = 0;
   /** Beginning of error messages: the part of the file that is being read. */
   where = 'the header';
-  /** The key or the tensor that is being read, for errors. @type {string | undefined} */
+  /** The name of the metadata entry or of the tensor that is being read, for errors. @type {string | undefined} */
   parameter;
   #elements = 0;
   #view;
@@ -115,7 +115,7 @@ export class GgufCursor {
     return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
   }
 
-  /** Reads a key or the name of a tensor. */
+  /** Reads the key of a metadata entry or the name of a tensor. */
   name() {
     const bytes = this.#string(MAX_NAME);
     try {
@@ -140,7 +140,7 @@ export class GgufCursor {
 
   /** @param {number} depth @returns {GgufList} */
   #array(depth) {
-    if (depth > MAX_DEPTH) throw this.fail(`has more than ${MAX_DEPTH} arrays in each other`, MAX_DEPTH, depth);
+    if (depth > MAX_DEPTH) throw this.fail(`has arrays nested more than ${MAX_DEPTH} deep`, MAX_DEPTH, depth);
     const kind = this.#kind();
     const count = Number(this.u64());
     const left = this.size - this.at;
@@ -148,7 +148,7 @@ export class GgufCursor {
       throw this.fail(`has an array of ${count} values, but ${left} bytes follow: it is truncated`, left, count);
     this.#elements += count;
     if (this.#elements > MAX_ELEMENTS)
-      throw this.fail(`has more than ${MAX_ELEMENTS} values with the arrays before it`, MAX_ELEMENTS, count);
+      throw this.fail(`has more than ${MAX_ELEMENTS} values, including the arrays before it`, MAX_ELEMENTS, count);
     this.#need(count * KIND_BYTES[kind]);
     /** @type {GgufList} */
     const list = [];

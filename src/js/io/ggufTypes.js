@@ -14,7 +14,8 @@ import { decode } from './dtypes.js';
  * @typedef {{ codes: Uint8Array, scales: Float32Array, minimums: Float32Array }} Groups
  */
 /**
- * Reads the block at byte `at`. Writes its codes from index `to` on, its scales and minimums from index `group` on.
+ * Reads the block at byte `at`. Writes the codes starting at index `to`, the scales and minimums starting at index
+ * `group`.
  * @typedef {(bytes: Uint8Array, at: number, groups: Groups, to: number, group: number) => void} ReadBlock
  */
 /**

@@ -32,7 +32,8 @@ const TEXT = /^\s*(<!doctype html|<html)|^\s*<\?xml|^\s*[[{]\s*["[{\]}\d-]/i;
 
 /**
  * @param {Uint8Array} bytes the file or its beginning
- * @returns {string | undefined} the kind of the file, for some kinds with advice, or undefined if it is not recognized
+ * @returns {string | undefined} the kind of the file, which contains advice for some kinds, or undefined if it is not
+ *   recognized
  */
 export function identify(bytes) {
   if (bytes.length === 0) return 'an empty file';

@@ -60,7 +60,7 @@ function undecodedError(caller, descr) {
   const what = OTHERS[letter] ? ` (${OTHERS[letter]})` : '';
   return formatError(
     caller,
-    `descr ${quote(descr)}${what} is not decoded, expected one of ${known.join(', ')} with < or >`,
+    `descr ${quote(descr)}${what} is not decoded, expected one of ${known.join(', ')} preceded by < or >`,
     { parameter: 'descr', expected: known, got: descr },
   );
 }

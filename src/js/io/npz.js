@@ -13,7 +13,7 @@ const EXTENSION = '.npy';
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} source
- * @param {{ maxSize?: number }} [options] maxSize: total bytes of the decompressed arrays; default 2 GiB
+ * @param {{ maxSize?: number }} [options] maxSize: maximum total bytes of the decompressed arrays; default 2 GiB
  * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} tensors by their names in np.savez, without .npy
  */
 export async function readNpz(source, options = {}) {
@@ -33,7 +33,7 @@ export async function readNpz(source, options = {}) {
   if (other)
     throw formatError(
       caller,
-      `${quote(other.name)} in it is not an npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
+      `${quote(other.name)} in the archive is not an npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
       { parameter: other.name, got: kind },
     );
   const total = files.reduce((sum, { size }) => sum + size, 0);

@@ -1,6 +1,7 @@
 // Reads the pickles in which torch.save describes tensors. Nothing in the file is executed. The reader knows only the
-// opcodes of the table below and the globals that the caller lists, and a call runs a function of the caller. The error
-// for anything else contains its name. Time and memory are linear in the length of the pickle.
+// opcodes of the table below and the globals that the caller lists, and a call in the pickle runs a function of that
+// list. For any other opcode or global, the error contains its name. Time and memory are linear in the length of the
+// pickle.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -135,7 +136,7 @@ class Reader {
     return this.stack.splice(mark);
   }
 
-  /** Returns the value on top of the stack, which stays there and is changed by an opcode. */
+  /** Returns the value on top of the stack without popping it. Opcodes change this value. */
   top() {
     const value = this.pop();
     this.stack.push(value);
@@ -152,7 +153,7 @@ class Reader {
   /** @param {number} index */
   get(index) {
     if (!this.memo.has(index))
-      throw this.error(`refers to the value ${index} before byte ${this.at}, which is not there`);
+      throw this.error(`refers to the memo entry ${index}, which does not exist, before byte ${this.at}`);
     this.stack.push(this.memo.get(index));
   }
 
@@ -173,7 +174,7 @@ class Reader {
   /** @param {unknown} module @param {unknown} name */
   global(module, name) {
     if (typeof module !== 'string' || typeof name !== 'string')
-      throw this.error(`names a global by a value that is not a string before byte ${this.at}`);
+      throw this.error(`identifies a global by a value that is not a string before byte ${this.at}`);
     const found = this.meaning.globals.get(`${module} ${name}`);
     const { format } = this.meaning;
     if (!found) throw this.error(`needs the global ${quote(`${module}.${name}`)}, which is not part of ${format}`);

@@ -8,7 +8,7 @@ import { HeadlightError, unreadable } from '../check/errors.js';
 const BLOCK = 2 ** 22;
 
 /**
- * Returns the error for a failed request or body. If the signal was aborted, that is the reason of the signal.
+ * Returns the error for a failed request or body. If the signal was aborted, returns the reason of the signal.
  * @param {RemoteSource} source
  * @param {any} cause
  */
@@ -91,7 +91,7 @@ export class RangeBody {
 
 /**
  * A file from a server without support for ranges. No more of it is received than is read, because the body may never
- * end. Its length is not known before, because Content-Length may be missing or be that of the compressed body.
+ * end. The length is not known until the end, because Content-Length may be missing or be that of the compressed body.
  */
 export class WholeBody {
   #source;

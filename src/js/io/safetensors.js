@@ -123,7 +123,7 @@ function notSafetensors(caller, bytes, reason) {
 function readHeader(caller, bytes, fileSize = bytes.length) {
   const start = headerEnd(caller, bytes, fileSize);
   if (start > bytes.length)
-    throw formatError(caller, `the header ends at byte ${start}, expected at most ${bytes.length}, the bytes given`, {
+    throw formatError(caller, `the header ends at byte ${start}, but only ${bytes.length} bytes were passed`, {
       parameter: 'bytes',
       expected: start,
       got: bytes.length,
@@ -229,7 +229,7 @@ function checkCover(caller, tensors, start, fileSize) {
     at = end;
   }
   if (at !== fileSize && fileSize !== Infinity)
-    throw formatError(caller, `the tensors end at byte ${at} of the file, expected ${fileSize}, its end`, {
+    throw formatError(caller, `the tensors end at byte ${at}, but the file ends at byte ${fileSize}`, {
       expected: fileSize,
       got: at,
     });
@@ -271,7 +271,7 @@ export function writeSafetensors(tensors, metadata) {
     throw formatError(
       caller,
       `the header takes ${length} bytes for ${entries.length} tensors, ` +
-        `expected at most ${MAX_HEADER_LENGTH} for ${MAX_NAMES}`,
+        `expected at most ${MAX_HEADER_LENGTH} bytes and ${MAX_NAMES} tensors`,
     );
   const file = allocate(caller, 8 + length + at, () => new Uint8Array(8 + length + at));
   new DataView(file.buffer).setBigUint64(0, BigInt(length), true);

@@ -39,7 +39,7 @@ const TORCHSCRIPT = 'a TorchScript archive, which contains a program: save its s
 /**
  * Returns the tensors of a file of torch.save by name. The keys of nested dicts are joined by dots.
  * @param {ArrayBuffer | ArrayBufferView} source
- * @returns {Record<string, StoredTensor>} tensors whose data is decoded at the first access, and then kept
+ * @returns {Record<string, StoredTensor>} tensors; the data of a tensor is decoded at the first access and then cached
  */
 export function readTorch(source) {
   const caller = 'readTorch';
@@ -266,8 +266,8 @@ function readPickles(caller, bytes, start) {
 }
 
 /**
- * Finds the storages of a file from before PyTorch 1.6. They follow the pickles in the order of their keys. Before the
- * elements of a storage, their number is stored in 8 bytes.
+ * Finds the storages of a file from before PyTorch 1.6. The storages follow the pickles in the order of the list of
+ * keys. Each begins with the number of its elements in 8 bytes.
  * @param {string} caller
  * @param {{ keys: unknown, storages: Map<string, TorchStorage[]>, end: number }} pickles
  * @param {number} size
@@ -284,7 +284,7 @@ function* findStorages(caller, { keys, storages, end }, size) {
     const users = storages.get(key);
     const [{ dtype, count } = { dtype: 'U8', count: 0 }] = users ?? [];
     if (!users || begins.has(users[0]) || users.some((other) => other.dtype !== dtype || other.count !== count))
-      throw formatError(caller, `the storage ${quote(key)} is not described once`, { parameter: 'bytes' });
+      throw formatError(caller, `the storage ${quote(key)} is not described exactly once`, { parameter: 'bytes' });
     found.push({ key, count, at });
     for (const storage of users) begins.set(storage, beginOf(storage, at + 8));
     at += 8 + count * sizeOf(dtype);

@@ -164,7 +164,7 @@ function readStorage(caller, id) {
     throw formatError(caller, `the storage ${quote(key)} has the type ${quote(type)} and ${quote(count)} elements`, {
       parameter: 'bytes',
     });
-  // The view of a storage has another key, an offset and a count.
+  // A view of a storage is a tuple of a key of its own, an offset and a count.
   const [, offset = 0] = Array.isArray(view) ? view : [];
   if (!isCount(offset) || offset > count)
     throw formatError(caller, `the storage ${quote(key)} begins at ${quote(offset)} of ${count}`, { got: offset });
@@ -194,7 +194,7 @@ export function namedTensors(caller, value, budget) {
   /** @type {string[]} */
   const path = [];
   const add = (/** @type {TorchTensor} */ tensor) => {
-    // The parts are truncated, so that long keys of many dicts do not take a long time.
+    // The keys are truncated, so that long keys in many dicts do not take a long time.
     const name = path.map((part) => part.slice(0, MAX_NAME + 1)).join('.');
     spend(name.length);
     if (name.length > MAX_NAME)
@@ -267,7 +267,7 @@ function locate(caller, name, { storage, offset, shape, strides, dtype: own }, b
   // Sums of large numbers are inexact, but such sums are larger than any storage.
   if ((isEmpty ? 0 : offset + span) * size > available)
     throw fail(
-      `offset ${offset}, shape ${quote(shape)} and strides ${quote(strides)}: elements beyond the ` +
+      `offset ${offset}, shape ${quote(shape)} and strides ${quote(strides)}, which select elements beyond the ` +
         `${Math.floor(available / size)} of its storage`,
       strides,
     );

@@ -25,8 +25,8 @@ const MAX_RATIO = 1032;
 const PIECE = 65536;
 
 /**
- * Maximum bytes at the end of an archive that have the position of the central directory: the end record, the 64-bit
- * locator and end record, the longest comment.
+ * Maximum bytes at the end of an archive in which the position of the central directory is stored: the end record, the
+ * 64-bit locator and end record, the longest comment.
  */
 export const MAX_TAIL = 22 + 20 + 56 + MAX_COMMENT;
 /** Bytes of the header before a file's data, without the name. */

@@ -11,7 +11,7 @@ const ADVICE = 'Serve the .wasm file next to the module, pass { wasm: url }, or 
  */
 function noFetch(url) {
   const advice =
-    'Import headlight-attention/inline, which does not need it; or pass the bytes as { wasm }; ' +
+    'Import headlight-attention/inline, which does not need fetch; or pass the bytes as { wasm }; ' +
     'or use the node environment of Jest';
   return new HeadlightError('LOAD', `load: cannot read ${url.href}, because there is no global fetch. ${advice}`, {
     parameter: 'wasm',

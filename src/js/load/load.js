@@ -102,7 +102,7 @@ async function planFor(threads, maxMemory, platform) {
   try {
     return (await importThreads()).planThreads(threads, maxMemory, platform);
   } catch (error) {
-    return { threads: 1, maxMemory, note: `the part of the module with threads was not loaded: ${message(error)}` };
+    return { threads: 1, maxMemory, note: `the code for threads was not loaded: ${message(error)}` };
   }
 }
 

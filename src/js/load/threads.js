@@ -51,7 +51,7 @@ const MIN_MEMORY = 2 ** 30;
 
 /** Milliseconds in which all workers of an instance must be ready. A busy machine needs one or two seconds. */
 const START_LIMIT = 20_000;
-/** Milliseconds after which workers that were told to end are terminated. */
+/** Milliseconds after which workers that were asked to end are terminated. */
 const END_LIMIT = 2_000;
 
 /**

@@ -5,8 +5,8 @@ import { pointerOf } from './tensor.js';
 /** @import { Tensor } from './tensor.js' */
 
 /**
- * Maximum number of tensors that wait for registration, and maximum floats of such a tensor. They stay reachable until
- * then.
+ * Maximum number of tensors that wait for registration, and maximum floats of such a tensor. Such tensors stay
+ * reachable until they are registered.
  */
 const [MAX_PENDING, MAX_SMALL] = [16, 4096];
 
@@ -24,7 +24,7 @@ export class Collector {
    * @type {Tensor[]}
    */
   #pending = [];
-  /** Registry of an object without references, whose finalizer runs when the garbage collector has run. */
+  /** Registry of an object without references. The finalizer of this object runs when the garbage collector has run. */
   #sentinel = new FinalizationRegistry(() => {
     this.#hasSentinel = false;
     this.#registerPending();

@@ -49,7 +49,7 @@ export class Frame {
   /** @type {Tensor[]} */
   #inputs = [];
   /**
-   * In training, the saved copy of each input tensor. A saved block that is not the copy of an input is its own key.
+   * In training, the saved copy of each input tensor. A saved block that is not a copy of an input is mapped to itself.
    * @type {Map<Tensor, Tensor> | null}
    */
   #saved = null;
@@ -61,7 +61,8 @@ export class Frame {
   ints;
   floats;
   /**
-   * Shapes of the bias: given is that of the argument, wide that after short rows are padded to the number of keys.
+   * Shapes of the bias: given is the shape of the argument, wide the shape after short rows are padded to the number of
+   * keys.
    * @type {{ given: readonly number[], wide: readonly number[] } | undefined}
    */
   biasShape;
@@ -141,7 +142,7 @@ export class Frame {
   }
 
   /**
-   * Copies values into linear memory and frees them when the call ends, in training after backward.
+   * Copies values into linear memory. The copy is freed when the call ends or, in training, after backward.
    * @param {Uint8Array | Int32Array | Float32Array} values
    * @returns {Tensor | Staged}
    */
@@ -156,7 +157,7 @@ export class Frame {
     return block;
   }
 
-  /** Allocates a block that is freed when the call ends, in training after backward. @param {number} words */
+  /** Allocates a block that is freed when the call ends or, in training, after backward. @param {number} words */
   scratch(words) {
     return this.#saved ? this.saveForBackward(words) : this.#allocTemporary(words);
   }
@@ -259,11 +260,16 @@ export class Frame {
       (name) => name !== 'output' && name !== 'weights' && name !== 'scores',
     );
     if (unknown)
-      throw argumentError(this.#caller, `out.${unknown}`, this.#outputs[unknown], 'only output, weights and scores');
+      throw argumentError(
+        this.#caller,
+        `out.${unknown}`,
+        this.#outputs[unknown],
+        'no such result, only output, weights and scores',
+      );
   }
 
   /**
-   * Returns the tensor for a result, which is that of the caller or a new one, and sets its pointer in the arguments.
+   * Returns the tensor for a result, either the caller's tensor or a new one. Sets the pointer to it in the arguments.
    * @param {number} at index of the argument
    * @param {'output' | 'weights' | 'scores'} name
    * @param {number[]} shape

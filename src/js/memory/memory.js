@@ -49,7 +49,7 @@ export class Memory {
   /** The stack pointer of the core when no call runs. */
   #stack;
   #threads;
-  /** By depth, because a getter may make another call while a call reads its inputs. @type {Frame[]} */
+  /** Indexed by depth, because getters of the inputs of a call may make further calls. @type {Frame[]} */
   #frames = [];
   #depth = 0;
   /** @type {Set<Tensor> | null} */
@@ -144,8 +144,8 @@ export class Memory {
   }
 
   /**
-   * Makes a tensor without a finalizer, because registration takes longer than a short call. It requires a current
-   * scope, which disposes of it at its end. A caller that keeps the tensor must call watch().
+   * Makes a tensor without a finalizer, because registration takes longer than a short call. Requires a current scope,
+   * which disposes of the tensor when the scope ends. A caller that keeps the tensor must call watch().
    * @param {readonly number[]} shape
    * @param {string} caller
    * @returns {Tensor} tensor with undefined contents
@@ -188,13 +188,13 @@ export class Memory {
     return tensor;
   }
 
-  /** The buffer of linear memory, with which a caller can test if an array is in it. @returns {ArrayBufferLike} */
+  /** The buffer of linear memory, for a test whether an array is in linear memory. @returns {ArrayBufferLike} */
   get buffer() {
     return this.#linear.buffer;
   }
 
   /**
-   * Makes a tensor of another shape that takes over the memory of a tensor, which becomes unusable.
+   * Moves the memory of a tensor to a new tensor of another shape. The old tensor becomes unusable.
    * @param {Tensor} tensor
    * @param {readonly number[]} shape
    */
@@ -247,7 +247,7 @@ export class Memory {
     return this.#words(from + length).slice(from, from + length);
   }
 
-  /** Returns false if memory growth has detached the view, never for shared memory. @param {Float32Array} view */
+  /** Returns false if memory growth has detached the view. Shared memory stays attached. @param {Float32Array} view */
   isLive(view) {
     return view.length > 0 && view.buffer.byteLength > 0;
   }
@@ -282,7 +282,7 @@ export class Memory {
   }
 
   /**
-   * Runs `fn` with the frame of one call. Frees its temporary blocks at the end, and its results if `fn` throws.
+   * Runs `fn` with the frame of one call. Frees temporary blocks at the end, and results if `fn` throws.
    * @template T
    * @param {string} caller
    * @param {(frame: Frame) => T} fn

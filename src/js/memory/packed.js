@@ -93,8 +93,8 @@ const quantizedSize = (memory, caller, [out, inside]) => memory.invoke('hl_weigh
 const INT4 = { bits: 4, length: 32, hasMinimums: false, hasByteInputs: true };
 
 /**
- * Returns the form in which a weight is quantized. It is int8 if the length of a row is not divisible by that of a
- * block.
+ * Returns the form in which a weight is quantized. The form is int8 if the length of a row is not divisible by the
+ * length of a block.
  * @param {'int8' | 'int4'} storage
  * @param {Shape} shape
  */

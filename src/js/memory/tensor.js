@@ -33,7 +33,8 @@ export let shapeOf;
 export let sizeOf;
 
 /**
- * Attaches an object to a tensor. It is disposed of with the tensor, or when another object gets the same role.
+ * Attaches an object to a tensor. The object is disposed of with the tensor, or when another object is attached with
+ * the same role.
  * @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void}
  */
 export let own;
@@ -59,7 +60,7 @@ export let moveOut;
 /** Returns the number of changes that touch() has recorded. @type {(tensor: Tensor) => number} */
 export let versionOf;
 
-/** The tensor of each view. So a view keeps its tensor reachable, and the finalizer does not free the memory. */
+/** The tensor of each view, so that a view in use keeps its tensor reachable and the finalizer does not run. */
 const owners = new WeakMap();
 
 /**
@@ -80,7 +81,8 @@ export class Staged {
 }
 
 /**
- * Returns the part of a tensor from an element on, for calls of the core. It is valid as long as the tensor.
+ * Returns a block that begins at an element of a tensor, for calls of the core. The block is valid as long as the
+ * tensor.
  * @param {Tensor} tensor
  * @param {number} start index of the first element
  */

@@ -98,13 +98,13 @@ test('an address of a mirror, a model without an owner, and the option revision 
 
 for (const [name, message] of Object.entries({
   'hf://': /expected hf:\/\/OWNER\/NAME/,
-  'hf://owner/../x': /must have letters|not allowed/,
+  'hf://owner/../x': /may have only letters|not allowed/,
   'hf://owner/a--b': /'--' are not allowed/,
   'hf://owner/a..b': /'\.\.' and/,
   'hf://owner/x.git': /does not end with/,
   'hf://owner/x.ipynb': /does not end with/,
-  'hf://owner/-x': /must have letters/,
-  'hf://ow ner/x': /must have letters/,
+  'hf://owner/-x': /may have only letters/,
+  'hf://ow ner/x': /may have only letters/,
   [`hf://owner/${'x'.repeat(97)}`]: /has 97 characters/,
   'hf://owner/x@../y': /is not a revision/,
   'hf://owner/x@main/../y': /is not the path of a file/,

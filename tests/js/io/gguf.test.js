@@ -185,7 +185,7 @@ const DAMAGED = [
   ],
   ['the kind of a value', withEntry(number('u32', 13), new Uint8Array(8)), /metadata 'key' has a value of kind 13/],
   ['a boolean', withEntry(number('u32', 7), Uint8Array.of(2)), /metadata 'key' has the byte 2 as a boolean/],
-  ['a key', gguf({ a: 1 }, {}).map((byte) => (byte === 97 ? 0xff : byte)), /the key of metadata value 0 is not UTF-8/],
+  ['a key', gguf({ a: 1 }, {}).map((byte) => (byte === 97 ? 0xff : byte)), /the key of metadata entry 0 is not UTF-8/],
   [
     'two values of a key',
     Buffer.from(gguf({ ab: 1, ac: 2 }).map((byte) => (byte === 99 ? 98 : byte))),

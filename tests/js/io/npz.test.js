@@ -93,9 +93,9 @@ test('errors name every fault of an npz file', async () => {
     [safetensors({}), /this is a safetensors file: use readSafetensors/],
     [
       zip([{ name: 'archive/data.pkl', bytes: [1] }]),
-      /'archive\/data.pkl' in it is not an npy file: this is a PyTorch checkpoint/,
+      /'archive\/data.pkl' in the archive is not an npy file: this is a PyTorch checkpoint/,
     ],
-    [zip([...files(), { name: 'b', bytes: [1] }]), /'b' in it is not an npy file/],
+    [zip([...files(), { name: 'b', bytes: [1] }]), /'b' in the archive is not an npy file/],
     [good.subarray(0, good.length - 1), /directory is missing, the file is truncated/],
     [good.subarray(0, 10), /directory is missing/],
     [changed(end + 10, 9), /directory of \d+ bytes claims 9 files/],

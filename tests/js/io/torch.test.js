@@ -90,7 +90,7 @@ test('every opcode and every global that weights do not need is refused by name'
     fails(calls({ x: reduce(name, 'rm') }), new RegExp(`needs the global '${name.replace(' ', '.')}'`));
   const stacked = new Raw(...['os', 'system'].map((word) => new Raw([0x8c, word.length], opcode(word))), [0x93]);
   fails(calls(stacked), /needs the global 'os.system'/);
-  fails(calls(new Raw(opcode('))'), [0x93])), /names a global by a value that is not a string/);
+  fails(calls(new Raw(opcode('))'), [0x93])), /identifies a global by a value that is not a string/);
   fails(calls(new Raw(opcode('))R'))), /calls a value that is not a function/);
   fails(calls(new Raw(global('torch FloatStorage'), opcode(')R'))), /calls a value that is not a function/);
   fails(calls(new Raw(opcode('}}Rb'))), /calls a value that is not a function/);
@@ -100,7 +100,7 @@ test('every opcode and every global that weights do not need is refused by name'
   fails(calls(new Raw(opcode(')Na'))), /appends to a non-list/);
   fails(calls(new Raw(opcode('(a'))), /needs a value before byte/);
   fails(calls(new Raw(opcode('t'))), /has no MARK/);
-  fails(calls(new Raw(opcode('h\x05'))), /refers to the value 5 before byte 4, which is not there/);
+  fails(calls(new Raw(opcode('h\x05'))), /refers to the memo entry 5, which does not exist, before byte 4/);
   fails(calls(new Raw(tuple(['module', 5]), opcode('Q'))), /has a persistent id \['module',5\], expected a storage/);
   fails(run([0x80, 9]), /has protocol 9, expected at most 5/);
   fails(run([0x58, 255, 255, 255, 127]), /the pickle is truncated/);
@@ -116,7 +116,7 @@ test('a tensor beyond its storage and a storage of another size are refused befo
         [2, 4],
         [3, 1],
       ],
-      /tensor 'w' has offset 0, shape \[2,4\] and strides \[3,1\]: elements beyond the 6 of its/,
+      /tensor 'w' has offset 0, shape \[2,4\] and strides \[3,1\], which select elements beyond the 6 of its/,
     ],
     [[[2, 3], [3, 1], { offset: 1 }], /elements beyond the 6 of its storage/],
     [[[7], [1]], /elements beyond/],
@@ -218,8 +218,8 @@ test('every fault of an old file is named', () => {
     [torchLegacy({ matrix }, [storage], { protocol: 1000 }), /has protocol 1000, expected 1001/],
     [torchLegacy({ matrix }, [{ ...storage, count: 7 }]), /the storage '0' has 7 elements, expected 6/],
     [torchLegacy({ matrix }, []), /some storages of the pickle are not in its list of keys/],
-    [torchLegacy({ matrix }, [storage, { ...storage, key: 9 }]), /the storage '9' is not described once/],
-    [torchLegacy({ matrix }, [storage], { keys: ['0', '0'] }), /the storage '0' is not described once/],
+    [torchLegacy({ matrix }, [storage, { ...storage, key: 9 }]), /the storage '9' is not described exactly once/],
+    [torchLegacy({ matrix }, [storage], { keys: ['0', '0'] }), /the storage '0' is not described exactly once/],
     [torchLegacy({ matrix }, [storage], { keys: 5 }), /not in its list of keys/],
   ])
     fails(() => readTorch(bytes), pattern);

@@ -312,7 +312,7 @@ test('if the code for threads is missing there is one thread, and info has the r
   const { load } = await import(pathToFileURL(join(folder, 'headlight.node.js')).href);
   const { threads, threadsNote } = (await load({ threads: 2 })).info;
   assert.equal(threads, 1);
-  assert.match(threadsNote, /^the part of the module with threads was not loaded: Cannot find module/);
+  assert.match(threadsNote, /^the code for threads was not loaded: Cannot find module/);
 });
 
 test('if a worker cannot be created, or fails at once, there is one thread', async () => {

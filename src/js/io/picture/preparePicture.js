@@ -46,7 +46,7 @@ function threeNumbers(config, field) {
   const list = config[field];
   const isValid = Array.isArray(list) && list.length === CHANNELS && list.every((x) => Number.isFinite(x));
   if (!isValid || (field === 'image_std' && list.includes(0)))
-    throw unsupported(field, JSON.stringify(list), field === 'image_std' ? 'three numbers but 0' : 'three numbers');
+    throw unsupported(field, JSON.stringify(list), field === 'image_std' ? 'three nonzero numbers' : 'three numbers');
   return list;
 }
 
@@ -63,7 +63,12 @@ function resized(picture, { size, resample = 2 }) {
   const short = Math.min(picture.width, picture.height);
   const long = Math.trunc((edge * Math.max(picture.width, picture.height)) / short);
   if (!isSide(long))
-    throw argumentError(CALLER, 'picture', `${picture.width} × ${picture.height}`, `less than ${MAX_SIDE} pixels long`);
+    throw argumentError(
+      CALLER,
+      'picture',
+      `${picture.width} × ${picture.height}`,
+      `a picture whose longer side has at most ${MAX_SIDE} pixels after resizing`,
+    );
   const [width, height] = picture.width <= picture.height ? [edge, long] : [long, edge];
   return resizePicture(picture, width, height, filter);
 }
@@ -80,7 +85,7 @@ function sizeOf(field, size) {
 }
 
 /**
- * Returns the middle of a picture. If that is larger than the picture, the border is black.
+ * Returns the middle of a picture, cut to a size. If the size is larger than the picture, a black border is added.
  * @param {Picture} picture
  * @param {{ width: number, height: number }} size
  * @returns {Picture}

@@ -25,7 +25,7 @@ const CHANNELS = 3;
 const BITS = 22;
 
 /**
- * Computes for each new pixel of an axis the first old pixel of the filter, and the weights.
+ * Computes for each new pixel of an axis the first old pixel that the filter covers, and the weights.
  * @param {number} from
  * @param {number} to
  * @param {Filter} filter

@@ -15,7 +15,7 @@ import { checkSamples, resample } from './resample.js';
 
 const CALLER = 'logMel';
 const RATE = 16000;
-/** Samples of a window, and from the beginning of a window to that of the next. */
+/** Number of samples of a window, and between the beginnings of adjacent windows. */
 const [WINDOW, HOP] = [400, 160];
 const MAX_SECONDS = 3600;
 
@@ -81,5 +81,5 @@ function nonZero(filter) {
   return { from, weights: filter.subarray(from, to) };
 }
 
-/** Mirrors an index that is beyond an end at that end. @param {number} i @param {number} length */
+/** Mirrors an index outside of the sound at the nearer end of it. @param {number} i @param {number} length */
 const mirrored = (i, length) => (i < 0 ? -i : i < length ? i : 2 * (length - 1) - i);

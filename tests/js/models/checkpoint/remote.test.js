@@ -84,7 +84,7 @@ test('a range is compared with the length and the ETag that the server gave befo
   await refuses(server.url, { code: 'LOAD', message: /model\.safetensors.*the file changed while it was read/ });
   server.again();
   server.fault = (name, count) => header('etag', () => (name === 'model.safetensors' && count > 0 ? '"b"' : '"a"'));
-  await refuses(server.url, { code: 'LOAD', message: /the file changed while it was read: ETag "b", before "a"/ });
+  await refuses(server.url, { code: 'LOAD', message: /the file changed while it was read: ETag "b" instead of "a"/ });
   server.again();
   server.fault = (_, count) => header('etag', () => `W/"${count}"`);
   assert.deepEqual(await logitsOf(server.url), expected);
