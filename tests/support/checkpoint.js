@@ -215,7 +215,8 @@ const whisperBlock = (at) => ({
   ...{ ...norm(`${at}.final_layer_norm`), ...whisperAttention(`${at}.self_attn`) },
 });
 /**
- * Tokens of Whisper that follow the 422 tokens of the tokenizer. German is the most probable language of every sound.
+ * Special tokens of Whisper, added after the 422 tokens of the tokenizer. With the random weights of this checkpoint,
+ * German is the most probable language of every sound.
  */
 const SPOKEN = ['startoftranscript', 'de', 'en', 'transcribe', 'translate', 'notimestamps', 'endoftext'];
 MODELS.whisper = {

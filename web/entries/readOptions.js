@@ -97,7 +97,12 @@ function readQkvOf(caller, { q, k, v, causal }) {
 function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
   const input = readParts(caller, /** @type {Record<string, unknown>} */ (attentions), { batch });
   if (keys !== undefined)
-    throw argumentError(caller, 'keys', keys, 'tokens: { source, target } instead, because there are weights by part');
+    throw argumentError(
+      caller,
+      'keys',
+      keys,
+      'no such option: give the texts of both parts as tokens: { source, target }',
+    );
   if (typeof tokens !== 'object' || tokens === null || Array.isArray(tokens))
     throw argumentError(caller, 'tokens', tokens, 'an object { source, target } with the texts of both');
   checkOptions(caller, tokens, ['source', 'target'], 'tokens');

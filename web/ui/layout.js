@@ -3,8 +3,8 @@
 
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
 /**
- * The kinds of screens with different styles. narrow: a desk with room for few words. huge: a wide screen with larger
- * letters. low: a phone held sideways.
+ * The kinds of screens with different styles. narrow: a screen of kind 'desk' with smaller letters and gaps. huge: a
+ * The kinds of screens with different styles. screen of kind 'wide' with larger letters. low: a phone held sideways.
  * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low' }} Screen
  */
 

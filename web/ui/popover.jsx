@@ -1,4 +1,5 @@
-// A button with a sign that opens a popover. On a phone, three dots open the controls that are rarely used.
+// `Opens` is a button, labelled with a word or a symbol, that opens a popover. `More` is such a button with three
+// dots; on phones and tablets it opens the controls that are rarely used.
 
 import { useSession } from './context.js';
 import { useOpening } from './useOpening.js';

@@ -19,7 +19,7 @@ typedef struct {
   gemm_left left;
   const float *x; /* (rows,in) */
   float *packed;  /* packed x */
-  float *scratch; /* for each worker: some columns of the weight, packed; and as float32 if they must be converted */
+  float *scratch; /* for each worker: packed columns of the weight, and the same columns as float32 if it is not */
   size_t rows, chunk_rows, row_chunks, chunk_columns, column_chunks[3];
   packed_form form;
   bool transposed;  /* x is (in, rows) */

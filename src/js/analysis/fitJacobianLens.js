@@ -206,7 +206,12 @@ function readFit(caller, model, options) {
  */
 function readSequences(caller, model, sequences, { skip, length }) {
   if (!Array.isArray(sequences) || sequences.length === 0)
-    throw argumentError(caller, 'sequences', sequences, 'a list of texts or of lists of labels, one at least');
+    throw argumentError(
+      caller,
+      'sequences',
+      sequences,
+      'a list with at least one sequence, each a text or a list of token ids',
+    );
   const { vocab = 0, context = Infinity } = model.options;
   const used = sequences.flatMap((given, i) => {
     const ids = typeof given === 'string' ? model.encode(given).ids : given;
@@ -214,7 +219,7 @@ function readSequences(caller, model, sequences, { skip, length }) {
     if (!all?.every((id) => Number.isSafeInteger(id) && id >= 0 && id < vocab))
       throw new HeadlightError(
         'ARGUMENT',
-        `${caller}: sequences[${i}] is ${quote(given)}, expected a text or labels from 0 to ${vocab - 1}`,
+        `${caller}: sequences[${i}] is ${quote(given)}, expected a text or token ids from 0 to ${vocab - 1}`,
         { parameter: 'sequences', expected: vocab, got: given },
       );
     const truncated = all.slice(0, Math.min(length, context));

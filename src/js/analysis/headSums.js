@@ -14,7 +14,8 @@ import { logarithmOf } from './logarithm.js';
  */
 /** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
 
-/** Roles of a head. A role predicts for query t to which keys the head attends. */
+/** Attention patterns by which heads are classified. For each query t, a role defines the keys that a head with this
+ * role attends to. */
 export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
 /** Names of the sums of a head. The last sums count rows whose largest weight is on a key that a role predicts. */
 const SUMS = /** @type {const} */ ([

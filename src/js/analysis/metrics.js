@@ -84,8 +84,8 @@ export const logProbability = (label, token) =>
   ofProbability('logProbability', label, token, { value: (x) => x, slope: () => 1 });
 
 /**
- * Returns a metric that is a function of ln p. The gradient of ln p with respect to the logits is 1 − p at the label
- * and −p at the other labels.
+ * Returns a metric that is a function of ln p, where p is the probability of `label`. The gradient of ln p with
+ * respect to the logits is 1 − p at `label`; at each other label it is minus the probability of that label.
  * @param {string} caller
  * @param {number} label
  * @param {number | undefined} token

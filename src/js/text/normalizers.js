@@ -13,9 +13,9 @@ import { precompiled } from './precompiled.js';
 /** @typedef {(text: AlignedText) => AlignedText} Normalizer */
 
 /**
- * Characters that normalization may combine with the previous one: marks, Korean vowels and final consonants, halfwidth
- * Korean and Japanese characters that become such a character in NFKC, and vowels that decompose into a mark and a
- * letter.
+ * Characters that normalization may combine with the previous character: marks; Korean vowels and final consonants;
+ * Korean compatibility and halfwidth letters and halfwidth Japanese voicing marks, which NFKC turns into these; Thai
+ * and Lao vowels that NFKC splits into a mark and a letter; and Kirat Rai vowels, which combine with each other.
  */
 const JOINING = [
   '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',

@@ -158,7 +158,7 @@ export class Tokenizer {
       tokens.push(token);
       length += token.length;
       if (length > MAX_DECODED_LENGTH)
-        throw argumentError('decode', 'ids', ids, `at most ${MAX_DECODED_LENGTH} characters`);
+        throw argumentError('decode', 'ids', ids, `a text of at most ${MAX_DECODED_LENGTH} characters`);
     }
     return this.#decode(tokens);
   }

@@ -192,7 +192,7 @@ test('invalid arguments are refused before the first run', async () => {
       [SEQUENCES[0], wrong],
       { skip: 1 },
       'sequences',
-      /sequences\[1\] is .*expected a text or labels from 0/,
+      /sequences\[1\] is .*expected a text or token ids from 0/,
     );
   for (const options of [{ layers: 1 }, { input: 'patches' }, { cross: true }]) {
     const other = { ...model, options: { ...model.options, ...options } };

@@ -6,8 +6,9 @@ import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 /** @import { Run, State } from '../../store/state.js' */
 
 /**
- * A place is a text that identifies a head ('3.1'), a layer ('3') or all heads ('all'). This is the letter with which
- * the places of an attention begin.
+ * A place is a text that identifies a head ('3.1'), a layer ('3') or all heads ('all'). The places of some attentions
+ * begin with a letter, for example 'e3.1' in the encoder. This table has the letter of each attention, or '' if its
+ * places have none.
  * @type {Record<AttentionPart, string>}
  */
 const LETTERS = { decoder: '', encoder: 'e', cross: 'c', text: '', vision: 'v' };
