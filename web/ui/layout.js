@@ -4,7 +4,7 @@
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
 /**
  * The kinds of screens with different styles. narrow: a screen of kind 'desk' with smaller letters and gaps. huge: a
- * The kinds of screens with different styles. screen of kind 'wide' with larger letters. low: a phone held sideways.
+ * screen of kind 'wide' with larger letters. low: a phone held sideways.
  * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low' }} Screen
  */
 

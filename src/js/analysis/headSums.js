@@ -14,8 +14,10 @@ import { logarithmOf } from './logarithm.js';
  */
 /** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
 
-/** Attention patterns by which heads are classified. For each query t, a role defines the keys that a head with this
- * role attends to. */
+/**
+ * Attention patterns by which heads are classified. For each query t, a role defines the keys that a head with this
+ * role attends to.
+ */
 export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
 /** Names of the sums of a head. The last sums count rows whose largest weight is on a key that a role predicts. */
 const SUMS = /** @type {const} */ ([

@@ -14,8 +14,10 @@ import { forward } from './runModel.js';
 /** @typedef {'text' | 'vision'} Tower */
 /** @typedef {{ probability: number, cosine: number }} Match null for a sentence without tokens */
 
-/** Maximum number of vectors of sentences and pictures that are kept. A change in a tower needs new vectors; this
- * number suffices for eight sentences and a few such changes. */
+/**
+ * Maximum number of vectors of sentences and pictures that are kept. A change in a tower needs new vectors; this
+ * number suffices for eight sentences and a few such changes.
+ */
 const MAX_VECTORS = 64;
 const FIELDS = /** @type {const} */ (['temperature', 'mask', 'painted', 'scale', 'patch']);
 
