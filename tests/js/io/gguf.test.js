@@ -181,7 +181,7 @@ const DAMAGED = [
       ),
       new Uint8Array(60),
     ),
-    /metadata 'key' has more than 4 arrays/,
+    /metadata 'key' has arrays nested more than 4 deep/,
   ],
   ['the kind of a value', withEntry(number('u32', 13), new Uint8Array(8)), /metadata 'key' has a value of kind 13/],
   ['a boolean', withEntry(number('u32', 7), Uint8Array.of(2)), /metadata 'key' has the byte 2 as a boolean/],

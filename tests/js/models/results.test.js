@@ -82,7 +82,7 @@ test('next: the likeliest tokens after a text, and their probabilities', async (
     'ARGUMENT',
     /^next: input is .*a batch of 2.*one sequence/,
   );
-  fails(() => model.fill('a [MASK]'), 'STATE', /^fill: this model is causal: next\(\)/);
+  fails(() => model.fill('a [MASK]'), 'STATE', /^fill: this model is causal; next\(\)/);
 });
 
 test('fill: the likeliest words in place of the mask', async () => {
@@ -102,7 +102,7 @@ test('fill: the likeliest words in place of the mask', async () => {
   );
   fails(() => model.fill('the whale'), 'ARGUMENT', /^fill: text is .*one \[MASK\], not 0 of them/);
   fails(() => model.fill('[MASK] [MASK]'), 'ARGUMENT', /not 2 of them/);
-  fails(() => model.next('the'), 'STATE', /^next: this model is not causal: fill\(\)/);
+  fails(() => model.next('the'), 'STATE', /^next: this model is not causal; fill\(\)/);
   model.dispose();
 });
 
@@ -150,7 +150,7 @@ test('classify refuses models without such a head, and a batch', async () => {
   const plain = await small({});
   fails(() => plain.classify('a'), 'STATE', /^classify: this model has no head that classifies its input/);
   const tokens = await small({ causal: false, classes: 4 });
-  fails(() => tokens.classify('a'), 'STATE', /^classify: this model classifies each token: forward\(\)/);
+  fails(() => tokens.classify('a'), 'STATE', /^classify: this model classifies each token; forward\(\)/);
   const model = await small(HEAD, {});
   fails(() => model.classify([[5], [6]]), 'ARGUMENT', /a batch of 2/);
   fails(() => model.classify({ text: 'a', pair: 3 }), 'ARGUMENT', /^classify: pair is 3, expected a text/);

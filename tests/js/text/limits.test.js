@@ -46,8 +46,8 @@ test('a decoder may make a text at most eight times longer', () => {
 
 test('a file may have at most 32 normalizers, 12 pre-tokenizers and 16 decoders', () => {
   normalizing(...new Array(31).fill({ type: 'NFC' }));
-  assert.throws(() => normalizing(...new Array(32).fill({ type: 'NFC' })), /at most 32 of its kind/);
-  assert.throws(() => decoding(...new Array(16).fill({ type: 'Fuse' })), /at most 16 of its kind/);
+  assert.throws(() => normalizing(...new Array(32).fill({ type: 'NFC' })), /at most 32 steps of the kind/);
+  assert.throws(() => decoding(...new Array(16).fill({ type: 'Fuse' })), /at most 16 steps of the kind/);
 });
 
 test('a template may add at most 1,024 tokens and contain a text at most four times', () => {

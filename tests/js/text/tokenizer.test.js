@@ -232,7 +232,7 @@ test('invalid tokenizer files are refused, and the error names the field', () =>
   fails(
     file(({ model }) => (model.dropout = 0.1)),
     'model.dropout',
-    /is 0.1, expected none/,
+    /is 0.1, expected no dropout/,
   );
   fails(
     file(({ added_tokens }) => (added_tokens[0].content = 5)),

@@ -238,7 +238,12 @@ test('options that no family has are refused by name', async () => {
     [{ mlp: 0, gated: true }, 'gated'],
   ]) {
     const model = build(options);
-    await refuses(model.saveFolder(), 'ARGUMENT', parameter, new RegExp(`saveFolder: no family .*${parameter}`));
+    await refuses(
+      model.saveFolder(),
+      'ARGUMENT',
+      parameter,
+      new RegExp(`saveFolder: none of .* fits this model: .*${parameter}`),
+    );
     model.dispose();
   }
   const model = build({});
