@@ -94,7 +94,7 @@ test('causal weights are recognised', () => {
 test('values that are not weights are refused with the name of the parameter', () => {
   assert.match(
     refusal(() => readWeights('mount', [])),
-    /^attentions: mount: attentions is \[\], expected weights/,
+    /^attentions: mount: attentions is \[\], expected at least one layer/,
   );
   assert.match(
     refusal(() => readWeights('mount', null)),
@@ -162,7 +162,7 @@ test('queries, keys and values; heads may share keys', () => {
       readQkv('mount', Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, zeros(...shape)]))),
     );
   assert.match(refused({ q: [3, 8], k: [3, 7], v: [3, 8] }), /^k: .*as wide as q/);
-  assert.match(refused({ q: [3, 3, 8], k: [2, 3, 8], v: [2, 3, 8] }), /^k: .*multiple/);
+  assert.match(refused({ q: [3, 3, 8], k: [2, 3, 8], v: [2, 3, 8] }), /^k: .*divides the 3 heads of q/);
   assert.match(refused({ q: [3, 8], k: [4, 8], v: [5, 8] }), /^v: /);
   assert.match(refused({ q: [2, 3, 3, 8], k: [3, 8], v: [3, 8] }), /^q: /);
 });
