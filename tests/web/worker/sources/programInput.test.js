@@ -119,7 +119,7 @@ test('values that are not weights are refused with the name of the parameter', (
   );
   assert.match(
     refusal(() => readWeights('mount', weights(2, 2, 2, 3, 3))),
-    /^batch: .*batch of 2 texts/,
+    /^batch: .*because attentions has 2 texts/,
   );
   assert.match(
     refusal(() => readWeights('mount', weights(2, 1, 2, 3, 3), { batch: 1 })),
