@@ -63,7 +63,7 @@ export const texts = {
     reading: 'Reading the weights in float32:',
     cancel: 'cancel',
     measured: (/** @type {number} */ tokens, /** @type {string} */ share, /** @type {string} */ largest) =>
-      `Compared with float32, over the first ${tokens} tokens: the strongest key is the same in ${share}% of rows, and no weight changes by more than ${largest}.`,
+      `Compared with float32, over the first ${tokens} tokens: the strongest key is the same in ${share}% of rows, and no attention weight changes by more than ${largest}.`,
     tooLarge: 'In float32, the model does not fit into memory.',
     failed: (/** @type {string} */ message) => `The comparison failed: ${message}`,
   },

@@ -43,7 +43,7 @@ export const texts = {
     reading: '正在以 float32 读取权重：',
     cancel: '取消',
     measured: (tokens, share, largest) =>
-      `与 float32 比较前 ${tokens} 个词元：${share}% 的行中权重最大的键相同，权重的变化不超过 ${largest}。`,
+      `与 float32 比较前 ${tokens} 个词元：${share}% 的行中权重最大的键相同，注意力权重的变化不超过 ${largest}。`,
     tooLarge: '以 float32 存放时，内存容不下此模型。',
     failed: (message) => `比较失败：${message}`,
   },

@@ -77,12 +77,12 @@ export async function measureRounding(hl, source, state, reply) {
   const send = (/** @type {Rounding} */ rounding) => reply.send('rounding', { rounding });
   if (!openExact) return;
   if (!fits(hl, model)) return send({ is: 'tooLarge' });
-  const ids = readRun(source, runOf(state)).ids.slice(0, MAX_TOKENS);
   send({ is: 'reading', read: 0, total: 1 });
   const abort = new AbortController();
   /** @type {Transformer | undefined} */
   let exact;
   try {
+    const ids = readRun(source, runOf(state)).ids.slice(0, MAX_TOKENS);
     exact = await openExact(abort.signal, async (read, total) => {
       send({ is: 'reading', read, total });
       if (await reply.checkCancelled()) abort.abort();

@@ -117,8 +117,7 @@ export async function openCheckpoint(hl, name, files, options) {
     title,
     bytes,
     weights,
-    openExact: (signal, onProgress) =>
-      openModel(hl, files, byName, { title: options.title, signal, onProgress, weights: 'float32' }),
+    openExact: (signal, onProgress) => openPaths(hl, files, { signal, onProgress, weights: 'float32' }),
     readPreprocessor: async () => {
       const file = byName['preprocessor_config.json'];
       return file && JSON.parse(await file.text());
@@ -186,6 +185,19 @@ async function describePair(name, pair, { title, bytes, weights }) {
 }
 
 /**
+ * Opens the files by their paths, with the errors of the module.
+ * @param {Hl} hl
+ * @param {UserFile[]} files
+ * @param {{ weights: WeightsForm, signal: AbortSignal, onProgress: OnProgress }} options
+ */
+const openPaths = (hl, files, { weights, signal, onProgress }) =>
+  hl.openModel(Object.fromEntries(files.map(({ path, file }) => [path, file])), {
+    weights,
+    signal,
+    onProgress: ({ read, total }) => onProgress(read, total),
+  });
+
+/**
  * @param {Hl} hl
  * @param {UserFile[]} files
  * @param {Record<string, Blob>} byName
@@ -195,11 +207,7 @@ async function openModel(hl, files, byName, { weights, signal, onProgress }) {
   const { all, missing } = await shardsOf(byName);
   if (missing.length > 0) throw new Problem('shards', missing.length, all.length, missing.slice(0, 3).join(', '));
   try {
-    return await hl.openModel(Object.fromEntries(files.map(({ path, file }) => [path, file])), {
-      weights,
-      signal,
-      onProgress: ({ read, total }) => onProgress(read, total),
-    });
+    return await openPaths(hl, files, { weights, signal, onProgress });
   } catch (error) {
     throw await problemOf(error, byName);
   }

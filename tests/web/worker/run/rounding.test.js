@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
 import { initialState } from '../../../../web/store/state.js';
 import { attentionChange, measureRounding } from '../../../../web/worker/run/rounding.js';
-import { describeOpened } from '../../../../web/worker/sources/checkpointFiles.js';
+import { describeOpened, openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.js';
 import { GOLDEN } from '../../../support/golden.js';
 import { roundingErrors } from '../../../support/roundingErrors.js';
 
@@ -77,6 +77,27 @@ test('a model that does not fit into memory, and a file that cannot be read any 
   source.model = { weights: new Map([['a', { shape: [2 ** 15, 2 ** 15] }]]) };
   assert.deepEqual(await answerOf(source), [{ is: 'tooLarge' }]);
   model.dispose();
+});
+
+test('a large GGUF file of the user is compared; if float32 does not fit into memory, the page says so', async () => {
+  // The reader ignores bytes behind the tensors.
+  const files = [{ path: 'model.gguf', file: new Blob([bytes, new Uint8Array(51 * 2 ** 20)]) }];
+  let isFull = false;
+  const page = Object.create(hl, {
+    openModel: {
+      value: (...given) =>
+        isFull ? Promise.reject(Object.assign(new Error('full'), { code: 'OUT_OF_MEMORY' })) : hl.openModel(...given),
+    },
+  });
+  const options = { title: 'm', signal: new AbortController().signal, onProgress: () => {} };
+  const { source, summary } = await openCheckpoint(page, 'm', files, options);
+  assert.equal(summary.weights, 'stored');
+  const measured = (await answerOf(source)).at(-1);
+  assert.equal(measured.is, 'measured');
+  assert.ok(measured.largest > 0 && measured.largest < 1e-3 && measured.same === 1);
+  isFull = true;
+  assert.deepEqual((await answerOf(source)).at(-1), { is: 'tooLarge' });
+  source.dispose();
 });
 
 test('a cancelled comparison stops reading and says nothing more', async () => {
