@@ -175,11 +175,7 @@ test('int4 keeps blocks of 4 bits of a file or model and rounds inputs to 8; it 
     const [file, stored, opened] = [await open(name, 'float32'), await open(name, 'stored'), await open(name, 'int4')];
     const kept = [...stored.weights].filter(([, { packed }]) => packed?.bits === 4).map(([weight]) => weight);
     assert.notDeepEqual(logits(opened), logits(stored));
-    const cache = stored.cache({ length: 8 });
-    stored.forward([5, 17], { cache });
     stored.quantize('int4');
-    assert.throws(() => stored.forward([30], { cache }), { code: 'STATE' });
-    cache.dispose();
     assert.deepEqual(logits(stored), logits(opened));
     for (const model of [stored, opened])
       assert.ok(kept.length > 8 && kept.every((weight) => isSame(model, file, weight)));
@@ -191,6 +187,26 @@ test('int4 keeps blocks of 4 bits of a file or model and rounds inputs to 8; it 
   eight.quantize('int4');
   for (const name of eight.weights.keys()) assert.ok(isSame(eight, rounded, name), name);
   for (const model of [eight, rounded]) model.dispose();
+});
+
+test('a cache that was filled with inputs of 16 bits is refused when they have 8', async () => {
+  const model = llama();
+  // Blocks of Q4_0: the scale 2⁻⁷ in float16, then 32 codes.
+  const block = Uint8Array.from({ length: 18 }, (_, i) => (i < 2 ? [0, 0x20][i] : (i * 89) & 255));
+  const tensors = Object.fromEntries(
+    Object.entries(model.tensors).map(([name, { shape, ...values }]) => {
+      if (shape.length < 2) return [name, { shape, ...values }];
+      const bytes = new Uint8Array((shape[0] * shape[1] * 18) / 32).map((_, i) => block[i % 18]);
+      return [name, { shape, type: 'Q4_0', bytes }];
+    }),
+  );
+  const stored = await hl.openModel(fileOf({ ...model, tensors }), { weights: 'stored' });
+  assert.ok([...stored.weights.values()].every(({ packed }) => !packed || packed.bits === 4));
+  const cache = stored.cache({ length: 8 });
+  stored.forward([5, 17], { cache });
+  stored.quantize('int4');
+  assert.throws(() => stored.forward([30], { cache }), { code: 'STATE' });
+  stored.dispose();
 });
 
 test('weights: stored and int8 take less memory', async () => {
