@@ -155,14 +155,26 @@ export class TextMethods {
 
   /**
    * Returns the text of a conversation in the form on which the model was trained, by the chat template in its files.
-   * Pass this text to generate().
+   * Pass this text to generate(). The call is synchronous, and a template that does too much work is refused. With the
+   * option `signal`, the result is a promise that can be aborted.
+   * @overload
    * @param {readonly Message[]} messages such as { role: 'user', content: 'Hello' }
-   * @param {ChatOptions} [options]
+   * @param {ChatOptions & { signal: AbortSignal }} options
+   * @returns {Promise<string>}
+   */
+  /**
+   * @overload
+   * @param {readonly Message[]} messages
+   * @param {ChatOptions & { signal?: undefined }} [options]
    * @returns {string}
    */
+  /** @param {readonly Message[]} messages @param {ChatOptions} [options] @returns {string | Promise<string>} */
   chat(messages, options = {}) {
-    if (this.chatTemplates) return this.chatTemplates.write(messages, options);
-    throw wrongModel('chat', 'the files of this model have no chat template');
+    const write = () => {
+      if (this.chatTemplates) return this.chatTemplates.write(messages, options);
+      throw wrongModel('chat', 'the files of this model have no chat template');
+    };
+    return (options?.signal ?? null) === null ? write() : Promise.resolve().then(write);
   }
 
   get #model() {
