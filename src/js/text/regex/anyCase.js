@@ -7,9 +7,9 @@ import { anyCaseOf, Characters, manyOf, onesFor } from './classes.js';
 /** @import { Character, Node } from './parse.js' */
 
 /** Maximum characters of a text that is equal to one character. */
-const MOST = 3;
+const MAX_TEXT = 3;
 /** Classes with more texts of several characters, such as those of all letters, match single characters only. */
-const MOST_OF_CLASS = 8;
+const MAX_OF_CLASS = 8;
 
 /** @param {number} code @returns {Character} */
 function single(code) {
@@ -49,7 +49,7 @@ export function anyCaseNode(code, alone) {
 /** Returns the node of a class. @param {CharacterClass} set @returns {Node} */
 export function anyCaseClass(set) {
   const many = set.many();
-  if (many.length === 0 || many.length > MOST_OF_CLASS) return { kind: 'set', set };
+  if (many.length === 0 || many.length > MAX_OF_CLASS) return { kind: 'set', set };
   return { kind: 'alternatives', parts: [{ kind: 'set', set }, ...many.map(textNode)] };
 }
 
@@ -73,7 +73,7 @@ export function joinAnyCase(parts) {
 /** @param {readonly Node[]} parts @param {number} at */
 function manyAt(parts, at) {
   let [text, found] = ['', /** @type {string | undefined} */ (undefined)];
-  for (let i = at; i < Math.min(at + MOST, parts.length); i++) {
+  for (let i = at; i < Math.min(at + MAX_TEXT, parts.length); i++) {
     const code = /** @type {Character} */ (parts[i]).folded;
     if (code === undefined) break;
     text += lower(code);

@@ -230,7 +230,7 @@ class Parser {
     if (looking) return (one) => ({ kind: 'look', one, ahead: looking[1] === '', negated: looking[2] === '!' });
     // Names and numbers of groups are ignored, because backreferences are not supported.
     const group = this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y);
-    // Only the characters of a group without a number are one text with those beside it.
+    // Only the characters of a group without a number are one text with the characters around it.
     if (group) return (one) => (group[0] === '(?:' ? one : sequence(one));
     throw this.#unknown();
   }
