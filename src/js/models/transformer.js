@@ -100,6 +100,8 @@ export class Transformer extends TextMethods {
     this.storedNames = undefined;
     /** The shapes of the tensors in its files, by name. @internal @type {Map<string, readonly number[]> | undefined} */
     this.storedShapes = undefined;
+    /** The reason why the tokenizer of its files is not supported. @internal @type {string | undefined} */
+    this.tokenizerProblem = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     /** GGUF metadata of its tokenizer. @internal @type {Record<string, GgufValue> | undefined} */
