@@ -225,7 +225,9 @@ export class Patience {
   }
 }
 
-/** A request and its response. The body is read in chunks. Reading fails if fewer than MIN_BYTES arrive in MAX_SILENCE. */
+/**
+ * A request and its response. The body is read in chunks. Reading fails if fewer than MIN_BYTES arrive in MAX_SILENCE.
+ */
 export class Exchange {
   #client;
   #path;
