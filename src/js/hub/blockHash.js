@@ -1,4 +1,4 @@
-// Divides bytes that arrive in pieces into the blocks of 64 bytes that SHA-1 and SHA-256 process, and pads the last one.
+// Divides bytes that arrive in pieces into the blocks of 64 bytes of SHA-1 and SHA-256, and pads the last one.
 
 export class BlockHash {
   #block = new Uint8Array(64);

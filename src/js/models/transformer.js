@@ -416,6 +416,17 @@ export class Transformer extends TextMethods {
   }
 
   /**
+   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that has
+   * tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of mixed
+   * weights.
+   */
+  changed() {
+    this.#store.checkAlive('changed');
+    this.#store.changed();
+    return this;
+  }
+
+  /**
    * Rounds the matrices to int8, in 29% of the memory of float32, or to int4, in 16%, and frees the unrounded values.
    * The model cannot be trained any more.
    * @param {'int8' | 'int4'} [storage] default 'int8'
