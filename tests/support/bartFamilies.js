@@ -86,6 +86,7 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     p.values.logits = linear(final, p.get('model.shared.weight'), { data: p.get('final_logits_bias').data });
   };
   const both = { padding: 'right', pad: 1, across: true, causal: true };
+  const bart = { learned: true, scale: 1, activation: ACTIVATIONS.gelu };
   return [
     {
       name: 'Marian',
@@ -99,7 +100,16 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       config: { ...CONFIG, model_type: 'bart', normalize_embedding: true },
       shapes: shapes(true),
       ...both,
-      run: (p) => run(p, { learned: true, scale: 1, activation: ACTIVATIONS.gelu }),
+      run: (p) => run(p, bart),
+    },
+    {
+      name: 'BART with padding before the text',
+      config: { ...CONFIG, model_type: 'bart', normalize_embedding: true },
+      shapes: shapes(true),
+      ...both,
+      padding: 'left',
+      late: true,
+      run: (p) => run(p, bart),
     },
   ];
 }

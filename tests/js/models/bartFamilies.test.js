@@ -70,3 +70,23 @@ test('generate begins with the start token of config.json', async () => {
   assert.deepEqual(ids, expected.slice(1));
   model.dispose();
 });
+
+test('positions of BART, Marian and Whisper are indices, wherever padding is', async () => {
+  const twice = (row) => [row, row];
+  const [ids, keep] = [
+    [5, 8, 3, 9, 4, 7, 2],
+    [0, 0, 1, 1, 0, 1, 1],
+  ].map(twice);
+  const positions = twice(ids[0].map((_, i) => i));
+  for (const name of ['BART', 'Marian', 'Whisper']) {
+    const { input } = families.find((family) => family.name === name);
+    const model = await hl.openModel(withFields(name, {}));
+    const logits = (more) => {
+      const encoder = name === 'Whisper' ? input.encoder : { ids, ...more };
+      return model.forward({ encoder, ids, ...more }).logits.copy();
+    };
+    assert.deepEqual(logits({ keep }), logits({ keep, positions }), name);
+    assert.notDeepEqual(logits({ keep }), logits({ keep, positions: positions.map((row) => row.map(() => 0)) }));
+    model.dispose();
+  }
+});
