@@ -78,9 +78,11 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [softcap] limits scores to softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] softcap of logits; default 0, none
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
- * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: a norm of each
- *   head, with the same weights for all heads; 'all': one norm of all heads together, before they are split, so that
- *   the query of a head depends on the other heads. Default false
+ * @property {boolean | 'all' | 'layer' | 'each'} [queryKeyNorm] norm of queries and keys before their rotation. true: an
+ *   RMS norm of each head, with the same weights for all heads; 'all': one RMS norm of all heads together, before they
+ *   are split, so that the query of a head depends on the other heads; 'layer': a layer norm of each head, with the
+ *   same weights and biases for all heads; 'each': a layer norm of each head, with its own weights and no bias. Default
+ *   false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio' | 'sound'} [input] 'audio' is a spectrogram, 'sound' are samples; default
  *   'tokens'
@@ -129,6 +131,7 @@ import { readRotary } from './rotaryOptions.js';
 
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };
 const NOT_NEGATIVE = { least: 0 };
+const KEY_NORMS = /** @type {const} */ ([false, true, 'all', 'layer', 'each']);
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
@@ -390,11 +393,11 @@ function readBias(caller, bias) {
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(Object.fromEntries(read)));
 }
 
-/** @param {string} caller @param {unknown} value @returns {boolean | 'all'} */
+/** @param {string} caller @param {unknown} value */
 function readQueryKeyNorm(caller, value) {
-  if (typeof value !== 'boolean' && value !== 'all')
-    throw argumentError(caller, 'queryKeyNorm', value, "true, false or 'all'");
-  return value;
+  const kind = KEY_NORMS.find((known) => known === value);
+  if (kind === undefined) throw argumentError(caller, 'queryKeyNorm', value, "true, false, 'all', 'layer' or 'each'");
+  return kind;
 }
 
 /** @param {string} caller @param {number | readonly number[]} scale @param {number} layers */

@@ -225,12 +225,25 @@ export class Run {
   }
 
   /**
-   * Applies an RMS norm to each head, or to all heads together.
+   * Normalizes queries or keys, or returns x itself if the model has no such norm.
+   * @param {string} name
    * @param {Tensor} x (B,T,heads·D)
-   * @param {Weight} weight (D), or (heads·D)
    */
-  headNorm(x, weight) {
-    return this.graph.norm(x, weight, undefined, false, this.options.normEps);
+  headNorm(name, x) {
+    const { graph } = this;
+    const { queryKeyNorm: kind, normEps, headDim: width } = this.options;
+    const weight = this.weight(name);
+    if (!weight) return x;
+    if (kind !== 'each')
+      return graph.norm(
+        x,
+        weight,
+        kind === 'layer' ? this.weight(`${name}Bias`) : undefined,
+        kind === 'layer',
+        normEps,
+      );
+    const ones = { shape: [width], tensor: graph.from([width], new Float32Array(width).fill(1)) };
+    return graph.scaleChannels(graph.norm(x, ones, undefined, true, normEps), weight);
   }
 
   /**
