@@ -91,7 +91,9 @@ import { readRotary } from './rotaryOptions.js';
  *   tokens, without a bias; 'sum': the sum of the embeddings of tokens, positions and types, after its norm, with a
  *   bias. Default 'tokens'
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number,
- *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
+ *   bias?: boolean, anySize?: boolean }} [patch] patches of a picture; image is its height and width; with anySize,
+ *   if it is a square, pictures may have another size, for which the positions are interpolated. In a web page,
+ *   hl.openModel must have opened a model with anySize before. By default channels is 3,
  *   classTokens is 1, and the linear layer of patches has a bias
  * @property {number} [channels] number of audio features of a frame
  * @property {SoundOptions} [sound] convolutions over samples. In a web page, hl.openModel must have opened a model with
@@ -159,7 +161,7 @@ const WORDS = {
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number,
- *   bias: boolean }> | undefined,
+ *   bias: boolean, anySize: boolean }> | undefined,
  *   sound: Sound | undefined,
  *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,

@@ -230,20 +230,12 @@ export class Run {
    * @param {Tensor} x (B,T,heads·D)
    */
   headNorm(name, x) {
-    const { graph } = this;
-    const { queryKeyNorm: kind, normEps, headDim: width } = this.options;
+    const { queryKeyNorm: kind, normEps } = this.options;
     const weight = this.weight(name);
     if (!weight) return x;
-    if (kind !== 'each')
-      return graph.norm(
-        x,
-        weight,
-        kind === 'layer' ? this.weight(`${name}Bias`) : undefined,
-        kind === 'layer',
-        normEps,
-      );
-    const ones = { shape: [width], tensor: graph.from([width], new Float32Array(width).fill(1)) };
-    return graph.scaleChannels(graph.norm(x, ones, undefined, true, normEps), weight);
+    if (kind === 'layer' || kind === 'each')
+      return rarePart('headNorms', this.caller).centredHeadNorm(this, name, weight, x);
+    return this.graph.norm(x, weight, undefined, false, normEps);
   }
 
   /**
