@@ -434,7 +434,7 @@ test('the page has no layout shift while it loads', async () => {
   assert.ok(moved <= 0.05, `${moved}`);
 });
 
-test('a first visit loads at most 233 kB compressed, without models', async () => {
+test('a first visit loads at most 234 kB compressed, without models', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   const names = new Set(['index.html']);
   page.on('response', (response) => names.add(new URL(response.url()).pathname.slice(1) || 'index.html'));
@@ -444,7 +444,7 @@ test('a first visit loads at most 233 kB compressed, without models', async () =
   assert.ok(code.some((name) => name.endsWith('.wasm')) && code.includes('page.worker.js'), `${code}`);
   const bytes = await Promise.all(code.map(async (name) => gzipSync(await readFile(join(site, name))).length));
   const sum = bytes.reduce((a, b) => a + b);
-  assert.ok(sum <= 233_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
+  assert.ok(sum <= 234_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
 });
 
 fullTest('the worker uses all cores if the page is isolated, otherwise one thread', async () => {
