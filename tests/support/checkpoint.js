@@ -197,6 +197,7 @@ const CHAT =
 
 const PREPROCESSOR = {
   size: { height: 32, width: 32 },
+  crop_size: { height: 32, width: 32 },
   resample: 2,
   image_mean: [0.5, 0.5, 0.5],
   image_std: [0.5, 0.5, 0.5],

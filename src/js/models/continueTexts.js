@@ -81,8 +81,23 @@ class TextSteps {
   after(rows) {
     const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
     const next = rows.map(({ text }) => text.next);
-    const isFirst = cache.length === 0;
-    return lastLogits(this.#model, cache, isFirst ? this.#firstInput(rows, next) : { ids: next });
+    const input = cache.length === 0 ? this.#firstInput(rows, next) : { ids: next };
+    return lastLogits(this.#model, cache, { ...input, ...this.#positions(rows, cache.length, input.ids[0].length) });
+  }
+
+  /**
+   * Returns the positions of tokens if the model would count the padding before a text.
+   * @param {Row[]} rows
+   * @param {number} past number of tokens in the cache
+   * @param {number} count of new tokens
+   */
+  #positions(rows, past, count) {
+    const { countPadding, padToken } = this.#model.options;
+    if (!countPadding || padToken !== undefined || rows.every(({ padding }) => padding === 0)) return {};
+    const positions = rows.map(({ padding }) =>
+      Array.from({ length: count }, (_, i) => Math.max(past + i - padding, 0)),
+    );
+    return { positions };
   }
 
   /** @param {Row[]} rows */
@@ -113,7 +128,7 @@ class TextSteps {
     return left;
   }
 
-  /** @param {Row[]} rows @param {number[][]} next @returns {ModelInput} */
+  /** @param {Row[]} rows @param {number[][]} next */
   #firstInput(rows, next) {
     const { padToken = 0, encoder } = this.#model.options;
     const input = pad(

@@ -51,6 +51,8 @@ import { readRotary } from './rotaryOptions.js';
  *   by its cosine; 'halves': all sines before all cosines; 'inclusive': as 'halves', and the longest wave is exactly
  *   10000 times the shortest. Default 'pairs'
  * @property {number} [positionOffset] number of rows before position 0 in the table of positions; default 0
+ * @property {boolean} [countPadding] true: the position of a token is its index, also after padding. false: it is the
+ *   number of tokens before it that `keep` keeps. Default: false for causal models without an encoder, otherwise true
  * @property {number} [padToken] id of the padding token. Learned or sinusoidal positions do not count it. It gets the
  *   row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
@@ -245,7 +247,7 @@ function readNorms(reader) {
   };
 }
 
-/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number, causal: boolean }} sizes */
 function readPositions(reader, sizes) {
   const { caller, given } = reader;
   const positions = reader.word('positions');
@@ -260,6 +262,7 @@ function readPositions(reader, sizes) {
     sinusoids: reader.word('sinusoids'),
     positionOffset,
     padToken,
+    countPadding: reader.flag('countPadding', !sizes.causal || reader.flag('cross', given.encoder !== undefined)),
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,
     buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
     disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),

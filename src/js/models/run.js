@@ -155,13 +155,12 @@ export class Run {
   }
 
   /**
-   * (B,S): 0 for tokens that positions do not count; undefined if they count all. Padding is counted in models that are
-   * not causal and have neither padToken nor positionOffset.
+   * (B,S): 0 for tokens that positions do not count; undefined if they count all.
    */
   get #countedTokens() {
-    const { padToken, causal, positionOffset } = this.options;
+    const { padToken, countPadding } = this.options;
     if (padToken !== undefined) return this.cache ? this.cache.counted(this.past + this.rows) : this.#notPadToken;
-    return causal || positionOffset > 0 ? this.padding : undefined;
+    return countPadding ? undefined : this.padding;
   }
 
   /** @param {string} name @returns {Weight | undefined} */

@@ -13,7 +13,7 @@ import { parameterShapes } from '../parameters.js';
 import { account } from './accounting.js';
 import { sourceOf, splitOf } from './naming.js';
 import { storedShape } from './tensorLayout.js';
-import { hasOwnHead, tiedHeads } from './tying.js';
+import { findOtherEmbedding, hasOwnHead, tiedHeads } from './tying.js';
 
 /** @import { Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
@@ -48,6 +48,12 @@ export async function planModel(container, { layers, signal }, part) {
   const described = readConfig(family, prefix, container);
   await loadRareParts(described);
   if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
+  const embeddings = await findOtherEmbedding(family, prefix, tensors, container.folder, signal);
+  if (embeddings)
+    throw fail(
+      `${embeddings.join(' and ')} differ, but both stacks are expected to share one embedding`,
+      embeddings[1],
+    );
   const options = resolve(family, described, layers, container);
   const found = locate(family, prefix, options, container);
   const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, options));

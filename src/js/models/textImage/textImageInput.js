@@ -76,7 +76,7 @@ export function readTextImage(caller, { text: tower }, input) {
  * @param {unknown} given
  * @returns {ModelInput}
  */
-export function readPixels({ preprocessor }, caller, given) {
+export function readPixels({ preprocessor, config }, caller, given) {
   const input = /** @type {any} */ (given ?? {});
   if (input.pixels !== undefined || input.pixel_values !== undefined) return input;
   const { data, width, height } = input;
@@ -91,7 +91,7 @@ export function readPixels({ preprocessor }, caller, given) {
   if (!preprocessor)
     throw argumentError(caller, 'picture', given, '{ pixels }, as the files have no preprocessor_config.json');
   const rgb = Uint8Array.from({ length: 3 * area }, (_, i) => data[4 * Math.floor(i / 3) + (i % 3)]);
-  return { pixels: preparePicture({ data: rgb, width, height }, preprocessor) };
+  return { pixels: preparePicture({ data: rgb, width, height }, preprocessor, config?.model_type) };
 }
 
 /**
