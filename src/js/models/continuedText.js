@@ -3,7 +3,9 @@
 import { uniformSource } from '../ops/random.js';
 import { restrict, sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
+import { tokenOf } from './results/tokenOf.js';
 
+/** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Generated, GeneratedToken, Request } from './generateOptions.js' */
 /** @import { Transformer } from './transformer.js' */
 
@@ -28,6 +30,7 @@ class Output {
   /** @type {number[]} */
   logProbs = [];
   text = '';
+  #tokenizer;
   #decoder;
   #stops;
   #onToken;
@@ -43,6 +46,7 @@ class Output {
    * @param {(token: GeneratedToken) => unknown} [onToken]
    */
   constructor({ tokenizer }, stops, onToken) {
+    this.#tokenizer = tokenizer;
     this.#decoder = decodeStream(tokenizer ?? { decode: () => '' });
     this.#stops = stopStream(stops);
     this.#onToken = onToken;
@@ -51,17 +55,24 @@ class Output {
   async #emitHeld(rest = '') {
     const held = this.#held;
     this.#held = undefined;
-    if (held) await this.#onToken?.({ ...held, text: held.text + rest });
+    if (!held) return;
+    await this.#onToken?.({ ...held, text: held.text + rest });
+    for (const tensor of Object.values(held.captured)) tensor.dispose();
   }
 
-  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true if a stop text is complete */
-  async add(id, logProb) {
+  /**
+   * @param {number} id
+   * @param {number} logProb
+   * @param {Record<string, Tensor>} [captured] values that are freed when the token has been emitted
+   * @returns {Promise<boolean>} true if a stop text is complete
+   */
+  async add(id, logProb, captured = {}) {
     await this.#emitHeld();
     this.ids.push(id);
     this.logProbs.push(logProb);
     const { text, stop } = this.#stops.push(this.#decoder.push(id));
     this.text += text;
-    this.#held = { id, text, logProb };
+    this.#held = { id, token: tokenOf(this.#tokenizer, id), text, logProb, captured };
     if (stop !== null || !(this.#decoder.holds || this.#stops.holds)) await this.#emitHeld();
     return stop !== null;
   }
@@ -147,14 +158,15 @@ export class ContinuedText {
   /**
    * Chooses the next token by the logits after the last token, and changes these logits.
    * @param {Float32Array} logits
+   * @param {Record<string, Tensor>} [captured] values of the run that computed the logits
    */
-  async choose(logits) {
+  async choose(logits, captured) {
     const output = this.#output;
     const index = this.#first + output.ids.length;
     restrictNext(logits, this.#request, { before: () => this.all, index, first: this.#first });
     const { id, logProb } = sample(logits, this.#sampling);
     if (this.#request.stop.ids.has(id)) return this.end('stop');
-    if (await output.add(id, logProb)) {
+    if (await output.add(id, logProb, captured)) {
       this.ended = 'stop';
       return;
     }
