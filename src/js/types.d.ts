@@ -118,6 +118,9 @@ export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
  */
 export type NestedNumbers = number & NestedNumbers[];
 
+/** A flat part of a tensor, or a number. It depends on the number of indices, so the type allows both. */
+export type TensorPart = number & Float32Array<ArrayBuffer>;
+
 /** Options of attention(): the options of a layer's forward(), and the numbers of heads of packed inputs. */
 export interface AttentionOptions<
   W extends WeightsChoice = WeightsChoice,

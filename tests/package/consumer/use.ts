@@ -79,6 +79,7 @@ import {
   type StepResult,
   type Tensor,
   type TensorLike,
+  type TensorPart,
   type Tokenizer,
   type TokenizerLike,
   type Trainable,
@@ -169,6 +170,10 @@ yes<Same<typeof numbers, NestedNumbers>>();
 for (const row of numbers) export_(row);
 export const rows: number[][] = x.toArray();
 export const sum: number = rows.flat().reduce((a, b) => a + b) + (x.toArray()[0]?.[0]?.[0] ?? 0);
+export const last: Float32Array = x.at(0, 2, -1);
+export const likeliest: number = last.indexOf(Math.max(...x.at(0, 2, -1))) + x.at(0, 0, 0);
+// @ts-expect-error: an index is a number
+x.at('0');
 function export_(_value: number | readonly number[]): void {}
 
 // Tensors of other libraries.
@@ -440,6 +445,7 @@ export type Named = [
   Out,
   SgdOptions,
   TensorLike,
+  TensorPart,
   Trainable,
   TrainableLayer,
   TransformerForwardOptions,
