@@ -1,8 +1,9 @@
 // A text that generate() continues: its tokens, and the choice of the next token.
 
 import { uniformSource } from '../ops/random.js';
-import { restrict, sample } from '../text/sampling.js';
+import { sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
+import { restrictNext } from './restrictNext.js';
 import { tokenOf } from './results/tokenOf.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
@@ -83,25 +84,6 @@ class Output {
     this.text += rest;
     await this.#emitHeld(rest);
   }
-}
-
-/**
- * Changes the logits or log-probabilities of the next token as the options require: repetition penalty, suppressed and
- * forced tokens.
- * @param {Float32Array} logits
- * @param {Request} request
- * @param {{ before: () => readonly number[], index: number, first: number }} at before: returns the ids before the next
- *   token; index: index of the next token in the sequence; first: index of the first generated token
- */
-export function restrictNext(logits, request, { before, index, first }) {
-  const { forced, suppress, suppressFirst, repetitionPenalty } = request;
-  const begin = Math.max(first, ...[...forced.keys()].map((forcedIndex) => forcedIndex + 1));
-  restrict(logits, {
-    repeated: repetitionPenalty === 1 ? [] : before(),
-    repetitionPenalty,
-    suppress: index === begin ? [...suppress, ...suppressFirst] : suppress,
-    forced: forced.get(index),
-  });
 }
 
 /** Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits.

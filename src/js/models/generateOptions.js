@@ -21,6 +21,12 @@ import { checkCache } from './cache.js';
  * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
  * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
  *   by it, negative ones multiplied; default 1
+ * @property {number} [noRepeatNgram] no sequence of this many tokens occurs twice in the prompt and the generated text;
+ *   default 0, no limit
+ * @property {number} [min] smallest number of generated tokens before an end token; default 0
+ * @property {number} [minLength] smallest number of all tokens, with those of the prompt, before an end token
+ * @property {readonly (readonly number[])[]} [badWords] sequences of tokens that are never completed
+ * @property {readonly number[]} [forcedEnd] one of these tokens is chosen as the last one that `max` allows
  * @property {readonly number[]} [suppress] tokens that are never chosen
  * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token, or as the
  *   first token after forced tokens
@@ -77,6 +83,11 @@ const OPTIONS = [
   'suppress',
   'suppressFirst',
   'forced',
+  'noRepeatNgram',
+  'min',
+  'minLength',
+  'badWords',
+  'forcedEnd',
   'seed',
   'stop',
   'cache',
@@ -128,6 +139,24 @@ function readForced(forced = [], vocab) {
   return new Map(pairs);
 }
 
+/** @param {unknown} words @returns {number[][]} */
+function readBadWords(words = []) {
+  if (!Array.isArray(words)) throw argumentError(CALLER, 'badWords', words, 'a list of lists of tokens');
+  return words.map((word, i) => {
+    const parameter = `badWords[${i}]`;
+    const ids = readIds(parameter, word ?? null);
+    if (ids.length === 0) throw argumentError(CALLER, parameter, word, 'at least one token');
+    return ids;
+  });
+}
+
+/** @param {unknown} ids @param {number} vocab */
+function readForcedEnd(ids, vocab) {
+  const read = readIds('forcedEnd', ids);
+  for (const [i, id] of read.entries()) readNumber(CALLER, `forcedEnd[${i}]`, id, { ...COUNT, most: vocab - 1 });
+  return read;
+}
+
 /**
  * @param {Record<string, any>} given
  * @param {Record<string, string>} others names of options, with the value that is expected
@@ -176,6 +205,8 @@ export function readGenerateOptions(model, options, several) {
   if (onToken !== undefined && typeof onToken !== 'function')
     throw argumentError(CALLER, 'onToken', onToken, 'a function');
   if (cache !== undefined) checkCache(CALLER, model.options, cache);
+  const stop = readStop(given.stop);
+  const isEnd = (/** @type {number[]} */ word) => word.length === 1 && stop.ids.has(word[0]);
   if (several) refuse(own, NOT_WITH_SEVERAL, 'several texts');
   if (capture !== undefined && !onToken && !own.beams)
     throw argumentError(CALLER, 'capture', capture, 'none without a loop over the tokens, or onToken');
@@ -187,11 +218,17 @@ export function readGenerateOptions(model, options, several) {
     cache,
     lookup: readBoolean(CALLER, 'lookup', given.lookup ?? false),
     signal: readSignal(CALLER, given.signal),
-    stop: readStop(given.stop),
+    stop,
     repetitionPenalty: readNumber(CALLER, 'repetitionPenalty', given.repetitionPenalty ?? 1, { least: 1e-6 }),
     suppress: readIds('suppress', given.suppress),
     suppressFirst: readIds('suppressFirst', given.suppressFirst),
     forced: readForced(given.forced, model.options.vocab),
+    forcedEnd: readForcedEnd(given.forcedEnd, model.options.vocab),
+    noRepeatNgram: readNumber(CALLER, 'noRepeatNgram', given.noRepeatNgram ?? 0, COUNT),
+    min: readNumber(CALLER, 'min', given.min ?? 0, COUNT),
+    minLength: readNumber(CALLER, 'minLength', given.minLength ?? 0, COUNT),
+    // As in the library transformers, an end token alone is no bad word.
+    badWords: readBadWords(given.badWords).filter((word) => !isEnd(word)),
     sampling: {
       temperature: readNumber(CALLER, 'temperature', given.temperature ?? 0, { least: 0 }),
       topK: readOptional('topK', given.topK, { integer: true, least: 1 }),

@@ -93,7 +93,7 @@ export class Transformer extends TextMethods {
     /** Where its files come from, for a model of openModel. @type {ModelSource | undefined} */
     this.source = undefined;
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
-    this.generation = {};
+    this.generation = { ignored: [] };
     /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
