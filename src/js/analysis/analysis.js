@@ -102,6 +102,7 @@ export { tokenSimilarity } from './similarity.js';
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
 /** @typedef {import('./runEdges.js').Contributions} Contributions */
 /** @typedef {import('./runEdges.js').Cut} Cut */
+/** @typedef {import('./runEdges.js').EdgeGraph} EdgeGraph */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
 /** @typedef {import('./salience.js').SalienceModel} SalienceModel */
 /** @typedef {import('./salience.js').IntegratedSalience} IntegratedSalience */

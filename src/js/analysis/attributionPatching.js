@@ -17,10 +17,11 @@ import { readSteps } from './steps.js';
 /** @import { Numbers } from './arrays.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Progress } from './steps.js' */
+/** @import { ValueName } from '../models/valueName.js' */
 
 /**
  * @typedef {object} AttributionPatchingOptions
- * @property {string} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key,
+ * @property {ValueName} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key,
  *   value or the name of another value with one row for each token; or 'embed'
  * @property {boolean} [fix] recompute the softmax with the clean query or key (QK fix); only if `at` names queries or
  *   keys

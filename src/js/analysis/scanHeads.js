@@ -27,7 +27,7 @@ import { tokenNames } from './tokenNames.js';
  */
 /**
  * @typedef {NamedModel & { options: ScannedOptions,
- *   forward(input: any, options: { capture: string[], last: true }): Result & { dispose(): void } }} ScannedModel
+ *   forward(input: any, options: { capture: any[], last: true }): Result & { dispose(): void } }} ScannedModel
  */
 /**
  * @typedef {object} ScanOptions

@@ -24,7 +24,6 @@ import { TextMethods } from './results/textMethods.js';
 import { RotaryTables } from './rotaryTables.js';
 import { sliceRows } from './rowOperations.js';
 import { Run } from './run.js';
-import { iterable } from './tokenStream.js';
 import { initialWeights, WeightStore } from './weights.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -38,13 +37,13 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { ModelSource } from './checkpoint/open.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
-/** @import { PromptInput } from './prompts.js' */
 /** @import { Shared } from './run.js' */
+/** @import { ValueName } from './valueName.js' */
 /** @import { Weight } from './weights.js' */
 
 /**
  * @typedef {object} ForwardModelOptions
- * @property {readonly string[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
+ * @property {readonly ValueName[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
  * @property {readonly Edit[]} [edit] changes of values during the computation
  * @property {Cache} [cache] cache of the previous tokens; the tokens of this input are added to it
  * @property {boolean} [last] true: returns logits and hidden states of the last token only
@@ -55,6 +54,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @typedef {import('./results/textMethods.js').TokenizerLike} TokenizerLike */
 
 const FORWARD = ['capture', 'edit', 'cache', 'last', 'train'];
+
 export class Transformer extends TextMethods {
   #memory;
   /** The options as they were given, as JSON, for save(). */
@@ -93,7 +93,7 @@ export class Transformer extends TextMethods {
     /** Where its files come from, for a model of openModel. @type {ModelSource | undefined} */
     this.source = undefined;
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
-    this.generation = {};
+    this.generation = { ignored: [] };
     /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
@@ -254,22 +254,6 @@ export class Transformer extends TextMethods {
   growingCache(options, capacity) {
     this.#store.checkAlive('cache');
     return new Cache(this.#memory, this.options, options, capacity);
-  }
-
-  /**
-   * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
-   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
-   * @template {ModelInput | readonly PromptInput[]} P
-   * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
-   * @param {import('./generateOptions.js').GenerateOptions} [options]
-   * @returns {P extends readonly PromptInput[] ? Promise<import('./generateOptions.js').Generated[]> :
-   *   import('./tokenStream.js').Generation}
-   */
-  generate(prompt, options = {}) {
-    return iterable(options, async (given, iterates) => {
-      const { generate } = await import('./generate.js');
-      return generate(this, prompt, given, iterates);
-    });
   }
 
   /**
