@@ -15,8 +15,9 @@ import { tokenNames } from './tokenNames.js';
 
 /** @import { ModelOptions, Result } from './arrays.js' */
 /** @import { HeadScan } from './headScan.js' */
-/** @import { Bounds, Prepared } from './headSums.js' */
+/** @import { Prepared } from './headSums.js' */
 /** @import { Rows } from './keptRows.js' */
+/** @import { Bounds } from './roleRules.js' */
 /** @import { Batch } from './scanBatches.js' */
 /** @import { NamedModel } from './tokenNames.js' */
 
@@ -159,13 +160,13 @@ class Scan {
     this.#ids = ids;
     this.#whole = whole;
     this.#sizes = { ...sizes, warmup };
-    this.#sums = new HeadSums(layers, heads, sizes.threshold);
     this.#selector = new RowSelector(keep, sizes.least);
     this.#samples = new HeadSamples(
       { count: ids.length, layers, heads, ...this.#sizes },
       Math.min(Math.max(spare, intervals * samples), intervals * (3 * samples + 3)),
     );
     this.#bounds = Array.from({ length: layers }, (_, l) => boundsOf(model.options, l));
+    this.#sums = new HeadSums(heads, sizes.threshold, this.#bounds);
     const skipped = ids.flatMap(({ length }, n) => (length < 2 ? [n] : []));
     this.#state = { sums: this.#sums, samples: this.#samples, ids, skipped, nameOf };
   }
@@ -203,7 +204,7 @@ class Scan {
     for (const sequence of prepared.values()) this.#sums.count(sequence);
     return (n, layer, head, weights, start) => {
       const [sequence, bounds] = [/** @type {Prepared} */ (prepared.get(n)), this.#bounds[layer]];
-      const max = this.#sums.add(layer, head, weights, start, sequence, bounds);
+      const max = this.#sums.add(layer, head, weights, start, sequence);
       this.#samples.add(n, this.#indexOf(layer, head), max, () =>
         this.#selector.select(weights, start, sequence.ids.length, bounds),
       );
