@@ -5,7 +5,7 @@ import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readArray, readLayers } from './arrays.js';
 import { HeadSums, prepare } from './headSums.js';
-import { HEAD_ROLES, roleBy } from './roleRules.js';
+import { boundsOf, HEAD_ROLES, roleBy } from './roleRules.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Numbers, Read } from './arrays.js' */
@@ -38,8 +38,6 @@ import { HEAD_ROLES, roleBy } from './roleRules.js';
  */
 
 const CALLER = 'headRoles';
-/** Larger than every distance between tokens. */
-const UNBOUNDED = 2 ** 30;
 
 /**
  * Names the roles of heads. A head has a role if its mean weight on the keys that the rule of the role predicts is more
@@ -93,12 +91,8 @@ function measure(weights, { ids, causal }) {
     if (String(layer.shape) !== String(shape))
       throw shapeError(CALLER, `weights[${l}]`, layer.shape, formatShape(shape));
   const tokens = readIds(ids, batch, length);
-  const right = (causal ?? layers.every((layer) => isCausal(layer))) ? 0 : UNBOUNDED;
-  const sums = new HeadSums(
-    heads,
-    0,
-    layers.map(() => ({ left: UNBOUNDED, right })),
-  );
+  const bounds = boundsOf({ layers: layers.length, causal: causal ?? layers.every((layer) => isCausal(layer)) });
+  const sums = new HeadSums(heads, 0, bounds);
   for (let b = 0; b < batch; b++) {
     const sequence = prepare(tokens(b));
     sums.count(sequence);

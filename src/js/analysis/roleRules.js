@@ -10,6 +10,20 @@ export const HEAD_ROLES = ['induction', 'duplicate', 'previous', 'itself', 'firs
 export const NEAR = 8;
 /** A role needs a mean weight above MIN_WEIGHT, and above TIMES_CHANCE times the weight without regard to content. */
 const [MIN_WEIGHT, TIMES_CHANCE] = [0.5, 2];
+/** Larger than every distance between tokens. */
+const UNBOUNDED = 2 ** 30;
+
+/**
+ * Returns the visible keys of a query in each layer of a model.
+ * @param {{ layers: number, causal?: boolean, window?: readonly (number | null)[] | null }} options
+ * @returns {Bounds[]}
+ */
+export const boundsOf = ({ layers, causal = true, window }) =>
+  Array.from({ length: layers }, (_, l) => {
+    const width = window?.[l] ?? null;
+    const left = width === null ? UNBOUNDED : causal ? width - 1 : Math.floor(width / 2);
+    return { left, right: causal ? 0 : left };
+  });
 
 /**
  * Returns true if the rule of a role predicts a key for a query. Only the rule `first` predicts key 0, to which many
@@ -65,13 +79,15 @@ export function countRows(ids, equalsBefore, { left, right }) {
 }
 
 /**
- * Returns the role of a head; null if it follows no rule.
- * @param {(role: HeadRole) => number | undefined} mean returns the mean weight on the keys that the rule of a role
- *   predicts; NaN or undefined if it is unknown
- * @param {(role: HeadRole) => number | undefined} chance returns the mean share of these keys among the visible keys
+ * Returns true if a mean weight shows a role.
+ * @param {number} [mean] mean weight on the keys that a rule predicts; NaN or undefined if it is unknown
+ * @param {number} [chance] mean share of these keys among the visible keys
  */
-export const roleBy = (mean, chance) =>
-  HEAD_ROLES.find((role) => {
-    const weight = mean(role) ?? Number.NaN;
-    return weight > MIN_WEIGHT && weight > TIMES_CHANCE * (chance(role) ?? Number.NaN);
-  }) ?? null;
+export const showsRole = (mean = Number.NaN, chance = Number.NaN) => mean > MIN_WEIGHT && mean > TIMES_CHANCE * chance;
+
+/**
+ * Returns the role of a head; null if it follows no rule.
+ * @param {(role: HeadRole) => number | undefined} mean
+ * @param {(role: HeadRole) => number | undefined} chance
+ */
+export const roleBy = (mean, chance) => HEAD_ROLES.find((role) => showsRole(mean(role), chance(role))) ?? null;
