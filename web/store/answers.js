@@ -4,8 +4,8 @@
 
 import { batch, computed, signal } from '@preact/signals';
 
-/** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { Ranking, Rounding, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
+/** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead } from './protocol.js' */
+/** @import { NamedRoles, Ranking, RoleWeights, Roles, Rounding, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -22,6 +22,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
+ * @property {RoleWeights | null} roleWeights
  * @property {TokenProbabilities | null} tokenProbabilities
  * @property {import('./traceProtocol.js').TraceTasks | null} traceTasks
  * @property {import('../features/trace/places.js').Trace | null} trace
@@ -43,6 +44,7 @@ const nothingOf = (source, about) => ({
   turned: null,
   pinnedHead: null,
   roles: null,
+  roleWeights: null,
   tokenProbabilities: null,
   traceTasks: null,
   trace: null,
@@ -79,6 +81,7 @@ export function createAnswers(source) {
       turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),
+      roleWeights: computed(() => shown.value.roleWeights),
       tokenProbabilities: computed(() => shown.value.tokenProbabilities),
       traceTasks: computed(() => shown.value.traceTasks),
       trace: computed(() => shown.value.trace),
@@ -124,9 +127,10 @@ export function createAnswers(source) {
         set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
       });
     },
-    /** @param {Roles | null} roles */
-    setRoles(roles) {
-      if (!isSame(roles, shown.peek().roles)) set({ roles });
+    /** @param {NamedRoles | { roles: null, weights: null }} named */
+    setRoles({ roles, weights = null }) {
+      const now = shown.peek();
+      if (!isSame([roles, weights], [now.roles, now.roleWeights])) set({ roles, roleWeights: weights });
     },
     /** @param {number} layer @param {number} head @param {Omit<PooledHead, 'layer' | 'head'>} picture */
     addPooled: (layer, head, picture) => set({ pooled: { ...shown.peek().pooled, [`${layer}.${head}`]: picture } }),

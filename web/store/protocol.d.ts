@@ -168,7 +168,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   turned: Turned;
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
-  roles: { roles: Roles | null };
+  roles: NamedRoles | { roles: null; weights: null };
   pooled: PooledHead;
   /** Bytes of the user's files that have been read. */
   opening: Progress;
@@ -224,6 +224,13 @@ export interface PatchOptions {
 
 /** Roles of heads by layer and head. */
 export type Roles = (string | null)[][];
+/** Mean weights of heads on the keys that the rules of their roles predict, by layer and head. */
+export type RoleWeights = (number | null)[][];
+/** weights: null if the roles were not measured. */
+export interface NamedRoles {
+  roles: Roles;
+  weights: RoleWeights | null;
+}
 /** Scores of one head by their names: see analysis/patterns.js. */
 export type HeadScores = Record<string, number>;
 

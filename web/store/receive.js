@@ -53,7 +53,6 @@ export function createReceiver(
       // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       answers.setRun(part);
-      atlas.recall();
       failures.actions.fail(null);
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),
@@ -63,7 +62,7 @@ export function createReceiver(
     ranking: (ranking) => answers.set({ ranking }),
     turned: (turned) => answers.set({ turned }),
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
-    roles: ({ roles }) => answers.setRoles(roles),
+    roles: answers.setRoles,
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
     circuit: circuit.receive,
     rounding: ({ rounding }) => answers.set({ rounding }),

@@ -46,8 +46,6 @@ export function createSession(options) {
     models: options.models ?? [],
     ...ui,
     ...answers.fields,
-    /** The roles from a scan of many texts, if there is one; otherwise those of the answer. */
-    roles: computed(() => atlas.roles.value ?? answers.fields.roles.value),
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
     atlas,

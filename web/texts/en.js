@@ -212,6 +212,13 @@ export const strings = {
     first: 'looks mostly at the first token',
     nearby: 'looks at the tokens near it',
   },
+  givesWeight: (/** @type {string} */ role, /** @type {string} */ weight) =>
+    `: gives ${role === 'nearby' || role === 'duplicate' ? 'them' : 'it'} ${weight} of its weight on average`,
+  measuredOn: {
+    passages: 'Measured on random tokens that occur twice, so the role does not depend on the text.',
+    text: 'Measured on this text.',
+    folder: 'As the folder says.',
+  },
   doesNot: 'follows no simple rule',
   usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
   noMatch: 'no match',
@@ -380,6 +387,7 @@ export const strings = {
     mjs: 'Program in JavaScript',
     py: 'Program for PyTorch',
   },
+  mapExports: { headvis: 'For HeadVis, zip', csv: 'Numbers of all heads, CSV', svg: 'Map, SVG' },
   allHeads: 'All heads in a table',
   withFigures: 'with numbers',
   sharp: (/** @type {number} */ n) => `The picture at ${n} times its size`,

@@ -4,7 +4,7 @@
 
 import { TRAINED } from '../store/runInput.js';
 import { OpenSources } from './openSources.js';
-import { RoleCache } from './run/headScores.js';
+import { RoleCache } from './run/roleMeasurement.js';
 import { RunCache } from './run/runCache.js';
 import * as table from './verbs/table.js';
 

@@ -11,6 +11,7 @@ export { findCircuit } from './findCircuit.js';
 export { fitJacobianLens } from './fitJacobianLens.js';
 export { writeHeadvis } from './headvis.js';
 export { readHeadvis } from './headvisReader.js';
+export { headRoles } from './headRoles.js';
 export { hiddenAngle } from './hiddenAngle.js';
 export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
@@ -81,9 +82,11 @@ export { tokenSimilarity } from './similarity.js';
  * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
  * @typedef {import('./patchGrid.js').PatchGrid<P>} PatchGrid
  */
+/** @typedef {import('./headRoles.js').HeadRoleOptions} HeadRoleOptions */
+/** @typedef {import('./headRoles.js').NamedHeads} NamedHeads */
+/** @typedef {import('./headRoles.js').RoleMeasures} RoleMeasures */
 /** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
 /** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
-/** @typedef {import('./headScan.js').HeadRole} HeadRole */
 /** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
 /** @typedef {import('./headScan.js').HeadScan} HeadScan */
 /** @typedef {import('./headScan.js').Histogram} Histogram */
@@ -104,6 +107,7 @@ export { tokenSimilarity } from './similarity.js';
 /** @typedef {import('./runEdges.js').Cut} Cut */
 /** @typedef {import('./runEdges.js').EdgeGraph} EdgeGraph */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
+/** @typedef {import('./roleRules.js').HeadRole} HeadRole */
 /** @typedef {import('./salience.js').SalienceModel} SalienceModel */
 /** @typedef {import('./salience.js').IntegratedSalience} IntegratedSalience */
 /** @typedef {import('./salience.js').SalienceMethod} SalienceMethod */

@@ -5,7 +5,7 @@
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
-import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
+import { attendsToFirst, findsNothing, highestScores, measuredText, roleName, roleWeightText } from '../heads/roles.js';
 import { canShow } from '../viewRules.js';
 import { HeadSwitch } from '../whatif/headSwitch.jsx';
 import { effective, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
@@ -109,7 +109,19 @@ function Role({ run, scale }) {
     );
   }
   const ownWords = session.about.value?.terms?.[session.language.value];
-  if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}</>;
+  if (role) {
+    const given = roleWeightText(session, layer, head);
+    return (
+      <>
+        {words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}
+        {given && (
+          <span class="role-weight" title={measuredText(session)}>
+            {given}
+          </span>
+        )}
+      </>
+    );
+  }
   // The roles of all heads arrive later than the picture, so nothing is shown before.
   return <>{session.roles.value !== null && words.doesNot}</>;
 }

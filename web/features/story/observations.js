@@ -17,6 +17,7 @@ import { lineKey, readTrial, TRICK } from './trial.js';
  * @property {Run} run
  * @property {Cell | null} cell the chosen cell, or the cell on which the pointer rests
  * @property {(string | null)[][] | null} [roles] the roles of the heads
+ * @property {(number | null)[][] | null} [roleWeights] the mean weights that the heads give to the keys of their roles
  * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] probability of the actual next token
  *   after each token, with the current changes and without changes
  */
@@ -141,10 +142,10 @@ const OBSERVE = {
       meanTo: mean(now),
     };
   },
-  many(seen, state, { run, roles }) {
+  many(seen, state, { roles, roleWeights }) {
     const role = roles?.[state.layer]?.[state.head];
     if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
-    const score = run.scores?.[state.layer]?.[state.head]?.[role];
+    const score = roleWeights?.[state.layer]?.[state.head];
     const count = roles.flat().filter((other) => other === role).length;
     return { ...seen, [role]: { layer: state.layer, head: state.head, score, count, heads: roles.flat().length } };
   },

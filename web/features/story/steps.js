@@ -4,7 +4,6 @@
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
 import { beginningOf } from '../first/firstSteps.js';
-import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
 /**
@@ -144,6 +143,4 @@ export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matt
  */
 export const isRevealed = (step, log, role) =>
   !STEPS[step].quiz &&
-  (STEPS[step].name !== 'many' ||
-    !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
-    Boolean(log.many?.[/** @type {string} */ (role)]));
+  (STEPS[step].name !== 'many' || (role !== 'previous' && role !== 'induction') || Boolean(log.many?.[role]));

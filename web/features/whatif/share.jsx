@@ -59,7 +59,7 @@ export function Share() {
           ...(isEmbeddable(state) ? [embed] : []),
           ...(session.embedded ? [] : [print]),
           { key: 'save', label: words.save, isHeading: true },
-          ...exportItems(session),
+          ...(state.view === 'atlas' ? mapItems(session) : exportItems(session)),
         ]}
       />
     </span>
@@ -84,6 +84,18 @@ function useClipboard() {
     setTimeout(() => setCopied(null), 2000);
   };
   return [copied, put];
+}
+
+/** Returns the formats in which the map of the atlas is saved. @param {Session} session @returns {Item[]} */
+function mapItems(session) {
+  const map = session.atlas.map.value;
+  return Object.entries(session.words.value.mapExports)
+    .filter(([kind]) => kind !== 'headvis' || (map !== null && map.source !== 'folder'))
+    .map(([kind, label]) => ({
+      key: kind,
+      label,
+      act: () => import('../atlas/exportMap.js').then(({ saveMap }) => saveMap(/** @type {'csv'} */ (kind), session)),
+    }));
 }
 
 /** Returns the formats of an export, some of which have variants. @param {Session} session @returns {Item[]} */

@@ -1,7 +1,7 @@
 // Computes the fields of a run that the screen shows.
 
 import { stackAt } from '../../features/whatif/forwardEdits.js';
-import { scoresOf, weightsOf, weightsOfHead } from './headScores.js';
+import { scoreHeads, weightsOf, weightsOfHead } from './headScores.js';
 import { headValues } from './headValues.js';
 import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './predictions.js';
 
@@ -43,10 +43,12 @@ export function describe(source, values, query) {
   // The parts of an encoder have no contributions of their own, because they reach the logits through the decoder.
   const followed = source.exact && part !== 'encoder' ? chosen : null;
   const lens = followed === null ? null : lensOf(source, values, followed);
+  const scored = large || other || part === 'encoder' ? null : scoreAll(source, all, ids);
   return {
     likely,
     top,
     name,
+    named: scored?.named ?? null,
     fields: {
       ...(large && { large }),
       weights: large ? weightsOfHead(all[layer], head) : weightsOf(all),
@@ -56,7 +58,7 @@ export function describe(source, values, query) {
       lens: lens?.lens ?? null,
       early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
       added: followed === null ? null : contributionsTo(source, values, followed, part),
-      scores: large || other || part === 'encoder' ? null : allScores(source, all, ids),
+      scores: scored?.scores ?? null,
     },
   };
 }
@@ -78,14 +80,15 @@ function listed(likely, { token, also }) {
  * contain the answer.
  * @param {TransformerSource} source @param {Numbers[]} all weights of every layer @param {number[]} ids
  */
-function allScores({ partnerOf }, all, ids) {
-  const scores = scoresOf(all, { data: ids, shape: [ids.length] });
-  if (!partnerOf) return scores;
+function scoreAll({ partnerOf, about }, all, ids) {
+  const scored = scoreHeads(all, { data: ids, shape: [ids.length] }, about.causal);
+  if (!partnerOf) return scored;
   const size = ids.length ** 2;
-  return scores.map((row, l) =>
+  const scores = scored.scores.map((row, l) =>
     row.map((ofHead, h) => ({
       ...ofHead,
       partner: partnerOf(all[l].data.subarray(h * size, (h + 1) * size), ids),
     })),
   );
+  return { ...scored, scores };
 }

@@ -4,12 +4,11 @@ import { hasTrial } from '../../features/story/trial.js';
 import { effective, layerPlace, otherCase, shownPart } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
-import { rolesOf } from './headScores.js';
 import { readRun } from './modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
 import { patchPartners } from './runCache.js';
 
-/** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
+/** @import { PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 /** @import { Read } from './modelInput.js' */
@@ -51,7 +50,7 @@ export async function showTransformer(hl, source, state, reply, worker) {
   // The label that was the likeliest before a change stays chosen and listed, even if it is unlikely after the change.
   const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
   const before = isFollowed ? other.probabilities() : null;
-  const { likely, top, name, fields } = describeNow(source, state, chosen, read, now, {
+  const { likely, top, name, named, fields } = describeNow(source, state, chosen, read, now, {
     kind: other.kind,
     first: before && likeliest(before, 1)[0],
   });
@@ -89,7 +88,11 @@ export async function showTransformer(hl, source, state, reply, worker) {
     await sendPinnedHead(source, state.pinned, chosen, valuesOf, fields.chosen?.id ?? null, reply);
     if (await reply.checkCancelled()) return;
   }
-  reply.send('roles', { roles: about.reads === 'picture' ? null : rolesIn(hl, source, fields.scores, worker) });
+  const isOfText = about.reads !== 'picture' && (part === 'decoder' || part === 'text');
+  if (!isOfText) return reply.send('roles', { roles: null, weights: null });
+  // The roles of a model that hears are those on its own words, because random passages would need a sound.
+  const roles = source.sound ? named : await worker.roles.of(hl, source, reply);
+  if (roles) reply.send('roles', roles);
 }
 
 /**
@@ -250,17 +253,4 @@ async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
   const temperature = temperatureIn(source, pinned, chosen);
   const query = { layer, head, layers, part, token, name: labelNames(source), temperature };
   reply.send('pinnedHead', pinnedRun(source, values, read, query));
-}
-
-/**
- * Returns the roles of the heads. For a user's model they are computed from the scores on the shown text, because
- * another run, on random passages, would take as long again.
- * @param {Hl} hl
- * @param {TransformerSource} source
- * @param {HeadScores[][] | null} scores
- * @param {Pick<WorkerContext, 'roles'>} worker
- */
-function rolesIn(hl, source, scores, { roles }) {
-  if (source.about.name === 'whale' || source.about.trained) return roles.of(hl, source);
-  return scores ? rolesOf(scores) : null;
 }

@@ -244,11 +244,12 @@ test('step 7 asks for two heads, in any order, and hides their roles until they 
     ['previous', null],
     ['itself', 'induction'],
   ];
-  const scores = [
-    [{ previous: 0.9 }, {}],
-    [{}, { induction: 0.7 }],
+  const roleWeights = [
+    [0.9, null],
+    [0.6, 0.7],
   ];
-  const look = (layer, head, log) => seen('many', at('many', { layer, head }), { run: runOf({ scores }), roles }, log);
+  const look = (layer, head, log) =>
+    seen('many', at('many', { layer, head }), { run: runOf(), roles, roleWeights }, log);
   assert.deepEqual(look(0, 1), {});
   const one = look(1, 1);
   assert.deepEqual(doneIn('many', one), [false, true]);
