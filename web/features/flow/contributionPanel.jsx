@@ -251,7 +251,7 @@ function ChosenHead({ run }) {
 }
 
 /** Maximum number of compositions that are listed. */
-const MAX_LINES = 4;
+const MAX_LINES = 3;
 
 /** Lists the strongest compositions of the chosen head with other heads. */
 function Neighbours() {

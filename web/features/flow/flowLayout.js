@@ -77,7 +77,7 @@ export function flowOf(input) {
   const flowing = parts.filter(({ shown, value }) => shown && value > 0);
   const widest = flowing.reduce((best, part) => (part.value > best.value ? part : best), flowing[0]) ?? parts[0];
   const columns = columnsOf({ room, side, slots, count: slots + besides(input), widest });
-  const mlpWidth = Math.min(0.72 * columns.pitch, input.pill);
+  const mlpWidth = Math.min(0.64 * columns.pitch, input.pill);
 
   // The widths of ribbons depend on the size of thumbnails, and that size on the height of the ribbons. So thumbnails
   // are first measured with the widest possible ribbons, then ribbons are fitted between them.
