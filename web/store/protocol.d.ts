@@ -306,9 +306,11 @@ export interface Label {
   text: string;
 }
 
+/** rank: 1 for the likeliest label; unset where only the likeliest labels are listed. */
 export interface Prediction extends Label {
   id: number;
   now: number;
+  rank?: number;
 }
 
 /** The likeliest label if the model ended after this layer. */

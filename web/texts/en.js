@@ -2,6 +2,7 @@
 
 import { first } from '../features/first/first.en.js';
 import { story } from '../features/story/story.en.js';
+import { shareText } from './numbers.js';
 
 /** @import { AttentionSizes, Settings } from '../store/protocol.js' */
 
@@ -26,6 +27,7 @@ export const strings = {
   other: '中文',
   title: 'Headlight: what every attention head looks at',
   percent,
+  fine: shareText,
 
   skip: 'Go to the picture',
   models: 'Model',
@@ -178,8 +180,13 @@ export const strings = {
   other_with: 'with the head on',
   other_before: 'before the change',
   other_pinned: 'in the pinned run',
-  follow: (/** @type {string} */ token, /** @type {string} */ now, /** @type {string | false} */ other) =>
-    `${token}: ${now}${other ? `, in the comparison ${other}` : ''}. Choose it`,
+  follow: (
+    /** @type {string} */ token,
+    /** @type {string} */ now,
+    /** @type {string | false} */ other,
+    /** @type {number} rank if likelier predictions are not listed, otherwise 0 */ rank,
+  ) =>
+    `${token}: ${now}${other ? `, in the comparison ${other}` : ''}${rank ? `, number ${rank} by probability; likelier ones are left out above` : ''}. Choose it`,
   atTheEnd: ['Guesses at the end of the text, not after', ''],
 
   tokensIn: 'Tokens in',

@@ -2,6 +2,7 @@
 
 import { first } from '../features/first/first.zh.js';
 import { story } from '../features/story/story.zh.js';
+import { shareText } from './numbers.js';
 
 /** @import { Strings } from './languages.js' */
 
@@ -27,6 +28,7 @@ export const strings = {
   other: 'English',
   title: 'Headlight：每个注意力头在看什么',
   percent,
+  fine: shareText,
 
   skip: '转到图形',
   models: '模型',
@@ -155,7 +157,8 @@ export const strings = {
   other_with: '打开这个头时',
   other_before: '改动之前',
   other_pinned: '固定的那次运行',
-  follow: (token, now, other) => `${token}：${now}${other ? `，另一情形 ${other}` : ''}。跟踪它`,
+  follow: (token, now, other, rank) =>
+    `${token}：${now}${other ? `，另一情形 ${other}` : ''}${rank ? `，按概率排第 ${rank}，上方略去了更可能的词元` : ''}。跟踪它`,
   atTheEnd: ['这是全文末尾的猜测，不是', '之后的'],
 
   tokensIn: '输入的词元',

@@ -3,7 +3,7 @@
 import { stackAt } from '../../features/whatif/forwardEdits.js';
 import { scoreHeads, weightsOf, weightsOfHead } from './headScores.js';
 import { headValues } from './headValues.js';
-import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './predictions.js';
+import { contributionsTo, lensOf, likeliest, listed, probabilities, rowOf } from './predictions.js';
 
 /** @import { Numbers, TransformerSource } from '../sources/types.js' */
 /** @import { Prediction } from '../../store/protocol.js' */
@@ -38,7 +38,7 @@ export function describe(source, values, query) {
   const large = values.pictures !== undefined;
   const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
-  const { top, chosen } = likely ? listed(likely, query) : { top: [], chosen: null };
+  const { top, chosen } = likely ? labelsOf(likely, query) : { top: [], chosen: null };
   const ofHead = headValues(source, values, { layer, head, chosen, part, temperature });
   // The parts of an encoder have no contributions of their own, because they reach the logits through the decoder.
   const followed = source.exact && part !== 'encoder' ? chosen : null;
@@ -46,7 +46,7 @@ export function describe(source, values, query) {
   const scored = large || other || part === 'encoder' ? null : scoreAll(source, all, ids);
   return {
     likely,
-    top,
+    top: top.map(({ id }) => id),
     name,
     named: scored?.named ?? null,
     fields: {
@@ -54,7 +54,9 @@ export function describe(source, values, query) {
       weights: large ? weightsOfHead(all[layer], head) : weightsOf(all),
       values: { ...ofHead, labels: ofHead.labels.map((id) => ({ id, text: name(id) })) },
       ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
-      ...(likely && { top: top.map((id) => /** @type {Prediction} */ ({ id, text: name(id), now: likely[id] })) }),
+      ...(likely && {
+        top: top.map(({ id, rank }) => /** @type {Prediction} */ ({ id, text: name(id), now: likely[id], rank })),
+      }),
       lens: lens?.lens ?? null,
       early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
       added: followed === null ? null : contributionsTo(source, values, followed, part),
@@ -67,12 +69,9 @@ export function describe(source, values, query) {
  * Returns the labels to list, which include the chosen label and `also`.
  * @param {Float64Array} likely @param {RunQuery} query
  */
-function listed(likely, { token, also }) {
-  const top = likeliest(likely, TOP);
-  const chosen = token !== null && token < likely.length ? token : top[0];
-  if (!top.includes(chosen)) top[TOP - 1] = chosen;
-  if (also !== undefined && !top.includes(also)) top[TOP - (top[TOP - 1] === chosen ? 2 : 1)] = also;
-  return { top, chosen };
+function labelsOf(likely, { token, also }) {
+  const chosen = token !== null && token < likely.length ? token : likeliest(likely, 1)[0];
+  return { top: listed(likely, TOP, also === undefined ? [chosen] : [chosen, also]), chosen };
 }
 
 /**
