@@ -1,6 +1,7 @@
 // Continues several texts at once, for generate(). Each step reads the weights once for all of them. Shorter prompts
 // are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
 
+import { largestOf } from '../check/extremes.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { ContinuedText, limitOf, Pauses } from './continuedText.js';
 import { CALLER } from './generateOptions.js';
@@ -50,7 +51,7 @@ function readEncoder(options, input, called) {
  * @param {'left' | 'right'} side of the padding
  */
 function pad(tokens, padToken, side) {
-  const longest = Math.max(...tokens.map(({ ids }) => ids.length));
+  const longest = largestOf(tokens.map(({ ids }) => ids.length));
   const fill = (/** @type {readonly number[]} */ row, /** @type {number} */ value) => {
     const rest = new Array(longest - row.length).fill(value);
     return side === 'left' ? [...rest, ...row] : [...row, ...rest];
@@ -102,7 +103,7 @@ class TextSteps {
 
   /** @param {Row[]} rows */
   #begin(rows) {
-    const longest = Math.max(...rows.map(({ text }) => text.next.length));
+    const longest = largestOf(rows.map(({ text }) => text.next.length));
     for (const row of rows) row.padding = longest - row.text.next.length;
     this.#rows = rows;
     this.#cache = this.#model.growingCache({ length: this.#size, batch: rows.length }, longest + INITIAL_ROOM);
@@ -116,7 +117,7 @@ class TextSteps {
    */
   #leave(cache, rows) {
     if (rows.length === this.#rows.length) return cache;
-    const shared = Math.min(...rows.map(({ padding }) => padding));
+    const shared = -largestOf(rows.map(({ padding }) => -padding));
     const left = cache.takeRows(
       rows.map((row) => this.#rows.indexOf(row)),
       shared,

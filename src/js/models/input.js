@@ -178,8 +178,9 @@ function readArrays(caller, kind, value, { patch, channels, context }) {
   return { called: kind, batched: true, batch: shape[0], rows: context, numbers: { data, shape } };
 }
 
-/** @param {string} caller */
-export const noTokenizer = (caller) =>
-  new HeadlightError('STATE', `${caller}: text is given, but this model has no tokenizer; set model.tokenizer`, {
-    parameter: 'input',
-  });
+/** @param {string} caller @param {string} [reason] why the tokenizer of the model's files is not supported */
+export const noTokenizer = (caller, reason) => {
+  const why = reason ? `: ${reason}` : '';
+  const text = `${caller}: text is given, but this model has no tokenizer${why}; set model.tokenizer`;
+  return new HeadlightError('STATE', text, { parameter: 'input' });
+};

@@ -100,6 +100,8 @@ export class Transformer extends TextMethods {
     this.storedNames = undefined;
     /** The shapes of the tensors in its files, by name. @internal @type {Map<string, readonly number[]> | undefined} */
     this.storedShapes = undefined;
+    /** The reason why the tokenizer of its files is not supported. @internal @type {string | undefined} */
+    this.tokenizerProblem = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     /** GGUF metadata of its tokenizer. @internal @type {Record<string, GgufValue> | undefined} */
@@ -394,6 +396,17 @@ export class Transformer extends TextMethods {
    */
   loadStateDict(dict) {
     this.#store.load('loadStateDict', dict);
+    return this;
+  }
+
+  /**
+   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that has
+   * tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of mixed
+   * weights.
+   */
+  changed() {
+    this.#store.checkAlive('changed');
+    this.#store.changed();
     return this;
   }
 

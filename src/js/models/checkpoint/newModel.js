@@ -98,9 +98,10 @@ async function addTokenizer(model, folder, container, { family, options }) {
   }
   const text = await container.openTokenizer(fixed);
   model.tokenizer = text?.tokenizer;
+  model.tokenizerProblem = text?.missing;
   model.tokenizerFile = text?.file;
   model.tokenizerKeys = text?.keys;
-  const padId = fixed?.pad === undefined ? undefined : text?.tokenizer.idOf(fixed.pad);
+  const padId = fixed?.pad === undefined ? undefined : text?.tokenizer?.idOf(fixed.pad);
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
 }
 

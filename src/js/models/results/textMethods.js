@@ -67,14 +67,14 @@ export class TextMethods {
    */
   /** @param {string | readonly string[]} text @param {string} [pair] @returns {Encoding | EncodedBatch} */
   encode(text, pair) {
-    if (!this.tokenizer) throw noTokenizer('encode');
+    if (!this.tokenizer) throw noTokenizer('encode', this.#model.tokenizerProblem);
     if (typeof text === 'object') return encodeBatch(this.#model, 'encode', text);
     return this.tokenizer.encode(text, pair);
   }
 
   /** @param {readonly number[]} ids */
   decode(ids) {
-    if (!this.tokenizer) throw noTokenizer('decode');
+    if (!this.tokenizer) throw noTokenizer('decode', this.#model.tokenizerProblem);
     return this.tokenizer.decode(ids);
   }
 
