@@ -143,10 +143,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Computes forward for another public method, which error messages mention as the caller.
-   * @internal
-   * @param {string} caller
-   * @param {ModelInput} input
-   * @param {ForwardModelOptions} options
+   * @internal @param {string} caller @param {ModelInput} input @param {ForwardModelOptions} options
    */
   forwardFor(caller, input, options) {
     const given = readOptions(caller, options, FORWARD);
@@ -174,9 +171,16 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * @param {string} caller
-   * @param {Graph} graph
-   * @param {ModelInput} given
+   * Computes forward block by block: see forwardInSteps.js.
+   * @internal @param {ModelInput} input @param {import('./forwardInSteps.js').StepOptions} options
+   */
+  async forwardInSteps(input, options) {
+    const { forwardInSteps } = await import('./forwardInSteps.js');
+    return forwardInSteps(this, (...by) => this.#shared(...by), this.#memory, input, options);
+  }
+
+  /**
+   * @param {string} caller @param {Graph} graph @param {ModelInput} given
    * @param {ForwardModelOptions & { straight?: number, blocks?: number }} options
    */
   #run(caller, graph, given, { capture, edit, cache, last = false, straight, blocks }) {
@@ -230,9 +234,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns (1,T,C) as (T,C), for inputs without a batch axis.
-   * @param {Graph} graph
-   * @param {Record<string, Tensor>} captured
-   * @param {Tensor} x
+   * @param {Graph} graph @param {Record<string, Tensor>} captured @param {Tensor} x
    */
   #dropBatchAxis(graph, captured, x) {
     const shape = shapeOf(x).slice(1);
@@ -382,9 +384,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns a copy of one parameter, as in stateDict.
-   * @internal
-   * @param {string} name
-   * @param {string} caller
+   * @internal @param {string} name @param {string} caller
    */
   valuesOf(name, caller) {
     return this.#store.valuesOf(name, caller);
