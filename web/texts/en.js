@@ -337,7 +337,8 @@ export const strings = {
     causal: 'A token sees itself and earlier tokens.',
     none: 'A token sees later tokens too. The model was not trained this way.',
     own: 'Every token sees every token, as in training.',
-    window: (/** @type {number} */ n) => (n === 0 ? 'A token sees only itself.' : `A token sees itself and ${n} before it.`),
+    window: (/** @type {number} */ n) =>
+      n === 0 ? 'A token sees only itself.' : `A token sees itself and ${n} before it.`,
     brush: 'Hide cells with a brush.',
   },
   in: 'in',
@@ -368,6 +369,7 @@ export const strings = {
   notPut: 'This browser does not allow copying',
   notCopied: 'The link is in the address line',
   more: 'More',
+  links: ['Documentation', 'Source', 'Licence'],
   close: 'Close',
   exports: {
     png: 'Picture, PNG',

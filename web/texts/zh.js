@@ -340,6 +340,7 @@ export const strings = {
   notPut: '浏览器不允许复制',
   notCopied: '链接在地址栏里',
   more: '更多',
+  links: ['文档', '源代码', '许可证'],
   close: '关闭',
   exports: {
     png: '图片 PNG',

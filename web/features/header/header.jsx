@@ -178,6 +178,21 @@ function Navigation() {
   );
 }
 
+/** The addresses that only the page of the site has: documentation, source and licence. */
+const PLACES = /** @type {const} */ (['help', 'code-repository', 'license']);
+/** Returns the items of the menu that lead to these addresses, in one line. @param {Session} session @returns {Item[]} */
+function places({ words, embedded }) {
+  const { links } = words.value;
+  const found = embedded
+    ? []
+    : PLACES.flatMap((rel, i) => {
+        const link = /** @type {HTMLLinkElement | null} */ (document.head.querySelector(`link[rel=${rel}]`));
+        return link ? [{ key: rel, label: links[i], href: link.href }] : [];
+      });
+  const [first, ...more] = found;
+  return first ? [more.length > 0 ? { ...first, more } : first] : [];
+}
+
 /** The menu More: the theme, the help with keys and terms, the table of all heads, the first visit, the language. */
 function MoreMenu() {
   const session = useSession();
@@ -208,6 +223,7 @@ function MoreMenu() {
       name: words.other,
       act: () => session.setLanguage(next),
     },
+    ...places(session),
   ];
   return (
     <span class="more-menu" ref={ref}>

@@ -3,7 +3,7 @@
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
-import { Opens } from '../../ui/popover.jsx';
+import { Opens, Unfolds } from '../../ui/popover.jsx';
 import { placesIn } from '../trace/places.js';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 import { Share } from './share.jsx';
@@ -50,16 +50,8 @@ function Changes({ phone, children }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const label = (
-    <span class="under">
-      {words.changes}
-      <svg class="chevron" viewBox="0 0 10 6" aria-hidden="true">
-        <path d="M1 1l4 4 4-4" />
-      </svg>
-    </span>
-  );
   return (
-    <Opens around="changes" sign={label} name={words.changes} look="opens">
+    <Opens around="changes" sign={<Unfolds name={words.changes} />} name={words.changes} look="opens">
       <div class="list up settings" role="group" aria-label={words.changes}>
         <HeadScale />
         {state.pinned && session.about.value?.kind !== 'layer' && <PatchMenu />}
