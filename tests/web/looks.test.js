@@ -328,7 +328,7 @@ fullTest('360 px, 32 × 32 heads: tiles have the whole width, and no empty space
 
 test('360 px: descriptions of menu items are not cut off', async () => {
   await open('panel=train&training=repeat.1.2.16.1.0.003', 360);
-  await page.locator('.dots').click();
+  await page.locator('.seldom > button').click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('menuitem', { name: /^Save as ONNX/ }).waitFor();
   const cut = await page.evaluate(() => {

@@ -270,7 +270,7 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
   const hot = run(OPENING, [{ at: 'blocks.*.scores', temperature: 10 }]).likely;
   assert.equal((await guesses())[0].now, percent(Math.max(...hot)));
   await page.getByRole('button', { name: 'Reset' }).click();
-  await share(/^Pin this run/);
+  await page.locator('.whatif > .pin').click();
   await page.locator('.changes > button').click();
   await page.getByRole('button', { name: 'mask: causal' }).click();
   await page.getByRole('menuitemradio', { name: /^none/ }).click();

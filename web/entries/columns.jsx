@@ -1,6 +1,7 @@
 // The instrument in windows at least 900 px wide: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
+import { Closing } from '../features/first/closing.jsx';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
@@ -63,8 +64,11 @@ export function Columns() {
           before={picture ? picture.x + (grows ? model + gap : 0) : 0}
         />
       </div>
-      <div class="right">
-        <Panel compact={height < LOW_PANEL} spread={spread} wide />
+      <div class={`right ${session.closing.value ? 'closes' : ''}`}>
+        <div class="panel-area">
+          <Panel compact={height < LOW_PANEL} spread={spread} wide />
+        </div>
+        <Closing />
       </div>
       {!grows && <Beam />}
     </Instrument>

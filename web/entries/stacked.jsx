@@ -1,6 +1,7 @@
 // The instrument in windows less than 900 px wide, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
+import { Closing } from '../features/first/closing.jsx';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { STREAM_WIDTH } from '../features/heads/headLayout.js';
@@ -104,7 +105,10 @@ function Tablet({ screen }) {
           <Panel />
         </div>
       ) : (
-        <Panel compact />
+        <div class="panel-area">
+          <Panel compact />
+          <Closing />
+        </div>
       )}
     </Instrument>
   );

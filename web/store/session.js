@@ -27,9 +27,20 @@ export function createSession(options) {
   const { state } = document;
   const { words } = preferences;
   const announcement = signal('');
+  let isNew = false;
   const announce = (/** @type {string} */ text) => {
     announcement.value = text;
+    // An announcement may come just before the change that it describes.
+    isNew = true;
+    queueMicrotask(() => {
+      isNew = false;
+    });
   };
+  // After a change of the state the last announcement may be false, and the first visit is no longer news.
+  const stopForgetting = document.state.subscribe(() => {
+    if (!isNew) announcement.value = '';
+    ui.setClosing(null);
+  });
 
   program.send();
   parts.showAgain();
@@ -110,6 +121,7 @@ export function createSession(options) {
     announcement: readOnly(announcement),
     announce,
     stop() {
+      stopForgetting();
       preferences.stop();
       requests.stop();
     },

@@ -19,6 +19,8 @@ import { createTrainingRun } from './trainingRun.js';
 
 /** Creates actions that change the settings of training. @param {ReadonlySignal<State>} state @param {Update} update */
 function createChoices(state, update) {
+  /** The model that was shown before the panel was opened. @type {string | null} */
+  let before = null;
   return {
     /**
      * Chooses another task or other sizes, which begins a new training.
@@ -47,8 +49,11 @@ function createChoices(state, update) {
     /** Opens the panel `train`. */
     enter() {
       const { training, model } = state.peek();
+      before = model === TRAINED ? null : model;
       update({ panel: 'train', model: TRAINED, ...(model === TRAINED ? {} : firstHead(training)) });
     },
+    /** Returns the model that was shown before the panel was opened; null if there was none. */
+    modelBefore: () => before,
   };
 }
 

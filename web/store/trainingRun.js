@@ -43,7 +43,7 @@ export function createTrainingRun({ requests, state, progress, diverged, changes
   }
   /** @param {NonNullable<ReportDetails['started']>} first */
   function receiveFirst(first) {
-    curves.begin(first.curves, pending);
+    curves.begin(first.curves, pending, first.settings);
     pending = false;
     film.begin(first.frames);
     if (!loading) return;

@@ -23,12 +23,19 @@ import { readOnly } from './readOnly.js';
 function createFirstVisit() {
   const [firstMoved, firstTried, firstFallen] = [signal(false), signal(false), signal(false)];
   const arriving = signal(false);
+  const closing = signal(/** @type {'why' | 'skip' | null} */ (null));
   const unfolding = signal(/** @type {{ left: number, top: number, width: number } | null} */ (null));
   return {
     /** True once a step was reached by a press, not by the address. */
     firstMoved: readOnly(firstMoved),
     markFirstMoved() {
       firstMoved.value = true;
+    },
+    /** How the first visit has just ended: after its last step, or earlier; null once the visitor changed something. */
+    closing: readOnly(closing),
+    /** @param {'why' | 'skip' | null} how */
+    setClosing(how) {
+      closing.value = how;
     },
     /** True once the head was switched. */
     firstTried: readOnly(firstTried),

@@ -106,7 +106,7 @@ export const strings = {
     tooLarge: (/** @type {string} */ name, /** @type {number} */ size) =>
       `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only the shown part is read.`,
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
-      `${name} holds ${n > 0 ? `${n} attention layers` : 'the weights of a model'}, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
+      `${name} holds ${n > 0 ? `${n} attention layer${n === 1 ? '' : 's'}` : 'the weights of a model'}, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
     shards: (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ names) =>
       `${n} of ${all} files of weights ${n === 1 ? 'is' : 'are'} still missing: ${names}. Add ${n === 1 ? 'it' : 'them'}; the other files are kept.`,
     noWeights: (/** @type {string} */ names) =>
@@ -134,7 +134,7 @@ export const strings = {
       /** @type {number} */ heads,
       /** @type {number} */ width,
     ) =>
-      `The model type ${type} is unknown, but it has ${n} attention layers (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
+      `The model type ${type} is unknown, but it has ${n} attention layer${n === 1 ? '' : 's'} (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
     unknownFamily: (/** @type {string} */ type) =>
       `The model type ${type} is unknown, and its file has no attention layers. Save its attention weights as npy and open those.`,
     checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,
@@ -144,7 +144,7 @@ export const strings = {
     noSound: (/** @type {string} */ name) =>
       `This browser cannot read the sound${name && ` ${name}`}. Every browser reads WAV and MP3.`,
     shortSound: () => 'This sound is too short: a tenth of a second is needed.',
-    noListener: () => 'This is a sound. Open a model that hears first, such as openai/whisper-tiny.',
+    noListener: () => 'This is a sound. First open a model for sound, such as openai/whisper-tiny.',
     noPicture: (/** @type {string} */ name) =>
       `This browser cannot read the picture ${name}. Every browser reads PNG and JPEG.`,
     noToken: (/** @type {number} */ id, /** @type {number} */ most) =>
@@ -286,15 +286,15 @@ export const strings = {
   },
   looksAt: 'looks at',
   how: 'How this number is computed.',
-  howShort: 'how?',
+  howShort: 'calculation',
   query: 'query',
   key: 'key',
   product: 'q × k',
   softmax: 'softmax',
   value: 'value',
   mixture: 'mixture',
-  inFull: 'in full',
-  inShort: 'in short',
+  inFull: 'show every step',
+  inShort: 'show less',
   queryText: ['what', 'looks for'],
   numbers: (/** @type {number} */ n) => `, ${n} numbers`,
   keyText: ['what', 'is matched on'],
@@ -351,7 +351,8 @@ export const strings = {
     causal: 'A token sees itself and earlier tokens.',
     none: 'A token sees later tokens too. The model was not trained this way.',
     own: 'Every token sees every token, as in training.',
-    window: (/** @type {number} */ n) => `A token sees itself and ${n} before it.`,
+    window: (/** @type {number} */ n) =>
+      n === 0 ? 'A token sees only itself.' : `A token sees itself and ${n} before it.`,
     brush: 'Hide cells with a brush.',
   },
   in: 'in',
@@ -365,8 +366,7 @@ export const strings = {
   patched: 'the pinned run',
   notPatched: 'not replaced',
   patchAbout: 'The output of this head is taken from the pinned run.',
-  moreChanges: 'more',
-  changes: 'More changes',
+  changes: 'head and mask',
   reset: 'Reset',
   share: 'Share',
   save: 'Save',
@@ -383,6 +383,7 @@ export const strings = {
   notPut: 'This browser does not allow copying',
   notCopied: 'The link is in the address line',
   more: 'More',
+  links: ['Documentation', 'Source', 'Licence'],
   close: 'Close',
   exports: {
     png: 'Picture, PNG',
@@ -413,6 +414,7 @@ export const strings = {
   train: {
     train: 'Train',
     trainAbout: 'Train a small model here, and watch its heads.',
+    leave: 'Leave training',
     tasks: names,
     models,
     inTraining: (/** @type {string} */ task) => `${models[task]}, in training`,

@@ -163,3 +163,17 @@ test('what a source is changes with its picture, not before', () => {
   assert.deepEqual([session.about.value.layers, session.run.value.about.layers], [6, 6]);
   session.stop();
 });
+
+test('what was announced is forgotten with the next change of the state, so that it is never false', async () => {
+  const { session } = begun();
+  session.update({ scale: { 4.2: 0 } });
+  session.announce('Head off.');
+  await Promise.resolve();
+  assert.equal(session.announcement.value, 'Head off.');
+  session.update({ scale: {} });
+  assert.equal(session.announcement.value, '');
+  // A text that is announced just before its change stays.
+  session.announce('Moved.');
+  session.look({ cell: { t: 1, s: 0 } });
+  assert.equal(session.announcement.value, 'Moved.');
+});
