@@ -31,7 +31,7 @@ const LLAMA = {
 };
 const TOKENS = { tokenizer_class: 'LlamaTokenizer', bos_token: '<s>', eos_token: { content: '</s>' } };
 
-test('Llama: add_bos_token, true by default, and add_eos_token replace the post-processor of tokenizer.json', async () => {
+test('Llama: add_bos_token, true by default, and add_eos_token decide the tokens around a text', async () => {
   assert.deepEqual(await idsOf('ab', LLAMA), [0, 3]);
   assert.deepEqual(await idsOf('ab', LLAMA, TOKENS), [1, 0, 3]);
   assert.deepEqual(await idsOf('ab', LLAMA, { ...TOKENS, add_bos_token: false }), [0, 3]);
@@ -53,7 +53,7 @@ test('the class of a tokenizer decides, without one model_type; other classes ig
   assert.deepEqual(await idsOf('ab', LLAMA, { tokenizer_class: 'GemmaTokenizer' }), [0, 3]);
 });
 
-test('added_tokens_decoder adds tokens that tokenizer.json lacks, and its flags replace those of the file', async () => {
+test('added_tokens_decoder adds tokens that tokenizer.json lacks, and its flags count', async () => {
   const settings = {
     tokenizer_class: 'GPT2Tokenizer',
     added_tokens_decoder: {

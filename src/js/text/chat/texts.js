@@ -98,7 +98,7 @@ function cut(budget, value, separator, most = -1) {
   for (let at = 0; parts.length !== most; done = at + separator.length) {
     at = next(value, done);
     if (at < 0) break;
-    budget.items(2);
+    budget.items(4);
     parts.push(value.slice(done, at));
   }
   return [...parts, value.slice(done)];
@@ -135,7 +135,7 @@ function split(budget, value, separator, most = -1) {
   for (let found = null; parts.length !== most; done = spaces.lastIndex) {
     found = spaces.exec(trimmed);
     if (!found) break;
-    budget.items(2);
+    budget.items(4);
     parts.push(trimmed.slice(done, found.index));
   }
   return done < trimmed.length ? [...parts, trimmed.slice(done)] : parts;
