@@ -7,7 +7,10 @@ export function largestOf(numbers) {
   return largest;
 }
 
-/** Returns the position of the first of the largest numbers, or -1 if there are none. @param {ArrayLike<number>} numbers */
+/**
+ * Returns the position of the first of the largest numbers, or -1 if there are none.
+ * @param {ArrayLike<number>} numbers
+ */
 export function indexOfLargest(numbers) {
   let best = numbers.length > 0 ? 0 : -1;
   for (let i = 1; i < numbers.length; i++) if (numbers[i] > numbers[best]) best = i;

@@ -11,8 +11,8 @@ import { readZip, unpack } from './zip.js';
 
 const EXTENSION = '.npy';
 /**
- * Limits of the decompressed bytes if no maxSize is given: SMALL, or MAX_FACTOR times the file, but not more than LARGE.
- * Files of zeros shrink by a factor of a thousand, weights by less than ten.
+ * Limits of the decompressed bytes if no maxSize is given: SMALL, or MAX_FACTOR times the file up to LARGE. Zeros
+ * shrink by a factor of a thousand, weights by less than ten.
  */
 const [SMALL, MAX_FACTOR, LARGE] = [2 ** 28, 32, 2 ** 31];
 

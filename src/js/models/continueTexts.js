@@ -1,8 +1,8 @@
 // Continues several texts at once, for generate(). Each step reads the weights once for all of them. Shorter prompts
 // are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
 
-import { largestOf } from '../check/extremes.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { largestOf } from '../check/extremes.js';
 import { ContinuedText, limitOf, Pauses } from './continuedText.js';
 import { CALLER } from './generateOptions.js';
 import { lastLogits } from './lastLogits.js';

@@ -400,9 +400,9 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that has
-   * tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of mixed
-   * weights.
+   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that
+   * has tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of
+   * mixed weights.
    */
   changed() {
     this.#store.checkAlive('changed');

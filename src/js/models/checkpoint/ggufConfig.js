@@ -316,7 +316,11 @@ class Source {
     return { rope_scaling: { ...fields, long_factor: long }, original_max_position_embeddings: this.#original() };
   }
 
-  /** Multiplies the divisors of frequencies by the factor of positions. @param {number} factor @returns {Frequencies} */
+  /**
+   * Multiplies the divisors of frequencies by the factor of positions.
+   * @param {number} factor
+   * @returns {Frequencies}
+   */
   #checkedFrequencies(factor) {
     const { all, long, short } = this.frequencies;
     const lists = [all, long, short].map((list, i) => {

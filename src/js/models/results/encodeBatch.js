@@ -1,7 +1,7 @@
 // Encodes several texts as one batch, padded at the end.
 
-import { largestOf } from '../../check/extremes.js';
 import { argumentError } from '../../check/errors.js';
+import { largestOf } from '../../check/extremes.js';
 import { shorten } from '../../text/shorten.js';
 
 /** @import { Encoding } from '../../text/processors.js' */
