@@ -720,15 +720,18 @@ const PHI_OLD = {
   tie_word_embeddings: false,
 };
 /** Runs Phi-1.5 and Phi-2, in which attention and feed-forward have the same norm. */
-function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
+function phi(p, { theta = 10000, turned = 2, head = true, normed = false } = {}) {
   let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
   x = p.stack(x, (x, i, record) => {
     const b = `model.layers.${i}`;
     const read = p.layerNorm(`${b}.input_layernorm`, x);
     const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
-    const turn = (part, heads) => rotate(part, { heads, width: D, turns: angles(theta, turned) });
+    const turn = (part, heads, name) => {
+      const own = normed ? p.layerNorm(`${b}.self_attn.${name}_layernorm`, part) : part;
+      return rotate(own, { heads, width: D, turns: angles(theta, turned) });
+    };
     const how = { heads: H, kvHeads: KV, width: D, see: p.sees() };
-    const { heads, weights } = attend(turn(q, H), turn(k, KV), v, how);
+    const { heads, weights } = attend(turn(q, H, 'q'), turn(k, KV, 'k'), v, how);
     record('weights', weights);
     const inside = p.linear(`${b}.mlp.fc1`, read).map(ACTIVATIONS.tanhGelu);
     return add(add(x, p.linear(`${b}.self_attn.dense`, heads)), p.linear(`${b}.mlp.fc2`, inside));
@@ -1563,6 +1566,19 @@ const CASES = [
     padding: 'left',
     causal: true,
     run: (p) => phi(p),
+  },
+  {
+    name: 'Phi with norms of queries and keys',
+    config: { ...PHI_OLD, qk_layernorm: true },
+    shapes: {
+      ...phiOldShapes,
+      ...lin('lm_head', V, C),
+      ...blocks((i) => each(['q', 'k'], (name) => layerNorm(`model.layers.${i}.self_attn.${name}_layernorm`, D))),
+    },
+    padding: 'left',
+    causal: true,
+    late: true,
+    run: (p) => phi(p, { normed: true }),
   },
   {
     name: 'Phi with rope_parameters',

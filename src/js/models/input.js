@@ -167,10 +167,12 @@ function readArrays(caller, kind, value, { patch, channels, context }) {
   const source = readNumbers(/** @type {TensorLike} */ (value), caller, kind);
   const [data, shape] = [source.floats(), source.shape];
   if (patch) {
-    const expected = [patch.channels, ...patch.image];
-    if (shape.length !== 4 || expected.some((n, i) => shape[i + 1] !== n))
-      throw shapeError(caller, kind, shape, `(B,${expected.join(',')})`);
-    const rows = expected.slice(1).reduce((count, side) => count * Math.floor(side / patch.size), 1);
+    const { size, channels, image, anySize } = patch;
+    const sides = shape.slice(2);
+    const fits = anySize ? sides.every((side) => side >= size) : sides.every((side, i) => side === image[i]);
+    if (shape.length !== 4 || shape[1] !== channels || !fits)
+      throw shapeError(caller, kind, shape, `(B,${channels},${anySize ? `≥${size},≥${size}` : image.join()})`);
+    const rows = sides.reduce((count, side) => count * Math.floor(side / size), 1);
     return { called: kind, batched: true, batch: shape[0], rows, numbers: { data, shape } };
   }
   if (shape.length !== 3 || shape[1] !== channels || shape[2] !== 2 * context)

@@ -225,12 +225,17 @@ export class Run {
   }
 
   /**
-   * Applies an RMS norm to each head, or to all heads together.
+   * Normalizes queries or keys, or returns x itself if the model has no such norm.
+   * @param {string} name
    * @param {Tensor} x (B,T,heads·D)
-   * @param {Weight} weight (D), or (heads·D)
    */
-  headNorm(x, weight) {
-    return this.graph.norm(x, weight, undefined, false, this.options.normEps);
+  headNorm(name, x) {
+    const { queryKeyNorm: kind, normEps } = this.options;
+    const weight = this.weight(name);
+    if (!weight) return x;
+    if (kind === 'layer' || kind === 'each')
+      return rarePart('headNorms', this.caller).centredHeadNorm(this, name, weight, x);
+    return this.graph.norm(x, weight, undefined, false, normEps);
   }
 
   /**

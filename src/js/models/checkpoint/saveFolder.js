@@ -241,6 +241,20 @@ function shapeIn({ storedShapes }, name, shape) {
 }
 
 /**
+ * Returns the tensors of a parameter that is stored in a tensor for each head.
+ * @param {string[]} names under which the tensors may be stored
+ * @param {StateEntry['data']} data
+ * @param {number} width of a head
+ */
+function tensorsOfHeads(names, data, width) {
+  const weights = names.filter((name) => name.endsWith('.weight'));
+  const part = (/** @type {number} */ head) => Float32Array.from(data).subarray(head * width, (head + 1) * width);
+  return Object.fromEntries(
+    Array.from({ length: data.length / width }, (_, head) => [weights[head], { data: part(head), shape: [width] }]),
+  );
+}
+
+/**
  * Returns the tensors that store the parameters, or the optimizer's state of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
@@ -252,7 +266,11 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const tensors = {};
   for (const [parameter, shape] of parameterShapes(model.options)) {
-    const { source = { from: '' } } = sourceOf(family, prefix, parameter);
+    const { source = { from: '' }, names: partNames } = sourceOf(family, prefix, parameter);
+    if (source.form === 'stacked') {
+      Object.assign(tensors, tensorsOfHeads(partNames, dataOf(parameter), model.options.headDim));
+      continue;
+    }
     const split = splitOf(model.options, parameter);
     const stored = storedShape(source, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
