@@ -2,6 +2,7 @@
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { requireModel } from './arrays.js';
 import {
   checkedFirst,
   checkGradient,
@@ -72,6 +73,7 @@ const STREAM = /^(embed|blocks\.\*\.(in|out))$/;
 export async function attributionPatching(model, clean, corrupted, metric, options = {}) {
   const caller = 'attributionPatching';
   checkOptions(caller, options, ['at', 'fix', 'drop', 'exact', 'onProgress', 'signal']);
+  requireModel(caller, model);
   const steps = readSteps(caller, options);
   const place = readPlace(caller, model, options);
   checkGradient(caller, metric);
