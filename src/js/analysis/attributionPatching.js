@@ -22,7 +22,8 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} AttributionPatchingOptions
- * @property {ValueName} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key,
+ * @property {ValueName} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query,
+ *   key,
  *   value or the name of another value with one row for each token; or 'embed'
  * @property {boolean} [fix] recompute the softmax with the clean query or key (QK fix); only if `at` names queries or
  *   keys

@@ -148,7 +148,7 @@ test('a beam search with as many beams as texts finds the best of the texts that
 });
 
 test('generation_config.json sets the restrictions, and lists what has no effect', () => {
-  // Those of published summarizers and translators.
+  // Published summarizers and translators have these fields.
   const summarizer = {
     _from_model_config: true,
     bos_token_id: 0,

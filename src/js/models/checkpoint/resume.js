@@ -1,4 +1,4 @@
-// Reads optimizer.safetensors, which saveFolder() and train.py write beside a model, so that training continues.
+// Reads optimizer.safetensors, which saveFolder() and train.py write next to a model, so that training continues.
 
 import { HeadlightError } from '../../check/errors.js';
 import { sameShape } from '../../check/shape.js';
